@@ -1,0 +1,62 @@
+import { type Nanos, type PicosPerToken, picosToNanos } from "./money.ts";
+import type { Usage } from "./usage.ts";
+
+/** The two wire formats that an upstream can speak and a client can use. */
+export type Protocol = "openai" | "anthropic";
+
+/** Prices per token of each class of {@link Usage}. */
+export interface Price {
+  readonly input: PicosPerToken;
+  readonly output: PicosPerToken;
+  readonly cachedInput: PicosPerToken;
+  readonly cacheWrite: PicosPerToken;
+  readonly cacheWrite1h: PicosPerToken;
+}
+
+/** One way to reach a model: an upstream, its own name for the model, and what it costs there. */
+export interface Route {
+  readonly upstream: string;
+  readonly upstreamModel: string;
+  /** Lower is tried first. */
+  readonly priority: number;
+  /** Share of the requests among routes of one priority, from 1. */
+  readonly weight: number;
+  readonly price: Price;
+}
+
+/** A model of the catalog, under the name that clients use. */
+export interface Model {
+  readonly id: string;
+  /** Sorted by priority; never empty. */
+  readonly routes: readonly Route[];
+  /** Most tokens that input and output may have together. */
+  readonly contextWindow: number;
+  readonly outputTokensMax: number;
+  /** The ceiling that is sent for a request which names none. */
+  readonly outputTokensDefault: number;
+  /** Input tokens that one inline image is held for. */
+  readonly imageTokens: number;
+  /** What clients are shown; the price of a route may differ. */
+  readonly price: Price;
+  /** Unix seconds: when the operator's catalog began to offer it. */
+  readonly createdAtS: number;
+}
+
+/** What an answer came to; rounds up once. */
+export function costOf(usage: Usage, price: Price): Nanos {
+  return picosToNanos(
+    BigInt(usage.inputTokens) * price.input +
+      BigInt(usage.cachedInputTokens) * price.cachedInput +
+      BigInt(usage.cacheWriteTokens) * price.cacheWrite +
+      BigInt(usage.cacheWrite1hTokens) * price.cacheWrite1h +
+      BigInt(usage.outputTokens) * price.output,
+  );
+}
+
+/** The dearest price an input token can have on a route. */
+export function dearestInput(price: Price): PicosPerToken {
+  return [price.cachedInput, price.cacheWrite, price.cacheWrite1h].reduce(
+    (dearest, each) => (each > dearest ? each : dearest),
+    price.input,
+  );
+}

@@ -1,0 +1,57 @@
+/** An amount of money in nano-USD (1e-9 USD). Negative only where a balance may be. */
+export type Nanos = bigint;
+
+/** A price in pico-USD (1e-12 USD) per token: "3.00" USD per million tokens is 3_000_000n. */
+export type PicosPerToken = bigint;
+
+const NANO_DIGITS = 9;
+const PRICE_DIGITS = 6;
+const PICOS_PER_NANO = 1000n;
+
+/** Largest amount that one command may name: 4e18 nano-USD, so that sums of two stay inside int64. */
+export const NANOS_MAX: Nanos = 4_000_000_000_000_000_000n;
+
+/** Parses decimal USD ("5", "0.000000001"). Throws RangeError on anything else, also on a tenth decimal. */
+export function parseUsd(text: string): Nanos {
+  return parseDecimal(text, NANO_DIGITS);
+}
+
+/** Parses USD per million tokens ("3.00", at most six decimals). Throws RangeError on anything else. */
+export function parsePrice(text: string): PicosPerToken {
+  return parseDecimal(text, PRICE_DIGITS);
+}
+
+/** Prints an amount as exact decimal USD, with at least two decimals: "5.00", "-0.0000125". */
+export function printUsd(nanos: Nanos): string {
+  return printDecimal(nanos, NANO_DIGITS);
+}
+
+/** Prints a price as exact decimal USD per million tokens: "3.00", "0.075". */
+export function printPrice(price: PicosPerToken): string {
+  return printDecimal(price, PRICE_DIGITS);
+}
+
+/** Turns a sum of tokens × price into money; the one rounding of a request, up, so a token is never free. */
+export function picosToNanos(picos: bigint): Nanos {
+  return (picos + PICOS_PER_NANO - 1n) / PICOS_PER_NANO;
+}
+
+function parseDecimal(text: string, digits: number): bigint {
+  const match = /^(\d{1,10})(?:\.(\d+))?$/.exec(text);
+  const fraction = match?.[2] ?? "";
+  if (!match?.[1] || fraction.length > digits) {
+    throw new RangeError(
+      `Cannot read "${text}" as an amount: expected digits with at most ${digits} decimals`,
+    );
+  }
+  const amount = BigInt(match[1] + fraction.padEnd(digits, "0"));
+  if (amount > NANOS_MAX) throw new RangeError(`Cannot read "${text}" as an amount: it is too large`);
+  return amount;
+}
+
+function printDecimal(amount: bigint, digits: number): string {
+  const sign = amount < 0n ? "-" : "";
+  const padded = (amount < 0n ? -amount : amount).toString().padStart(digits + 1, "0");
+  const fraction = padded.slice(-digits).replace(/0+$/, "").padEnd(2, "0");
+  return `${sign}${padded.slice(0, -digits)}.${fraction}`;
+}

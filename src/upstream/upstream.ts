@@ -1,0 +1,35 @@
+import type { Protocol } from "../domain/model.ts";
+
+/** One call of an upstream, already in the wire format it speaks. */
+export interface UpstreamCall {
+  readonly protocol: Protocol;
+  /** `WireProtocol.upstreamPath` of the format. */
+  readonly path: string;
+  readonly body: string;
+  readonly stream: boolean;
+  /** Client headers that the format lets through (`anthropic-version`, `anthropic-beta`), lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** "?beta=true" or "". */
+  readonly query: string;
+}
+
+/** How long an upstream may take, in milliseconds. */
+export interface UpstreamTimeouts {
+  /** From the call to the first output. */
+  readonly firstOutputMs: number;
+  /** Between two pieces of an answer. */
+  readonly idleMs: number;
+  /** From the call to the end of the answer. */
+  readonly totalMs: number;
+}
+
+/** A place that answers model requests. */
+export interface Upstream {
+  readonly name: string;
+  readonly protocols: readonly Protocol[];
+  readonly timeouts: UpstreamTimeouts;
+  /** The name it knows the output limit by, when it insists on one. */
+  readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** Sends one call. Rejects when no answer came; aborting the signal closes the connection at once. */
+  send(call: UpstreamCall, signal: AbortSignal): Promise<Response>;
+}

@@ -1,0 +1,120 @@
+import type { Protocol } from "../domain/model.ts";
+import type { Usage } from "../domain/usage.ts";
+import type { GatewayError } from "../errors.ts";
+
+/** How large the input of a request is, as far as its price can depend on it. */
+export interface InputSize {
+  /** Bytes of the body without inline media. */
+  readonly textBytes: number;
+  /** Inline images. */
+  readonly images: number;
+  /** A remote file, an inline document or a server tool: the input may fill the context window. */
+  readonly unbounded: boolean;
+}
+
+/** What the gateway must know of a request; everything else goes through in `text`, unread. */
+export interface ModelRequest {
+  /** The body as the client sent it. */
+  readonly text: string;
+  readonly model: string;
+  readonly stream: boolean;
+  /** The client's own output limit, from 1. */
+  readonly outputTokensMax: number | undefined;
+  /** The reasoning budget inside the output limit; a ceiling may not be lowered to it. */
+  readonly thinkingTokens: number;
+  /** How many answers are asked for, from 1. */
+  readonly choices: number;
+  /** Whether the client wants usage in a stream. */
+  readonly wantsUsage: boolean;
+  readonly input: InputSize;
+  /** The text of the prompt, for a local count; built when called. */
+  promptText(): string;
+}
+
+/** What changes in a body on its way to an upstream; all other bytes stay as they are. */
+export interface UpstreamRequestOptions {
+  readonly model: string;
+  readonly outputTokensMax: number;
+  /** The name the upstream knows the output limit by; `undefined` keeps the client's choice. */
+  readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+}
+
+/** A step of an answer: what the client gets to see of it, and what it means to the gateway. */
+export interface ReplyPart {
+  /** Text for the client, "" for what it must not see or may see only at the end. */
+  readonly text: string;
+  /** A block start, or the first non-empty text, reasoning or tool delta: headers may go out. */
+  readonly isOutput: boolean;
+  /** Text, a tool call, a refusal or a content-filter finish. Reasoning alone is not readable. */
+  readonly isReadable: boolean;
+  /** Everything generated in this step (text, reasoning, arguments), for a local count. */
+  readonly generated: string;
+  /** Usage so far as the upstream reports it: replaces what earlier parts said. */
+  readonly usage: Usage | undefined;
+}
+
+/**
+ * Reads one answer of an upstream, event by event, as the client shall see it. Keeps back everything
+ * from the finish on, so that the end can be said after the settlement. One per answer.
+ */
+export interface ReplyReader {
+  /** Reads one SSE event. Throws {@link UpstreamFault} on what is not an event of this protocol, or an error event. */
+  read(event: SseEvent): ReplyPart;
+  /** Whether the upstream has said why it finished, for every choice. */
+  readonly finished: boolean;
+  /** Whether the upstream has said its last event: nothing more is read. */
+  readonly done: boolean;
+  /** What was kept back, finish and end marker included. Only after `finished`. */
+  ending(): string;
+}
+
+/** One event of a server-sent event stream. `data` joins several data lines with a line feed. */
+export interface SseEvent {
+  readonly event: string | undefined;
+  readonly data: string;
+}
+
+/** The upstream broke its own protocol or said it failed. Carries nothing of what it said. */
+export class UpstreamFault extends Error {
+  override readonly name = "UpstreamFault";
+}
+
+/**
+ * Where an upstream's words about a refused prompt held numbers: tokens asked for, from its text.
+ * `undefined` when it said the prompt is too long without a number.
+ */
+export interface PromptTooLong {
+  readonly tokens: number | undefined;
+}
+
+/**
+ * One wire format, seen from both ends. Pure: bytes and JSON in, values out; knows no network, no
+ * money and no clock. The same questions have the same file names in each protocol's folder.
+ */
+export interface WireProtocol {
+  readonly protocol: Protocol;
+  /** What receipts and logs call the client's side. */
+  readonly surface: "chat" | "messages";
+  /** The route on the gateway. */
+  readonly path: `/v1/${string}`;
+  /** What follows the upstream's `base_url`. */
+  readonly upstreamPath: `/${string}`;
+
+  /** Reads and checks a body. Throws `not_json`, `wrong_shape` or `unpriced_field`. */
+  parseRequest(text: string): ModelRequest;
+  printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string;
+
+  /** A reader for a streamed answer. */
+  readStream(request: ModelRequest): ReplyReader;
+  /** Reads a whole answer as one part whose `text` is the body for the client. Throws {@link UpstreamFault}. */
+  readWhole(request: ModelRequest, text: string): ReplyPart;
+  /** Whether a refusal (400, 413, 422) means that the prompt is too long; reads digits, never text. */
+  readPromptTooLong(text: string): PromptTooLong | undefined;
+
+  /** Body of an error answer. */
+  printError(error: GatewayError, requestId: string): string;
+  /** The same inside a stream that has been opened. */
+  printErrorFrame(error: GatewayError, requestId: string): string;
+  /** What fills a silence in an open stream. */
+  readonly keepAlive: string;
+}
