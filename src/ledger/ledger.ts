@@ -156,11 +156,13 @@ export interface Receipt {
 export type LedgerRefusal =
   | "invalid_amount"
   | "invalid_id"
+  | "invalid_metadata"
   | "wallet_not_found"
   | "wallet_frozen"
   | "hold_not_found"
   | "hold_released"
   | "hold_settled"
+  | "hold_expired"
   | "conflict"
   | "spending_limit_exceeded"
   | "insufficient_balance"
@@ -183,19 +185,19 @@ export class LedgerError extends Error {
 
 /**
  * The books. Every mutation is atomic, durable when its promise resolves, and idempotent by its id:
- * the same id with the same parameters gives the same answer, with others `conflict`.
- * Rejects with {@link LedgerError}.
+ * the same id with the same parameters gives the same answer (`replayed`, with the balances of now),
+ * with others `conflict`. Rejects with {@link LedgerError}.
  */
 export interface Ledger {
   /** Creates the wallet of an account; repeating it is harmless. */
   createWallet(walletId: string): Promise<Balances>;
   /** Reserves the smaller of `amount` and what wallet and limits allow, if that is at least `minimum`. */
   hold(request: HoldRequest): Promise<HoldGrant>;
-  /** A heartbeat: keeps the hold open and remembers what an expiry would capture. */
+  /** A heartbeat: keeps the hold open and remembers what an expiry would capture. Never reopens a hold. */
   extend(request: ExtendRequest): Promise<void>;
   /** Books the actual cost and frees the rest. Never refused for lack of money, nor for being late. */
   settle(request: SettleRequest): Promise<Settlement>;
-  /** Frees the whole hold; nothing is booked. */
+  /** Frees the whole hold; nothing is booked. After an expiry it only answers what that captured. */
   release(request: ReleaseRequest): Promise<Settlement>;
   topUp(request: TopUpRequest): Promise<Posting>;
   refund(request: RefundRequest): Promise<Posting>;

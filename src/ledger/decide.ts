@@ -1,0 +1,33 @@
+import type { Book } from "./book.ts";
+import type { AnswerOf, CommandKind, RequestOf } from "./command.ts";
+import { extend } from "./rules/extend.ts";
+import { hold } from "./rules/hold.ts";
+import type { Outcome, Rule } from "./rules/outcome.ts";
+import { createWallet, refund, topUp } from "./rules/post.ts";
+import { setSpendLimit } from "./rules/set-spend-limit.ts";
+import { expire, release, settle } from "./rules/settle.ts";
+
+/** Every rule of the ledger. A store adds none: it locks, loads, asks here and writes what it is told. */
+const RULES: { readonly [Kind in CommandKind]: Rule<RequestOf<Kind>, AnswerOf<Kind>> } = {
+  create_wallet: createWallet,
+  hold,
+  extend,
+  settle,
+  release,
+  expire,
+  top_up: topUp,
+  refund,
+  set_spend_limit: setSpendLimit,
+};
+
+/**
+ * Decides one command on a book that was read under the wallet's lock. Pure, and a refusal changes
+ * nothing. Applying the changes before the next decision makes a batch equal to its commands one by one.
+ */
+export function decide<Kind extends CommandKind>(
+  book: Book,
+  command: { readonly kind: Kind; readonly request: RequestOf<Kind> },
+  nowMs: number,
+): Outcome<AnswerOf<Kind>> {
+  return RULES[command.kind](book, command.request, nowMs);
+}

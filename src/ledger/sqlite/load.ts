@@ -1,0 +1,135 @@
+import type { Database } from "bun:sqlite";
+import {
+  type Counter,
+  counterKey,
+  type Hold,
+  type LimitPeriodKey,
+  postingKey,
+  type Transfer,
+} from "../book.ts";
+import type { SpendLimit } from "../ledger.ts";
+import { countersNeeded, type Needs } from "../needs.ts";
+import { createWorkingBook, type WorkingBook } from "../working-book.ts";
+import {
+  type CounterRow,
+  type HoldRow,
+  readCounter,
+  readHold,
+  readSpendLimit,
+  readTransfer,
+  readWallet,
+  type SpendLimitRow,
+  type TransferRow,
+  type WalletRow,
+} from "./rows.ts";
+
+/** Due holds that one transaction looks at; the sweeper gets to the rest. */
+const DUE_MAX = 500;
+
+export const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
+  captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
+
+/** Reads the books that a batch needs; to be called inside its transaction. */
+export type LoadBooks = (
+  needs: ReadonlyMap<string, Needs>,
+  nowMs: number,
+) => ReadonlyMap<string, WorkingBook>;
+
+export function createLoader(client: Database): LoadBooks {
+  const statements = prepare(client);
+
+  const loadLimits = (walletId: string, needs: Needs) => {
+    const limits = new Map<string, SpendLimit>();
+    const keep = (row: SpendLimitRow) => limits.set(row.limit_id, readSpendLimit(row));
+    if (needs.keyIds.size > 0) statements.walletLimits.all(walletId).forEach(keep);
+    for (const keyId of needs.keyIds) statements.keyLimits.all(walletId, keyId).forEach(keep);
+    for (const { limitId } of needs.limits) statements.limit.all(walletId, limitId).forEach(keep);
+    return limits;
+  };
+
+  const loadHolds = (walletId: string, needs: Needs) => {
+    const holds = new Map<string, Hold>();
+    for (const holdId of needs.holdIds) {
+      const row = statements.hold.get(walletId, holdId);
+      if (row) holds.set(holdId, readHold(row));
+    }
+    return holds;
+  };
+
+  const loadCounters = (walletId: string, keys: readonly LimitPeriodKey[]) => {
+    const counters = new Map<string, Counter>();
+    for (const key of keys) {
+      if (counters.has(counterKey(key))) continue;
+      const row = statements.counter.get(walletId, key.limitId, key.periodStartMs);
+      counters.set(counterKey(key), readCounter(key, row));
+    }
+    return counters;
+  };
+
+  const loadPostings = (walletId: string, needs: Needs) => {
+    const postings = new Map<string, Transfer>();
+    for (const { kind, transferId } of needs.postings) {
+      const row = statements.posting.get(walletId, transferId, kind);
+      if (row) postings.set(postingKey(kind, transferId), readTransfer(row));
+    }
+    return postings;
+  };
+
+  const loadDue = (needs: ReadonlyMap<string, Needs>, nowMs: number) => {
+    const takesHolds = needs.values().some(({ keyIds }) => keyIds.size > 0);
+    return takesHolds ? statements.due.all(nowMs, DUE_MAX) : [];
+  };
+
+  return (needs, nowMs) => {
+    const due = loadDue(needs, nowMs);
+    const books = new Map<string, WorkingBook>();
+    for (const [walletId, need] of needs) {
+      const wallet = statements.wallet.get(walletId);
+      const limits = loadLimits(walletId, need);
+      const holds = loadHolds(walletId, need);
+      const dueHolds = due.filter((row) => row.wallet_id === walletId).map(readHold);
+      for (const hold of dueHolds) holds.set(hold.holdId, hold);
+      const keys = countersNeeded([...limits.values(), ...need.limits], holds.values(), nowMs);
+      const loaded = {
+        wallet: wallet ? readWallet(wallet) : undefined,
+        holds,
+        limits,
+        counters: loadCounters(walletId, keys),
+        postings: loadPostings(walletId, need),
+        dueHoldIds: dueHolds.map(({ holdId }) => holdId),
+      };
+      books.set(walletId, createWorkingBook(loaded));
+    }
+    return books;
+  };
+}
+
+function prepare(client: Database) {
+  const query = <Row, Parameters extends (string | number)[]>(sql: string) =>
+    client.query<Row, Parameters>(sql).safeIntegers(true);
+  return {
+    wallet: query<WalletRow, [string]>("SELECT * FROM wallets WHERE wallet_id = ?"),
+    hold: query<HoldRow, [string, string]>(
+      `SELECT ${HOLD_COLUMNS} FROM holds WHERE wallet_id = ? AND hold_id = ?`,
+    ),
+    due: query<HoldRow, [number, number]>(
+      `SELECT ${HOLD_COLUMNS} FROM holds WHERE state = 'held' AND expires_at_ms <= ?
+        ORDER BY expires_at_ms LIMIT ?`,
+    ),
+    walletLimits: query<SpendLimitRow, [string]>(
+      "SELECT * FROM spend_limits WHERE wallet_id = ? AND key_id IS NULL",
+    ),
+    keyLimits: query<SpendLimitRow, [string, string]>(
+      "SELECT * FROM spend_limits WHERE wallet_id = ? AND key_id = ?",
+    ),
+    limit: query<SpendLimitRow, [string, string]>(
+      "SELECT * FROM spend_limits WHERE wallet_id = ? AND limit_id = ?",
+    ),
+    counter: query<CounterRow, [string, string, number]>(
+      "SELECT used, held FROM limit_counters WHERE wallet_id = ? AND limit_id = ? AND period_start_ms = ?",
+    ),
+    posting: query<TransferRow, [string, string, number]>(
+      "SELECT * FROM transfers WHERE wallet_id = ? AND transfer_id = ? AND kind = ?",
+    ),
+  };
+}

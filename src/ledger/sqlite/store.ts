@@ -1,0 +1,55 @@
+import { type Database, SQLiteError } from "bun:sqlite";
+import { needsOf } from "../needs.ts";
+import { type Store, StoreError, type StoreFault } from "../store.ts";
+import { createLoader } from "./load.ts";
+import { createWriter } from "./write.ts";
+
+/**
+ * Keeps the books in a SQLite file. A transaction locks the whole file and is over before it
+ * returns, so it never waits: when another process writes, it throws `busy` at once.
+ */
+export function createSqliteStore({ client, now }: { client: Database; now: () => number }): Store {
+  const load = createLoader(client);
+  const write = createWriter(client);
+  const begin = client.query("BEGIN IMMEDIATE");
+  const commit = client.query("COMMIT");
+  const due = client.query<{ walletId: string; holdId: string }, [number, number]>(
+    `SELECT wallet_id AS walletId, hold_id AS holdId FROM holds
+      WHERE state = 'held' AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
+  );
+
+  return {
+    transact(_walletIds, turn) {
+      try {
+        begin.run();
+        const nowMs = now();
+        const books = load(needsOf(turn.collect()), nowMs);
+        turn.decide(books, nowMs);
+        write(books);
+        commit.run();
+      } catch (error) {
+        if (client.inTransaction) rollBack(client);
+        throw new StoreError(faultOf(error), error);
+      }
+    },
+    findDue: (limit) => due.all(now(), limit),
+  };
+}
+
+function rollBack(client: Database): void {
+  try {
+    client.run("ROLLBACK");
+  } catch {
+    // The first error says why; a failed commit may have rolled back by itself.
+  }
+}
+
+const UNAVAILABLE =
+  /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|NOMEM|PROTOCOL|PERM|AUTH|INTERRUPT)/;
+
+function faultOf(error: unknown): StoreFault {
+  if (!(error instanceof SQLiteError)) return "rejected";
+  const code = error.code ?? "";
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return "busy";
+  return UNAVAILABLE.test(code) ? "unavailable" : "rejected";
+}

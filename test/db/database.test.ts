@@ -1,0 +1,101 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { openDatabase } from "../../src/db/sqlite/database.ts";
+import { MIGRATIONS } from "../../src/db/sqlite/migrate.ts";
+import journal from "../../src/db/sqlite/migrations/meta/_journal.json";
+import { accounts, apiKeys } from "../../src/db/sqlite/schema.ts";
+import { temporaryFolder } from "../ledger/samples.ts";
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = join(folder.path, "data", "tollgate.db");
+});
+
+afterEach(() => folder.remove());
+
+test("every migration that was generated is applied, in the order of its journal", async () => {
+  const generated = journal.entries.map(({ tag }) =>
+    Bun.file(`${import.meta.dir}/../../src/db/sqlite/migrations/${tag}.sql`).text(),
+  );
+  expect([...MIGRATIONS]).toEqual(await Promise.all(generated));
+});
+
+test("what is created only its owner can read, the journal beside it too", () => {
+  const database = openDatabase(path);
+  database.client.run("INSERT INTO accounts VALUES ('1', 'a', NULL, 'active', 0)");
+  const modeOf = (file: string) => statSync(file).mode & 0o777;
+  expect(modeOf(join(folder.path, "data"))).toBe(0o700);
+  expect([path, `${path}-wal`, `${path}-shm`].map(modeOf)).toEqual([0o600, 0o600, 0o600]);
+  database.close();
+});
+
+test("a database is durable: write-ahead log, synchronous full", () => {
+  const { client, close } = openDatabase(path);
+  const read = (pragma: string) => client.query(`PRAGMA ${pragma}`).values()[0]?.[0];
+  expect([read("journal_mode"), read("synchronous"), read("foreign_keys")]).toEqual(["wal", 2, 0]);
+  close();
+});
+
+test("a database opened again keeps what is in it", async () => {
+  const first = openDatabase(path);
+  await first.db.insert(accounts).values({ id: "1", name: "acme", createdAtMs: 5 });
+  const key = { id: "2", accountId: "1", name: "k", hint: "sk-tg-1234", digest: "d", createdAtMs: 6 };
+  await first.db.insert(apiKeys).values({ ...key, models: ["a", "b"], allowsClamp: true });
+  first.close();
+  const again = openDatabase(path);
+  expect(await again.db.select().from(accounts)).toEqual([
+    { id: "1", name: "acme", email: null, state: "active", createdAtMs: 5 },
+  ]);
+  expect(await again.db.select().from(apiKeys)).toMatchObject([
+    { ...key, models: ["a", "b"], allowsClamp: true, expiresAtMs: null },
+  ]);
+  again.close();
+});
+
+test("a database of a newer program is refused and left as it is", () => {
+  openDatabase(path).close();
+  const newer = new Database(path);
+  newer.run("PRAGMA user_version = 99");
+  newer.close();
+  expect(() => openDatabase(path)).toThrow(`at version 99, this program knows ${MIGRATIONS.length}`);
+});
+
+test("a file that is no database is refused", async () => {
+  await Bun.write(path, "hello ".repeat(1000));
+  expect(() => openDatabase(path)).toThrow();
+});
+
+test("a start that meets another one waits for it and applies nothing twice", async () => {
+  await mkdir(dirname(path));
+  const first = new Database(path, { create: true, readwrite: true });
+  first.run("PRAGMA journal_mode = WAL");
+  first.run("BEGIN IMMEDIATE");
+  const second = startElsewhere();
+  await Bun.sleep(250);
+  for (const migration of MIGRATIONS) first.run(migration);
+  first.run(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  first.run("COMMIT");
+  expect(await second).toBe("7");
+  first.close();
+});
+
+test("several processes that start together all find the whole schema", async () => {
+  const said = await Promise.all(Array.from({ length: 5 }, startElsewhere));
+  expect(said).toEqual(Array(5).fill("7"));
+});
+
+/** Opens the database in another process; resolves with how many tables it found. */
+async function startElsewhere(): Promise<string> {
+  const module = `${import.meta.dir}/../../src/db/sqlite/database.ts`;
+  const script = `import { openDatabase } from ${JSON.stringify(module)};
+    const { client } = openDatabase(${JSON.stringify(path)});
+    console.log(client.query("SELECT count(*) FROM sqlite_master WHERE type = 'table'").values()[0][0]);`;
+  const start = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "ignore" });
+  return (await new Response(start.stdout).text()).trim();
+}

@@ -1,0 +1,265 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { connect } from "../../src/db/sqlite/database.ts";
+import { auditSqlite } from "../../src/ledger/audit.ts";
+import { type Batcher, createBatcher } from "../../src/ledger/batch.ts";
+import type { Command } from "../../src/ledger/command.ts";
+import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
+import type { Store } from "../../src/ledger/store.ts";
+import { commands } from "./commands.ts";
+import { FACTS, holdOf, NOON_MS, type OpenLedger, openLedger, refusalOf, WALLET } from "./samples.ts";
+
+const TABLES = ["wallets", "holds", "transfers", "spend_limits", "limit_counters"];
+let open: OpenLedger;
+
+beforeEach(async () => {
+  open = await openLedger(100n, { busyMaxMs: 150 });
+});
+
+afterEach(() => open.close());
+
+function dump(database: Database): unknown {
+  return TABLES.map((table) =>
+    database.query(`SELECT * FROM ${table} ORDER BY 1, 2, 3`).safeIntegers(true).all(),
+  );
+}
+
+/** A store that counts its transactions. */
+function counting(store: Store): Store & { readonly sizes: number[] } {
+  const sizes: number[] = [];
+  return {
+    ...store,
+    sizes,
+    transact: (walletIds, turn) =>
+      store.transact(walletIds, {
+        ...turn,
+        collect() {
+          const collected = turn.collect();
+          sizes.push(collected.length);
+          return collected;
+        },
+      }),
+  };
+}
+
+function openBatcher(client: Database, options = {}) {
+  const store = counting(createSqliteStore({ client, now: () => NOON_MS }));
+  return { store, batcher: createBatcher(store, options) };
+}
+
+describe("the batch loop", () => {
+  test("commits everything of one turn of the event loop at once", async () => {
+    const client = connect(open.database.path, 0);
+    const { store, batcher } = openBatcher(client);
+    await Promise.all(
+      Array.from({ length: 50 }, async (_, i) => {
+        await Promise.resolve();
+        await batcher.submit("hold", holdOf(1n, { holdId: `h${i}` }));
+      }),
+    );
+    expect(store.sizes).toEqual([50]);
+    client.close();
+  });
+
+  test("answers nobody before the commit", async () => {
+    let isAnswered = false;
+    const client = connect(open.database.path, 0);
+    const store = createSqliteStore({ client, now: () => NOON_MS });
+    const late: Store = {
+      ...store,
+      async transact(walletIds, turn) {
+        await Bun.sleep(20);
+        expect(isAnswered).toBe(false);
+        await store.transact(walletIds, turn);
+      },
+    };
+    const held = createBatcher(late)
+      .submit("hold", holdOf(1n))
+      .then(() => {
+        isAnswered = true;
+      });
+    await held;
+    expect(isAnswered).toBe(true);
+    client.close();
+  });
+
+  test("takes into a batch what came while the lock was awaited, and leaves other wallets their turn", async () => {
+    await open.ledger.createWallet("other");
+    const client = connect(open.database.path, 0);
+    const store = counting(createSqliteStore({ client, now: () => NOON_MS }));
+    const slow: Store = {
+      ...store,
+      async transact(walletIds, turn) {
+        await Bun.sleep(10);
+        await store.transact(walletIds, turn);
+      },
+    };
+    const batcher = createBatcher(slow);
+    const first = batcher.submit("hold", holdOf(1n));
+    await Bun.sleep(5);
+    const second = batcher.submit("hold", holdOf(1n, { holdId: "h2" }));
+    const elsewhere = batcher.submit("hold", holdOf(0n, { walletId: "other" }));
+    await Promise.all([first, second, elsewhere]);
+    expect(store.sizes).toEqual([2, 1]);
+    client.close();
+  });
+
+  test("refuses what does not fit the queue, and only that", async () => {
+    const client = connect(open.database.path, 0);
+    const { batcher } = openBatcher(client, { queueMax: 3 });
+    const given = ["a", "b", "c", "d"].map((holdId) => batcher.submit("hold", holdOf(1n, { holdId })));
+    const results = await Promise.allSettled(given);
+    expect(results.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
+    expect(await refusalOf(given[3] ?? Promise.resolve())).toBe("queue_full");
+    client.close();
+  });
+
+  test("answers what it took before it closes, and takes no more", async () => {
+    const client = connect(open.database.path, 0);
+    const { batcher } = openBatcher(client);
+    const taken = batcher.submit("hold", holdOf(1n));
+    const closed = batcher.close();
+    expect(await refusalOf(batcher.submit("hold", holdOf(1n, { holdId: "h2" })))).toBe("unavailable");
+    await closed;
+    expect(client.query("SELECT hold_id FROM holds").values()).toEqual([["h1"]]);
+    expect(await taken).toMatchObject({ granted: 1n });
+    client.close();
+  });
+
+  test("reads for one transaction what a limit set in it will need", async () => {
+    const client = connect(open.database.path, 0);
+    const { store, batcher } = openBatcher(client);
+    const limit = { walletId: WALLET, limitId: "l1", keyId: "k1", amount: 5n };
+    await Promise.all([
+      batcher.submit("set_spend_limit", { ...limit, period: "month" }),
+      batcher.submit("hold", holdOf(4n)),
+    ]);
+    await batcher.submit("set_spend_limit", { ...limit, period: "total" });
+    const monthly = batcher.submit("set_spend_limit", { ...limit, period: "month" });
+    const refused = refusalOf(batcher.submit("hold", holdOf(2n, { holdId: "h2" })));
+    await monthly;
+    expect(await refused).toBe("spending_limit_exceeded");
+    expect(store.sizes).toEqual([2, 1, 2]);
+    client.close();
+  });
+
+  test("keeps all but the one command of a batch that the database cannot keep", async () => {
+    open.database.client.run(`CREATE TRIGGER poison BEFORE INSERT ON holds WHEN new.hold_id = 'h37'
+      BEGIN SELECT RAISE(ABORT, 'poison'); END`);
+    const given = Array.from({ length: 90 }, (_, i) => open.ledger.hold(holdOf(1n, { holdId: `h${i}` })));
+    const results = await Promise.allSettled(given);
+    expect(results.flatMap(({ status }, i) => (status === "rejected" ? [i] : []))).toEqual([37]);
+    expect(await refusalOf(given[37] ?? Promise.resolve())).toBe("unavailable");
+    expect(await open.ledger.balances(WALLET)).toMatchObject({ held: 89n });
+    expect(auditSqlite(open.database, NOON_MS).findings).toEqual([]);
+  });
+});
+
+describe("a database that is locked", () => {
+  test("is waited for without stopping the event loop", async () => {
+    const blocker = connect(open.database.path, 0);
+    blocker.run("BEGIN IMMEDIATE");
+    let ticks = 0;
+    const ticking = setInterval(() => ticks++, 2);
+    const held = open.ledger.hold(holdOf(1n));
+    await Bun.sleep(60);
+    expect(ticks).toBeGreaterThan(10);
+    blocker.run("COMMIT");
+    expect(await held).toMatchObject({ granted: 1n });
+    clearInterval(ticking);
+    blocker.close();
+  });
+
+  test("for too long makes commands unavailable, and they can be given again", async () => {
+    const blocker = connect(open.database.path, 0);
+    blocker.run("BEGIN IMMEDIATE");
+    expect(await refusalOf(open.ledger.hold(holdOf(1n)))).toBe("unavailable");
+    expect(await open.ledger.balances(WALLET)).toMatchObject({ held: 0n });
+    blocker.run("ROLLBACK");
+    expect(await open.ledger.hold(holdOf(1n))).toMatchObject({ granted: 1n, replayed: false });
+    blocker.close();
+  });
+});
+
+describe("a database that cannot be written", () => {
+  const hopeless: [string, (path: string) => Database][] = [
+    ["is read-only", (path) => new Database(path, { readonly: true })],
+    [
+      "is full",
+      (path) => {
+        const client = connect(path, 0);
+        client.run(`PRAGMA max_page_count = ${Number(client.query("PRAGMA page_count").values()[0]?.[0])}`);
+        return client;
+      },
+    ],
+  ];
+
+  test.each(hopeless)(
+    "because it %s makes commands unavailable and changes nothing",
+    async (_, connectTo) => {
+      const before = dump(open.database.client);
+      const client = connectTo(open.database.path);
+      const { batcher } = openBatcher(client);
+      const metadata = { long: "x".repeat(4000) };
+      const given = Array.from({ length: 50 }, (_, i) =>
+        refusalOf(batcher.submit("hold", holdOf(1n, { holdId: `h${i}`, metadata }))),
+      );
+      expect(new Set(await Promise.all(given))).toEqual(new Set(["unavailable"]));
+      expect(dump(open.database.client)).toEqual(before);
+      client.close();
+      expect(await open.ledger.hold(holdOf(1n))).toMatchObject({ granted: 1n });
+    },
+  );
+});
+
+describe("batches on a real store", () => {
+  test("come to the same rows and answers as their commands one by one", async () => {
+    const plan = fc.array(fc.array(commands, { minLength: 1, maxLength: 25, size: "max" }), {
+      minLength: 1,
+      maxLength: 3,
+    });
+    await fc.assert(
+      fc.asyncProperty(plan, async (batches) => {
+        const [together, apart] = [await openLedger(100n), await openLedger(100n)];
+        const [one, other] = [clientOf(together), clientOf(apart)];
+        for (const batch of batches) {
+          const answers = await Promise.all(batch.map((command) => give(one.batcher, command)));
+          for (const [index, command] of batch.entries()) {
+            expect(await give(other.batcher, command)).toEqual(answers[index]);
+          }
+        }
+        expect(dump(one.client)).toEqual(dump(other.client));
+        expect(auditSqlite(together.database, NOON_MS).findings).toEqual([]);
+        for (const { client } of [one, other]) client.close();
+        await Promise.all([together.close(), apart.close()]);
+      }),
+      { numRuns: 12 },
+    );
+  }, 20_000);
+});
+
+function clientOf(ledger: OpenLedger) {
+  const client = connect(ledger.database.path, 0);
+  return { client, ...openBatcher(client) };
+}
+
+async function give(batcher: Batcher, { kind, request }: Command): Promise<unknown> {
+  try {
+    return await batcher.submit(kind, request);
+  } catch (error) {
+    return String(error);
+  }
+}
+
+test("a refusal in a batch leaves the commands beside it alone", async () => {
+  const given = [
+    open.ledger.hold(holdOf(60n)),
+    open.ledger.hold(holdOf(60n, { holdId: "h2" })),
+    open.ledger.settle({ walletId: WALLET, holdId: "h1", amount: 10n, facts: FACTS }),
+    open.ledger.hold(holdOf(60n, { holdId: "h3" })),
+  ];
+  const results = await Promise.allSettled(given);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+  expect(await open.ledger.balances(WALLET)).toEqual({ posted: 90n, held: 60n, available: 30n });
+});

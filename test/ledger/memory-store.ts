@@ -1,0 +1,79 @@
+import {
+  type Counter,
+  counterKey,
+  type Hold,
+  postingKey,
+  type Transfer,
+  type Wallet,
+} from "../../src/ledger/book.ts";
+import type { Answer, Command } from "../../src/ledger/command.ts";
+import { decide } from "../../src/ledger/decide.ts";
+import type { OutcomeFacts, SpendLimit } from "../../src/ledger/ledger.ts";
+import { countersNeeded } from "../../src/ledger/needs.ts";
+import type { Outcome } from "../../src/ledger/rules/outcome.ts";
+import { createWorkingBook, type WorkingBook } from "../../src/ledger/working-book.ts";
+
+/** One wallet's whole book in memory, as a store would keep it. */
+export interface MemoryWallet {
+  wallet: Wallet | undefined;
+  readonly holds: Map<string, Hold>;
+  readonly outcomes: Map<string, OutcomeFacts>;
+  readonly limits: Map<string, SpendLimit>;
+  readonly counters: Map<string, Counter>;
+  readonly transfers: Transfer[];
+}
+
+export function emptyWallet(): MemoryWallet {
+  return {
+    wallet: undefined,
+    holds: new Map(),
+    outcomes: new Map(),
+    limits: new Map(),
+    counters: new Map(),
+    transfers: [],
+  };
+}
+
+/** Decides commands as one batch and keeps what they changed. */
+export function decideBatch(
+  stored: MemoryWallet,
+  commands: readonly Command[],
+  nowMs: number,
+): readonly Outcome<Answer>[] {
+  const setLimits = commands.flatMap(({ kind, request }) => (kind === "set_spend_limit" ? [request] : []));
+  const book = openBook(stored, setLimits, nowMs);
+  const outcomes = commands.map((command) => {
+    const outcome = decide(book, command, nowMs);
+    if ("changes" in outcome) book.apply(outcome.changes);
+    return outcome;
+  });
+  keep(stored, book);
+  return outcomes;
+}
+
+function openBook(stored: MemoryWallet, setLimits: readonly SpendLimit[], nowMs: number): WorkingBook {
+  const counters = new Map<string, Counter>();
+  for (const key of countersNeeded([...stored.limits.values(), ...setLimits], stored.holds.values(), nowMs)) {
+    const zero = { ...key, used: 0n, held: 0n };
+    counters.set(counterKey(key), stored.counters.get(counterKey(key)) ?? zero);
+  }
+  const due = [...stored.holds.values()].filter((hold) => hold.state === "held" && hold.expiresAtMs <= nowMs);
+  due.sort((one, other) => one.expiresAtMs - other.expiresAtMs);
+  return createWorkingBook({
+    wallet: stored.wallet,
+    holds: new Map(stored.holds),
+    limits: new Map(stored.limits),
+    counters,
+    postings: new Map(stored.transfers.map((each) => [postingKey(each.kind, each.transferId), each])),
+    dueHoldIds: due.map(({ holdId }) => holdId),
+  });
+}
+
+function keep(stored: MemoryWallet, { unwritten }: WorkingBook): void {
+  stored.wallet = unwritten.wallet ?? stored.wallet;
+  for (const [id, hold] of [...unwritten.newHolds, ...unwritten.changedHolds]) stored.holds.set(id, hold);
+  for (const [id, facts] of unwritten.outcomes) stored.outcomes.set(id, facts);
+  for (const [key, counter] of unwritten.counters) stored.counters.set(key, counter);
+  for (const [id, limit] of unwritten.limits) stored.limits.set(id, limit);
+  stored.transfers.push(...unwritten.transfers);
+}

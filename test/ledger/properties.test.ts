@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { counterKey } from "../../src/ledger/book.ts";
+import type { Command } from "../../src/ledger/command.ts";
+import { periodStart } from "../../src/ledger/period.ts";
+import { commands, steps } from "./commands.ts";
+import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-store.ts";
+import { createOracle } from "./oracle.ts";
+import { NOON_MS } from "./samples.ts";
+
+/** Everything about a wallet, to compare; maps lose their order. */
+function snapshot(stored: MemoryWallet): unknown {
+  const sorted = <Value>(map: ReadonlyMap<string, Value>) =>
+    [...map].toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return structuredClone({
+    wallet: stored.wallet,
+    transfers: stored.transfers,
+    holds: sorted(stored.holds),
+    outcomes: sorted(stored.outcomes),
+    limits: sorted(stored.limits),
+    counters: sorted(stored.counters),
+  });
+}
+
+function expectInvariants({ wallet, holds, transfers, counters }: MemoryWallet): void {
+  const open = [...holds.values()].filter(({ state }) => state === "held");
+  expect(wallet?.held ?? 0n).toBe(open.reduce((total, { granted }) => total + granted, 0n));
+  let posted = 0n;
+  for (const [index, transfer] of transfers.entries()) {
+    expect(transfer.seq).toBe(index + 1);
+    posted += transfer.creditAccount === 1 ? transfer.amount : -transfer.amount;
+    expect(transfer.postedAfter).toBe(posted);
+    expect(transfer.amount > 0n).toBe(true);
+  }
+  expect(wallet?.posted ?? 0n).toBe(posted);
+  expect(wallet?.lastSeq ?? 0).toBe(transfers.length);
+  const once = transfers.map(({ kind, transferId }) => `${kind} ${transferId}`);
+  expect(new Set(once).size).toBe(once.length);
+  for (const counter of counters.values()) expect(counter.used >= 0n && counter.held >= 0n).toBe(true);
+}
+
+describe("whatever happens to a wallet", () => {
+  test("the ledger and a story that sums everything up from the beginning say the same", () => {
+    fc.assert(
+      fc.property(steps, (life) => {
+        const stored = emptyWallet();
+        const oracle = createOracle();
+        let nowMs = NOON_MS;
+        for (const step of life) {
+          if ("passesMs" in step) {
+            nowMs += step.passesMs;
+            continue;
+          }
+          const before = snapshot(stored);
+          const [outcome] = decideBatch(stored, [step.command], nowMs);
+          const expected = oracle.ask(step.command, nowMs);
+          const got =
+            outcome && "answer" in outcome ? { said: outcome.answer ?? {} } : { refused: outcome?.refusal };
+          expect(got).toEqual(expected as typeof got);
+          if ("refused" in expected) expect(snapshot(stored)).toEqual(before);
+          expectInvariants(stored);
+          for (const limit of oracle.limits.values()) {
+            const key = { limitId: limit.limitId, periodStartMs: periodStart(limit.period, nowMs) };
+            const period = oracle.nameOf(limit.period, nowMs);
+            const counter = stored.counters.get(counterKey(key));
+            expect(counter?.used ?? 0n).toBe(oracle.used(limit.limitId, period));
+            expect(counter?.held ?? 0n).toBe(oracle.heldBy(limit.limitId, period));
+          }
+        }
+      }),
+      { numRuns: 400 },
+    );
+  }, 20_000);
+
+  test("every command given a second time at once answers the same and changes nothing more", () => {
+    fc.assert(
+      fc.property(fc.array(commands, { maxLength: 60, size: "max" }), (given) => {
+        const stored = emptyWallet();
+        for (const command of [{ kind: "create_wallet", request: { walletId: "acme" } } as const, ...given]) {
+          const [first] = decideBatch(stored, [command], NOON_MS);
+          const after = snapshot(stored);
+          const [second] = decideBatch(stored, [command], NOON_MS);
+          expect(snapshot(stored)).toEqual(after);
+          const said = (outcome: typeof first) =>
+            outcome && "answer" in outcome ? { ...outcome.answer, replayed: undefined } : outcome;
+          expect(said(second)).toEqual(said(first));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  }, 20_000);
+
+  test("commands decided in one batch come to what they come to one by one", () => {
+    const batches = fc.array(fc.array(commands, { maxLength: 30, size: "max" }), { maxLength: 6 });
+    fc.assert(
+      fc.property(batches, fc.array(fc.constantFrom(0, 10, 60_000)), (given, pauses) => {
+        const together = emptyWallet();
+        const apart = emptyWallet();
+        let nowMs = NOON_MS;
+        const create: Command = { kind: "create_wallet", request: { walletId: "acme" } };
+        const fund: Command = {
+          kind: "top_up",
+          request: { walletId: "acme", topUpId: "t0", amount: 100n },
+        };
+        for (const [index, batch] of [[create, fund], ...given].entries()) {
+          const one = decideBatch(together, batch, nowMs);
+          const other = batch.flatMap((command) => decideBatch(apart, [command], nowMs));
+          expect(one.map(answerOf)).toEqual(other.map(answerOf));
+          expect(snapshot(together)).toEqual(snapshot(apart));
+          nowMs += pauses[index] ?? 0;
+        }
+      }),
+      { numRuns: 200 },
+    );
+  }, 20_000);
+});
+
+function answerOf(outcome: object): object {
+  return "changes" in outcome ? { ...outcome, changes: undefined } : outcome;
+}

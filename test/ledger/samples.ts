@@ -1,0 +1,81 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.ts";
+import type { BatchOptions } from "../../src/ledger/batch.ts";
+import { type HoldRequest, LedgerError, type OutcomeFacts } from "../../src/ledger/ledger.ts";
+import { createSqliteLedger, type SweptLedger } from "../../src/ledger/sqlite.ts";
+
+/** Wednesday, 2026-01-14 12:00 UTC. */
+export const NOON_MS = Date.UTC(2026, 0, 14, 12);
+export const WALLET = "acme";
+export const FACTS: OutcomeFacts = {
+  outcome: "ok",
+  source: "reported",
+  upstream: "anthropic",
+  upstreamModel: "claude-x",
+  price: { input: 3n, output: 15n, cachedInput: 1n, cacheWrite: 4n, cacheWrite1h: 6n },
+  usage: {
+    inputTokens: 11,
+    cachedInputTokens: 7,
+    cacheWriteTokens: 5,
+    cacheWrite1hTokens: 3,
+    outputTokens: 2,
+  },
+  firstOutputMs: 40,
+  totalMs: 900,
+  attempts: [{ upstream: "anthropic", status: 200, ms: 850 }],
+};
+
+/** A hold of `amount`, all or nothing unless said otherwise. */
+export function holdOf(amount: bigint, changes: Partial<HoldRequest> = {}): HoldRequest {
+  return {
+    walletId: WALLET,
+    holdId: "h1",
+    keyId: "k1",
+    amount,
+    minimum: amount,
+    ttlMs: 60_000,
+    facts: { surface: "chat", model: "demo" },
+    ...changes,
+  };
+}
+
+/** The refusal of a promise that must be refused. */
+export async function refusalOf(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise;
+  } catch (error) {
+    if (error instanceof LedgerError) return error.refusal;
+    throw error;
+  }
+  throw new Error("expected a refusal, got an answer");
+}
+
+export interface OpenLedger {
+  readonly ledger: SweptLedger;
+  readonly database: SqliteDatabase;
+  readonly clock: { nowMs: number };
+  close(): Promise<void>;
+}
+
+export function temporaryFolder(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), "tollgate-ledger-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A ledger on a real file, with a wallet of `funds` and a clock that stands at {@link NOON_MS}. */
+export async function openLedger(funds: bigint, options: BatchOptions = {}): Promise<OpenLedger> {
+  const folder = temporaryFolder();
+  const database = openDatabase(join(folder.path, "ledger.db"));
+  const clock = { nowMs: NOON_MS };
+  const ledger = createSqliteLedger({ database, now: () => clock.nowMs, ...options });
+  await ledger.createWallet(WALLET);
+  if (funds > 0n) await ledger.topUp({ walletId: WALLET, topUpId: "funds", amount: funds });
+  const close = async () => {
+    await ledger.close();
+    database.close();
+    folder.remove();
+  };
+  return { ledger, database, clock, close };
+}

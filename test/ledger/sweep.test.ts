@@ -1,0 +1,24 @@
+import { expect, test } from "bun:test";
+import { startSweeper } from "../../src/ledger/sweep.ts";
+
+test("the sweeper comes again and again, at once while sweeps are full, also after one that failed", async () => {
+  const sweeps = [500, 500, 3, new Error("locked"), 0, 0];
+  const errors: unknown[] = [];
+  let swept = 0;
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const ledger = {
+    async sweep() {
+      const result = sweeps[swept++];
+      if (swept === sweeps.length) resolve();
+      if (result instanceof Error) throw result;
+      return result ?? 0;
+    },
+  };
+  const sweeper = startSweeper({ ledger, everyMs: 5, onError: (error) => errors.push(error) });
+  await done;
+  await sweeper.stop();
+  expect(errors).toEqual([sweeps[3]]);
+  const stoppedAt = swept;
+  await Bun.sleep(30);
+  expect(swept).toBe(stoppedAt);
+});
