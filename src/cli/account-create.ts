@@ -1,0 +1,23 @@
+import { createAccount } from "../accounts/create.ts";
+import { GatewayError } from "../errors.ts";
+import type { Books } from "./books.ts";
+import { CommandError } from "./command-error.ts";
+import type { Outcome } from "./outcome.ts";
+import { printAccount, printBalances } from "./print-values.ts";
+
+export interface AccountCreateOptions {
+  readonly name: string;
+  readonly email?: string;
+}
+
+export async function runAccountCreate(books: Books, options: AccountCreateOptions): Promise<Outcome> {
+  const account = await createAccount(books, options).catch((thrown: unknown) => {
+    const isTaken = thrown instanceof GatewayError && thrown.kind === "conflict";
+    throw isTaken ? new CommandError(`There is an account "${options.name}" already.`) : thrown;
+  });
+  const balances = await books.ledger.balances(account.id);
+  return {
+    json: { ...printAccount(account), ...printBalances(balances) },
+    text: `Created account ${account.name} (${account.id}). Its wallet is empty: top it up.`,
+  };
+}

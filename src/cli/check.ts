@@ -1,0 +1,37 @@
+import { ConfigError } from "../config/config-error.ts";
+import { type Config, loadConfig } from "../config.ts";
+import { findDatabaseFault } from "./check-database.ts";
+import { findUpstreamFault } from "./check-upstream.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** Checks the configuration, the database and every upstream. Starts, creates and changes nothing. */
+export async function runCheck(): Promise<Outcome> {
+  try {
+    const config = loadConfig();
+    return report(await findFaults(config), config);
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return report(thrown.problems, undefined);
+    throw thrown;
+  }
+}
+
+async function findFaults(config: Config): Promise<readonly string[]> {
+  const faults = await Promise.all([
+    findDatabaseFault(config.databasePath),
+    ...config.upstreams.map((upstream) => findUpstreamFault(upstream)),
+  ]);
+  return faults.filter((fault) => fault !== undefined);
+}
+
+function report(problems: readonly string[], config: Config | undefined): Outcome {
+  const json = {
+    ok: problems.length === 0,
+    problems,
+    database: config?.databasePath ?? null,
+    models: config?.models.map(({ id }) => id) ?? [],
+    upstreams: config?.upstreams.map(({ name }) => name) ?? [],
+  };
+  if (problems.length > 0) return { json, text: problems.join("\n"), failed: true };
+  const text = `All is well: ${json.models.length} models, ${json.upstreams.length} upstreams, database ${json.database}.`;
+  return { json, text };
+}

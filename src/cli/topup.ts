@@ -1,0 +1,29 @@
+import { type Nanos, printUsd } from "../domain/money.ts";
+import { type Books, requireAccount } from "./books.ts";
+import type { Outcome } from "./outcome.ts";
+import { printBalances } from "./print-values.ts";
+
+export interface TopUpOptions {
+  readonly account: string;
+  readonly amount: Nanos;
+  readonly id: string;
+}
+
+export async function runTopUp({ database, ledger }: Books, options: TopUpOptions): Promise<Outcome> {
+  const account = requireAccount(database, options.account);
+  const { id: topUpId, amount } = options;
+  const { balances, replayed } = await ledger.topUp({ walletId: account.id, topUpId, amount });
+  const done = replayed
+    ? `Top-up ${topUpId} was booked before: nothing was added`
+    : `Topped up account ${account.name} by ${printUsd(amount)} USD`;
+  return {
+    json: {
+      id: topUpId,
+      account_id: account.id,
+      amount_usd: printUsd(amount),
+      replayed,
+      ...printBalances(balances),
+    },
+    text: `${done}. ${printUsd(balances.available)} USD are available.`,
+  };
+}

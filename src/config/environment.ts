@@ -1,0 +1,61 @@
+import { resolve } from "node:path";
+import type { Environment } from "./placeholders.ts";
+import type { Problems } from "./problems.ts";
+
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
+
+/** What the environment decides by itself; a variable that is empty counts as not set. */
+export function readEnvironment(environment: Environment, folder: string, problems: Problems) {
+  refuseUnbuilt(environment, problems);
+  return {
+    host: readHost(environment.HOST || "127.0.0.1", problems),
+    port: readPort(environment.PORT || "8080", problems),
+    databasePath: readDatabasePath(environment, folder, problems),
+    logLevel: readLogLevel(environment.LOG_LEVEL || "info", problems),
+  };
+}
+
+/** The absolute path of the SQLite file. */
+export function readDatabasePath(environment: Environment, folder: string, problems: Problems): string {
+  const url = environment.DATABASE_URL || "sqlite:./data/tollgate.db";
+  const path = /^sqlite:(?!\/\/[^/])(.*)$/s.exec(url)?.[1] ?? "";
+  if (/^postgres(ql)?:/.test(url)) {
+    problems.add(["DATABASE_URL"], "names PostgreSQL, which this version does not have yet", "sqlite:PATH");
+  } else if (path === "" || path === ":memory:" || path.includes("\0")) {
+    problems.add(["DATABASE_URL"], "names no database that this version has", "sqlite:PATH");
+  }
+  return resolve(folder, path);
+}
+
+function refuseUnbuilt(environment: Environment, problems: Problems): void {
+  if (environment.REDIS_URL) {
+    problems.add(["REDIS_URL"], "asks for Redis, which this version does not have yet", "it to be unset");
+  }
+  if (environment.LEDGER_URL) {
+    problems.add(
+      ["LEDGER_URL"],
+      "asks for a remote ledger, which this version does not have yet",
+      "it to be unset",
+    );
+  }
+}
+
+function readHost(host: string, problems: Problems): string {
+  const isHost = /^[\w.-]+$/.test(host) || /^[\da-fA-F:.]+$/.test(host);
+  if (!isHost) problems.add(["HOST"], "is no host", "an address or host name without scheme and port");
+  return host;
+}
+
+function readPort(text: string, problems: Problems): number {
+  const port = Number(text);
+  const isPort = /^\d{1,5}$/.test(text) && port <= 65_535;
+  if (!isPort) problems.add(["PORT"], "is no port", "a whole number from 0 to 65535");
+  return port;
+}
+
+function readLogLevel(level: string, problems: Problems): string {
+  if (!LOG_LEVELS.includes(level)) {
+    problems.add(["LOG_LEVEL"], "is no log level", `one of ${LOG_LEVELS.join(", ")}`);
+  }
+  return level;
+}

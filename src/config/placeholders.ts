@@ -1,0 +1,46 @@
+import type { Path, Problems } from "./problems.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+// Private characters stand in for "${" and "}", which YAML would read as syntax inside { … }.
+const OPEN = "\uE000";
+const CLOSE = "\uE001";
+const PLACEHOLDER = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`, "g");
+
+/** Makes every `${NAME}` plain text to a YAML parser. */
+export function shieldPlaceholders(text: string): string {
+  return text.replace(/\$\{([^{}\n]*)\}/g, `${OPEN}$1${CLOSE}`);
+}
+
+/**
+ * Fills shielded placeholders in all strings of a parsed document, after parsing, so that no value can
+ * become syntax. Members without a value are left out; a variable that is missing or empty is a problem.
+ */
+export function fillPlaceholders(document: unknown, environment: Environment, problems: Problems): unknown {
+  const fill = (node: unknown, path: Path): unknown => {
+    if (typeof node === "string") return fillText(node, path);
+    if (Array.isArray(node)) return node.map((element, index) => fill(element, [...path, index]));
+    if (typeof node !== "object" || node === null) return node;
+    const members = Object.entries(node).map(([key, value]) => [unshield(key), value] as const);
+    const given = members.filter(([, value]) => value !== null);
+    return Object.fromEntries(given.map(([key, value]) => [key, fill(value, [...path, key])]));
+  };
+
+  const fillText = (text: string, path: Path): string => {
+    const names = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? "");
+    const malformed = names.filter((name) => !/^[A-Za-z_]\w*$/.test(name));
+    const missing = names.filter((name) => !environment[name]);
+    if (malformed.length > 0) {
+      problems.add(path, "holds a placeholder that names no variable", "letters, digits and _ in it");
+    } else if (missing.length > 0) {
+      problems.add(path, `needs ${missing.join(", ")}, which is not set or empty`, "it in the environment");
+    }
+    return text.replace(PLACEHOLDER, (_, name: string) => environment[name] ?? "");
+  };
+
+  return fill(document, []);
+}
+
+function unshield(text: string): string {
+  return text.replace(PLACEHOLDER, (_, name: string) => `\${${name}}`);
+}

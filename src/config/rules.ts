@@ -1,0 +1,59 @@
+import { findBaseUrlFault } from "./base-url.ts";
+import type { Path, Problems } from "./problems.ts";
+import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
+import type { Partly } from "./shape.ts";
+
+/** The upstream that is built in: routes may name it, the file may not define it. */
+const DEMO_UPSTREAM = "demo";
+
+/** Reports what a shape cannot say: names, base URLs, routes to nowhere, limits that contradict each other. */
+export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
+  const upstreams = Object.entries(file.upstreams ?? {});
+  for (const [name, upstream] of upstreams) checkUpstream(name, upstream ?? {}, problems);
+  const known = new Set([DEMO_UPSTREAM, ...upstreams.map(([name]) => name)]);
+  for (const [id, model] of Object.entries(file.models ?? {})) {
+    const path = ["models", id];
+    checkModelId(path, id, problems);
+    checkRoutes(path, model ?? {}, { known, problems });
+    checkTokens(path, model ?? {}, problems);
+  }
+}
+
+function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: Problems): void {
+  const path = ["upstreams", name];
+  if (name === DEMO_UPSTREAM) problems.add(path, "is the name of the built-in upstream", "another name");
+  if (!/^\w[\w.-]{0,63}$/.test(name)) {
+    problems.add(path, "is no name for an upstream", "1 to 64 letters, digits, dots, dashes and underscores");
+  }
+  const fault = upstream.base_url === undefined ? undefined : findBaseUrlFault(upstream.base_url);
+  if (fault) problems.add([...path, "base_url"], ...fault);
+}
+
+function checkModelId(path: Path, id: string, problems: Problems): void {
+  if (/^[^\s\p{Cc}]{1,256}$/u.test(id) && id !== "__proto__") return;
+  problems.add(path, "is no model id", "1 to 256 characters without spaces");
+}
+
+function checkRoutes(
+  path: Path,
+  model: Partly<ModelEntry>,
+  { known, problems }: { readonly known: ReadonlySet<string>; readonly problems: Problems },
+): void {
+  for (const [index, route] of Object.entries(model.routes ?? {})) {
+    const upstream = route?.upstream;
+    if (upstream === undefined || known.has(upstream)) continue;
+    const expected = `one of ${[...known].join(", ")}`;
+    problems.add([...path, "routes", index, "upstream"], "names no upstream", expected);
+  }
+}
+
+/** default_max_output_tokens ≤ max_output_tokens ≤ context_window, as far as they are given. */
+function checkTokens(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
+  const { context_window: window, max_output_tokens: most, default_max_output_tokens: usual } = model;
+  if (most !== undefined && window !== undefined && most > window) {
+    problems.add([...path, "max_output_tokens"], "is above context_window", `at most ${window}`);
+  }
+  if (usual !== undefined && most !== undefined && usual > most) {
+    problems.add([...path, "default_max_output_tokens"], "is above max_output_tokens", `at most ${most}`);
+  }
+}

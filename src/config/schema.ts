@@ -1,0 +1,100 @@
+import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+
+// A `description` says what is expected at its place: problems are worded with it.
+const DAY_MS = 86_400_000;
+const TOKENS_MAX = 100_000_000;
+
+const Text = (description: string) => Type.String({ minLength: 1, description });
+
+const Count = (minimum: number, maximum: number) =>
+  Type.Integer({ minimum, maximum, description: `a whole number from ${minimum} to ${maximum}` });
+
+const Usd = Type.String({
+  pattern: "^\\d{1,10}(\\.\\d{1,6})?$",
+  description: 'USD per million tokens in quotes, such as "3.00", with at most 6 decimals',
+});
+
+function Mapping<T extends TProperties>(properties: T): TObject<T> {
+  return Type.Object(properties, { additionalProperties: false, description: "a mapping" });
+}
+
+const Price = Mapping({
+  input: Usd,
+  output: Usd,
+  cached_input: Type.Optional(Usd),
+  cache_write: Type.Optional(Usd),
+  cache_write_1h: Type.Optional(Usd),
+});
+
+const Upstream = Mapping({
+  protocol: Type.Union([Type.Literal("openai"), Type.Literal("anthropic")], {
+    description: "openai or anthropic",
+  }),
+  base_url: Text("an https URL"),
+  api_key: Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "a key without spaces or line breaks" }),
+  timeouts: Type.Optional(
+    Mapping({
+      first_output_ms: Type.Optional(Count(1, DAY_MS)),
+      idle_ms: Type.Optional(Count(1, DAY_MS)),
+      total_ms: Type.Optional(Count(1, DAY_MS)),
+    }),
+  ),
+  output_limit_field: Type.Optional(
+    Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
+      description: "max_tokens or max_completion_tokens",
+    }),
+  ),
+});
+
+const Route = Mapping({
+  upstream: Text("the name of an upstream"),
+  model: Text("the upstream's name for the model"),
+  priority: Type.Optional(Count(0, 1_000)),
+  weight: Type.Optional(Count(1, 1_000_000)),
+  price: Type.Optional(Price),
+});
+
+const Model = Mapping({
+  routes: Type.Array(Route, { minItems: 1, maxItems: 32, description: "a list of 1 to 32 routes" }),
+  context_window: Count(1, TOKENS_MAX),
+  max_output_tokens: Count(1, TOKENS_MAX),
+  default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+  image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+  price: Price,
+});
+
+const Bound = Count(0, Number.MAX_SAFE_INTEGER);
+
+/** The shape of tollgate.yaml: every key there is. Rules that span keys are in `rules.ts`. */
+export const ConfigFileSchema = Mapping({
+  upstreams: Type.Optional(Type.Record(Type.String(), Upstream, { description: "a mapping by name" })),
+  models: Type.Optional(Type.Record(Type.String(), Model, { description: "a mapping by model id" })),
+  limits: Type.Optional(
+    Mapping({
+      requests_per_minute: Type.Optional(Bound),
+      tokens_per_minute: Type.Optional(Bound),
+      concurrent_requests: Type.Optional(Bound),
+      body_bytes_in_flight: Type.Optional(Count(1, Number.MAX_SAFE_INTEGER)),
+    }),
+  ),
+  account_limits: Type.Optional(
+    Mapping({
+      requests_per_minute: Type.Optional(Bound),
+      tokens_per_minute: Type.Optional(Bound),
+      concurrent_requests: Type.Optional(Bound),
+    }),
+  ),
+  limiter: Type.Optional(
+    Mapping({
+      on_failure: Type.Optional(
+        Type.Literal("local", { description: "local, the only choice that this version has" }),
+      ),
+    }),
+  ),
+  billing: Type.Optional(Mapping({ hold_ttl_s: Type.Optional(Count(1, 3_600)) })),
+  drain_s: Type.Optional(Count(0, 3_600)),
+});
+
+export type ConfigFile = Static<typeof ConfigFileSchema>;
+export type UpstreamEntry = Static<typeof Upstream>;
+export type ModelEntry = Static<typeof Model>;

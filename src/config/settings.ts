@@ -1,0 +1,56 @@
+import type { Limits } from "../limiter/limiter.ts";
+import type { UpstreamTimeouts } from "../upstream/upstream.ts";
+import { normaliseBaseUrl } from "./base-url.ts";
+import type { ConfigFile, UpstreamEntry } from "./schema.ts";
+
+const BODY_BYTES_IN_FLIGHT_MAX = 536_870_912;
+const HOLD_TTL_S = 60;
+const DRAIN_S = 30;
+
+/** Reads everything of the checked file but its models, with the defaults of what it leaves out. */
+export function readSettings(file: ConfigFile) {
+  return {
+    upstreams: Object.entries(file.upstreams ?? {}).map(([name, entry]) => readUpstream(name, entry)),
+    keyLimits: readKeyLimits(file),
+    accountLimits: readAccountLimits(file),
+    bodyBytesInFlightMax: file.limits?.body_bytes_in_flight ?? BODY_BYTES_IN_FLIGHT_MAX,
+    holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,
+    drainMs: (file.drain_s ?? DRAIN_S) * 1_000,
+  };
+}
+
+function readUpstream(name: string, entry: UpstreamEntry) {
+  return {
+    name,
+    protocol: entry.protocol,
+    baseUrl: normaliseBaseUrl(entry.base_url),
+    apiKey: entry.api_key,
+    timeouts: readTimeouts(entry.timeouts ?? {}),
+    outputLimitField: entry.output_limit_field,
+  };
+}
+
+function readTimeouts(timeouts: NonNullable<UpstreamEntry["timeouts"]>): UpstreamTimeouts {
+  return {
+    firstOutputMs: timeouts.first_output_ms ?? 120_000,
+    idleMs: timeouts.idle_ms ?? 60_000,
+    totalMs: timeouts.total_ms ?? 900_000,
+  };
+}
+
+function readKeyLimits({ limits = {} }: ConfigFile): Limits {
+  return {
+    requestsPerMinute: limits.requests_per_minute ?? 600,
+    tokensPerMinute: limits.tokens_per_minute ?? 2_000_000,
+    concurrentRequests: limits.concurrent_requests ?? 50,
+  };
+}
+
+/** Tokens of an account are bounded only when the file says so. */
+function readAccountLimits({ account_limits: limits = {} }: ConfigFile): Limits {
+  return {
+    requestsPerMinute: limits.requests_per_minute ?? 6_000,
+    tokensPerMinute: limits.tokens_per_minute,
+    concurrentRequests: limits.concurrent_requests ?? 500,
+  };
+}

@@ -1,0 +1,65 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { findUpstreamFault } from "../../src/cli/check-upstream.ts";
+import type { Protocol } from "../../src/domain/model.ts";
+
+const running: Bun.Server<undefined>[] = [];
+afterEach(() => Promise.all(running.splice(0).map((server) => server.stop(true))));
+
+function startUpstream(answer: (request: Request) => Response) {
+  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: answer });
+  running.push(server);
+  return server.url.origin;
+}
+
+function upstreamAt(baseUrl: string, protocol: Protocol = "openai") {
+  const timeouts = { firstOutputMs: 1, idleMs: 1, totalMs: 1 };
+  return { name: "up", protocol, baseUrl, apiKey: "k-canary", timeouts, outputLimitField: undefined };
+}
+
+describe("findUpstreamFault", () => {
+  test.each([
+    ["openai", "/v1/models", "authorization", "Bearer k-canary"],
+    ["anthropic", "/v1/models", "x-api-key", "k-canary"],
+  ] as const)("asks an %s upstream for its models with the key", async (protocol, path, header, value) => {
+    const seen: unknown[] = [];
+    const origin = startUpstream((request) => {
+      seen.push([new URL(request.url).pathname, request.headers.get(header)]);
+      return Response.json({ data: [] });
+    });
+    const baseUrl = protocol === "openai" ? `${origin}/v1` : origin;
+    expect(await findUpstreamFault(upstreamAt(baseUrl, protocol))).toBeUndefined();
+    expect(seen).toEqual([[path, value]]);
+  });
+
+  test.each([401, 403])("reports a key that is refused with %d and nothing of the answer", async (status) => {
+    const origin = startUpstream(() => new Response("body-canary", { status }));
+    const fault = await findUpstreamFault(upstreamAt(origin));
+    expect(fault).toBe(
+      `upstreams.up.api_key: is refused with status ${status}, expected a key that the upstream accepts`,
+    );
+  });
+
+  test.each([404, 405, 429])("takes %d for an upstream that does not list its models", async (status) => {
+    const origin = startUpstream(() => new Response("", { status }));
+    expect(await findUpstreamFault(upstreamAt(origin))).toBeUndefined();
+  });
+
+  test("reports an upstream where nobody listens", async () => {
+    const origin = startUpstream(() => new Response(""));
+    await running.pop()?.stop(true);
+    expect(await findUpstreamFault(upstreamAt(origin))).toBe(
+      "upstreams.up.base_url: does not answer, expected an answer within 5 s",
+    );
+  });
+
+  test("takes the key nowhere that a redirect points to", async () => {
+    const elsewhere: (string | null)[] = [];
+    const other = startUpstream((request) => {
+      elsewhere.push(request.headers.get("authorization"));
+      return new Response("");
+    });
+    const origin = startUpstream(() => Response.redirect(other));
+    await findUpstreamFault(upstreamAt(origin));
+    expect(elsewhere).toEqual([]);
+  });
+});

@@ -1,0 +1,43 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const ENTRY = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
+
+export interface Finished {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** The one JSON object on stdout; fails the test when there is not exactly one. */
+  json(): Record<string, unknown>;
+}
+
+/** A working directory with nothing in it. */
+export function emptyFolder(): string {
+  return mkdtempSync(join(tmpdir(), "tollgate-cli-"));
+}
+
+/** Runs a command line in a process of its own, with nothing in its environment but what is given. */
+export async function runTollgate(
+  folder: string,
+  commandLine: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Finished> {
+  const child = Bun.spawn([process.execPath, ENTRY, ...commandLine], {
+    cwd: folder,
+    env: environment,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { exitCode, stdout, stderr, json: () => parseObject(stdout) };
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  if (!/^\{.*\}\n$/.test(text)) throw new Error(`Cannot find exactly one JSON object in: ${text}`);
+  return JSON.parse(text);
+}

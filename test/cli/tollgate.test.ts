@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openDatabase } from "../../src/db/sqlite/database.ts";
+import { emptyFolder, runTollgate } from "./run-tollgate.ts";
+
+const SECRET = /^sk-tg-[\w-]{43}$/;
+
+describe("the command line", () => {
+  let folder: string;
+  const run = (...commandLine: string[]) => runTollgate(folder, commandLine);
+  beforeAll(async () => {
+    folder = emptyFolder();
+    const created = await run("account", "create", "--name", "acme", "--email", "a@acme.example", "--json");
+    expect(created.json()).toMatchObject({ name: "acme", email: "a@acme.example", available_usd: "0.00" });
+  });
+
+  test("books two top-ups of one id at once, once", async () => {
+    const topUp = ["topup", "--account", "acme", "--amount", "0.000000001", "--id", "wire 7", "--json"];
+    const both = await Promise.all([run(...topUp), run(...topUp)]);
+    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    expect(both.map((each) => each.json().replayed).sort()).toEqual([false, true]);
+    for (const each of both)
+      expect(each.json()).toMatchObject({ available_usd: "0.000000001", amount_usd: "0.000000001" });
+    const again = await run(...topUp.slice(0, -1));
+    expect(again.stdout).toBe(
+      "Top-up wire 7 was booked before: nothing was added. 0.000000001 USD are available.\n",
+    );
+    const other = await run("topup", "--account", "acme", "--amount", "2", "--id", "wire 7", "--json");
+    expect(other).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(other.stderr).toBe("The id was used before with other values: nothing was booked.\n");
+  });
+
+  test("shows a key once, lists it without its secret and revokes it by its hint", async () => {
+    const options = ["--spending-limit", "5.00", "--reset", "week", "--models", "demo", "--allow-clamp"];
+    const limits = ["--requests-per-minute", "7", "--tokens-per-minute", "0", "--concurrent-requests", "2"];
+    const created = await run(
+      "key",
+      "create",
+      "--account",
+      "acme",
+      "--name",
+      "ci",
+      ...options,
+      ...limits,
+      "--json",
+    );
+    const { key: secret, ...facts } = created.json();
+    expect(secret).toMatch(SECRET);
+    expect(facts).toMatchObject({
+      name: "ci",
+      requests_per_minute: 7,
+      tokens_per_minute: 0,
+      concurrent_requests: 2,
+      models: ["demo"],
+      allows_clamp: true,
+      spending_limit: { amount_usd: "5.00", reset: "week", used_usd: "0.00" },
+      expires_at: null,
+    });
+    const listed = await run("key", "list", "--json");
+    expect(listed.json()).toEqual({ keys: [facts] });
+    expect(listed.stdout).not.toContain(String(secret));
+    const revoked = await run("key", "revoke", String(facts.hint), "--json");
+    expect(revoked.json()).toMatchObject({ id: facts.id, revoked: true, replayed: false });
+    expect((await run("key", "list")).stdout).toMatch(/sk-tg-.{4} +ci .* revoked 2/);
+  });
+
+  test("refuses models that the catalog does not have", async () => {
+    const refused = await run("key", "create", "--account", "acme", "--name", "x", "--models", "demo,nope");
+    expect(refused).toMatchObject({ exitCode: 1, stdout: "", stderr: "The catalog has no model nope.\n" });
+  });
+
+  test("waits while a server is writing", async () => {
+    const database = openDatabase(join(folder, "data", "tollgate.db"));
+    database.client.run("BEGIN IMMEDIATE");
+    const running = [
+      run("topup", "--account", "acme", "--amount", "1", "--id", "busy", "--json"),
+      run("key", "create", "--account", "acme", "--name", "busy", "--json"),
+    ];
+    await Bun.sleep(600);
+    database.client.run("ROLLBACK");
+    database.close();
+    const finished = await Promise.all(running);
+    expect(finished.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual([
+      [0, ""],
+      [0, ""],
+    ]);
+  });
+
+  test("proves that the books are right", async () => {
+    const audited = await run("audit", "--json");
+    expect(audited.exitCode).toBe(0);
+    expect(audited.json()).toMatchObject({ ok: true, wallets: 1, findings: [] });
+  });
+});
+
+describe("a command line that is wrong", () => {
+  test.each([
+    ["no command", []],
+    ["an unknown command", ["fly"]],
+    ["an unknown option", ["audit", "--fast"]],
+    ["a missing option", ["topup", "--account", "acme", "--amount", "1"]],
+    ["an amount of nothing", ["topup", "--account", "a", "--amount", "0", "--id", "x"]],
+    ["a period that is none", ["key", "create", "--account", "a", "--name", "n", "--reset", "year"]],
+  ])("exits 2 and touches nothing: %s", async (_, commandLine) => {
+    const folder = emptyFolder();
+    const { exitCode, stdout, stderr } = await runTollgate(folder, commandLine);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).not.toBe("");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("a command that fails", () => {
+  test("says why in one sentence and repeats no secret", async () => {
+    const environment = { DATABASE_URL: "postgres://u:s3cr3t@h/d" };
+    const { exitCode, stdout, stderr } = await runTollgate(
+      emptyFolder(),
+      ["account", "list", "--json"],
+      environment,
+    );
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toContain("DATABASE_URL: names PostgreSQL");
+    expect(stderr).not.toContain("s3cr3t");
+  });
+
+  test("names a database that is none", async () => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, "x.db"), "no database ".repeat(1_000));
+    const failed = await runTollgate(folder, ["account", "list"], { DATABASE_URL: "sqlite:x.db" });
+    expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(failed.stderr).toBe("The database cannot be used: file is not a database.\n");
+  });
+});
+
+describe("serve", () => {
+  test("ends when its port is taken", async () => {
+    const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+    const port = String(taken.port);
+    const failed = await runTollgate(emptyFolder(), ["serve"], { PORT: port });
+    await taken.stop(true);
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stderr).toContain(port);
+  });
+
+  test("prints every problem of the configuration and creates nothing", async () => {
+    const folder = emptyFolder();
+    const failed = await runTollgate(folder, ["serve"], { PORT: "high", LOG_LEVEL: "loud" });
+    expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(failed.stderr).toMatch(/PORT: .*\n.*LOG_LEVEL: /);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+});
+
+describe("check", () => {
+  test("is content with an empty folder and leaves it empty", async () => {
+    const folder = emptyFolder();
+    const checked = await runTollgate(folder, ["check", "--json"]);
+    expect(checked.exitCode).toBe(0);
+    expect(checked.json()).toMatchObject({ ok: true, problems: [], models: ["demo"] });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("prints every problem and exits 1", async () => {
+    const folder = emptyFolder();
+    writeFileSync(join(folder, "tollgate.yaml"), "drain_s: soon\ncolour: red\n");
+    const checked = await runTollgate(folder, ["check"], { PORT: "high" });
+    expect(checked.exitCode).toBe(1);
+    expect(
+      checked.stdout
+        .trim()
+        .split("\n")
+        .map((line) => line.split(":")[0]),
+    ).toEqual(["PORT", "colour", "drain_s"]);
+    expect(existsSync(join(folder, "data"))).toBe(false);
+  });
+});

@@ -1,0 +1,50 @@
+import { describe, expect, test } from "bun:test";
+import { findBaseUrlFault, normaliseBaseUrl } from "../../src/config/base-url.ts";
+
+describe("findBaseUrlFault", () => {
+  test.each([
+    "https://api.openai.com/v1",
+    "https://8.8.8.8",
+    "http://localhost:8000",
+    "http://LOCALHOST/v1",
+    "http://models.localhost",
+    "http://127.0.0.1:1",
+    "http://127.255.255.254",
+    "http://10.1.2.3",
+    "http://172.16.0.1",
+    "http://172.31.255.255",
+    "http://192.168.0.10:11434/v1",
+    "http://[::1]:8000",
+    "http://[fd12::1]",
+  ])("%p is fine", (url) => {
+    expect(findBaseUrlFault(url)).toBeUndefined();
+  });
+
+  test.each([
+    ["http://api.openai.com/v1", "is not encrypted"],
+    ["http://127.0.0.1.example.com", "is not encrypted"],
+    ["http://localhost.example.com", "is not encrypted"],
+    ["http://notlocalhost", "is not encrypted"],
+    ["http://172.32.0.1", "is not encrypted"],
+    ["http://192.169.0.1", "is not encrypted"],
+    ["http://169.254.169.254", "is not encrypted"],
+    ["http://0.0.0.0", "is not encrypted"],
+    ["http://[2001:db8::1]", "is not encrypted"],
+    ["http://134744072", "is not encrypted"],
+    ["ftp://127.0.0.1", "is not encrypted"],
+    ["file:///etc/passwd", "is not encrypted"],
+    ["https://user@api.example", "holds credentials"],
+    ["https://user:pass@api.example", "holds credentials"],
+    ["https://api.example/v1?key=1", "has a query or a fragment"],
+    ["https://api.example/v1#x", "has a query or a fragment"],
+    ["api.example/v1", "is not a URL"],
+    ["https://", "is not a URL"],
+  ])("%p %s", (url, wrong) => {
+    expect(findBaseUrlFault(url)?.[0]).toBe(wrong);
+  });
+
+  test("normalising takes every slash from the end", () => {
+    expect(normaliseBaseUrl("https://API.example/v1//")).toBe("https://api.example/v1");
+    expect(normaliseBaseUrl("https://api.example")).toBe("https://api.example");
+  });
+});

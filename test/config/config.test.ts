@@ -1,0 +1,304 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, utimesSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { TSchema } from "@sinclair/typebox";
+import { ConfigFileSchema } from "../../src/config/schema.ts";
+import { loadConfig, loadDatabasePath } from "../../src/config.ts";
+import { parsePrice } from "../../src/domain/money.ts";
+import { configFolder, loadYaml, placesOf, problemsOf } from "./temp-config.ts";
+
+const EXAMPLE = resolve(import.meta.dir, "../../tollgate.example.yaml");
+
+const MINIMAL = `
+upstreams: { up: { protocol: openai, base_url: https://up.example/v1/, api_key: k } }
+models:
+  m:
+    routes: [{ upstream: up, model: um }]
+    context_window: 100000
+    max_output_tokens: 8000
+    price: { input: "0.000001", output: "2" }
+`;
+
+/** A value with every key of a schema; names and elements stand as "*". */
+function readSample(schema: TSchema): unknown {
+  const properties: Record<string, TSchema> = schema.properties ?? schema.patternProperties ?? {};
+  if (schema.items) return [readSample(schema.items)];
+  if (Object.keys(properties).length === 0) return "";
+  return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, readSample(value)]));
+}
+
+/** The keys of a document at any depth, each behind the section it is in. */
+function keysOf(node: unknown, section = ""): readonly string[] {
+  if (typeof node !== "object" || node === null) return [];
+  return Object.entries(node).flatMap(([key, value]) => {
+    const isName = ["upstreams", "models"].includes(section) || Array.isArray(node);
+    const place = isName ? `${section}.*` : key;
+    return isName ? keysOf(value, place) : [`${section} ${key}`, ...keysOf(value, key)];
+  });
+}
+
+describe("loadConfig", () => {
+  test("nothing but defaults is the demo model alone", () => {
+    const folder = configFolder();
+    const config = loadConfig({}, { folder });
+    expect(config).toMatchObject({ host: "127.0.0.1", port: 8080, logLevel: "info", isDemoOnly: true });
+    expect(config.databasePath).toBe(join(folder, "data/tollgate.db"));
+    expect(config.models.map(({ id }) => id)).toEqual(["demo"]);
+    expect(config.keyLimits).toEqual({
+      requestsPerMinute: 600,
+      tokensPerMinute: 2_000_000,
+      concurrentRequests: 50,
+    });
+    expect(config).toMatchObject({ holdTtlMs: 60_000, drainMs: 30_000, bodyBytesInFlightMax: 536_870_912 });
+  });
+
+  test("a model that says only what it must gets the defaults", () => {
+    const [model] = loadYaml(MINIMAL).models;
+    expect(model).toMatchObject({
+      id: "m",
+      outputTokensMax: 8_000,
+      outputTokensDefault: 4_096,
+      imageTokens: 2_000,
+    });
+    expect(model?.price).toEqual({
+      input: 1n,
+      output: 2_000_000n,
+      cachedInput: 1n,
+      cacheWrite: 2n,
+      cacheWrite1h: 2n,
+    });
+    expect(model?.routes).toEqual([
+      {
+        upstream: "up",
+        upstreamModel: "um",
+        priority: 1,
+        weight: 1,
+        price: model?.price ?? expect.anything(),
+      },
+    ]);
+  });
+
+  test("the default output limit is never above the model's own", () => {
+    const yaml = MINIMAL.replace("max_output_tokens: 8000", "max_output_tokens: 300");
+    expect(loadYaml(yaml).models[0]?.outputTokensDefault).toBe(300);
+  });
+
+  test("routes are sorted by priority and keep their order within one", () => {
+    const routes = `routes: [{ upstream: up, model: c, priority: 2 }, { upstream: up, model: a }, { upstream: demo, model: b }]`;
+    const yaml = MINIMAL.replace("routes: [{ upstream: up, model: um }]", routes);
+    expect(loadYaml(yaml).models[0]?.routes.map(({ upstreamModel }) => upstreamModel)).toEqual([
+      "a",
+      "b",
+      "c",
+    ]);
+  });
+
+  test("a route's own price stands beside the model's", () => {
+    const route = `routes: [{ upstream: up, model: um, price: { input: "7", output: "8" } }]`;
+    const [model] = loadYaml(MINIMAL.replace("routes: [{ upstream: up, model: um }]", route)).models;
+    expect(model?.routes[0]?.price.input).toBe(parsePrice("7"));
+    expect(model?.routes[0]?.price.cacheWrite1h).toBe(parsePrice("14"));
+    expect(model?.price.input).toBe(1n);
+  });
+
+  test("a base URL loses the slash at its end", () => {
+    expect(loadYaml(MINIMAL).upstreams[0]?.baseUrl).toBe("https://up.example/v1");
+  });
+
+  test("the example loads without a problem and shows the defaults", () => {
+    const environment = { TOLLGATE_CONFIG: EXAMPLE, OPENAI_API_KEY: "sk-o", ANTHROPIC_API_KEY: "sk-a" };
+    const config = loadConfig(environment, { folder: configFolder() });
+    expect(config.isDemoOnly).toBe(false);
+    expect(config.upstreams.map(({ name, apiKey }) => [name, apiKey])).toEqual([
+      ["openai", "sk-o"],
+      ["anthropic", "sk-a"],
+    ]);
+    const { keyLimits, accountLimits, holdTtlMs, drainMs, bodyBytesInFlightMax } = loadConfig(
+      {},
+      { folder: "/" },
+    );
+    expect(config).toMatchObject({ keyLimits, holdTtlMs, drainMs, bodyBytesInFlightMax });
+    expect(config.accountLimits).toEqual({ ...accountLimits, tokensPerMinute: 20_000_000 });
+  });
+
+  test("the example shows every key there is", async () => {
+    const text = await Bun.file(EXAMPLE).text();
+    const shown = keysOf(Bun.YAML.parse(text.replace(/\$\{\w+\}/g, "k")));
+    const missing = keysOf(readSample(ConfigFileSchema)).filter((key) => !shown.includes(key));
+    expect(missing).toEqual([]);
+  });
+
+  test("a file written for an older catalog says since when its models are offered", () => {
+    const folder = configFolder(MINIMAL);
+    utimesSync(join(folder, "tollgate.yaml"), 1_700_000_000, 1_700_000_000);
+    expect(loadConfig({}, { folder }).models[0]?.createdAtS).toBe(1_700_000_000);
+  });
+
+  test("nothing of it can be changed", () => {
+    const config = loadYaml(MINIMAL);
+    const isFrozen = (value: unknown): boolean =>
+      typeof value !== "object" ||
+      value === null ||
+      (Object.isFrozen(value) && Object.values(value).every(isFrozen));
+    expect(isFrozen(config)).toBe(true);
+    expect(isFrozen(loadConfig({}, { folder: configFolder() }))).toBe(true);
+  });
+
+  test("a key without a value counts as not given", () => {
+    expect(loadYaml("models:\nlimits:\n  requests_per_minute:\n").isDemoOnly).toBe(true);
+    expect(loadYaml("# nothing\n").isDemoOnly).toBe(true);
+  });
+
+  test("an empty variable counts as not set", () => {
+    const folder = configFolder();
+    const environment = {
+      PORT: "",
+      HOST: "",
+      DATABASE_URL: "",
+      LOG_LEVEL: "",
+      TOLLGATE_CONFIG: "",
+      REDIS_URL: "",
+    };
+    expect(loadConfig(environment, { folder })).toEqual(loadConfig({}, { folder }));
+  });
+});
+
+describe("loadConfig's problems", () => {
+  test("are all reported at once, in the environment, the shape and the rules", () => {
+    const yaml = `
+upstreams:
+  demo: { protocol: openai, base_url: https://x.example, api_key: k }
+  a: { protocol: grpc, base_url: http://8.8.8.8/v1, api_key: "\${MISSING_KEY}", extra: 1 }
+models:
+  gpt-4.1:
+    routes: [{ upstream: nowhere, model: x, weight: 0 }]
+    context_window: 10
+    max_output_tokens: 20
+    default_max_output_tokens: 30
+    price: { input: "1.2345678", output: 3.00, cached_input: "-1" }
+limits: { requests_per_minute: -1, tokens_per_minute: 1.5 }
+limiter: { on_failure: deny }
+colour: red
+`;
+    const environment = {
+      PORT: "65536",
+      HOST: "http://x",
+      LOG_LEVEL: "loud",
+      DATABASE_URL: "postgres://u:p@h/d",
+      REDIS_URL: "redis://h",
+      LEDGER_URL: "grpc://h:1",
+    };
+    expect([...placesOf(problemsOf(yaml, environment))].sort()).toEqual(
+      [
+        "PORT",
+        "HOST",
+        "LOG_LEVEL",
+        "DATABASE_URL",
+        "REDIS_URL",
+        "LEDGER_URL",
+        "upstreams.demo",
+        "upstreams.a.protocol",
+        "upstreams.a.base_url",
+        "upstreams.a.api_key",
+        "upstreams.a.extra",
+        'models["gpt-4.1"].routes[0].upstream',
+        'models["gpt-4.1"].routes[0].weight',
+        'models["gpt-4.1"].max_output_tokens',
+        'models["gpt-4.1"].default_max_output_tokens',
+        'models["gpt-4.1"].price.input',
+        'models["gpt-4.1"].price.output',
+        'models["gpt-4.1"].price.cached_input',
+        "limits.requests_per_minute",
+        "limits.tokens_per_minute",
+        "limiter.on_failure",
+        "colour",
+      ].sort(),
+    );
+  });
+
+  test("say what is wrong and what is expected", () => {
+    expect(problemsOf("drain_s: soon", { PORT: "80.5" })).toEqual([
+      "PORT: is no port, expected a whole number from 0 to 65535",
+      "drain_s: has a wrong value, expected a whole number from 0 to 3600",
+    ]);
+    expect(problemsOf(undefined, { DATABASE_URL: "postgres://h/d" })).toEqual([
+      "DATABASE_URL: names PostgreSQL, which this version does not have yet, expected sqlite:PATH",
+    ]);
+  });
+
+  test("never repeat the value of a variable or a secret of the file", () => {
+    const secret = "s3cr3t-canary";
+    const yaml = `
+upstreams:
+  a: { protocol: "\${S}", base_url: "\${S}", api_key: "\${S} \${S}", output_limit_field: "\${S}" }
+  b: { protocol: openai, base_url: "http://\${S}@8.8.8.8/\${S}", api_key: ["\${S}"] }
+models:
+  m:
+    routes: [{ upstream: "\${S}", model: "\${S}", priority: "\${S}" }, "\${S}"]
+    context_window: "\${S}"
+    max_output_tokens: "\${S}"
+    price: "\${S}"
+limits: "\${S}"
+limiter: { on_failure: "\${S}" }
+"\${S}": 1
+`;
+    const environment = {
+      S: secret,
+      PORT: secret,
+      HOST: `http://${secret}`,
+      LOG_LEVEL: secret,
+      DATABASE_URL: `postgres://${secret}`,
+      REDIS_URL: secret,
+      LEDGER_URL: secret,
+    };
+    const problems = problemsOf(yaml, environment);
+    expect(problems.length).toBeGreaterThan(18);
+    expect(problems.join("\n")).not.toContain(secret);
+    expect(problemsOf(undefined, { TOLLGATE_CONFIG: secret, PORT: secret }).join()).not.toContain(secret);
+    expect(problemsOf(`a: [${secret}\n`).join()).not.toContain(secret);
+  });
+
+  test.each([
+    ["a file that is not there", undefined, { TOLLGATE_CONFIG: "./nowhere.yaml" }, "TOLLGATE_CONFIG"],
+    ["a file that is not UTF-8", new Uint8Array([0x61, 0x3a, 0x20, 0xff]), {}, "TOLLGATE_CONFIG"],
+    ["a list", "- a\n- b\n", {}, "tollgate.yaml"],
+    ["a text", "hello", {}, "tollgate.yaml"],
+    ["two documents", "a: 1\n---\nb: 2\n", {}, "tollgate.yaml"],
+  ])("name %s", (_, yaml, environment, place) => {
+    expect(placesOf(problemsOf(yaml, environment))).toEqual([place]);
+  });
+
+  test("name a folder in place of a file", () => {
+    const folder = configFolder();
+    mkdirSync(join(folder, "tollgate.yaml"));
+    expect(() => loadConfig({}, { folder })).toThrow("TOLLGATE_CONFIG: names a file that cannot be read");
+  });
+});
+
+describe("DATABASE_URL", () => {
+  test.each([
+    ["sqlite:x.db", "/base/x.db"],
+    ["sqlite:./data/x.db", "/base/data/x.db"],
+    ["sqlite:/var/x.db", "/var/x.db"],
+    ["sqlite:///var/x.db", "/var/x.db"],
+  ])("%p is the file %p", (url, path) => {
+    expect(loadDatabasePath({ DATABASE_URL: url }, { folder: "/base" })).toBe(path);
+  });
+
+  test.each(["sqlite:", "sqlite::memory:", "sqlite://host/x.db", "mysql://h/d", "./x.db", "postgresql://h"])(
+    "%p is refused",
+    (url) => {
+      expect(() => loadDatabasePath({ DATABASE_URL: url })).toThrow("DATABASE_URL: ");
+    },
+  );
+});
+
+describe("PORT", () => {
+  test.each(["0", "1", "65535"])("%p is a port", (port) => {
+    expect(problemsOf(undefined, { PORT: port })).toEqual([]);
+  });
+
+  test.each(["-1", "65536", "80.5", "8080 ", "0x50", "1e3", "http", "٨٠"])("%p is no port", (port) => {
+    expect(placesOf(problemsOf(undefined, { PORT: port }))).toEqual(["PORT"]);
+  });
+});

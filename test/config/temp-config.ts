@@ -1,0 +1,35 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ConfigError } from "../../src/config/config-error.ts";
+import { type Config, loadConfig } from "../../src/config.ts";
+
+/** A folder of its own with this ./tollgate.yaml, or without one. */
+export function configFolder(yaml?: string | Uint8Array): string {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-config-"));
+  if (yaml !== undefined) writeFileSync(join(folder, "tollgate.yaml"), yaml);
+  return folder;
+}
+
+export function loadYaml(yaml: string, environment: Record<string, string> = {}): Config {
+  return loadConfig(environment, { folder: configFolder(yaml) });
+}
+
+/** The problems of a configuration; none when it loads. */
+export function problemsOf(
+  yaml: string | Uint8Array | undefined,
+  environment: Record<string, string> = {},
+): readonly string[] {
+  try {
+    loadConfig(environment, { folder: configFolder(yaml) });
+    return [];
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return thrown.problems;
+    throw thrown;
+  }
+}
+
+/** The places that problems name. */
+export function placesOf(problems: readonly string[]): readonly string[] {
+  return problems.map((problem) => problem.slice(0, problem.indexOf(": ")));
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import {
+  NANOS_MAX,
+  parsePrice,
+  parseUsd,
+  picosToNanos,
+  printPrice,
+  printUsd,
+} from "../../src/domain/money.ts";
+
+describe("amounts", () => {
+  test("printing and parsing an amount gives the same amount", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: NANOS_MAX }), (nanos) => {
+        expect(parseUsd(printUsd(nanos))).toBe(nanos);
+      }),
+    );
+  });
+
+  test("printing and parsing a price gives the same price", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 9_999_999_999_999_999n }), (price) => {
+        expect(parsePrice(printPrice(price))).toBe(price);
+      }),
+    );
+  });
+
+  test("an amount below zero is printed with its sign and cannot be parsed", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 1n, max: NANOS_MAX }), (nanos) => {
+        const printed = printUsd(-nanos);
+        expect(printed).toBe(`-${printUsd(nanos)}`);
+        expect(() => parseUsd(printed)).toThrow(RangeError);
+      }),
+    );
+  });
+
+  test.each([
+    [0n, "0.00"],
+    [1n, "0.000000001"],
+    [12_500n, "0.0000125"],
+    [5_000_000_000n, "5.00"],
+    [5_100_000_000n, "5.10"],
+    [-12_500n, "-0.0000125"],
+    [NANOS_MAX, "4000000000.00"],
+  ])("%p nano-USD are printed as %p", (nanos, printed) => {
+    expect(printUsd(nanos)).toBe(printed);
+  });
+
+  test.each([
+    "",
+    " 5",
+    "5 ",
+    "+5",
+    "-5",
+    ".5",
+    "5.",
+    "5,00",
+    "1e3",
+    "0x10",
+    "٥",
+    "NaN",
+    "0.0000000001",
+    "4000000000.000000001",
+    "10000000000",
+    "5\n",
+  ])("%p is no amount", (text) => {
+    expect(() => parseUsd(text)).toThrow(RangeError);
+  });
+
+  test("a price has at most six decimals", () => {
+    expect(parsePrice("0.000001")).toBe(1n);
+    expect(() => parsePrice("0.0000001")).toThrow(RangeError);
+  });
+
+  test("the rounding of picos goes up and never by a whole nano", () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (picos) => {
+        const excess = picosToNanos(picos) * 1_000n - picos;
+        expect(excess >= 0n && excess < 1_000n).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,113 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { apiKeys } from "../../src/db/sqlite/schema.ts";
+import { findKeys } from "../../src/keys/find.ts";
+import { issueKey } from "../../src/keys/issue.ts";
+import { listKeys } from "../../src/keys/list.ts";
+import { revokeKey } from "../../src/keys/revoke.ts";
+import { openTempBooks, type TempBooks } from "../accounts/temp-books.ts";
+
+let books: TempBooks;
+let accountId: string;
+beforeEach(async () => {
+  books = openTempBooks();
+  accountId = (await books.newAccount()).id;
+});
+afterEach(() => books.close());
+
+describe("issueKey", () => {
+  test("makes a secret of 43 characters behind the prefix, another one each time", async () => {
+    const issued = await Promise.all(
+      Array.from({ length: 50 }, () => issueKey(books, { accountId, name: "k" })),
+    );
+    for (const { key, secret } of issued) {
+      expect(secret).toMatch(/^sk-tg-[A-Za-z0-9_-]{43}$/);
+      expect(key.hint).toBe(secret.slice(0, 10));
+    }
+    expect(new Set(issued.map(({ secret }) => secret)).size).toBe(50);
+  });
+
+  test("stores nothing that leads back to the secret", async () => {
+    const { secret } = await issueKey(books, { accountId, name: "k" });
+    books.database.client.run("PRAGMA wal_checkpoint(TRUNCATE)");
+    const file = readFileSync(books.path, "latin1");
+    expect(file).toContain(secret.slice(0, 10));
+    expect(file).not.toContain(secret.slice(0, 11));
+    expect(file).not.toContain(secret.slice(10));
+  });
+
+  test("keeps only the limits that it was given, so that defaults fill the rest", async () => {
+    const limits = { requestsPerMinute: 0, tokensPerMinute: undefined };
+    const { key } = await issueKey(books, { accountId, name: "k", limits });
+    expect({ requestsPerMinute: 600, tokensPerMinute: 9, concurrentRequests: 5, ...key.limits }).toEqual({
+      requestsPerMinute: 0,
+      tokensPerMinute: 9,
+      concurrentRequests: 5,
+    });
+  });
+
+  test("sets the spending limit under the key's id", async () => {
+    const spendingLimit = { amount: 5_000_000_000n, period: "day" } as const;
+    const { key } = await issueKey(books, { accountId, name: "k", spendingLimit });
+    const [limit] = await books.ledger.spendLimits(accountId, key.id);
+    expect(limit).toMatchObject({ limitId: key.id, keyId: key.id, ...spendingLimit, used: 0n });
+  });
+
+  test("issues no key when its spending limit cannot be set", async () => {
+    const spendingLimit = { amount: 1n, period: "total" } as const;
+    const issuing = issueKey(books, { accountId: crypto.randomUUID(), name: "k", spendingLimit });
+    await expect(issuing).rejects.toMatchObject({ refusal: "wallet_not_found" });
+    expect(listKeys(books.database)).toEqual([]);
+  });
+});
+
+describe("findKeys", () => {
+  test("finds by id, by hint and by the secret itself", async () => {
+    const { key, secret } = await issueKey(books, { accountId, name: "k" });
+    await issueKey(books, { accountId, name: "other" });
+    for (const text of [key.id, key.hint, secret]) expect(findKeys(books.database, text)).toEqual([key]);
+    for (const text of ["", "sk-tg-", "k", "%", secret.slice(0, -1)]) {
+      expect(findKeys(books.database, text)).toEqual([]);
+    }
+  });
+
+  test("finds every key of a hint", async () => {
+    const first = await issueKey(books, { accountId, name: "a" });
+    await issueKey(books, { accountId, name: "b" });
+    books.database.db.update(apiKeys).set({ hint: first.key.hint }).run();
+    expect(findKeys(books.database, first.key.hint)).toHaveLength(2);
+  });
+});
+
+describe("listKeys", () => {
+  test("lists the keys of one account or of all, the oldest first and the revoked too", async () => {
+    const other = await books.newAccount();
+    const ids: string[] = [];
+    for (const owner of [accountId, other.id, accountId]) {
+      books.clock.nowMs += 1;
+      ids.push((await issueKey(books, { accountId: owner, name: "k" })).key.id);
+    }
+    revokeKey(books, ids[0] ?? "");
+    expect(listKeys(books.database).map(({ id }) => id)).toEqual(ids);
+    expect(listKeys(books.database, other.id).map(({ id }) => id)).toEqual(ids.slice(1, 2));
+    expect(listKeys(books.database, "nobody")).toEqual([]);
+  });
+});
+
+describe("revokeKey", () => {
+  test("revokes once and keeps the time of it", async () => {
+    const { key } = await issueKey(books, { accountId, name: "k" });
+    const revokedAtMs = books.clock.nowMs;
+    expect(revokeKey(books, key.id)).toBe(true);
+    books.clock.nowMs += 1_000;
+    expect(revokeKey(books, key.id)).toBe(false);
+    expect(listKeys(books.database)[0]?.revokedAtMs).toBe(revokedAtMs);
+  });
+
+  test("revokes no other key", async () => {
+    const { key } = await issueKey(books, { accountId, name: "k" });
+    expect(revokeKey(books, "unknown")).toBe(false);
+    expect(revokeKey(books, key.hint)).toBe(false);
+    expect(listKeys(books.database)[0]?.revokedAtMs).toBeUndefined();
+  });
+});
