@@ -1,0 +1,70 @@
+import { GatewayError } from "../errors.ts";
+import type { Caller } from "../keys/key.ts";
+import type { Admission, LimitState, Limits, WindowState } from "../limiter/limiter.ts";
+import type { Call, Gateway, Reply } from "./gateway.ts";
+import { fitMinute, type Quote, tokensOf } from "./quote.ts";
+
+/** A request that was let in, with a quote that a minute can hold. */
+export interface Admitted {
+  readonly admission: Admission;
+  readonly quote: Quote;
+}
+
+/**
+ * Takes requests, tokens and a concurrency slot together or not at all, and says in headers what is
+ * left. Throws `too_many_tokens`, `rate_limited` or `too_concurrent`.
+ */
+export async function admit(
+  gateway: Gateway,
+  { caller, call, quote: asked }: { caller: Caller; call: Call; quote: Quote },
+  reply: Reply,
+): Promise<Admitted> {
+  const keyLimits = limitsOf(caller, gateway.keyLimits);
+  const { accountLimits, limiter } = gateway;
+  const perMinute = Math.min(
+    keyLimits.tokensPerMinute ?? Infinity,
+    accountLimits.tokensPerMinute ?? Infinity,
+  );
+  const quote = fitMinute(asked, perMinute);
+  const { accountId, id: keyId } = caller.key;
+  const decision = await limiter.admit({
+    accountId,
+    keyId,
+    keyLimits,
+    accountLimits,
+    tokens: tokensOf(quote),
+  });
+  reply.setHeaders(limitHeaders(decision.state, call.wire.surface));
+  if (decision.admitted) return { admission: decision, quote };
+  const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
+  throw new GatewayError(cause, { retryAfterS: decision.retryAfterS });
+}
+
+/** A key's own limits, and the configured ones where it has none. */
+export function limitsOf({ key }: Caller, defaults: Limits): Limits {
+  return {
+    requestsPerMinute: key.limits.requestsPerMinute ?? defaults.requestsPerMinute,
+    tokensPerMinute: key.limits.tokensPerMinute ?? defaults.tokensPerMinute,
+    concurrentRequests: key.limits.concurrentRequests ?? defaults.concurrentRequests,
+  };
+}
+
+function limitHeaders(state: LimitState, surface: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  const say = surface === "messages" ? sayAnthropic : sayOpenAi;
+  if (state.requests) say(headers, "requests", state.requests);
+  if (state.tokens) say(headers, "tokens", state.tokens);
+  return headers;
+}
+
+function sayOpenAi(headers: Record<string, string>, what: string, state: WindowState): void {
+  headers[`x-ratelimit-limit-${what}`] = String(state.limit);
+  headers[`x-ratelimit-remaining-${what}`] = String(state.remaining);
+  headers[`x-ratelimit-reset-${what}`] = `${Math.ceil(state.resetMs / 1000)}s`;
+}
+
+function sayAnthropic(headers: Record<string, string>, what: string, state: WindowState): void {
+  headers[`anthropic-ratelimit-${what}-limit`] = String(state.limit);
+  headers[`anthropic-ratelimit-${what}-remaining`] = String(state.remaining);
+  headers[`anthropic-ratelimit-${what}-reset`] = new Date(Date.now() + state.resetMs).toISOString();
+}

@@ -1,0 +1,30 @@
+import { printUsd } from "../domain/money.ts";
+import { type Cause, GatewayError } from "../errors.ts";
+import type { Reply } from "./gateway.ts";
+import type { Outcome } from "./outcome.ts";
+import type { Bill } from "./settle.ts";
+
+/** How a failure is said when what came before it was charged. */
+const CHARGED: Partial<Record<Cause, Cause>> = {
+  internal: "internal_charged",
+  upstream_unavailable: "upstream_broke_charged",
+  upstream_timeout: "upstream_timeout_charged",
+  upstream_total_timeout: "upstream_total_timeout_charged",
+};
+
+/** Tells the client how its paid request ended: the withheld end of the answer, or an error that says what was charged. */
+export function conclude(outcome: Outcome, { settlement }: Bill, reply: Reply): void {
+  const isCharged = settlement.captured > 0n;
+  reply.setHeaders({
+    "x-tollgate-cost-usd": printUsd(settlement.captured),
+    "x-tollgate-balance-usd": printUsd(settlement.balances.available),
+  });
+  if (outcome.kind === "empty") throw new GatewayError(isCharged ? "empty_charged" : "empty_released");
+  if (outcome.kind === "failed") throw isCharged ? saidAsCharged(outcome.error) : outcome.error;
+  reply.end(outcome.kind === "finished" ? outcome.ending : "");
+}
+
+function saidAsCharged(error: GatewayError): GatewayError {
+  const cause = CHARGED[error.kind];
+  return cause ? new GatewayError(cause, { reason: error.cause }) : error;
+}

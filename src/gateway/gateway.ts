@@ -1,0 +1,63 @@
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Authenticate } from "../keys/key.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Limiter, Limits } from "../limiter/limiter.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { TokenCounter } from "../tokens/count-tokens.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import type { WireProtocol } from "../wire/wire-protocol.ts";
+import type { Heartbeats } from "./heartbeats.ts";
+import type { RefusalMemory } from "./refusal-memory.ts";
+import type { RequestRecord } from "./request-record.ts";
+
+/** The parts that a request needs on its way. */
+export interface Gateway {
+  readonly authenticate: Authenticate;
+  readonly catalog: Catalog;
+  readonly limiter: Limiter;
+  readonly ledger: Ledger;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  readonly tokens: TokenCounter;
+  readonly heartbeats: Heartbeats;
+  readonly refusals: RefusalMemory;
+  /** What binds a key that sets no limit of its own. */
+  readonly keyLimits: Limits;
+  readonly accountLimits: Limits;
+  readonly holdTtlMs: number;
+  /** Milliseconds that only ever rise; for durations. */
+  readonly clock: () => number;
+  readonly log: Log;
+}
+
+/** One request of a client, as far as it is known before its body is read. */
+export interface Call {
+  /** Names the request everywhere: in headers, in the log, as its hold and as its receipt. */
+  readonly id: string;
+  readonly wire: WireProtocol;
+  readonly secret: string | undefined;
+  /** Client headers that go on to an upstream of the same protocol. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: string;
+  /** Whether the client lets its own output limit be lowered to what the wallet affords. */
+  readonly allowsClamp: boolean;
+  /** Clock reading when the request came in. */
+  readonly startedAt: number;
+  /** Reads the body once. Throws `not_json`, `body_too_large`, `body_too_slow` or `too_many_body_bytes`. */
+  readBody(): Promise<string>;
+  /** What the log will say of this request; filled in as it becomes known. */
+  readonly record: RequestRecord;
+}
+
+/** Where the answer goes. A stream is opened as late as possible, so that failures before it have a true status. */
+export interface Reply {
+  /** Aborted when the client has hung up. */
+  readonly signal: AbortSignal;
+  /** Adds headers; without effect once the reply is open. */
+  setHeaders(headers: Readonly<Record<string, string>>): void;
+  /** Says that this answer is a stream: from now on silences are filled. */
+  beginStream(): void;
+  /** Sends a piece of a stream, opening it first. Resolves when there is room for more, or nobody left to read. */
+  write(text: string): Promise<void>;
+  /** Says the end: the whole body of an answer, or the last piece of a stream. */
+  end(text: string): void;
+}

@@ -1,0 +1,75 @@
+import { type Cause, GatewayError } from "../errors.ts";
+import type { Caller } from "../keys/key.ts";
+import { type HoldGrant, LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
+import type { Admitted } from "./admit.ts";
+import type { Call, Gateway, Reply } from "./gateway.ts";
+import { createMeter, type Meter } from "./meter.ts";
+import { amountOf, fitGrant, type Quote } from "./quote.ts";
+
+/** Money that is reserved for a running request, and what that request has used of it. */
+export interface OpenHold {
+  readonly walletId: string;
+  readonly holdId: string;
+  /** With the ceiling that the grant pays for. */
+  readonly quote: Quote;
+  readonly meter: Meter;
+}
+
+/** What the gateway says of a hold that the ledger refused; every other refusal is a fault of ours. */
+const REFUSALS: Partial<Record<LedgerRefusal, Cause>> = {
+  spending_limit_exceeded: "spending_limit",
+  insufficient_balance: "wallet_empty",
+  balance_on_hold: "wallet_on_hold",
+  wallet_frozen: "account_suspended",
+};
+
+/**
+ * Reserves the most a request may cost, or the part of it that is affordable. Throws `spending_limit`,
+ * `wallet_empty` or `wallet_on_hold`, having given back what the admission took.
+ */
+export async function takeHold(
+  gateway: Gateway,
+  { caller, call, admitted }: { caller: Caller; call: Call; admitted: Admitted },
+  reply: Reply,
+): Promise<OpenHold> {
+  const { admission, quote: asked } = admitted;
+  const walletId = caller.key.accountId;
+  try {
+    const grant = await requestHold(gateway, { caller, call, quote: asked });
+    const quote = fitGrant(asked, grant.granted);
+    const meter = createMeter(quote, gateway.clock);
+    gateway.heartbeats.start({ walletId, holdId: call.id, accrued: meter.accrued });
+    if (quote.ceiling !== quote.request.outputTokensMax) {
+      reply.setHeaders({ "x-tollgate-max-tokens": String(quote.ceiling) });
+    }
+    return { walletId, holdId: call.id, quote, meter };
+  } catch (refusal) {
+    admission.cancel();
+    throw refusal;
+  }
+}
+
+async function requestHold(
+  gateway: Gateway,
+  { caller, call, quote }: { caller: Caller; call: Call; quote: Quote },
+): Promise<HoldGrant> {
+  const { id: keyId, accountId: walletId } = caller.key;
+  const remembered = gateway.refusals.recall(keyId);
+  if (remembered) throw new GatewayError(remembered);
+  try {
+    return await gateway.ledger.hold({
+      walletId,
+      holdId: call.id,
+      keyId,
+      amount: amountOf(quote, quote.ceiling),
+      minimum: amountOf(quote, quote.floor),
+      ttlMs: gateway.holdTtlMs,
+      facts: { surface: call.wire.surface, model: quote.model.id },
+    });
+  } catch (fault) {
+    const cause = fault instanceof LedgerError ? REFUSALS[fault.refusal] : undefined;
+    if (!cause) throw fault;
+    gateway.refusals.note(keyId, cause);
+    throw new GatewayError(cause);
+  }
+}

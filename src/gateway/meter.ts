@@ -1,0 +1,84 @@
+import { costOf, type Route } from "../domain/model.ts";
+import type { Nanos } from "../domain/money.ts";
+import { isPlausible, NO_USAGE, type Usage } from "../domain/usage.ts";
+import type { ReplyPart } from "../wire/wire-protocol.ts";
+import { outputTokensMaxOf, type Quote } from "./quote.ts";
+
+/** A rough token count of text that nobody has counted yet. */
+const CHARS_PER_TOKEN = 4;
+
+/** Folds the parts of an answer into what must be known to charge for it. */
+export interface Meter {
+  /** Begins anew with another route: what a failed one said is forgotten. */
+  restart(route: Route): void;
+  add(part: ReplyPart): void;
+  readonly route: Route | undefined;
+  readonly hasOutput: boolean;
+  /** Clock reading at the first output. */
+  readonly firstOutputAt: number | undefined;
+  readonly isReadable: boolean;
+  /** What the upstream reported so far, if it can be true. */
+  reported(): Usage | undefined;
+  /** Everything generated so far. */
+  generated(): string;
+  /** Cost so far, by report or by rule of thumb: what a heartbeat says. */
+  accrued(): Nanos;
+}
+
+export function createMeter(quote: Quote, clock: () => number): Meter {
+  let route: Route | undefined;
+  let usage: Usage | undefined;
+  let pieces: string[] = [];
+  let generatedChars = 0;
+  let firstOutputAt: number | undefined;
+  let isReadable = false;
+
+  function reported(): Usage | undefined {
+    const bounds = { contextWindow: quote.model.contextWindow, outputTokensMax: outputTokensMaxOf(quote) };
+    return usage && isPlausible(usage, bounds) ? usage : undefined;
+  }
+
+  return {
+    restart(next) {
+      route = next;
+      usage = undefined;
+      pieces = [];
+      generatedChars = 0;
+      firstOutputAt = undefined;
+      isReadable = false;
+    },
+    add(part) {
+      if (part.usage) usage = part.usage;
+      if (part.generated !== "") {
+        pieces.push(part.generated);
+        generatedChars += part.generated.length;
+      }
+      if (part.isOutput) firstOutputAt ??= clock();
+      isReadable ||= part.isReadable;
+    },
+    get route() {
+      return route;
+    },
+    get hasOutput() {
+      return firstOutputAt !== undefined;
+    },
+    get firstOutputAt() {
+      return firstOutputAt;
+    },
+    get isReadable() {
+      return isReadable;
+    },
+    reported,
+    generated: () => pieces.join(""),
+    accrued() {
+      if (!route || firstOutputAt === undefined) return 0n;
+      const known = reported() ?? { ...NO_USAGE, inputTokens: roughInput(quote) };
+      const outputTokens = Math.max(known.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
+      return costOf({ ...known, outputTokens }, route.price);
+    },
+  };
+}
+
+function roughInput({ request, inputTokens }: Quote): number {
+  return Math.min(inputTokens, Math.ceil(request.input.textBytes / CHARS_PER_TOKEN));
+}

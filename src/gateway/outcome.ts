@@ -1,0 +1,26 @@
+import type { GatewayError } from "../errors.ts";
+
+/** How a request ended on the upstream's side. */
+export type Outcome =
+  /** `ending` is what the client may see only after the settlement. */
+  | { readonly kind: "finished"; readonly ending: string }
+  /** Finished, but with nothing readable. */
+  | { readonly kind: "empty" }
+  /** `isFinal` when another route would fare no better. */
+  | { readonly kind: "failed"; readonly error: GatewayError; readonly isFinal: boolean }
+  /** The client went away first. */
+  | { readonly kind: "hung_up" };
+
+/** What receipts and the log call an outcome: `ok`, a code of the error contract, or `client_closed`. */
+export function outcomeName(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "finished":
+      return "ok";
+    case "empty":
+      return "empty_completion";
+    case "hung_up":
+      return "client_closed";
+    case "failed":
+      return outcome.error.row.code;
+  }
+}

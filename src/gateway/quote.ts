@@ -1,0 +1,96 @@
+import { dearestInput, type Model, type Route } from "../domain/model.ts";
+import { type Nanos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
+import { GatewayError } from "../errors.ts";
+import type { ModelRequest } from "../wire/wire-protocol.ts";
+
+/** A ceiling of ours is never lowered below this many tokens, reasoning aside. */
+const OUTPUT_TOKENS_MIN = 256;
+/** No tokenizer makes more tokens of ordinary text than one for every two bytes. */
+const BYTES_PER_TOKEN_MIN = 2;
+
+/** The most a request may cost, and how far that may be lowered. */
+export interface Quote {
+  readonly model: Model;
+  readonly request: ModelRequest;
+  /** Those of the model's routes that can answer this request; never empty. */
+  readonly routes: readonly Route[];
+  /** Upper bound of the input. */
+  readonly inputTokens: number;
+  /** Output limit that is sent upstream, for each of the request's choices. */
+  readonly ceiling: number;
+  /** The least the ceiling may be lowered to; the ceiling itself when it may not be. */
+  readonly floor: number;
+}
+
+export interface QuoteOptions {
+  readonly model: Model;
+  readonly routes: readonly Route[];
+  readonly request: ModelRequest;
+  /** Whether the client's own output limit may be lowered too. */
+  readonly mayClamp: boolean;
+}
+
+/** Bounds a request without reading its text: this runs before anything is paid. */
+export function quoteRequest({ model, routes, request, mayClamp }: QuoteOptions): Quote {
+  const least = request.thinkingTokens + OUTPUT_TOKENS_MIN;
+  const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, least);
+  const ceiling = Math.min(wanted, model.outputTokensMax);
+  const mayLower = mayClamp || request.outputTokensMax === undefined;
+  const floor = mayLower ? Math.min(least, ceiling) : ceiling;
+  return { model, request, routes, inputTokens: boundInput(model, request), ceiling, floor };
+}
+
+/** What a quote comes to with a given ceiling, over the dearest route. */
+export function amountOf(quote: Quote, ceiling: number): Nanos {
+  const { input, output } = dearestPrices(quote.routes);
+  return picosToNanos(
+    BigInt(quote.inputTokens) * input + BigInt(quote.request.choices) * BigInt(ceiling) * output,
+  );
+}
+
+/** Input bound plus every output token that may come: what a tokens-per-minute limit takes. */
+export function tokensOf(quote: Quote): number {
+  return quote.inputTokens + outputTokensMaxOf(quote);
+}
+
+/** Every output token that the upstream is allowed, over all choices. */
+export function outputTokensMaxOf(quote: Quote): number {
+  return quote.request.choices * quote.ceiling;
+}
+
+/**
+ * Fits a request into what a minute can admit at all, by lowering a ceiling that may be lowered.
+ * Throws `too_many_tokens`, because no waiting would help.
+ */
+export function fitMinute(quote: Quote, tokensPerMinute: number): Quote {
+  if (tokensOf(quote) <= tokensPerMinute) return quote;
+  const ceiling = Math.floor((tokensPerMinute - quote.inputTokens) / quote.request.choices);
+  if (ceiling < quote.floor) throw new GatewayError("too_many_tokens");
+  return { ...quote, ceiling };
+}
+
+/** Lowers the ceiling to what the granted part of the quote pays for. */
+export function fitGrant(quote: Quote, granted: Nanos): Quote {
+  if (granted >= amountOf(quote, quote.ceiling)) return quote;
+  const { output } = dearestPrices(quote.routes);
+  const inputCost = amountOf(quote, 0);
+  const affordable = ((granted - inputCost) * 1000n) / (output * BigInt(quote.request.choices));
+  return { ...quote, ceiling: Math.max(quote.floor, Number(affordable)) };
+}
+
+function boundInput(model: Model, { input }: ModelRequest): number {
+  if (input.unbounded) return model.contextWindow;
+  const text = Math.ceil(input.textBytes / BYTES_PER_TOKEN_MIN);
+  return Math.min(text + input.images * model.imageTokens, model.contextWindow);
+}
+
+function dearestPrices(routes: readonly Route[]): { input: PicosPerToken; output: PicosPerToken } {
+  let input = 0n;
+  let output = 0n;
+  for (const { price } of routes) {
+    const dearest = dearestInput(price);
+    if (dearest > input) input = dearest;
+    if (price.output > output) output = price.output;
+  }
+  return { input, output };
+}

@@ -1,0 +1,31 @@
+import { printUsd } from "../domain/money.ts";
+import type { Caller } from "../keys/key.ts";
+import type { Answer } from "./forward.ts";
+import type { OpenHold } from "./hold.ts";
+import { outcomeName } from "./outcome.ts";
+import type { Bill } from "./settle.ts";
+
+/** One line of the request log, filled in as things become known. Holds no secret and no text of anybody. */
+export interface RequestRecord {
+  keyId?: string;
+  accountId?: string;
+  model?: string;
+  upstream?: string | undefined;
+  attempts?: number;
+  /** `ok`, a code of the error contract, or `client_closed`. */
+  outcome?: string;
+  chargedUsd?: string;
+}
+
+export function recordCaller(record: RequestRecord, { key }: Caller): void {
+  record.keyId = key.id;
+  record.accountId = key.accountId;
+}
+
+export function recordAnswer(record: RequestRecord, hold: OpenHold, answer: Answer, bill: Bill): void {
+  record.model = hold.quote.model.id;
+  record.upstream = hold.meter.route?.upstream;
+  record.attempts = answer.attempts.length;
+  record.outcome = outcomeName(answer.outcome);
+  record.chargedUsd = printUsd(bill.settlement.captured);
+}

@@ -1,0 +1,31 @@
+import { admit } from "./admit.ts";
+import { conclude } from "./conclude.ts";
+import { forward } from "./forward.ts";
+import type { Call, Gateway, Reply } from "./gateway.ts";
+import { takeHold } from "./hold.ts";
+import { quoteCall } from "./quote-call.ts";
+import { recordAnswer, recordCaller } from "./request-record.ts";
+import { settle } from "./settle.ts";
+
+/**
+ * The story of one request, streamed or whole. Throws a `GatewayError` for the client; whatever
+ * happens after the hold, the hold is settled or released and the slot is given back, once.
+ */
+export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
+  const caller = await gateway.authenticate(call.secret);
+  recordCaller(call.record, caller);
+  const request = call.wire.parseRequest(await call.readBody());
+  const quote = quoteCall(gateway, { call, caller, request });
+  const admitted = await admit(gateway, { call, caller, quote }, reply);
+  const hold = await takeHold(gateway, { call, caller, admitted }, reply);
+  try {
+    const answer = await forward(gateway, call, hold, reply);
+    const bill = await settle(gateway, call, hold, answer);
+    admitted.admission.settle(bill.tokens);
+    recordAnswer(call.record, hold, answer, bill);
+    conclude(answer.outcome, bill, reply);
+  } finally {
+    gateway.heartbeats.stop(hold.holdId);
+    admitted.admission.settle(0);
+  }
+}

@@ -1,0 +1,40 @@
+import { Elysia } from "elysia";
+import { GatewayError } from "../errors.ts";
+import { describeFault } from "../telemetry/log.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
+import { openaiChat } from "../wire/openai-chat/protocol.ts";
+import { errorResponse, errorWire } from "./error-response.ts";
+import { healthRoutes } from "./health.ts";
+import type { HttpParts } from "./http-parts.ts";
+import { inferenceRoute } from "./inference.ts";
+import { keyRoute } from "./key.ts";
+import { modelRoutes } from "./models.ts";
+import { isNotBuilt } from "./not-built.ts";
+import { receiptRoute } from "./receipts.ts";
+import { newRequestId } from "./request-id.ts";
+
+/** All routes, assembled; listens to nothing. Whatever matches none of them is answered under the contract too. */
+export function createApp(parts: HttpParts) {
+  return new Elysia({ strictPath: true })
+    .use(inferenceRoute(openaiChat, parts))
+    .use(inferenceRoute(anthropicMessages, parts))
+    .use(modelRoutes(parts))
+    .use(keyRoute(parts))
+    .use(receiptRoute(parts))
+    .use(healthRoutes(parts))
+    .onError(({ request, code, error }) => {
+      if (code === "NOT_FOUND") return refuseUnmatched(request);
+      parts.gateway.log.error(describeFault(error), "fault in a route");
+      return say(request, new GatewayError("internal"));
+    });
+}
+
+function refuseUnmatched(request: Request): Response {
+  const { pathname } = new URL(request.url);
+  return say(request, new GatewayError(isNotBuilt(request.method, pathname) ? "not_built" : "unknown_route"));
+}
+
+function say(request: Request, error: GatewayError): Response {
+  const wire = errorWire(new URL(request.url).pathname, request.headers);
+  return errorResponse(error, wire, { requestId: newRequestId() });
+}

@@ -1,0 +1,84 @@
+/** Silence is broken this often, so that no proxy between here and the client takes it for death. */
+const SILENCE_MS = 15_000;
+/** What may wait for a client that reads slowly, before the upstream has to wait too. */
+const BUFFER_BYTES = 64 * 1024;
+
+/** A response body that is written piece by piece, opened with its first piece. */
+export interface EventStream {
+  readonly isOpen: boolean;
+  /** Resolves when there is room for more, or nobody left to read. */
+  write(text: string): Promise<void>;
+  /** Writes the last piece and closes. Later calls do nothing. */
+  end(text: string): void;
+  /** Ends a stream that was never opened: nothing of it is sent. */
+  abandon(): void;
+}
+
+export interface EventStreamOptions {
+  /** Sent after 15 s of silence, which opens the stream too. */
+  readonly keepAlive: string;
+  /** Called once, when the first piece is there. */
+  onOpen(body: ReadableStream<Uint8Array>): void;
+}
+
+export function createEventStream({ keepAlive, onOpen }: EventStreamOptions): EventStream {
+  const encoder = new TextEncoder();
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let room = Promise.withResolvers<void>();
+  let isOpen = false;
+  let isClosed = false;
+  let lastWriteAt = performance.now();
+  let timer = setTimeout(fillSilence, SILENCE_MS);
+
+  function close(): void {
+    isClosed = true;
+    clearTimeout(timer);
+    room.resolve();
+  }
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start(given) {
+        controller = given;
+      },
+      pull: () => room.resolve(),
+      cancel: close,
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: BUFFER_BYTES }),
+  );
+
+  function fillSilence(): void {
+    if (performance.now() - lastWriteAt >= SILENCE_MS && hasRoom()) push(keepAlive);
+    const quietMs = performance.now() - lastWriteAt;
+    timer = setTimeout(fillSilence, quietMs < SILENCE_MS ? SILENCE_MS - quietMs : SILENCE_MS);
+  }
+  function hasRoom(): boolean {
+    return (controller?.desiredSize ?? 0) > 0;
+  }
+  function push(text: string): void {
+    if (isClosed) return;
+    lastWriteAt = performance.now();
+    controller?.enqueue(encoder.encode(text));
+    if (isOpen) return;
+    isOpen = true;
+    onOpen(body);
+  }
+
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    write(text) {
+      push(text);
+      if (isClosed || hasRoom()) return Promise.resolve();
+      room = Promise.withResolvers<void>();
+      return room.promise;
+    },
+    end(text) {
+      if (text !== "") push(text);
+      if (isClosed) return;
+      close();
+      controller?.close();
+    },
+    abandon: close,
+  };
+}

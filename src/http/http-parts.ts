@@ -1,0 +1,12 @@
+import type { Gateway } from "../gateway/gateway.ts";
+import type { BodyBudget } from "./body-budget.ts";
+import type { RunningRequests } from "./running-requests.ts";
+
+/** What the routes need: the gateway, and the state of this process's HTTP side. */
+export interface HttpParts {
+  readonly gateway: Gateway;
+  readonly bodyBudget: BodyBudget;
+  readonly running: RunningRequests;
+  /** False while starting and draining. */
+  isReady(): boolean;
+}

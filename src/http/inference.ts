@@ -1,0 +1,80 @@
+import { Elysia } from "elysia";
+import type { Call } from "../gateway/gateway.ts";
+import { runRequest } from "../gateway/run-request.ts";
+import { describeFault } from "../telemetry/log.ts";
+import type { WireProtocol } from "../wire/wire-protocol.ts";
+import { errorWire } from "./error-response.ts";
+import type { HttpParts } from "./http-parts.ts";
+import { createBodyReader } from "./read-body.ts";
+import { createReply, type HttpReply } from "./reply.ts";
+import { newRequestId } from "./request-id.ts";
+import { readSecret } from "./secret.ts";
+
+/** Client headers that an upstream of the same protocol gets to see. */
+const FORWARDED = ["anthropic-version", "anthropic-beta"] as const;
+
+/** The route of one protocol. Every protocol has this same handler. */
+export function inferenceRoute(wire: WireProtocol, parts: HttpParts) {
+  // The body is read by the story itself, after the key is known.
+  return new Elysia().post(wire.path, ({ request }) => answer(request, wire, parts), { parse: "none" });
+}
+
+function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise<Response> {
+  const body = createBodyReader(request, parts.bodyBudget);
+  const call: Call = {
+    id: newRequestId(),
+    wire,
+    secret: readSecret(request.headers),
+    headers: forwardedHeaders(wire, request.headers),
+    query: request.url.endsWith("?beta=true") ? "?beta=true" : "",
+    allowsClamp: request.headers.get("x-tollgate-clamp") === "allow",
+    startedAt: parts.gateway.clock(),
+    readBody: body.read,
+    record: {},
+  };
+  const { signal } = request;
+  const reply = createReply({
+    requestId: call.id,
+    wire,
+    errorWire: errorWire(wire.path, request.headers),
+    signal,
+  });
+  run(parts, call, reply).finally(body.release);
+  return reply.response;
+}
+
+/** Never rejects: whatever goes wrong is said in the reply. */
+async function run(parts: HttpParts, call: Call, reply: HttpReply): Promise<void> {
+  parts.running.begin();
+  try {
+    await runRequest(parts.gateway, call, reply);
+  } catch (thrown) {
+    const error = reply.fail(thrown);
+    call.record.outcome ??= error.row.code;
+    if (error.row.code === "internal_error") {
+      parts.gateway.log.error({ request: call.id, ...describeFault(error.cause ?? error) }, "internal error");
+    }
+  } finally {
+    parts.running.end();
+    logRequest(parts, call, reply);
+  }
+}
+
+function logRequest(
+  { gateway }: HttpParts,
+  { id, wire, startedAt, record }: Call,
+  { status }: HttpReply,
+): void {
+  const ms = Math.round(gateway.clock() - startedAt);
+  gateway.log.info({ request: id, surface: wire.surface, status, ms, ...record }, "request");
+}
+
+function forwardedHeaders(wire: WireProtocol, headers: Headers): Record<string, string> {
+  if (wire.protocol !== "anthropic") return {};
+  const forwarded: Record<string, string> = { "anthropic-version": "2023-06-01" };
+  for (const name of FORWARDED) {
+    const value = headers.get(name);
+    if (value !== null) forwarded[name] = value;
+  }
+  return forwarded;
+}

@@ -1,0 +1,26 @@
+import { toGatewayError } from "../errors.ts";
+import type { Caller } from "../keys/key.ts";
+import { describeFault } from "../telemetry/log.ts";
+import { errorResponse, errorWire } from "./error-response.ts";
+import type { HttpParts } from "./http-parts.ts";
+import { idHeaders, newRequestId } from "./request-id.ts";
+import { readSecret } from "./secret.ts";
+
+/** Answers a request of a known caller with a JSON body, or with the error that `respond` threw. */
+export async function answerCaller(
+  request: Request,
+  { gateway }: HttpParts,
+  respond: (caller: Caller) => unknown,
+): Promise<Response> {
+  const requestId = newRequestId();
+  try {
+    const caller = await gateway.authenticate(readSecret(request.headers));
+    return Response.json(await respond(caller), { headers: idHeaders(requestId) });
+  } catch (thrown) {
+    const error = toGatewayError(thrown);
+    if (error.kind === "internal") {
+      gateway.log.error({ request: requestId, ...describeFault(error.cause) }, "internal error");
+    }
+    return errorResponse(error, errorWire(new URL(request.url).pathname, request.headers), { requestId });
+  }
+}

@@ -1,0 +1,65 @@
+import { Elysia } from "elysia";
+import type { Model } from "../domain/model.ts";
+import { GatewayError } from "../errors.ts";
+import { mayUse } from "../gateway/select-model.ts";
+import type { Caller } from "../keys/key.ts";
+import type { HttpParts } from "./http-parts.ts";
+import { answerCaller } from "./json-response.ts";
+import { printPrices } from "./prices.ts";
+
+/** `GET /v1/models` and `/v1/models/{id}`: one shape that the OpenAI and the Anthropic SDKs both read. */
+export function modelRoutes(parts: HttpParts) {
+  const { catalog } = parts.gateway;
+  return new Elysia()
+    .get("/v1/models", ({ request }) =>
+      answerCaller(request, parts, (caller) =>
+        printList(catalog.list().filter((model) => mayUse(caller.key, model.id))),
+      ),
+    )
+    .get("/v1/models/*", ({ request }) =>
+      answerCaller(request, parts, (caller) => printModel(findModel(parts, caller, request))),
+    );
+}
+
+/** An id may hold slashes, sent as they are or as `%2F`. A model the key may not use does not exist for it. */
+function findModel({ gateway }: HttpParts, { key }: Caller, request: Request): Model {
+  const path = new URL(request.url).pathname.slice("/v1/models/".length);
+  const model = gateway.catalog.find(decodePath(path));
+  if (!model || !mayUse(key, model.id)) throw new GatewayError("unknown_model");
+  return model;
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new GatewayError("unknown_model");
+  }
+}
+
+function printList(models: readonly Model[]): object {
+  return {
+    object: "list",
+    data: models.map(printModel),
+    has_more: false,
+    first_id: models[0]?.id ?? null,
+    last_id: models.at(-1)?.id ?? null,
+  };
+}
+
+function printModel(model: Model): object {
+  return {
+    id: model.id,
+    object: "model",
+    created: model.createdAtS,
+    owned_by: "tollgate",
+    type: "model",
+    display_name: model.id,
+    created_at: new Date(model.createdAtS * 1000).toISOString(),
+    context_window: model.contextWindow,
+    max_input_tokens: model.contextWindow,
+    max_tokens: model.outputTokensMax,
+    default_max_output_tokens: model.outputTokensDefault,
+    price_usd_per_million_tokens: printPrices(model.price),
+  };
+}

@@ -1,0 +1,65 @@
+import { GatewayError } from "../errors.ts";
+import type { BodyBudget } from "./body-budget.ts";
+
+/** 30 MiB pass, one byte more does not. */
+export const BODY_BYTES_MAX = 30 * 1024 * 1024;
+/** A body that trickles in is cut after this long in all. */
+const BODY_MS_MAX = 120_000;
+
+/** A request body of at most 30 MiB, read at most once, whose bytes count against the budget until `release`. */
+export interface BodyReader {
+  /** Throws `body_too_large`, `body_too_slow`, `too_many_body_bytes` or `not_json` (not UTF-8). */
+  read(): Promise<string>;
+  release(): void;
+}
+
+export function createBodyReader(request: Request, budget: BodyBudget): BodyReader {
+  let taken = 0;
+  const take = (bytes: number) => {
+    if (taken + bytes > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
+    budget.take(bytes);
+    taken += bytes;
+  };
+  return {
+    async read() {
+      const announced = Number(request.headers.get("content-length") ?? Number.NaN);
+      if (Number.isNaN(announced)) return decode(await inTime(readChunks(request, take)));
+      take(announced);
+      return decode(await inTime(request.bytes()));
+    },
+    release() {
+      budget.give(taken);
+      taken = 0;
+    },
+  };
+}
+
+/** Counts while it reads. The rest of a body that is too large is left for the server to drain. */
+async function readChunks(request: Request, take: (bytes: number) => void): Promise<Uint8Array> {
+  const body = request.body?.getReader();
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const chunk = await body?.read();
+    if (!chunk || chunk.done) return Buffer.concat(chunks);
+    take(chunk.value.byteLength);
+    chunks.push(chunk.value);
+  }
+}
+
+async function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new GatewayError("body_too_slow")), BODY_MS_MAX);
+  try {
+    return await Promise.race([body, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (reason) {
+    throw new GatewayError("not_json", { reason });
+  }
+}

@@ -1,0 +1,42 @@
+import pino from "pino";
+
+/** Facts of one log line; never a key, a password, a body, or a word that an upstream said. */
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Structured logging: one JSON object a line. */
+export interface Log {
+  debug(fields: LogFields, event: string): void;
+  info(fields: LogFields, event: string): void;
+  warn(fields: LogFields, event: string): void;
+  error(fields: LogFields, event: string): void;
+}
+
+/** The process's log on stdout. `close` writes out what is still buffered. */
+export function createLog(level: string): Log & { close(): void } {
+  const destination = pino.destination({ fd: 1, sync: false, minLength: 4096 });
+  const flush = setInterval(() => destination.flush(), 500);
+  flush.unref();
+  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  return {
+    debug: (fields, event) => logger.debug(fields, event),
+    info: (fields, event) => logger.info(fields, event),
+    warn: (fields, event) => logger.warn(fields, event),
+    error: (fields, event) => logger.error(fields, event),
+    close: () => {
+      clearInterval(flush);
+      destination.flushSync();
+    },
+  };
+}
+
+/**
+ * What a log may say of a fault: its class, its code and where it was thrown. Its message is left out,
+ * because libraries put statements, values and hosts into it.
+ */
+export function describeFault(fault: unknown): LogFields {
+  if (!(fault instanceof Error)) return { fault: typeof fault };
+  const code = "code" in fault && /^\w+$/.test(String(fault.code)) ? String(fault.code) : undefined;
+  const frames = fault.stack?.split("\n").filter((line) => line.startsWith("    at ")) ?? [];
+  const because = fault.cause === undefined ? undefined : describeFault(fault.cause);
+  return { fault: fault.name, code, at: frames.slice(0, 6).map((line) => line.trim()), because };
+}

@@ -1,0 +1,123 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { costOf, type Model, type Price } from "../../src/domain/model.ts";
+import { NO_USAGE } from "../../src/domain/usage.ts";
+import {
+  amountOf,
+  fitGrant,
+  fitMinute,
+  type Quote,
+  quoteRequest,
+  tokensOf,
+} from "../../src/gateway/quote.ts";
+import type { ModelRequest } from "../../src/wire/wire-protocol.ts";
+
+const PRICE: Price = {
+  input: 3_000_000n,
+  output: 15_000_000n,
+  cachedInput: 300_000n,
+  cacheWrite: 3_750_000n,
+  cacheWrite1h: 6_000_000n,
+};
+const MODEL: Model = {
+  id: "m",
+  routes: [{ upstream: "u", upstreamModel: "m", priority: 1, weight: 1, price: PRICE }],
+  contextWindow: 10_000,
+  outputTokensMax: 4_000,
+  outputTokensDefault: 1_000,
+  imageTokens: 2_000,
+  price: PRICE,
+  createdAtS: 0,
+};
+
+function request(over: Partial<ModelRequest> = {}): ModelRequest {
+  return {
+    text: "",
+    model: "m",
+    stream: false,
+    outputTokensMax: undefined,
+    outputLimitField: undefined,
+    thinkingTokens: 0,
+    choices: 1,
+    wantsUsage: false,
+    input: { textBytes: 100, images: 0, unbounded: false },
+    promptText: () => "",
+    ...over,
+  };
+}
+
+function quote(over: Partial<ModelRequest> = {}, mayClamp = false): Quote {
+  return quoteRequest({ model: MODEL, routes: MODEL.routes, request: request(over), mayClamp });
+}
+
+describe("quoteRequest()", () => {
+  test("bounds the input by half its bytes, images apart", () => {
+    expect(quote({ input: { textBytes: 101, images: 2, unbounded: false } }).inputTokens).toBe(51 + 4_000);
+  });
+
+  test("bounds the input by the context window, and takes that for what it cannot see", () => {
+    expect(quote({ input: { textBytes: 1_000_000, images: 0, unbounded: false } }).inputTokens).toBe(10_000);
+    expect(quote({ input: { textBytes: 10, images: 0, unbounded: true } }).inputTokens).toBe(10_000);
+  });
+
+  test.each([
+    ["no limit named", {}, false, 1_000, 256],
+    ["own limit", { outputTokensMax: 500 }, false, 500, 500],
+    ["own limit, may be lowered", { outputTokensMax: 500 }, true, 500, 256],
+    ["own limit above the model's", { outputTokensMax: 9_000 }, false, 4_000, 4_000],
+    ["tiny limit, may be lowered", { outputTokensMax: 10 }, true, 10, 10],
+    ["reasoning budget above the default", { thinkingTokens: 2_000 }, false, 2_256, 2_256],
+  ] as const)("%s: ceiling and floor follow", (_, over, mayClamp, ceiling, floor) => {
+    const made = quote(over, mayClamp);
+    expect([made.ceiling, made.floor]).toEqual([ceiling, floor]);
+  });
+
+  test("no usage within the bounds costs more than the quote", () => {
+    const tokens = fc.integer({ min: 0, max: 10_000 });
+    fc.assert(
+      fc.property(
+        tokens,
+        tokens,
+        fc.integer({ min: 1, max: 4 }),
+        fc.constantFrom("inputTokens", "cachedInputTokens", "cacheWriteTokens", "cacheWrite1hTokens"),
+        (input, output, choices, kind) => {
+          const made = quote({ choices, input: { textBytes: input * 2, images: 0, unbounded: false } });
+          const usage = {
+            ...NO_USAGE,
+            [kind]: input,
+            outputTokens: Math.min(output, choices * made.ceiling),
+          };
+          expect(costOf(usage, PRICE) <= amountOf(made, made.ceiling)).toBe(true);
+        },
+      ),
+    );
+  });
+});
+
+describe("fitGrant()", () => {
+  test("the lowered ceiling is never below the floor and never costs more than the grant", () => {
+    const made = quote();
+    const least = amountOf(made, made.floor);
+    const most = amountOf(made, made.ceiling);
+    fc.assert(
+      fc.property(fc.bigInt({ min: least, max: most }), (granted) => {
+        const fitted = fitGrant(made, granted);
+        expect(fitted.ceiling).toBeGreaterThanOrEqual(made.floor);
+        expect(fitted.ceiling).toBeLessThanOrEqual(made.ceiling);
+        expect(amountOf(fitted, fitted.ceiling) <= granted).toBe(true);
+        expect(amountOf(fitted, fitted.ceiling + 1) > granted || fitted.ceiling === made.ceiling).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("fitMinute()", () => {
+  test("lowers a ceiling of ours to what a minute admits", () => {
+    expect(tokensOf(fitMinute(quote(), 800))).toBe(800);
+  });
+
+  test("refuses what no minute can admit, instead of a 429 that waiting would not cure", () => {
+    expect(() => fitMinute(quote({ outputTokensMax: 1_000 }), 800)).toThrow("too_many_tokens");
+    expect(() => fitMinute(quote(), 200)).toThrow("too_many_tokens");
+  });
+});

@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { dirname, join, normalize } from "node:path";
+import { Glob } from "bun";
+
+/** What each part of src may import, besides itself: other parts, single files, and packages. */
+const ALLOWED: Record<string, readonly string[]> = {
+  domain: [],
+  "errors.ts": [],
+  "first-start.ts": ["accounts", "keys", "config.ts", "db", "domain", "ledger/ledger.ts"],
+  wire: ["domain", "errors.ts"],
+  upstream: ["domain", "errors.ts"],
+  tokens: ["gpt-tokenizer", "node:worker_threads"],
+  telemetry: ["pino"],
+  db: ["domain", "drizzle-orm", "drizzle-kit", "bun:sqlite", "node:fs", "node:path"],
+  catalog: ["domain"],
+  limiter: ["domain", "errors.ts"],
+  ledger: ["domain", "db", "telemetry", "bun:sqlite"],
+  accounts: ["domain", "errors.ts", "db", "ledger/ledger.ts", "drizzle-orm"],
+  keys: ["node:crypto", "domain", "errors.ts", "db", "ledger/ledger.ts", "limiter/limiter.ts", "drizzle-orm"],
+  config: [
+    "domain",
+    "catalog",
+    "limiter/limiter.ts",
+    "upstream/upstream.ts",
+    "config.ts",
+    "@sinclair/typebox",
+    "node:net",
+    "node:fs",
+    "node:path",
+  ],
+  "config.ts": ["config", "domain", "catalog", "limiter/limiter.ts", "upstream/upstream.ts"],
+  gateway: [
+    "domain",
+    "errors.ts",
+    "wire",
+    "telemetry",
+    "catalog",
+    "keys/key.ts",
+    "ledger/ledger.ts",
+    "limiter/limiter.ts",
+    "tokens/count-tokens.ts",
+    "upstream/upstream.ts",
+  ],
+  http: [
+    "domain",
+    "errors.ts",
+    "wire",
+    "gateway",
+    "telemetry",
+    "keys/key.ts",
+    "ledger/ledger.ts",
+    "limiter/limiter.ts",
+    "elysia",
+    "bun",
+  ],
+};
+
+const SRC = join(import.meta.dir, "../src");
+
+test.each(Object.entries(ALLOWED))("src/%s imports only what it may", async (part, allowed) => {
+  expect(await straysOf(part, allowed)).toEqual([]);
+});
+
+test("every part of src is named here, or is where the parts meet", async () => {
+  const parts = new Set((await sources()).map(partOf));
+  expect([...parts].filter((part) => !(part in ALLOWED)).sort()).toEqual(["cli", "main.ts"]);
+});
+
+test("the environment is read by the configuration alone", async () => {
+  const readers = await sourcesMatching(/\b(Bun|process|import\.meta)\.env\b/);
+  expect(readers.filter((file) => partOf(file) !== "config" && file !== "config.ts")).toEqual([]);
+});
+
+async function straysOf(part: string, allowed: readonly string[]): Promise<string[]> {
+  const strays: string[] = [];
+  for (const file of (await sources()).filter((each) => partOf(each) === part)) {
+    for (const target of await importsOf(file)) {
+      const isAllowed = [part, ...allowed].some((each) => target === each || target.startsWith(`${each}/`));
+      if (!isAllowed) strays.push(`${file} -> ${target}`);
+    }
+  }
+  return strays;
+}
+
+/** Import targets: paths from src for our own files, package names for others. Types count too. */
+async function importsOf(file: string): Promise<string[]> {
+  const text = await Bun.file(join(SRC, file)).text();
+  const targets = [
+    ...text.matchAll(/^\s*(?:import|export)\b[^;]*?from "([^"]+)"|\bimport\("([^"]+)"\)|^import "([^"]+)"/gm),
+  ];
+  return targets.map((match) => {
+    const target = match[1] ?? match[2] ?? match[3] ?? "";
+    return target.startsWith(".") ? normalize(join(dirname(file), target)) : target;
+  });
+}
+
+async function sources(): Promise<string[]> {
+  return (await Array.fromAsync(new Glob("**/*.ts").scan(SRC))).sort();
+}
+
+async function sourcesMatching(pattern: RegExp): Promise<string[]> {
+  const files = await sources();
+  const texts = await Promise.all(files.map((file) => Bun.file(join(SRC, file)).text()));
+  return files.filter((_, index) => pattern.test(texts[index] ?? ""));
+}
+
+function partOf(file: string): string {
+  return file.split("/")[0] ?? file;
+}
