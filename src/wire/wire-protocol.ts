@@ -20,6 +20,8 @@ export interface ModelRequest {
   readonly stream: boolean;
   /** The client's own output limit, from 1. */
   readonly outputTokensMax: number | undefined;
+  /** The name the client has for it, where the protocol has two. */
+  readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
   /** The reasoning budget inside the output limit; a ceiling may not be lowered to it. */
   readonly thinkingTokens: number;
   /** How many answers are asked for, from 1. */

@@ -1,0 +1,68 @@
+import { isJsonObject, type JsonObject, readArray } from "../json-read.ts";
+import { type PartSize, sumOfSizes, TEXT_SIZE, UNBOUNDED_SIZE } from "../part-size.ts";
+
+/** Blocks whose tokens are all in the body's text. Every other block may be anything. */
+const TEXT_BLOCKS = new Set([
+  "text",
+  "thinking",
+  "redacted_thinking",
+  "tool_use",
+  "server_tool_use",
+  "mcp_tool_use",
+  "mcp_tool_result",
+  "tool_reference",
+  "search_result",
+  "web_search_tool_result",
+  "tool_search_tool_result",
+  "compaction",
+]);
+/** Fields that bring in a conversation, files or tools from elsewhere. */
+const REMOTE_FIELDS = ["container", "thread", "previous_message_id"];
+const NESTING_MAX = 4;
+
+/** What the media and tools of a messages body add to its text. */
+export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): PartSize {
+  const isRemote =
+    REMOTE_FIELDS.some((field) => isSet(body[field])) || readArray(body.mcp_servers).length > 0;
+  if (isRemote || readArray(body.tools).some(runsAtUpstream)) return UNBOUNDED_SIZE;
+  return sumOfSizes([
+    sizeOfContent(body.system),
+    ...messages.map((message) => sizeOfContent(message.content)),
+  ]);
+}
+
+function runsAtUpstream(tool: unknown): boolean {
+  return isJsonObject(tool) && isSet(tool.type) && tool.type !== "custom";
+}
+
+function sizeOfContent(content: unknown, depth = 0): PartSize {
+  if (depth > NESTING_MAX) return UNBOUNDED_SIZE;
+  return sumOfSizes(readArray(content).map((block) => sizeOfBlock(block, depth)));
+}
+
+function sizeOfBlock(block: unknown, depth: number): PartSize {
+  if (!isJsonObject(block)) return TEXT_SIZE;
+  if (block.type === "image") return sizeOfImage(block.source);
+  if (block.type === "tool_result") return sizeOfContent(block.content, depth + 1);
+  if (block.type === "document") return sizeOfDocument(block.source, depth);
+  return typeof block.type === "string" && TEXT_BLOCKS.has(block.type) ? TEXT_SIZE : UNBOUNDED_SIZE;
+}
+
+function sizeOfImage(source: unknown): PartSize {
+  if (!isJsonObject(source)) return UNBOUNDED_SIZE;
+  const { type, media_type: mediaType, data } = source;
+  if (type === "url" || type === "file") return { images: 1, inlineChars: 0, isUnbounded: false };
+  const isImage = type === "base64" && typeof mediaType === "string" && mediaType.startsWith("image/");
+  if (!isImage || typeof data !== "string") return UNBOUNDED_SIZE;
+  return { images: 1, inlineChars: data.length, isUnbounded: false };
+}
+
+function sizeOfDocument(source: unknown, depth: number): PartSize {
+  if (!isJsonObject(source)) return UNBOUNDED_SIZE;
+  if (source.type === "text") return TEXT_SIZE;
+  return source.type === "content" ? sizeOfContent(source.content, depth + 1) : UNBOUNDED_SIZE;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

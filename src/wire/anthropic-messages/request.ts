@@ -1,0 +1,66 @@
+import { isJsonObject, type JsonObject } from "../json-read.ts";
+import { editMembers, sayOnce } from "../json-text.ts";
+import { inputSizeOf } from "../part-size.ts";
+import { joinPromptText } from "../prompt-text.ts";
+import {
+  parseBody,
+  readFlag,
+  readList,
+  readObject,
+  readPositive,
+  refuseUnpriced,
+  requireMessages,
+  requireModel,
+  requireOneOf,
+} from "../request-body.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
+import { sizeOfMessages } from "./input-size.ts";
+
+/** Reads and checks a messages body. Roles, block types and unknown fields are the upstream's to judge. */
+export function parseRequest(text: string): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text);
+  const model = requireModel(body);
+  const messages = requireMessages(body);
+  readList(body, "tools");
+  refuseUnpriced(body);
+  // Where the model runs has a price of its own.
+  requireOneOf(body, "inference_geo", ["global"]);
+  return {
+    text,
+    model,
+    stream: readFlag(body, "stream"),
+    outputTokensMax: readPositive(body, "max_tokens"),
+    outputLimitField: undefined,
+    thinkingTokens: readThinkingTokens(readObject(body, "thinking")),
+    choices: 1,
+    wantsUsage: true,
+    input: inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
+    promptText: () => promptTextOf(text),
+  };
+}
+
+/** The body for an upstream: its model name and the output ceiling, filled in where the client named none. */
+export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
+  return editMembers(request.text, {
+    model: () => JSON.stringify(options.model),
+    max_tokens: () => String(options.outputTokensMax),
+    inference_geo: sayOnce,
+    messages: sayOnce,
+    service_tier: sayOnce,
+    speed: sayOnce,
+    stream: sayOnce,
+    system: sayOnce,
+    thinking: sayOnce,
+    tools: sayOnce,
+  });
+}
+
+function readThinkingTokens(thinking: JsonObject | undefined): number {
+  const budget = isJsonObject(thinking) ? thinking.budget_tokens : undefined;
+  return typeof budget === "number" && budget > 0 ? budget : 0;
+}
+
+function promptTextOf(text: string): string {
+  const { body } = parseBody(text);
+  return joinPromptText([body.system, body.messages, body.tools]);
+}

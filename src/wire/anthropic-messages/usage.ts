@@ -1,0 +1,34 @@
+import type { Usage } from "../../domain/usage.ts";
+import { isJsonObject, type JsonObject, readCount } from "../json-read.ts";
+
+/**
+ * Anthropic's `input_tokens` leave out what was read from or written to a cache, as ours do. Numbers are
+ * taken as they are, even absurd ones; `undefined` when one is no number.
+ */
+export function readUsage(usage: JsonObject): Usage | undefined {
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
+  if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return undefined;
+  const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};
+  const cacheWrite1hTokens = readCount(split.ephemeral_1h_input_tokens);
+  const written = readCount(usage.cache_creation_input_tokens ?? sumOf(split));
+  const cachedInputTokens = readCount(usage.cache_read_input_tokens);
+  if (Number.isNaN(cacheWrite1hTokens + written + cachedInputTokens)) return undefined;
+  return {
+    inputTokens,
+    cachedInputTokens,
+    cacheWriteTokens: written - cacheWrite1hTokens,
+    cacheWrite1hTokens,
+    outputTokens,
+  };
+}
+
+/** Usage in a stream is cumulative: what a later event leaves out or has as null still stands. */
+export function mergeUsage(before: JsonObject, reported: unknown): JsonObject {
+  if (!isJsonObject(reported)) return before;
+  const said = Object.entries(reported).filter(([, value]) => value !== null);
+  return { ...before, ...Object.fromEntries(said) };
+}
+
+function sumOf(split: JsonObject): number {
+  return readCount(split.ephemeral_5m_input_tokens) + readCount(split.ephemeral_1h_input_tokens);
+}

@@ -1,0 +1,39 @@
+import { UpstreamFault } from "../wire-protocol.ts";
+
+/** The only finish reasons that clients know. */
+export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
+
+/** What hosts say, in lower case, and what it is called here. */
+const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
+  ["stop", "stop"],
+  ["end_turn", "stop"],
+  ["eos", "stop"],
+  ["eos_token", "stop"],
+  ["stop_sequence", "stop"],
+  ["complete", "stop"],
+  ["length", "length"],
+  ["max_tokens", "length"],
+  ["model_length", "length"],
+  ["tool_calls", "tool_calls"],
+  ["tool_use", "tool_calls"],
+  ["function_call", "function_call"],
+  ["content_filter", "content_filter"],
+  ["content_filtered", "content_filter"],
+  ["refusal", "content_filter"],
+  ["safety", "content_filter"],
+  ["recitation", "content_filter"],
+  ["blocklist", "content_filter"],
+  ["prohibited_content", "content_filter"],
+  ["spii", "content_filter"],
+]);
+
+/**
+ * Why a choice finished, `undefined` while it has not. A plain stop after tool calls is `tool_calls`, or
+ * the client would end its turn. Throws {@link UpstreamFault} for an error or a word that nobody knows.
+ */
+export function readFinishReason(value: unknown, calledTools: boolean): FinishReason | undefined {
+  if (value === undefined || value === null || value === "") return undefined;
+  const reason = typeof value === "string" ? FINISH_REASONS.get(value.toLowerCase()) : undefined;
+  if (reason === undefined) throw new UpstreamFault("The answer ended for no reason that is known");
+  return reason === "stop" && calledTools ? "tool_calls" : reason;
+}

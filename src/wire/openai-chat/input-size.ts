@@ -1,0 +1,39 @@
+import { isJsonObject, type JsonObject, readArray } from "../json-read.ts";
+import { imageCharsOf, type PartSize, sumOfSizes, TEXT_SIZE, UNBOUNDED_SIZE } from "../part-size.ts";
+
+const TEXT_PARTS = new Set(["text", "refusal", "thinking"]);
+const CLIENT_TOOLS = new Set(["function", "custom"]);
+
+/** What the media and tools of a chat body add to its text. */
+export function sizeOfChat(body: JsonObject, messages: readonly JsonObject[]): PartSize {
+  const searches = isSet(body.web_search_options) || readArray(body.plugins).length > 0;
+  if (searches || readArray(body.tools).some(runsAtUpstream)) return UNBOUNDED_SIZE;
+  return sumOfSizes(messages.map(sizeOfMessage));
+}
+
+function runsAtUpstream(tool: unknown): boolean {
+  return isJsonObject(tool) && isSet(tool.type) && !CLIENT_TOOLS.has(String(tool.type));
+}
+
+function sizeOfMessage(message: JsonObject): PartSize {
+  if (isSet(message.audio)) return UNBOUNDED_SIZE;
+  return sumOfSizes(readArray(message.content).map(sizeOfPart));
+}
+
+function sizeOfPart(part: unknown): PartSize {
+  if (!isJsonObject(part)) return TEXT_SIZE;
+  if (part.type === "image_url") return sizeOfImage(part.image_url);
+  return typeof part.type === "string" && TEXT_PARTS.has(part.type) ? TEXT_SIZE : UNBOUNDED_SIZE;
+}
+
+function sizeOfImage(image: unknown): PartSize {
+  const url = isJsonObject(image) ? image.url : image;
+  if (typeof url !== "string") return UNBOUNDED_SIZE;
+  const inlineChars = imageCharsOf(url);
+  if (inlineChars === 0 && /^\s*data:/i.test(url)) return UNBOUNDED_SIZE;
+  return { images: 1, inlineChars, isUnbounded: false };
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

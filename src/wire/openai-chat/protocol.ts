@@ -1,0 +1,33 @@
+import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
+import type { WireProtocol } from "../wire-protocol.ts";
+import { printError, printErrorFrame } from "./error.ts";
+import { readWhole } from "./reply.ts";
+import { parseRequest, printUpstreamRequest } from "./request.ts";
+import { readStream } from "./stream.ts";
+
+const TOO_LONG: TooLongPhrases = {
+  said: /context_length_exceeded|maximum context length|exceed the configured limit|prompt is too long/i,
+  tokens: [
+    /(\d[\d,]{0,11}) in the messages/i,
+    /resulted in (\d[\d,]{0,11}) tokens/i,
+    /your request has (\d[\d,]{0,11}) input tokens/i,
+    /you requested (\d[\d,]{0,11}) tokens/i,
+    /prompt is too long: (\d[\d,]{0,11}) tokens/i,
+  ],
+};
+
+/** OpenAI's chat completions, which most hosts of open models speak too. */
+export const openaiChat: WireProtocol = {
+  protocol: "openai",
+  surface: "chat",
+  path: "/v1/chat/completions",
+  upstreamPath: "/chat/completions",
+  parseRequest,
+  printUpstreamRequest,
+  readStream,
+  readWhole,
+  readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
+  printError,
+  printErrorFrame,
+  keepAlive: ": ping\n\n",
+};

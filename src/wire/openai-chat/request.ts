@@ -1,0 +1,97 @@
+import { GatewayError } from "../../errors.ts";
+import { isJsonObject, type JsonObject } from "../json-read.ts";
+import { editMembers, sayOnce } from "../json-text.ts";
+import { inputSizeOf } from "../part-size.ts";
+import { joinPromptText } from "../prompt-text.ts";
+import {
+  parseBody,
+  readFlag,
+  readList,
+  readObject,
+  readPositive,
+  refuseUnpriced,
+  requireMessages,
+  requireModel,
+} from "../request-body.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
+import { sizeOfChat } from "./input-size.ts";
+
+const CHOICES_MAX = 128;
+
+/** Reads and checks a chat body. Roles, part types and unknown fields are the upstream's to judge. */
+export function parseRequest(text: string): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text);
+  const model = requireModel(body);
+  const messages = requireMessages(body);
+  const maxTokens = readPositive(body, "max_tokens");
+  const maxCompletionTokens = readPositive(body, "max_completion_tokens");
+  readList(body, "tools");
+  refuseUnpriced(body);
+  refuseUnpricedOutput(body);
+  return {
+    text,
+    model,
+    stream: readFlag(body, "stream"),
+    outputTokensMax: smallerOf(maxTokens, maxCompletionTokens),
+    outputLimitField: limitFieldOf(maxTokens, maxCompletionTokens),
+    thinkingTokens: readThinkingTokens(body),
+    choices: readPositive(body, "n", CHOICES_MAX) ?? 1,
+    wantsUsage: readObject(body, "stream_options")?.include_usage === true,
+    input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
+    promptText: () => promptTextOf(text),
+  };
+}
+
+/** The body for an upstream: its model name, one output limit, and usage asked for in every stream. */
+export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
+  const limitField = options.outputLimitField ?? request.outputLimitField ?? "max_completion_tokens";
+  const limitOf = (field: string) => () =>
+    field === limitField ? String(options.outputTokensMax) : undefined;
+  return editMembers(request.text, {
+    model: () => JSON.stringify(options.model),
+    max_tokens: limitOf("max_tokens"),
+    max_completion_tokens: limitOf("max_completion_tokens"),
+    stream_options: request.stream ? includeUsage : sayOnce,
+    messages: sayOnce,
+    n: sayOnce,
+    service_tier: sayOnce,
+    speed: sayOnce,
+    stream: sayOnce,
+    tools: sayOnce,
+  });
+}
+
+function includeUsage(streamOptions: string | undefined): string {
+  const options = streamOptions === undefined || streamOptions === "null" ? "{}" : streamOptions;
+  return editMembers(options, { include_usage: () => "true" });
+}
+
+/** Sound is dearer than text, and a list of models is a choice that was not priced. */
+function refuseUnpricedOutput(body: JsonObject): void {
+  if (readList(body, "modalities").some((modality) => modality !== "text")) {
+    throw new GatewayError("unpriced_field", { path: "modalities" });
+  }
+  if (readList(body, "models").length > 0) throw new GatewayError("unpriced_field", { path: "models" });
+}
+
+/** Two spellings that hosts have for a reasoning budget; what is no such number is theirs to refuse. */
+function readThinkingTokens({ thinking, reasoning }: JsonObject): number {
+  const budget = isJsonObject(thinking)
+    ? thinking.budget_tokens
+    : isJsonObject(reasoning) && reasoning.max_tokens;
+  return typeof budget === "number" && budget > 0 ? budget : 0;
+}
+
+function promptTextOf(text: string): string {
+  const { body } = parseBody(text);
+  return joinPromptText([body.messages, body.tools, body.functions]);
+}
+
+function smallerOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
+}
+
+function limitFieldOf(maxTokens: number | undefined, maxCompletionTokens: number | undefined) {
+  if (maxCompletionTokens !== undefined) return "max_completion_tokens";
+  return maxTokens === undefined ? undefined : "max_tokens";
+}

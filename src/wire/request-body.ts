@@ -1,0 +1,119 @@
+import { GatewayError } from "../errors.ts";
+import { isJsonObject, type JsonObject } from "./json-read.ts";
+import { measureJson } from "./json-scan.ts";
+
+/** A request body that is a JSON object of bearable size. */
+export interface RequestBody {
+  readonly body: JsonObject;
+  /** Whether some object names a key twice: what we read may not be what an upstream reads. */
+  readonly repeatsKeys: boolean;
+}
+
+const VALUES_MAX = 1_000_000;
+const MODEL_CHARS_MAX = 256;
+const SERVICE_TIERS = ["auto", "default", "standard", "standard_only"];
+
+/** Parses a body. Throws `not_json`, or `wrong_shape` when it is no object or has over a million values. */
+export function parseBody(text: string): RequestBody {
+  const { members, values } = measureJson(text);
+  // Tens of megabytes of brackets and commas would keep the parser, and with it every other request, for seconds.
+  if (values > VALUES_MAX) throw new GatewayError("wrong_shape");
+  const body = parseJson(text);
+  if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
+  return { body, repeatsKeys: countMembers(body) !== members };
+}
+
+/** The model's name, 1 to 256 characters. */
+export function requireModel(body: JsonObject): string {
+  const { model } = body;
+  if (typeof model !== "string" || model === "" || model.length > MODEL_CHARS_MAX) refuse("model");
+  return model;
+}
+
+/** Messages with a role and, if any, a content of text, parts or null. What a role or part is called is not ours to judge. */
+export function requireMessages(body: JsonObject): readonly JsonObject[] {
+  const { messages } = body;
+  if (!Array.isArray(messages) || messages.length === 0) refuse("messages");
+  return messages.map((message: unknown, position) => {
+    const path = `messages[${position}]`;
+    if (!isJsonObject(message)) refuse(path);
+    if (typeof message.role !== "string") refuse(`${path}.role`);
+    if (!isContent(message.content)) refuse(`${path}.content`);
+    return message;
+  });
+}
+
+/** A whole number from 1 to `max`, or `undefined` when it is left out or null. */
+export function readPositive(
+  body: JsonObject,
+  field: string,
+  max = Number.MAX_SAFE_INTEGER,
+): number | undefined {
+  const value = body[field];
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1 || value > max) refuse(field);
+  return value;
+}
+
+/** A flag, false when it is left out or null. */
+export function readFlag(body: JsonObject, field: string): boolean {
+  const value = body[field] ?? false;
+  if (typeof value !== "boolean") refuse(field);
+  return value;
+}
+
+/** An object, `undefined` when it is left out or null. */
+export function readObject(body: JsonObject, field: string): JsonObject | undefined {
+  const value = body[field] ?? undefined;
+  if (value !== undefined && !isJsonObject(value)) refuse(field);
+  return value;
+}
+
+/** A list, empty when it is left out or null. */
+export function readList(body: JsonObject, field: string): readonly unknown[] {
+  const value = body[field] ?? [];
+  if (!Array.isArray(value)) refuse(field);
+  return value;
+}
+
+/** Throws `unpriced_field` for a service tier or speed that is billed otherwise than the catalog says. */
+export function refuseUnpriced(body: JsonObject): void {
+  requireOneOf(body, "service_tier", SERVICE_TIERS);
+  requireOneOf(body, "speed", ["standard"]);
+}
+
+/** Throws `unpriced_field` unless the field is left out, null or one of the values. */
+export function requireOneOf(body: JsonObject, field: string, values: readonly unknown[]): void {
+  const value = body[field];
+  if (value === undefined || value === null || values.includes(value)) return;
+  throw new GatewayError("unpriced_field", { path: field });
+}
+
+function refuse(path: string): never {
+  throw new GatewayError("wrong_shape", { path });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (reason) {
+    throw new GatewayError("not_json", { reason });
+  }
+}
+
+function isContent(content: unknown): boolean {
+  return content === undefined || content === null || typeof content === "string" || Array.isArray(content);
+}
+
+function countMembers(body: JsonObject): number {
+  let members = 0;
+  const waiting: unknown[] = [body];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value !== "object" || value === null) continue;
+    const children = Object.values(value);
+    if (!Array.isArray(value)) members += children.length;
+    for (const child of children) if (typeof child === "object") waiting.push(child);
+  }
+  return members;
+}

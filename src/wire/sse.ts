@@ -1,0 +1,98 @@
+import { type SseEvent, UpstreamFault } from "./wire-protocol.ts";
+
+/** Bounds of one event. */
+export interface SseLimits {
+  /** Characters of all lines of an event that is not complete yet. */
+  readonly eventCharsMax: number;
+}
+
+/** Turns bytes into events, however the bytes are cut. One per stream. */
+export interface SseDecoder {
+  /** The events that these bytes complete. Throws {@link UpstreamFault} above the limit. */
+  push(bytes: Uint8Array): SseEvent[];
+  /** The event that the end of the stream leaves without its blank line, if any. */
+  end(): SseEvent[];
+}
+
+/** An event on its way out; `data` may have several lines. */
+export interface SseFrame {
+  readonly event?: string;
+  readonly data: string;
+}
+
+const EVENT_CHARS_MAX = 16 * 1024 * 1024;
+const SPACE = 0x20;
+
+/** Reads a server-sent event stream: LF, CRLF and CR, with or without BOM; comments, ids and retries are dropped. */
+export function createSseDecoder(limits: SseLimits = { eventCharsMax: EVENT_CHARS_MAX }): SseDecoder {
+  const decoder = new TextDecoder();
+  const lines = createLineReader();
+  let isAfterCr = false;
+
+  const normalise = (text: string): string => {
+    const rest = isAfterCr && text.startsWith("\n") ? text.slice(1) : text;
+    if (text !== "") isAfterCr = text.endsWith("\r");
+    return rest.includes("\r") ? rest.replaceAll("\r\n", "\n").replaceAll("\r", "\n") : rest;
+  };
+
+  const read = (text: string): SseEvent[] => {
+    const events = lines.read(normalise(text));
+    if (lines.pendingChars() > limits.eventCharsMax) throw new UpstreamFault("An event is too long");
+    return events;
+  };
+
+  return {
+    push: (bytes) => read(decoder.decode(bytes, { stream: true })),
+    end: () => {
+      const events = read(decoder.decode());
+      return lines.pendingChars() > 0 ? [...events, ...read("\n\n")] : events;
+    },
+  };
+}
+
+/** Prints one event; a line break in the data starts another data line. */
+export function printSse({ event, data }: SseFrame): string {
+  const name = event === undefined ? "" : `event: ${event}\n`;
+  const body = data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data;
+  return `${name}data: ${body}\n\n`;
+}
+
+function createLineReader() {
+  let partial = "";
+  let event: string | undefined;
+  let data: string | undefined;
+
+  const readField = (line: string): void => {
+    if (line.startsWith("data:")) {
+      const value = line.slice(line.charCodeAt(5) === SPACE ? 6 : 5);
+      data = data === undefined ? value : `${data}\n${value}`;
+    } else if (line.startsWith("event:")) {
+      event = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6) || undefined;
+    } else if (line === "data") {
+      data = data === undefined ? "" : `${data}\n`;
+    }
+  };
+
+  return {
+    pendingChars: () => partial.length + (data?.length ?? 0) + (event?.length ?? 0),
+
+    /** The events that this text, whose lines end in LF only, completes. */
+    read(text: string): SseEvent[] {
+      const events: SseEvent[] = [];
+      let start = 0;
+      for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+        const line = partial + text.slice(start, end);
+        partial = "";
+        start = end + 1;
+        if (line !== "") readField(line);
+        else {
+          if (data !== undefined) events.push({ event, data });
+          event = undefined;
+          data = undefined;
+        }
+      }
+      partial += start === 0 ? text : text.slice(start);
+      return events;
+    },
+  };
+}

@@ -1,0 +1,219 @@
+import { describe, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { createDemoUpstream } from "../../src/upstream/demo.ts";
+import type { UpstreamCall } from "../../src/upstream/upstream.ts";
+
+const SIGNAL = new AbortController().signal;
+const MESSAGES = [
+  { role: "system", content: "Be brief." },
+  { role: "user", content: "first" },
+  { role: "assistant", content: "You said: first" },
+  { role: "user", content: "how are you today?" },
+];
+
+function send(protocol: UpstreamCall["protocol"], body: object | string, signal = SIGNAL): Promise<Response> {
+  const text =
+    typeof body === "string" ? body : JSON.stringify({ model: "demo", messages: MESSAGES, ...body });
+  const stream = /"stream":true/.test(text);
+  const path = protocol === "openai" ? "/chat/completions" : "/v1/messages";
+  return createDemoUpstream({ now: () => 1_700_000_000_000 }).send(
+    { protocol, path, body: text, stream, headers: {}, query: "" },
+    signal,
+  );
+}
+
+/** The official clients, with the demo upstream in the place of the network. */
+function clients() {
+  const upstream = createDemoUpstream();
+  const fetchOf = (protocol: UpstreamCall["protocol"]) => async (_: unknown, init?: RequestInit) => {
+    const body = String(init?.body);
+    const call = {
+      protocol,
+      path: "/",
+      body,
+      stream: JSON.parse(body).stream === true,
+      headers: {},
+      query: "",
+    } as const;
+    return upstream.send(call, init?.signal ?? SIGNAL);
+  };
+  return {
+    openai: new OpenAI({ apiKey: "k", fetch: fetchOf("openai"), maxRetries: 0 }),
+    anthropic: new Anthropic({ apiKey: "k", fetch: fetchOf("anthropic"), maxRetries: 0 }),
+  };
+}
+
+describe("whole answers", () => {
+  test("echo what the user said last, with usage that adds up", async () => {
+    const chat = await (await send("openai", {})).json();
+    expect(chat.choices).toEqual([
+      {
+        index: 0,
+        message: { role: "assistant", content: "You said: how are you today?", refusal: null },
+        logprobs: null,
+        finish_reason: "stop",
+      },
+    ]);
+    expect(chat.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 6, total_tokens: 16 });
+
+    const message = await (await send("anthropic", { max_tokens: 100 })).json();
+    expect(message.content).toEqual([
+      { type: "text", text: "You said: how are you today?", citations: null },
+    ]);
+    expect(message).toMatchObject({ stop_reason: "end_turn", usage: { input_tokens: 10, output_tokens: 6 } });
+  });
+
+  test("stop at the output limit and say so", async () => {
+    const chat = await (await send("openai", { max_completion_tokens: 3 })).json();
+    expect(chat.choices[0]).toMatchObject({ message: { content: "You said: how" }, finish_reason: "length" });
+    expect(chat.usage.completion_tokens).toBe(3);
+    const message = await (await send("anthropic", { max_tokens: 1 })).json();
+    expect(message).toMatchObject({
+      content: [{ text: "You" }],
+      stop_reason: "max_tokens",
+      usage: { output_tokens: 1 },
+    });
+  });
+
+  test("at exactly the limit are complete", async () => {
+    const chat = await (await send("openai", { max_tokens: 6 })).json();
+    expect(chat.choices[0].finish_reason).toBe("stop");
+  });
+
+  test("give as many choices as were asked for, and count them all", async () => {
+    const chat = await (await send("openai", { n: 3 })).json();
+    expect(chat.choices.map((choice: { index: number }) => choice.index)).toEqual([0, 1, 2]);
+    expect(chat.usage.completion_tokens).toBe(18);
+  });
+
+  test("read text parts, and have something to say to silence", async () => {
+    const content = [
+      { type: "text", text: "look" },
+      { type: "image_url", image_url: { url: "x" } },
+      { type: "text", text: "here" },
+    ];
+    const parts = await (await send("openai", { messages: [{ role: "user", content }] })).json();
+    expect(parts.choices[0].message.content).toMatch(/^You said: look\s+here$/);
+    const silence = await (await send("openai", { messages: [{ role: "user", content: "  " }] })).json();
+    expect(silence.choices[0].message.content).toBe("You said nothing.");
+  });
+
+  test("bound the output in characters too, however long a word is", async () => {
+    const content = "𝄞".repeat(1_000_000);
+    const { choices, usage } = await (
+      await send("openai", { max_tokens: 10, messages: [{ role: "user", content }] })
+    ).json();
+    expect(choices[0].message.content.length).toBeLessThan(300);
+    expect(choices[0].message.content.isWellFormed()).toBe(true);
+    expect(usage.prompt_tokens).toBeGreaterThan(50_000);
+  });
+
+  test("are the same for the same request", async () => {
+    expect(await (await send("openai", {})).text()).toBe(await (await send("openai", {})).text());
+  });
+
+  test("refuse what is no JSON object", async () => {
+    expect((await send("openai", "[]")).status).toBe(400);
+  });
+});
+
+describe("streams", () => {
+  test("hold the same text as the whole answer, a token an event", async () => {
+    const text = await (await send("openai", { stream: true })).text();
+    const chunks = text.split("\n\n").filter((frame) => frame.startsWith("data: {"));
+    const words = chunks.map((frame) => JSON.parse(frame.slice(6)).choices[0].delta.content ?? "");
+    expect(words).toEqual(["", "You", " said:", " how", " are", " you", " today?", ""]);
+    expect(text).toEndWith("data: [DONE]\n\n");
+    expect(text).not.toContain("usage");
+  });
+
+  test("say usage at the end when asked", async () => {
+    const text = await (
+      await send("openai", { stream: true, stream_options: { include_usage: true } })
+    ).text();
+    const last = text.split("\n\n").at(-3)?.slice(6) ?? "";
+    expect(JSON.parse(last)).toMatchObject({
+      choices: [],
+      usage: { prompt_tokens: 10, completion_tokens: 6 },
+    });
+  });
+
+  test("make no event before it is asked for", async () => {
+    const pauseMs = 40;
+    const body = JSON.stringify({ model: "demo", messages: MESSAGES, stream: true });
+    const call = { protocol: "openai", path: "/", body, stream: true, headers: {}, query: "" } as const;
+    const reader = (await createDemoUpstream({ pauseMs }).send(call, SIGNAL)).body?.getReader();
+    await reader?.read();
+    await Bun.sleep(3 * pauseMs);
+    const asked = performance.now();
+    await reader?.read();
+    expect(performance.now() - asked).toBeGreaterThan(pauseMs / 2);
+    await reader?.cancel();
+  });
+
+  test("end at once with the signal's reason when it aborts", async () => {
+    const abort = new AbortController();
+    const response = await send("anthropic", { stream: true, max_tokens: 100 }, abort.signal);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const pending = reader?.read();
+    abort.abort(new Error("gone"));
+    await expect(pending).rejects.toThrow("gone");
+    await expect(reader?.closed).rejects.toThrow("gone");
+  });
+
+  test("do not begin once the signal has aborted", async () => {
+    await expect(send("openai", {}, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+  });
+
+  test("give way to other work between two events", async () => {
+    const messages = [{ role: "user", content: "word ".repeat(200) }];
+    let turns = 0;
+    let isOver = false;
+    const turn = () => {
+      turns += 1;
+      if (!isOver) setImmediate(turn);
+    };
+    setImmediate(turn);
+    await (await send("openai", { stream: true, messages })).text();
+    isOver = true;
+    expect(turns).toBeGreaterThan(100);
+  });
+});
+
+describe("the official clients", () => {
+  test("openai takes whole and streamed answers", async () => {
+    const { openai } = clients();
+    const messages = [{ role: "user" as const, content: "hello there" }];
+    const whole = await openai.chat.completions.create({ model: "demo", messages });
+    expect(whole.choices[0]?.message.content).toBe("You said: hello there");
+    const runner = openai.chat.completions.stream({
+      model: "demo",
+      messages,
+      stream_options: { include_usage: true },
+    });
+    const final = await runner.finalChatCompletion();
+    expect(final.choices[0]).toMatchObject({
+      message: { content: "You said: hello there" },
+      finish_reason: "stop",
+    });
+    expect(await runner.totalUsage()).toMatchObject({ completion_tokens: 4 });
+  });
+
+  test("@anthropic-ai/sdk takes whole and streamed answers", async () => {
+    const { anthropic } = clients();
+    const body = {
+      model: "demo",
+      max_tokens: 100,
+      messages: [{ role: "user" as const, content: "hello there" }],
+    };
+    const whole = await anthropic.messages.create(body);
+    const streamed = await anthropic.messages.stream(body).finalMessage();
+    for (const message of [whole, streamed]) {
+      expect(message.content[0]).toMatchObject({ type: "text", text: "You said: hello there" });
+      expect(message.usage).toMatchObject({ input_tokens: 2, output_tokens: 4 });
+      expect(message.stop_reason).toBe("end_turn");
+    }
+  });
+});

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "bun:test";
+import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
+import { requestOf } from "../play.ts";
+
+const USAGE = { prompt_tokens: 10, completion_tokens: 3 };
+
+function read(text: string) {
+  return openaiChat.readWhole(requestOf(openaiChat, { stream: false }), text);
+}
+
+function bodyOf(message: object, finish: unknown = "stop", extra: object = {}): string {
+  return JSON.stringify({
+    id: "c",
+    model: "theirs",
+    choices: [{ index: 0, message, finish_reason: finish }],
+    ...extra,
+  });
+}
+
+function finishOf(text: string): unknown {
+  return JSON.parse(read(text).text).choices[0].finish_reason;
+}
+
+describe("readWhole", () => {
+  test("changes the model's name and not a byte besides", () => {
+    const text =
+      '{\n "usage": {"prompt_tokens":10, "completion_tokens":3}, "x": 1.0,\n "choices" : [ {"message":{"content":"\\u0048i, model"},"finish_reason":"stop"} ], "model": "theirs"\n}\n';
+    expect(read(text)).toEqual({
+      text: text.replace('"theirs"', '"asked"'),
+      isOutput: true,
+      isReadable: true,
+      generated: "Hi, model",
+      usage: {
+        inputTokens: 10,
+        cachedInputTokens: 0,
+        cacheWriteTokens: 0,
+        cacheWrite1hTokens: 0,
+        outputTokens: 3,
+      },
+    });
+  });
+
+  test.each<[string, object, string, boolean]>([
+    ["text", { content: "Hi" }, "stop", true],
+    ["nothing", { content: "" }, "stop", false],
+    ["null", { content: null }, "stop", false],
+    ["reasoning alone", { content: "", reasoning_content: "hm" }, "length", false],
+    ["a refusal", { content: null, refusal: "No" }, "stop", true],
+    [
+      "a tool call",
+      { content: null, tool_calls: [{ id: "a", function: { name: "f", arguments: "" } }] },
+      "tool_calls",
+      true,
+    ],
+    ["an old function call", { content: null, function_call: { name: "f" } }, "function_call", true],
+    ["a content filter", { content: null }, "content_filter", true],
+  ])("%s: readable or not", (_, message, finish, isReadable) => {
+    expect(read(bodyOf(message, finish)).isReadable).toBe(isReadable);
+  });
+
+  test("reads everything that was generated, of every choice", () => {
+    const message = {
+      content: "b",
+      reasoning: "a",
+      tool_calls: [{ function: { name: "f", arguments: "{}" } }],
+    };
+    const choices = [
+      { message, finish_reason: "tool_calls" },
+      { message: { content: "c" }, finish_reason: "stop" },
+    ];
+    expect(read(JSON.stringify({ choices })).generated).toBe("abf{}c");
+  });
+
+  test("shows foreign finish reasons as clients know them", () => {
+    expect(finishOf(bodyOf({ content: "Hi" }, "end_turn"))).toBe("stop");
+    expect(finishOf(bodyOf({ content: "Hi" }, "max_tokens"))).toBe("length");
+    const called = { content: null, tool_calls: [{ id: "a", function: { name: "f", arguments: "" } }] };
+    expect(finishOf(bodyOf(called, "stop"))).toBe("tool_calls");
+  });
+
+  test.each([
+    ["HTML", "<html>canary</html>"],
+    ["nothing", ""],
+    ["null", "null"],
+    ["a list", "[]"],
+    ["an error", '{"error":{"message":"canary"}}'],
+    ["an error beside choices", bodyOf({ content: "Hi" }, "stop", { error: { message: "canary" } })],
+    ["no choices", '{"id":"canary"}'],
+    ["an empty list of choices", '{"choices":[]}'],
+    ["a choice without a message", '{"choices":[{"finish_reason":"stop","text":"canary"}]}'],
+    ["a choice that is none", '{"choices":["canary"]}'],
+    ["no finish", bodyOf({ content: "Hi" }, null)],
+    ["an error finish", bodyOf({ content: "Hi" }, "error")],
+    ["half a body", bodyOf({ content: "Hi" }).slice(0, -9)],
+  ])("%s is a fault, and says nothing of what the upstream said", (_, text) => {
+    expect(() => read(text)).toThrow(UpstreamFault);
+    expect(() => read(text)).not.toThrow(/canary/);
+  });
+});
+
+describe("usage", () => {
+  const usageOf = (usage: unknown) => read(bodyOf({ content: "Hi" }, "stop", { usage })).usage;
+
+  test.each<[string, unknown, object]>([
+    [
+      "cached and written tokens come out of the prompt's",
+      {
+        prompt_tokens: 17,
+        completion_tokens: 7,
+        prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 3 },
+      },
+      { inputTokens: 10, cachedInputTokens: 4, cacheWriteTokens: 3, outputTokens: 7 },
+    ],
+    [
+      "DeepSeek's name for cached tokens counts",
+      { ...USAGE, prompt_cache_hit_tokens: 4 },
+      { inputTokens: 6, cachedInputTokens: 4 },
+    ],
+    [
+      "both names for cached tokens count once",
+      { ...USAGE, prompt_tokens_details: { cached_tokens: 4 }, prompt_cache_hit_tokens: 4 },
+      { inputTokens: 6, cachedInputTokens: 4 },
+    ],
+    [
+      "zero counts as reported",
+      { prompt_tokens: 0, completion_tokens: 0 },
+      { inputTokens: 0, outputTokens: 0 },
+    ],
+    ["null details are none", { ...USAGE, prompt_tokens_details: null }, { inputTokens: 10 }],
+    [
+      "absurd numbers are passed on as they are",
+      { prompt_tokens: -5, completion_tokens: 1.5 },
+      { inputTokens: -5, outputTokens: 1.5 },
+    ],
+    [
+      "more cached than there was is passed on as it is",
+      { ...USAGE, prompt_tokens_details: { cached_tokens: 11 } },
+      { inputTokens: -1, cachedInputTokens: 11 },
+    ],
+  ])("%s", (_, usage, expected) => {
+    expect(usageOf(usage)).toMatchObject(expected);
+  });
+
+  test.each([
+    { usage: undefined },
+    { usage: null },
+    { usage: [] },
+    { usage: "10" },
+    { usage: {} },
+    { usage: { prompt_tokens: 10 } },
+    { usage: { prompt_tokens: "10", completion_tokens: 3 } },
+    { usage: { ...USAGE, prompt_tokens_details: { cached_tokens: "4" } } },
+  ])("row %# is none that can be read", ({ usage }) => {
+    expect(usageOf(usage)).toBeUndefined();
+  });
+});

@@ -1,0 +1,323 @@
+import { describe, expect, test } from "bun:test";
+import type { Cause } from "../../../src/errors.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import type { UpstreamRequestOptions } from "../../../src/wire/wire-protocol.ts";
+import { refusalOf } from "../play.ts";
+
+const MESSAGES = [{ role: "user", content: "hi" }];
+const PNG = `data:image/png;base64,${"A".repeat(30_000)}`;
+
+function parse(members: object) {
+  return openaiChat.parseRequest(JSON.stringify({ model: "m", messages: MESSAGES, ...members }));
+}
+
+function print(text: string, options: Partial<UpstreamRequestOptions> = {}): string {
+  return openaiChat.printUpstreamRequest(openaiChat.parseRequest(text), {
+    model: "up",
+    outputTokensMax: 50,
+    outputLimitField: undefined,
+    ...options,
+  });
+}
+
+describe("parseRequest", () => {
+  test("reads what the gateway must know", () => {
+    const request = parse({ max_tokens: 100, n: 2, stream: true, stream_options: { include_usage: true } });
+    expect(request).toMatchObject({
+      model: "m",
+      stream: true,
+      outputTokensMax: 100,
+      outputLimitField: "max_tokens",
+      thinkingTokens: 0,
+      choices: 2,
+      wantsUsage: true,
+    });
+  });
+
+  test("takes the smaller of two output limits", () => {
+    const request = parse({ max_tokens: 100, max_completion_tokens: 70 });
+    expect(request.outputTokensMax).toBe(70);
+    expect(parse({ max_tokens: 60, max_completion_tokens: 70 }).outputTokensMax).toBe(60);
+  });
+
+  test("takes null for left out", () => {
+    const request = parse({
+      max_tokens: null,
+      max_completion_tokens: null,
+      n: null,
+      stream: null,
+      stream_options: null,
+      tools: null,
+      service_tier: null,
+      modalities: null,
+    });
+    expect(request).toMatchObject({
+      outputTokensMax: undefined,
+      choices: 1,
+      stream: false,
+      wantsUsage: false,
+    });
+  });
+
+  test("never refuses a role, a part type or a field that it does not know", () => {
+    const messages = [
+      { role: "developer", content: null },
+      { role: "oracle", content: [{ type: "hologram" }, "text", 7, null], extra: {} },
+      { role: "assistant", tool_calls: [] },
+    ];
+    expect(() => parse({ messages, thinking: true, safeguards: {}, reasoning_effort: "max" })).not.toThrow();
+  });
+
+  test.each<[string, Cause]>([
+    ["", "not_json"],
+    ["{", "not_json"],
+    ['{"model":"m",}', "not_json"],
+    ["{} {}", "not_json"],
+    ["[]", "wrong_shape"],
+    ["null", "wrong_shape"],
+    ['"text"', "wrong_shape"],
+  ])("refuses the body %j as %s", (text, cause) => {
+    expect(refusalOf(openaiChat, text).kind).toBe(cause);
+  });
+
+  test.each<[string, object]>([
+    ["model", { model: undefined }],
+    ["model", { model: "" }],
+    ["model", { model: 7 }],
+    ["model", { model: "m".repeat(257) }],
+    ["messages", { messages: undefined }],
+    ["messages", { messages: [] }],
+    ["messages", { messages: {} }],
+    ["messages[1]", { messages: [...MESSAGES, "hi"] }],
+    ["messages[0]", { messages: [null] }],
+    ["messages[0].role", { messages: [{ content: "hi" }] }],
+    ["messages[0].content", { messages: [{ role: "user", content: {} }] }],
+    ["messages[0].content", { messages: [{ role: "user", content: 7 }] }],
+    ["stream", { stream: "true" }],
+    ["max_tokens", { max_tokens: 0 }],
+    ["max_tokens", { max_tokens: -1 }],
+    ["max_tokens", { max_tokens: 1.5 }],
+    ["max_tokens", { max_tokens: "100" }],
+    ["max_completion_tokens", { max_completion_tokens: 1e300 }],
+    ["n", { n: 0 }],
+    ["n", { n: 129 }],
+    ["stream_options", { stream_options: [] }],
+    ["tools", { tools: {} }],
+  ])("says that %s is wrong in %j", (path, members) => {
+    const error = refusalOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
+    expect(error.kind).toBe("wrong_shape");
+    expect(error.publicMessage).toEndWith(`: ${path}`);
+  });
+
+  test.each<[string, object]>([
+    ["service_tier", { service_tier: "priority" }],
+    ["service_tier", { service_tier: "flex" }],
+    ["service_tier", { service_tier: ["default"] }],
+    ["speed", { speed: "fast" }],
+    ["modalities", { modalities: ["text", "audio"] }],
+    ["models", { models: ["dearer/model"] }],
+  ])("refuses %s by name when it changes the price", (path, members) => {
+    const error = refusalOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
+    expect(error.kind).toBe("unpriced_field");
+    expect(error.publicMessage).toEndWith(`: ${path}`);
+  });
+
+  test("takes the service tiers that cost the catalog's price", () => {
+    for (const service_tier of ["auto", "default", "standard", "standard_only"]) {
+      expect(() => parse({ service_tier, modalities: ["text"], speed: "standard" })).not.toThrow();
+    }
+  });
+
+  test("finds no members in a prototype", () => {
+    expect(
+      refusalOf(openaiChat, `{"__proto__":{"model":"m","messages":${JSON.stringify(MESSAGES)}}}`).kind,
+    ).toBe("wrong_shape");
+  });
+
+  test("refuses a body of brackets and commas quickly, before it is parsed", () => {
+    const started = performance.now();
+    for (const text of [
+      "[".repeat(30_000_000),
+      `[${"1,".repeat(15_000_000)}1]`,
+      `[${"{},".repeat(10_000_000)}1]`,
+      `{"a":`.repeat(5_000_000),
+    ]) {
+      expect(refusalOf(openaiChat, text).kind).toBe("wrong_shape");
+    }
+    expect(performance.now() - started).toBeLessThan(2000);
+  });
+
+  test("survives a message that is nested half a million deep", () => {
+    const deep = `${"[".repeat(500_000)}${"]".repeat(500_000)}`;
+    const request = openaiChat.parseRequest(`{"model":"m","messages":[{"role":"user","content":${deep}}]}`);
+    expect(request.promptText()).toBe("");
+  });
+});
+
+describe("the size of the input", () => {
+  const part = (...content: unknown[]) => parse({ messages: [{ role: "user", content }] }).input;
+
+  test("is the bytes of the body in UTF-8", () => {
+    const text = '{"model":"m","messages":[{"role":"user","content":"грüße 𝄞"}]}';
+    const input = { textBytes: Buffer.byteLength(text), images: 0, unbounded: false };
+    expect(openaiChat.parseRequest(text).input).toEqual(input);
+  });
+
+  test("counts inline images apart from the text", () => {
+    const input = part({ type: "text", text: "look" }, { type: "image_url", image_url: { url: PNG } });
+    expect(input).toMatchObject({ images: 1, unbounded: false });
+    expect(input.textBytes).toBeLessThan(250);
+  });
+
+  test("counts a remote image as an image", () => {
+    expect(part({ type: "image_url", image_url: { url: "https://example.com/a.png" } })).toMatchObject({
+      images: 1,
+      unbounded: false,
+    });
+  });
+
+  test("never leaves less than the other bytes when image data is escaped or not ASCII", () => {
+    for (const data of ["\\/".repeat(1000), "\\u0041".repeat(1000), "ж".repeat(1000)]) {
+      const text = `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,${data}"}}]}]}`;
+      const others = Buffer.byteLength(text) - Buffer.byteLength(data);
+      expect(openaiChat.parseRequest(text).input.textBytes).toBeGreaterThanOrEqual(others);
+    }
+  });
+
+  test("takes out nothing that a model would read as text", () => {
+    const lies = [
+      { type: "text", text: PNG },
+      { type: "text", text: "hi", image_url: { url: PNG } },
+      { type: "image_url", image_url: { url: PNG.replace("image/png", "text/plain") } },
+      { type: "image_url", image_url: { url: PNG.replace(";base64", "") } },
+      { type: "image_url", image_url: { url: ` ${PNG}` } },
+      { type: "image_url", image_url: { url: PNG.replace("png", "svg+xml") } },
+    ];
+    for (const lie of lies) expect(part(lie).textBytes).toBeGreaterThan(30_000);
+    const inString = parse({ messages: [{ role: "user", content: PNG }] }).input;
+    expect(inString.textBytes).toBeGreaterThan(30_000);
+  });
+
+  test.each<[string, object]>([
+    ["a file", { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] }],
+    ["sound", { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }] }],
+    ["a part that nobody knows", { messages: [{ role: "user", content: [{ type: "video_url" }] }] }],
+    ["a part without a type", { messages: [{ role: "user", content: [{ file_id: "f" }] }] }],
+    ["an earlier sound", { messages: [{ role: "assistant", audio: { id: "a" } }] }],
+    [
+      "a data URL that is no image",
+      {
+        messages: [
+          {
+            role: "user",
+            content: [{ type: "image_url", image_url: { url: "data:application/pdf;base64,AA" } }],
+          },
+        ],
+      },
+    ],
+    ["a search", { web_search_options: {} }],
+    ["a plug-in", { plugins: [{ id: "web" }] }],
+    ["a tool that runs at the upstream", { tools: [{ type: "web_search" }] }],
+  ])("is unbounded with %s", (_, members) => {
+    expect(parse(members).input.unbounded).toBe(true);
+  });
+
+  test("is bounded with the client's own tools", () => {
+    const tools = [
+      { type: "function", function: { name: "f" } },
+      { type: "custom", custom: { name: "c" } },
+    ];
+    expect(parse({ tools }).input.unbounded).toBe(false);
+  });
+
+  test.each([
+    '{"model":"m","messages":[{"role":"user","content":[{"type":"file","type":"text","text":"hi"}]}]}',
+    '{"model":"m","messages":[{"role":"user","content":[{"type":"file"}],"content":"hi"}]}',
+    '{"model":"m","messages":[{"role":"user","content":[{"type":"file"}]}],"messages":[{"role":"user","content":"hi"}]}',
+    '{"model":"m","tools":[{"type":"web_search","typ\\u0065":"function"}],"messages":[{"role":"user"}]}',
+  ])("is unbounded when a key is said twice: %s", (text) => {
+    expect(openaiChat.parseRequest(text).input.unbounded).toBe(true);
+  });
+});
+
+describe("promptText", () => {
+  test("joins what the model reads, without media", () => {
+    const request = parse({
+      messages: [
+        { role: "system", content: "be brief" },
+        {
+          role: "user",
+          content: [
+            { type: "text", text: "look" },
+            { type: "image_url", image_url: { url: PNG } },
+          ],
+        },
+        {
+          role: "assistant",
+          tool_calls: [{ id: "c", type: "function", function: { name: "find", arguments: '{"q":1}' } }],
+        },
+      ],
+      tools: [{ type: "function", function: { name: "find", parameters: { properties: { q: {} } } } }],
+    });
+    const text = request.promptText();
+    for (const word of ["be brief", "look", "find", '{"q":1}', "properties", "q"])
+      expect(text).toContain(word);
+    expect(text).not.toContain("AAAA");
+  });
+});
+
+describe("printUpstreamRequest", () => {
+  test("changes the model and the output limit, and not a byte besides", () => {
+    const text =
+      '{ "messages": [ {"role":"user","content":"\\u0068i"} ],\n "model": "m", "max_tokens": 100, "x": 1.0 }';
+    expect(print(text)).toBe(text.replace('"m"', '"up"').replace("100", "50"));
+  });
+
+  test.each([
+    ["", undefined, "max_completion_tokens"],
+    ["", "max_tokens", "max_tokens"],
+    [',"max_tokens":9', undefined, "max_tokens"],
+    [',"max_completion_tokens":9', undefined, "max_completion_tokens"],
+    [',"max_tokens":9', "max_completion_tokens", "max_completion_tokens"],
+    [',"max_completion_tokens":9', "max_tokens", "max_tokens"],
+    [',"max_tokens":9,"max_completion_tokens":8', undefined, "max_completion_tokens"],
+    [',"max_tokens":null,"max_tokens":9', undefined, "max_tokens"],
+    [',"max_tokens":9,"max_tok\\u0065ns":9', "max_completion_tokens", "max_completion_tokens"],
+  ] as const)("sends one output limit for %j on a route that wants %s", (limits, outputLimitField, sent) => {
+    const body = print(`{"model":"m","messages":[{"role":"user"}]${limits}}`, { outputLimitField });
+    const { max_tokens, max_completion_tokens } = JSON.parse(body);
+    expect({ max_tokens, max_completion_tokens }).toEqual({
+      max_tokens: undefined,
+      max_completion_tokens: undefined,
+      [sent]: 50,
+    });
+    expect(body.match(/max_/g)).toHaveLength(1);
+  });
+
+  test.each([
+    ["", '"stream_options":{"include_usage":true}'],
+    [',"stream_options":null', '"stream_options":{"include_usage":true}'],
+    [',"stream_options":{}', '"stream_options":{"include_usage":true}'],
+    [',"stream_options":{"include_usage":false}', '"stream_options":{"include_usage":true}'],
+    [
+      ',"stream_options":{ "include_obfuscation":false }',
+      '"stream_options":{ "include_obfuscation":false,"include_usage":true }',
+    ],
+  ])("asks for usage in a stream with %j", (options, sent) => {
+    expect(print(`{"model":"m","messages":[{"role":"user"}],"stream":true${options}}`)).toContain(sent);
+  });
+
+  test("asks for no usage when the answer is whole", () => {
+    expect(print('{"model":"m","messages":[{"role":"user"}]}')).not.toContain("stream_options");
+  });
+
+  test("says once what was said twice, as it was understood", () => {
+    const text =
+      '{"n":128,"service_tier":"priority","model":"a","messages":[{"role":"user"}],"n":1,"service_tier":"auto","model":"b","stream":true,"stream":false}';
+    const body = print(text);
+    expect(body).toStartWith(
+      '{"n":1,"service_tier":"auto","model":"up","messages":[{"role":"user"}],"stream":false',
+    );
+    expect(body.match(/"(n|service_tier|model|stream)":/g)).toHaveLength(4);
+  });
+});

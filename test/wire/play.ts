@@ -1,0 +1,65 @@
+import { GatewayError } from "../../src/errors.ts";
+import { createSseDecoder } from "../../src/wire/sse.ts";
+import type { ModelRequest, ReplyPart, SseEvent, WireProtocol } from "../../src/wire/wire-protocol.ts";
+
+/** A request of the given protocol, as the gateway would have read it. */
+export function requestOf(wire: WireProtocol, members: object = {}): ModelRequest {
+  const body = { model: "asked", messages: [{ role: "user", content: "hi" }], max_tokens: 100, stream: true };
+  return wire.parseRequest(JSON.stringify({ ...body, ...members }));
+}
+
+/** The refusal of a body. Fails when the body is taken, or refused with anything but a cause of ours. */
+export function refusalOf(wire: WireProtocol, body: string | object): GatewayError {
+  try {
+    wire.parseRequest(typeof body === "string" ? body : JSON.stringify(body));
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error("The body was taken");
+}
+
+/** Everything a client and the gateway learn from one streamed answer. */
+export interface Played {
+  readonly parts: readonly ReplyPart[];
+  /** What went out before the settlement. */
+  readonly early: string;
+  readonly ending: string;
+  readonly generated: string;
+  readonly usage: ReplyPart["usage"];
+  readonly isReadable: boolean;
+  readonly isOutput: boolean;
+  readonly finished: boolean;
+  readonly done: boolean;
+}
+
+/** Plays a stream, in the pieces it is given in, through a reader. Throws what the reader throws. */
+export function play(
+  wire: WireProtocol,
+  request: ModelRequest,
+  chunks: string | readonly Uint8Array[],
+): Played {
+  const reader = wire.readStream(request);
+  const decoder = createSseDecoder();
+  const pieces = typeof chunks === "string" ? [new TextEncoder().encode(chunks)] : chunks;
+  const parts: ReplyPart[] = [];
+  for (const piece of pieces) parts.push(...decoder.push(piece).map(reader.read));
+  parts.push(...decoder.end().map(reader.read));
+  return {
+    parts,
+    early: parts.map((part) => part.text).join(""),
+    ending: reader.finished ? reader.ending() : "",
+    generated: parts.map((part) => part.generated).join(""),
+    usage: parts.findLast((part) => part.usage !== undefined)?.usage,
+    isReadable: parts.some((part) => part.isReadable),
+    isOutput: parts.some((part) => part.isOutput),
+    finished: reader.finished,
+    done: reader.done,
+  };
+}
+
+/** The events that a client would read. */
+export function eventsOf(text: string): SseEvent[] {
+  const decoder = createSseDecoder();
+  return decoder.push(new TextEncoder().encode(text));
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createSseDecoder, printSse } from "../../src/wire/sse.ts";
+import { type SseEvent, UpstreamFault } from "../../src/wire/wire-protocol.ts";
+
+const encoder = new TextEncoder();
+
+function decode(chunks: readonly Uint8Array[]): SseEvent[] {
+  const decoder = createSseDecoder();
+  return [...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()];
+}
+
+function decodeText(text: string): SseEvent[] {
+  return decode([encoder.encode(text)]);
+}
+
+/** Cuts bytes at the given places, which wrap around. */
+function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
+  const sorted = [
+    0,
+    ...places.map((place) => place % (bytes.length + 1)).sort((a, b) => a - b),
+    bytes.length,
+  ];
+  return sorted.slice(1).map((end, at) => bytes.subarray(sorted[at], end));
+}
+
+const lineEnd = fc.constantFrom("\n", "\r\n", "\r");
+const line = fc.oneof(
+  fc.string({ unit: "grapheme" }).map((text) => `data: ${text.replaceAll(/[\r\n]/g, "")}`),
+  fc.string({ unit: "grapheme" }).map((text) => `data:${text.replaceAll(/[\r\n]/g, "")}`),
+  fc.constantFrom(
+    "",
+    "",
+    "",
+    "event: ping",
+    "event:x",
+    "event",
+    ": comment",
+    "id: 7",
+    "data",
+    "retry: 1",
+    "\ufeff",
+    "dat",
+  ),
+);
+
+describe("createSseDecoder", () => {
+  test("gives the same events however the bytes are cut", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(line, lineEnd)),
+        fc.array(fc.nat()),
+        fc.boolean(),
+        (lines, places, hasBom) => {
+          const text = lines.map(([each, end]) => each + end).join("");
+          const bytes = encoder.encode((hasBom ? "\ufeff" : "") + text);
+          const whole = decode([bytes]);
+          expect(decode(cut(bytes, places))).toEqual(whole);
+          expect(decode(cut(bytes, [...bytes.keys()]))).toEqual(whole);
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  });
+
+  test("reads back what was printed, whatever the line end", () => {
+    const data = fc
+      .string({ unit: "binary" })
+      .map((text) => text.replaceAll("\r", "").replaceAll("\ufeff", ""));
+    const event = fc.option(fc.stringMatching(/^[a-z_]{1,12}$/), { nil: undefined });
+    fc.assert(
+      fc.property(fc.array(fc.record({ event, data })), lineEnd, (events, end) => {
+        const wellFormed = events.map((each) => ({ ...each, data: each.data.toWellFormed() }));
+        const text = wellFormed
+          .map(({ event: name, data: body }) =>
+            printSse(name === undefined ? { data: body } : { event: name, data: body }),
+          )
+          .join("");
+        expect(decodeText(text.replaceAll("\n", end))).toEqual(wellFormed);
+      }),
+    );
+  });
+
+  test.each<[string, string, SseEvent[]]>([
+    ["a plain event", "data: {}\n\n", [{ event: undefined, data: "{}" }]],
+    ["a named event", "event: ping\ndata: {}\n\n", [{ event: "ping", data: "{}" }]],
+    ["a name after the data", "data: {}\nevent: ping\n\n", [{ event: "ping", data: "{}" }]],
+    ["data without a space", "data:{}\n\n", [{ event: undefined, data: "{}" }]],
+    ["data with two spaces, of which one is its own", "data:  {}\n\n", [{ event: undefined, data: " {}" }]],
+    ["several data lines", "data: a\ndata:\ndata: b\n\n", [{ event: undefined, data: "a\n\nb" }]],
+    ["CRLF", "event: x\r\ndata: a\r\n\r\n", [{ event: "x", data: "a" }]],
+    ["CR", "event: x\rdata: a\r\r", [{ event: "x", data: "a" }]],
+    ["a BOM", "\ufeffdata: a\n\n", [{ event: undefined, data: "a" }]],
+    [
+      "comments, ids and retries",
+      ": hi\nid: 1\nretry: 5\ndata: a\n: in between\n\n",
+      [{ event: undefined, data: "a" }],
+    ],
+    ["an event without data", "event: x\n\ndata: a\n\n", [{ event: undefined, data: "a" }]],
+    ["many blank lines", "\n\n\ndata: a\n\n\n\n", [{ event: undefined, data: "a" }]],
+    ["an unknown field", "dataset: a\ndata: b\n\n", [{ event: undefined, data: "b" }]],
+    ["a colon in the data", "data: a: b\n\n", [{ event: undefined, data: "a: b" }]],
+  ])("reads %s", (_, text, events) => {
+    expect(decodeText(text)).toEqual(events);
+  });
+
+  test("gives an event as soon as its blank line is there, also when that ends in CR", () => {
+    const decoder = createSseDecoder();
+    expect(decoder.push(encoder.encode("data: a\r\n\r"))).toEqual([{ event: undefined, data: "a" }]);
+    expect(decoder.push(encoder.encode("\ndata: b\r\n\r"))).toEqual([{ event: undefined, data: "b" }]);
+  });
+
+  test("gives the last event when the stream ends without its blank line", () => {
+    expect(decodeText("data: a\n\ndata: [DONE]")).toEqual([
+      { event: undefined, data: "a" },
+      { event: undefined, data: "[DONE]" },
+    ]);
+    expect(decodeText("data: [DONE]\n")).toEqual([{ event: undefined, data: "[DONE]" }]);
+    expect(decodeText("event: x")).toEqual([]);
+  });
+
+  test.each([
+    ["one endless line", "data: ", "x".repeat(100)],
+    ["endless data lines", "", `data: ${"x".repeat(90)}\n`],
+    ["an endless comment", ": ", "x".repeat(100)],
+  ])("throws on %s instead of keeping it", (_, head, more) => {
+    const decoder = createSseDecoder({ eventCharsMax: 1000 });
+    const pushMany = () => {
+      decoder.push(encoder.encode(head));
+      for (let pushes = 0; pushes < 20; pushes += 1) decoder.push(encoder.encode(more));
+    };
+    expect(pushMany).toThrow(UpstreamFault);
+  });
+
+  test("takes any number of events that are each below the limit", () => {
+    const decoder = createSseDecoder({ eventCharsMax: 1000 });
+    expect(decoder.push(encoder.encode(`data: ${"x".repeat(900)}\n\n`.repeat(50)))).toHaveLength(50);
+  });
+
+  test("reads a large event that comes in small pieces without reading it again each time", () => {
+    const decoder = createSseDecoder();
+    const piece = encoder.encode("x".repeat(1000));
+    const started = performance.now();
+    decoder.push(encoder.encode("data: "));
+    for (let pieces = 0; pieces < 8000; pieces += 1) decoder.push(piece);
+    expect(decoder.push(encoder.encode("\n\n"))[0]?.data).toHaveLength(8_000_000);
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
+
+describe("printSse", () => {
+  test("frames every line of the data", () => {
+    expect(printSse({ event: "x", data: "a\nb" })).toBe("event: x\ndata: a\ndata: b\n\n");
+    expect(printSse({ data: "{}" })).toBe("data: {}\n\n");
+  });
+});
