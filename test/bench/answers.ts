@@ -1,0 +1,92 @@
+/** What every request of the benchmark uses, so that its cost can be told beforehand. */
+export const USAGE = { inputTokens: 120, outputTokens: 198 };
+export const EVENTS = 200;
+
+/** A whole body; a stream of one event a write, as tokens come from a model; a stream in one write. */
+export type AnswerKind = "whole" | "stream" | "burst";
+
+/** The upstream's models: the slow one keeps its streams open after the first event until it is told. */
+export const FAST_MODEL = "bench-fast";
+export const BURST_MODEL = "bench-burst";
+export const SLOW_MODEL = "bench-slow";
+
+const WORD = " benchmark";
+const wireUsage = {
+  prompt_tokens: USAGE.inputTokens,
+  completion_tokens: USAGE.outputTokens,
+  total_tokens: USAGE.inputTokens + USAGE.outputTokens,
+};
+const common = { id: "chatcmpl-bench", created: 1_700_000_000, model: FAST_MODEL };
+
+/** A whole chat completion of about 1 KB. */
+export const WHOLE_BODY = JSON.stringify({
+  ...common,
+  object: "chat.completion",
+  choices: [
+    {
+      index: 0,
+      message: { role: "assistant", content: WORD.repeat(75) },
+      logprobs: null,
+      finish_reason: "stop",
+    },
+  ],
+  usage: wireUsage,
+});
+
+/** The frames of a stream: text, a finish, usage, and the end marker after them. */
+export const STREAM_FRAMES: readonly string[] = [
+  ...Array.from({ length: EVENTS - 2 }, () => frame({ delta: { content: WORD }, finish_reason: null })),
+  frame({ delta: {}, finish_reason: "stop" }),
+  `data: ${JSON.stringify({ ...common, object: "chat.completion.chunk", choices: [], usage: wireUsage })}\n\n`,
+  "data: [DONE]\n\n",
+];
+
+/** The body of a request; the same for the gateway and for the bare proxy. */
+export function requestBody(options: { model: string; stream: boolean }): string {
+  return JSON.stringify({
+    model: options.model,
+    messages: [
+      {
+        role: "system",
+        content: "You are a benchmark. Answer with as many words as you are asked for. ".repeat(4),
+      },
+      { role: "user", content: "Say the word." },
+    ],
+    max_tokens: 256,
+    temperature: 0.5,
+    ...(options.stream ? { stream: true, stream_options: { include_usage: true } } : {}),
+  });
+}
+
+/** What is wrong with an answer's body, or `undefined`. */
+export function faultOf(body: string, isStream: boolean): string | undefined {
+  try {
+    return isStream ? streamFault(body) : wholeFault(body);
+  } catch {
+    return "a body that is no JSON";
+  }
+}
+
+function wholeFault(body: string): string | undefined {
+  const answer = JSON.parse(body);
+  if (answer.choices[0].message.content !== WORD.repeat(75)) return "a text that is not the upstream's";
+  return answer.usage.total_tokens === wireUsage.total_tokens
+    ? undefined
+    : "a usage that is not the upstream's";
+}
+
+function streamFault(body: string): string | undefined {
+  const frames = body.split("\n\n").filter((each) => each.startsWith("data: "));
+  if (frames.pop() !== "data: [DONE]") return "a stream without its end";
+  if (frames.length !== EVENTS) return `${frames.length} events instead of ${EVENTS}`;
+  const events = frames.map((each) => JSON.parse(each.slice("data: ".length)));
+  const text = events.map((event) => event.choices[0]?.delta.content ?? "").join("");
+  if (text !== WORD.repeat(EVENTS - 2)) return "a text that is not the upstream's";
+  const usage = events.at(-1)?.usage;
+  return usage?.total_tokens === wireUsage.total_tokens ? undefined : "a usage that is not the upstream's";
+}
+
+function frame(choice: object): string {
+  const chunk = { ...common, object: "chat.completion.chunk", choices: [{ index: 0, ...choice }] };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
+}

@@ -1,0 +1,30 @@
+import { type ClosedLoop, runClosedLoop } from "./closed-loop.ts";
+import type { Target } from "./connection.ts";
+import { type OpenLoop, runOpenLoop } from "./open-loop.ts";
+import { type OpenStreams, openStreams } from "./open-streams.ts";
+
+/** One job for the load generator, which answers every one with one message. */
+export type LoadJob =
+  | ({ readonly do: "closed_loop" } & ClosedLoop)
+  | ({ readonly do: "open_loop" } & OpenLoop)
+  | { readonly do: "open_streams"; readonly target: Target; readonly count: number }
+  | { readonly do: "await_streams" };
+
+process.once("disconnect", () => process.exit());
+
+let streams: OpenStreams | undefined;
+
+process.on("message", (job: LoadJob) => {
+  perform(job).then(
+    (result) => process.send?.({ result }),
+    (error: Error) => process.send?.({ failure: error.message }),
+  );
+});
+
+async function perform(job: LoadJob): Promise<unknown> {
+  if (job.do === "closed_loop") return runClosedLoop(job);
+  if (job.do === "open_loop") return runOpenLoop(job);
+  if (job.do === "await_streams") return streams?.ended();
+  streams = await openStreams(job.target, job.count);
+  return undefined;
+}

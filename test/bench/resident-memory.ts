@@ -1,0 +1,15 @@
+import { readFile } from "node:fs/promises";
+
+/** Resident memory of a process and all it started, in MB (Linux). */
+export async function residentMb(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
+  const own = Number(/VmRSS:\s*(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+  const ofChildren = await Promise.all(
+    children
+      .split(" ")
+      .filter(Boolean)
+      .map((child) => residentMb(Number(child))),
+  );
+  return ofChildren.reduce((sum, each) => sum + each, own);
+}

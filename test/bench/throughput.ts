@@ -1,0 +1,57 @@
+import type { ClosedLoopResult } from "./closed-loop.ts";
+import type { Contestant, Contestants } from "./contestants.ts";
+import { medianOf } from "./percentiles.ts";
+import type { Cell, Plan } from "./plan.ts";
+
+/** Medians over the rounds of one closed loop. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+export interface CellResult extends Cell {
+  readonly proxy: Rate;
+  readonly gateway: Rate;
+  /** Median of the ratios of neighbouring rounds: what else the machine did then hit both. */
+  readonly ratio: number;
+  /** What the upstream answers the generator without anybody between: nothing can be faster. */
+  readonly ceilingPerSecond: number;
+}
+
+/** Drives proxy and gateway in turn, in several short rounds. */
+export async function measureThroughput(
+  { upstream, proxy, gateway }: Contestants,
+  plan: Plan,
+  cell: Cell,
+): Promise<CellResult> {
+  const run = (contestant: Contestant, ms: number) => contestant.closedLoop({ ...cell, ms });
+  for (const contestant of [upstream, proxy, gateway]) await run(contestant, plan.warmUpMs);
+  const ceiling = await run(upstream, plan.roundMs);
+
+  const proxyRounds: ClosedLoopResult[] = [];
+  const gatewayRounds: ClosedLoopResult[] = [];
+  const ratios: number[] = [];
+  for (let round = 0; round < plan.rounds; round += 1) {
+    const bare = await run(proxy, plan.roundMs);
+    const ours = await run(gateway, plan.roundMs);
+    proxyRounds.push(bare);
+    gatewayRounds.push(ours);
+    ratios.push(ours.perSecond / bare.perSecond);
+  }
+  return {
+    ...cell,
+    proxy: rateOf(proxyRounds),
+    gateway: rateOf(gatewayRounds),
+    ratio: medianOf(ratios),
+    ceilingPerSecond: ceiling.perSecond,
+  };
+}
+
+function rateOf(rounds: readonly ClosedLoopResult[]): Rate {
+  return {
+    perSecond: medianOf(rounds.map((round) => round.perSecond)),
+    p50Ms: medianOf(rounds.map((round) => round.latencyMs.p50)),
+    p99Ms: medianOf(rounds.map((round) => round.latencyMs.p99)),
+  };
+}

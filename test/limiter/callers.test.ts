@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { createCallers } from "../../src/limiter/callers.ts";
+import { take } from "../../src/limiter/window.ts";
+
+test("callers idle for a minute are forgotten while others come", () => {
+  const callers = createCallers();
+  for (let index = 0; index < 10_000; index += 1) take(callers.find(`key-${index}`, 0).window, 0, 1);
+  expect(callers.size).toBe(10_000);
+  for (let index = 0; index < 10_000; index += 1) callers.find("busy", 60_000);
+  expect(callers.size).toBeLessThan(3);
+});
+
+test("ids that are asked for once and never admitted do not pile up", () => {
+  const callers = createCallers();
+  for (let index = 0; index < 10_000; index += 1) callers.find(`key-${index}`, index);
+  expect(callers.size).toBeLessThan(10);
+});
+
+test("a caller with a running request is kept, however long it runs", () => {
+  const callers = createCallers();
+  const caller = callers.find("slow", 0);
+  caller.running = 1;
+  for (let index = 0; index < 100; index += 1) callers.find("busy", 3_600_000);
+  expect(callers.find("slow", 3_600_000)).toBe(caller);
+});
+
+test("peek remembers nothing", () => {
+  const callers = createCallers();
+  expect(callers.peek("key", 0).window.requests).toBe(0);
+  expect(callers.size).toBe(0);
+});
