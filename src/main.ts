@@ -63,10 +63,9 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
 
   async function stop(): Promise<void> {
     isReady = false;
-    const drained = Promise.all([server.stop(), running.idle()]);
-    await Promise.race([drained, Bun.sleep(config.drainMs)]);
+    await within(config.drainMs, Promise.all([server.stop(), running.idle()]));
     await server.stop(true);
-    await Promise.race([running.idle(), Bun.sleep(CUT_MS)]);
+    await within(CUT_MS, running.idle());
     heartbeats.close();
     await sweeper.stop();
     tokens.close();
@@ -92,6 +91,14 @@ export async function serve(config: Config): Promise<void> {
   await tollgate.stop();
   log.info({}, "stopped");
   log.close();
+}
+
+/** Waits for something, but not for longer than this. */
+async function within(ms: number, awaited: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([awaited, late]);
+  clearTimeout(timer);
 }
 
 function createUpstreams({ upstreams }: Config): ReadonlyMap<string, Upstream> {

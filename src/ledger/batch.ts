@@ -1,8 +1,8 @@
-import type { Answer, AnswerOf, Command, CommandKind, RequestOf } from "./command.ts";
-import { decide } from "./decide.ts";
+import { createAnswers, refuse } from "./answers.ts";
+import type { AnswerOf, Command, CommandKind, RequestOf } from "./command.ts";
 import { LedgerError } from "./ledger.ts";
-import type { Outcome } from "./rules/outcome.ts";
-import { type Store, StoreError, type StoreFault, type Turn } from "./store.ts";
+import { type Store, StoreError, type StoreFault } from "./store.ts";
+import { createTurn, type Entry } from "./turn.ts";
 
 /** Takes commands one by one and commits them together. */
 export interface Batcher {
@@ -21,12 +21,6 @@ export interface BatchOptions {
   readonly busyMaxMs?: number;
 }
 
-interface Entry {
-  readonly command: Command;
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: LedgerError) => void;
-}
-
 const PAUSE_MS = 2;
 
 /**
@@ -40,6 +34,7 @@ export function createBatcher(store: Store, options: BatchOptions = {}): Batcher
   let sizeMax = batchMax;
   let busyMs = 0;
   let isRunning = false;
+  const answers = createAnswers(store.sync);
   let closing: PromiseWithResolvers<void> | undefined;
 
   const run = () => {
@@ -68,7 +63,7 @@ export function createBatcher(store: Store, options: BatchOptions = {}): Batcher
     }
     sizeMax = Math.min(batchMax, sizeMax * 2);
     busyMs = 0;
-    answer(turn.entries, turn.outcomes);
+    answers.give(turn.entries, turn.outcomes);
     return 0;
   };
 
@@ -87,7 +82,7 @@ export function createBatcher(store: Store, options: BatchOptions = {}): Batcher
       return pauseMs;
     }
     const refused = fault === "rejected" ? entries : [...entries, ...queue.splice(0)];
-    for (const { reject } of refused) reject(new LedgerError("unavailable", error));
+    refuse(refused, error);
     sizeMax = batchMax;
     busyMs = 0;
     return 0;
@@ -106,61 +101,13 @@ export function createBatcher(store: Store, options: BatchOptions = {}): Batcher
     close() {
       closing ??= Promise.withResolvers();
       if (!isRunning) closing.resolve();
-      return closing.promise;
+      return closing.promise.then(answers.allGiven);
     },
   };
-}
-
-/** One turn over the head of the queue. `entries` and `outcomes` fill as the store goes on. */
-function createTurn(queue: Entry[], sizeMax: number) {
-  const walletIds = new Set(queue.slice(0, sizeMax).map(({ command }) => command.request.walletId));
-  let entries: readonly Entry[] = [];
-  const outcomes: Outcome<Answer>[] = [];
-  return {
-    walletIds,
-    outcomes,
-    get entries() {
-      return entries;
-    },
-    collect() {
-      entries = takeOf(queue, walletIds, sizeMax);
-      return entries.map(({ command }) => command);
-    },
-    decide(books, nowMs) {
-      for (const { command } of entries) {
-        const book = books.get(command.request.walletId);
-        if (!book) throw new Error("Cannot decide: a wallet's book was not read");
-        const outcome = decide(book, command, nowMs);
-        if ("changes" in outcome) book.apply(outcome.changes);
-        outcomes.push(outcome);
-      }
-    },
-  } satisfies Turn & Record<string, unknown>;
-}
-
-/** Takes the first commands of the locked wallets; those of other wallets keep their places. */
-function takeOf(queue: Entry[], walletIds: ReadonlySet<string>, sizeMax: number): readonly Entry[] {
-  const taken: Entry[] = [];
-  const left: Entry[] = [];
-  let seen = 0;
-  for (; seen < queue.length && taken.length < sizeMax; seen++) {
-    const entry = queue[seen];
-    if (entry) (walletIds.has(entry.command.request.walletId) ? taken : left).push(entry);
-  }
-  queue.splice(0, seen, ...left);
-  return taken;
 }
 
 /** A transaction that failed before it took a command cannot be blamed on one. */
 function faultOf(error: unknown, entries: readonly Entry[]): StoreFault {
   const fault = error instanceof StoreError ? error.fault : "rejected";
   return fault === "rejected" && entries.length === 0 ? "unavailable" : fault;
-}
-
-function answer(entries: readonly Entry[], outcomes: readonly Outcome<Answer>[]): void {
-  for (const [index, { resolve, reject }] of entries.entries()) {
-    const outcome = outcomes[index];
-    if (outcome && "answer" in outcome) resolve(outcome.answer);
-    else reject(new LedgerError(outcome?.refusal ?? "unavailable"));
-  }
 }

@@ -152,7 +152,10 @@ export interface Receipt {
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Why a command was refused. `queue_full` and `unavailable` were not applied; retry them with the same id. */
+/**
+ * Why a command was refused. Repeat `queue_full`, which was not applied, and `unavailable`, of which that
+ * is not known, with the same id.
+ */
 export type LedgerRefusal =
   | "invalid_amount"
   | "invalid_id"

@@ -1,9 +1,13 @@
 import { connect, type SqliteDatabase } from "../db/sqlite/database.ts";
 import { type BatchOptions, createBatcher } from "./batch.ts";
 import type { Ledger } from "./ledger.ts";
+import { createLogSync } from "./sqlite/log-sync.ts";
 import { createSqliteReads } from "./sqlite/reads.ts";
 import { createSqliteStore } from "./sqlite/store.ts";
 import { expireDue } from "./sweep.ts";
+
+/** 16 MiB of log between checkpoints: a page that was written many times is copied once. */
+const CHECKPOINT_PAGES = 4_000;
 
 /** A ledger that can end the holds nobody ends. */
 export interface SweptLedger extends Ledger {
@@ -26,7 +30,11 @@ export function createSqliteLedger({
   ...options
 }: SqliteLedgerOptions): SweptLedger {
   const client = connect(database.path, 0);
-  const store = createSqliteStore({ client, now });
+  // A commit goes to the log unsynced, and is answered when the log is synced: see log-sync.
+  client.run("PRAGMA synchronous = NORMAL");
+  client.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  const log = createLogSync(database.path);
+  const store = createSqliteStore({ client, now, sync: log.sync });
   const reads = createSqliteReads({ client, now });
   const { submit, close } = createBatcher(store, options);
 
@@ -45,6 +53,7 @@ export function createSqliteLedger({
     sweep: () => expireDue(store, submit),
     async close() {
       await close();
+      log.close();
       client.close();
     },
   };

@@ -13,9 +13,11 @@ export interface Turn {
 export interface Store {
   /**
    * Runs one turn in one transaction: locks the wallets, collects, reads, decides, writes, commits.
-   * Durable when it returns; when it throws nothing was changed. Throws {@link StoreError}.
+   * When it throws nothing was changed. Throws {@link StoreError}.
    */
   transact(walletIds: ReadonlySet<string>, turn: Turn): void | Promise<void>;
+  /** Resolves when all that was committed before the call is on disk. Without it, a commit is already. */
+  sync?(): Promise<void>;
   /** Open holds whose time is up, the longest due first. */
   findDue(limit: number): readonly ExpireRequest[] | Promise<readonly ExpireRequest[]>;
 }

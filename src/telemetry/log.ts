@@ -11,10 +11,14 @@ export interface Log {
   error(fields: LogFields, event: string): void;
 }
 
+/** Lines wait in memory up to this much or this long; pino loses none at the end. */
+const BUFFER_BYTES = 16_000;
+const FLUSH_MS = 500;
+
 /** The process's log on stdout. `close` writes out what is still buffered. */
 export function createLog(level: string): Log & { close(): void } {
-  const destination = pino.destination({ fd: 1, sync: false, minLength: 4096 });
-  const flush = setInterval(() => destination.flush(), 500);
+  const destination = pino.destination({ fd: 1, sync: false, minLength: BUFFER_BYTES });
+  const flush = setInterval(() => destination.flush(), FLUSH_MS);
   flush.unref();
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return {

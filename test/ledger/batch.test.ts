@@ -44,7 +44,7 @@ function counting(store: Store): Store & { readonly sizes: number[] } {
 }
 
 function openBatcher(client: Database, options = {}) {
-  const store = counting(createSqliteStore({ client, now: () => NOON_MS }));
+  const store = counting(createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined }));
   return { store, batcher: createBatcher(store, options) };
 }
 
@@ -65,7 +65,7 @@ describe("the batch loop", () => {
   test("answers nobody before the commit", async () => {
     let isAnswered = false;
     const client = connect(open.database.path, 0);
-    const store = createSqliteStore({ client, now: () => NOON_MS });
+    const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });
     const late: Store = {
       ...store,
       async transact(walletIds, turn) {
@@ -87,7 +87,7 @@ describe("the batch loop", () => {
   test("takes into a batch what came while the lock was awaited, and leaves other wallets their turn", async () => {
     await open.ledger.createWallet("other");
     const client = connect(open.database.path, 0);
-    const store = counting(createSqliteStore({ client, now: () => NOON_MS }));
+    const store = counting(createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined }));
     const slow: Store = {
       ...store,
       async transact(walletIds, turn) {

@@ -4,11 +4,18 @@ import { type Store, StoreError, type StoreFault } from "../store.ts";
 import { createLoader } from "./load.ts";
 import { createWriter } from "./write.ts";
 
+export interface SqliteStoreParts {
+  readonly client: Database;
+  readonly now: () => number;
+  /** Brings what the client has committed to the disk. */
+  sync(): Promise<void>;
+}
+
 /**
  * Keeps the books in a SQLite file. A transaction locks the whole file and is over before it
  * returns, so it never waits: when another process writes, it throws `busy` at once.
  */
-export function createSqliteStore({ client, now }: { client: Database; now: () => number }): Store {
+export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Store {
   const load = createLoader(client);
   const write = createWriter(client);
   const begin = client.query("BEGIN IMMEDIATE");
@@ -32,6 +39,7 @@ export function createSqliteStore({ client, now }: { client: Database; now: () =
         throw new StoreError(faultOf(error), error);
       }
     },
+    sync,
     findDue: (limit) => due.all(now(), limit),
   };
 }
