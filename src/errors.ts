@@ -151,7 +151,6 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorRow>;
 
 export type Cause = keyof typeof ERRORS;
-export type ErrorCode = (typeof ERRORS)[Cause]["code"];
 
 /** What a cause may add to its row. */
 export interface ErrorDetail {

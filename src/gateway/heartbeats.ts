@@ -3,7 +3,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
 /** An open hold and what its request has cost so far. */
-export interface LiveHold {
+interface LiveHold {
   readonly walletId: string;
   readonly holdId: string;
   accrued(): Nanos;

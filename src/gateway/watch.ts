@@ -29,7 +29,7 @@ export interface WatchOptions {
 }
 
 /**
- * Limits only ever move later as an attempt makes progress, so one timer is enough: it looks at the
+ * From the first output on the limit only ever moves later, so one timer is enough: it looks at the
  * nearest limit when it fires and is set again if that has moved. Nothing is set or cleared per chunk.
  */
 export function watchAttempt(options: WatchOptions): Watch {
@@ -77,7 +77,10 @@ export function watchAttempt(options: WatchOptions): Watch {
       progressAt = clock();
     },
     output: () => {
+      if (!waitsForOutput) return;
       waitsForOutput = false;
+      clearTimeout(timer);
+      arm();
     },
     abort,
     close: () => {

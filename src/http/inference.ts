@@ -39,7 +39,7 @@ function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise
     errorWire: errorWire(wire.path, request.headers),
     signal,
   });
-  run(parts, call, reply).finally(body.release);
+  void run(parts, call, reply).finally(body.release);
   return reply.response;
 }
 

@@ -2,7 +2,7 @@ import { GatewayError } from "../errors.ts";
 import type { BodyBudget } from "./body-budget.ts";
 
 /** 30 MiB pass, one byte more does not. */
-export const BODY_BYTES_MAX = 30 * 1024 * 1024;
+const BODY_BYTES_MAX = 30 * 1024 * 1024;
 /** A body that trickles in is cut after this long in all. */
 const BODY_MS_MAX = 120_000;
 

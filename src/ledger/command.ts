@@ -19,7 +19,7 @@ export interface ExpireRequest {
 }
 
 /** Every command that can change a wallet, with what it asks and what it answers. */
-export interface Commands {
+interface Commands {
   readonly create_wallet: { readonly request: { readonly walletId: string }; readonly answer: Balances };
   readonly hold: { readonly request: HoldRequest; readonly answer: HoldGrant };
   readonly extend: { readonly request: ExtendRequest; readonly answer: undefined };

@@ -1,6 +1,6 @@
 /** What every request of the benchmark uses, so that its cost can be told beforehand. */
 export const USAGE = { inputTokens: 120, outputTokens: 198 };
-export const EVENTS = 200;
+const EVENTS = 200;
 
 /** A whole body; a stream of one event a write, as tokens come from a model; a stream in one write. */
 export type AnswerKind = "whole" | "stream" | "burst";

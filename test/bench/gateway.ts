@@ -20,7 +20,7 @@ export interface BenchGateway {
   remove(): Promise<void>;
 }
 
-export interface Wallet {
+interface Wallet {
   readonly posted: Nanos;
   readonly held: Nanos;
 }

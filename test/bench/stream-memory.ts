@@ -9,7 +9,7 @@ export interface MemoryResult {
   readonly gateway: Memory;
 }
 
-export interface Memory {
+interface Memory {
   readonly beforeMb: number;
   readonly openMb: number;
 }

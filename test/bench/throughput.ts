@@ -4,7 +4,7 @@ import { medianOf } from "./percentiles.ts";
 import type { Cell, Plan } from "./plan.ts";
 
 /** Medians over the rounds of one closed loop. */
-export interface Rate {
+interface Rate {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;

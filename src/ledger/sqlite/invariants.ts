@@ -7,7 +7,7 @@ export interface Invariant {
 }
 
 /** Holds may be this much past their time before the audit warns: the sweeper comes every few seconds. */
-export const GRACE_MS = 30_000;
+const GRACE_MS = 30_000;
 
 /**
  * The invariants of a SQLite ledger. Transfer kinds: 1 top-up, 2 settlement, 3 expiry capture, 4 late

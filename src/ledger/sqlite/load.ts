@@ -26,7 +26,7 @@ import {
 /** Due holds that one transaction looks at; the sweeper gets to the rest. */
 const DUE_MAX = 500;
 
-export const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
+const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
   captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
 
 /** Reads the books that a batch needs; to be called inside its transaction. */

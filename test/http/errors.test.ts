@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { accounts } from "../../src/db/sqlite/schema.ts";
+import { ERRORS } from "../../src/errors.ts";
+import { revokeKey } from "../../src/keys/revoke.ts";
+import { post, SURFACES } from "../support/client.ts";
+import type { ErrorCase } from "../support/error-case.ts";
+import { expectError } from "../support/expect-error.ts";
+import { says } from "../support/says.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+/** The message of a shape error, which ends with the place in our own schema. */
+const shape = (path: string) => `${ERRORS.wrong_shape.message.replace(/\.$/, "")}: ${path}`;
+
+const BODY_CASES: readonly ErrorCase[] = [
+  ["an empty body", () => ({ raw: "" }), "not_json"],
+  ["a body cut off", () => ({ raw: '{"model":' }), "not_json"],
+  ["a body that is not UTF-8", () => ({ raw: Buffer.from('{"model":"\xff\xfe"}', "latin1") }), "not_json"],
+  ["an array", () => ({ raw: "[]" }), "wrong_shape"],
+  ["null", () => ({ raw: "null" }), "wrong_shape"],
+  ["no model", () => ({ model: undefined }), "wrong_shape", shape("model")],
+  ["a model that is a number", () => ({ model: 7 }), "wrong_shape", shape("model")],
+  ["no messages", () => ({ messages: undefined }), "wrong_shape", shape("messages")],
+  ["messages that are empty", () => ({ messages: [] }), "wrong_shape", shape("messages")],
+  [
+    "a message without a role",
+    () => ({ messages: [{ role: "user", content: "hi" }, { content: "hi" }] }),
+    "wrong_shape",
+    shape("messages[1].role"),
+  ],
+  ["stream as a word", () => ({ stream: "yes" }), "wrong_shape", shape("stream")],
+  ["an output limit of 0", () => ({ max_tokens: 0 }), "wrong_shape", shape("max_tokens")],
+  ["an output limit of 1.5", () => ({ max_tokens: 1.5 }), "wrong_shape", shape("max_tokens")],
+  [
+    "a service tier without a price",
+    () => ({ service_tier: "priority" }),
+    "unpriced_field",
+    `${ERRORS.unpriced_field.message.replace(/\.$/, "")}: service_tier`,
+  ],
+  ["an unknown model", () => ({ model: "nobody" }), "unknown_model"],
+  ["a model whose name is a member of every object", () => ({ model: "constructor" }), "unknown_model"],
+];
+
+const KEY_CASES: readonly ErrorCase[] = [
+  ["an unknown key", () => ({ secret: "sk-tg-unknown" }), "unknown_key"],
+  ["an empty key", () => ({ headers: { authorization: "Bearer " } }), "unknown_key"],
+  ["another scheme", () => ({ headers: { authorization: `Basic ${gateway.secret}` } }), "unknown_key"],
+  [
+    "an expired key",
+    async () => ({ secret: (await gateway.newKey({ expiresAtMs: Date.now() - 1 })).secret }),
+    "unknown_key",
+  ],
+  [
+    "a revoked key",
+    async () => {
+      const { key, secret } = await gateway.newKey();
+      revokeKey({ database: gateway.tollgate.database }, key.id);
+      return { secret };
+    },
+    "unknown_key",
+  ],
+  [
+    "a model the key may not use",
+    async () => ({ secret: (await gateway.newKey({ models: ["other"] })).secret }),
+    "model_not_allowed",
+  ],
+  [
+    "a suspended account",
+    async () => {
+      const { key, secret } = await gateway.newPayer("1");
+      const { db } = gateway.tollgate.database;
+      db.update(accounts).set({ state: "suspended" }).where(eq(accounts.id, key.accountId)).run();
+      return { secret };
+    },
+    "account_suspended",
+  ],
+  ["an empty wallet", async () => ({ secret: (await gateway.newPayer("0")).secret }), "wallet_empty"],
+  [
+    "a used-up spending limit",
+    async () => {
+      const spendingLimit = { amount: 1n, period: "total" as const };
+      return { secret: (await gateway.newPayer("1", { spendingLimit })).secret };
+    },
+    "spending_limit",
+  ],
+  [
+    "a spending limit and a wallet that are both short",
+    async () => {
+      const spendingLimit = { amount: 1n, period: "day" as const };
+      return { secret: (await gateway.newPayer("0", { spendingLimit })).secret };
+    },
+    "spending_limit",
+  ],
+  [
+    "a request larger than a minute admits",
+    async () => ({ secret: (await gateway.newKey({ limits: { tokensPerMinute: 100 } })).secret }),
+    "too_many_tokens",
+  ],
+  [
+    "no request per minute",
+    async () => ({ secret: (await gateway.newKey({ limits: { requestsPerMinute: 0 } })).secret }),
+    "rate_limited",
+  ],
+  [
+    "no slot",
+    async () => ({ secret: (await gateway.newKey({ limits: { concurrentRequests: 0 } })).secret }),
+    "too_concurrent",
+  ],
+  [
+    "neither request nor slot",
+    async () => {
+      const limits = { requestsPerMinute: 0, concurrentRequests: 0 };
+      return { secret: (await gateway.newKey({ limits })).secret };
+    },
+    "rate_limited",
+  ],
+];
+
+describe.each(SURFACES)("$path", (surface) => {
+  test.each([...BODY_CASES, ...KEY_CASES])(
+    "refuses %s",
+    async (...[, arrange, cause, message]: ErrorCase) => {
+      const response = await post(gateway, surface, await arrange(surface));
+      await expectError(response, surface, cause, message === undefined ? {} : { message });
+      expect(gateway.upstream.seen).toBeEmpty();
+    },
+  );
+
+  test("refuses a request without any key", async () => {
+    const init = { method: "POST", body: JSON.stringify(surface.body()) };
+    await expectError(await fetch(`${gateway.url}${surface.path}`, init), surface, "unknown_key");
+  });
+
+  test("says of money on hold that it comes back", async () => {
+    // Enough for one request and its least ceiling, not for two.
+    const { secret, key } = await gateway.newPayer("0.0021");
+    const holds = Promise.withResolvers<void>();
+    gateway.upstream.on(surface.model, says(undefined, { gate: holds.promise }));
+    const first = post(gateway, surface, { secret });
+    await gateway.upstream.waitForSeen(1);
+    await expectError(await post(gateway, surface, { secret }), surface, "wallet_on_hold");
+    holds.resolve();
+    expect((await first).status).toBe(200);
+    await gateway.nothingIsHeld(key.accountId);
+    expect((await post(gateway, surface, { secret })).status).toBe(200);
+  });
+
+  test("refuses a body when too many bytes are in flight", async () => {
+    const small = await startTestGateway({ config: { bodyBytesInFlightMax: 1000 } });
+    const raw = JSON.stringify(surface.body({ padding: "x".repeat(1000) }));
+    await expectError(await post(small, surface, { raw }), surface, "too_many_body_bytes");
+    expect((await post(small, surface)).status).toBe(200);
+    await small.stop();
+  });
+});

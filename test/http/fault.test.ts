@@ -1,0 +1,37 @@
+import { describe, expect, test } from "bun:test";
+import { CHAT, post, SURFACES } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
+
+describe("a fault of our own", () => {
+  test("is a 500 with nothing of its cause when the books cannot be read", async () => {
+    const gateway = await startTestGateway();
+    const { client } = gateway.tollgate.database;
+    client.run("ALTER TABLE holds RENAME TO lost_table");
+    for (const surface of SURFACES) {
+      await expectError(await post(gateway, surface), surface, "internal");
+      await expectError(await post(gateway, surface, { stream: true }), surface, "internal");
+    }
+    expect(gateway.upstream.seen).toBeEmpty();
+    const lookup = await fetch(`${gateway.url}/v1/receipts/01a1fcb8-617b-7027-9aa9-28f5cbc8cb23`, {
+      headers: { "x-api-key": gateway.secret },
+    });
+    await expectError(lookup, CHAT, "internal");
+    expect(gateway.log.text()).toContain("internal error");
+    client.run("ALTER TABLE lost_table RENAME TO holds");
+    expect((await post(gateway, CHAT)).status).toBe(200);
+    await gateway.stop();
+  });
+
+  test("is a 500 on every route when keys cannot be read", async () => {
+    const gateway = await startTestGateway();
+    gateway.tollgate.database.client.run("ALTER TABLE api_keys RENAME TO lost_table");
+    for (const surface of SURFACES) await expectError(await post(gateway, surface), surface, "internal");
+    for (const path of ["/v1/models", "/v1/key"]) {
+      const headers = { "x-api-key": gateway.secret };
+      await expectError(await fetch(`${gateway.url}${path}`, { headers }), CHAT, "internal");
+    }
+    expect(gateway.log.text()).not.toContain(gateway.secret);
+    await gateway.stop();
+  });
+});

@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { objectOf, post, SURFACES, type Surface } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { says } from "../support/says.ts";
+import { gate } from "../support/script.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+/** What a response says of a window, whichever surface it is on. */
+function windowOf({ headers }: Response, surface: Surface, what: "requests" | "tokens") {
+  const name = (part: string) =>
+    surface.name === "chat" ? `x-ratelimit-${part}-${what}` : `anthropic-ratelimit-${what}-${part}`;
+  const read = (part: string) => headers.get(name(part));
+  return { limit: Number(read("limit")), remaining: Number(read("remaining")), reset: read("reset") ?? "" };
+}
+
+/** Input bound and default ceiling of an ordinary request. */
+function quotedTokens(surface: Surface): number {
+  return Math.ceil(Buffer.byteLength(JSON.stringify(surface.body())) / 2) + 1_000;
+}
+
+describe.each(SURFACES)("requests per minute on $path", (surface) => {
+  test("admit exactly the limit, count down and then refuse with a whole wait", async () => {
+    const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 3 } });
+    for (const remaining of [2, 1, 0]) {
+      const response = await post(gateway, surface, { secret });
+      expect(response.status).toBe(200);
+      expect(windowOf(response, surface, "requests")).toMatchObject({ limit: 3, remaining });
+    }
+    const refused = await post(gateway, surface, { secret });
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(58, 61);
+    expect(windowOf(refused, surface, "requests")).toMatchObject({ limit: 3, remaining: 0 });
+    await expectError(refused, surface, "rate_limited");
+    expect(gateway.upstream.seen).toHaveLength(3);
+  });
+
+  test("admit exactly the limit of a hundred at once", async () => {
+    const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 10 } });
+    const all = await Promise.all(Array.from({ length: 100 }, () => post(gateway, surface, { secret })));
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(all.filter(({ status }) => status === 429)).toHaveLength(90);
+  });
+
+  test("say when they are whole again, in the surface's own form", async () => {
+    const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 3 } });
+    const { reset } = windowOf(await post(gateway, surface, { secret }), surface, "requests");
+    if (surface.name === "chat") expect(reset).toMatch(/^(5\d|60)s$/);
+    else {
+      expect(reset).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
+      expect(Date.parse(reset) - Date.now()).toBeWithin(50_000, 61_000);
+    }
+  });
+
+  test("are not said when there are none, and an upstream's are never passed on", async () => {
+    const headers = {
+      "x-ratelimit-limit-requests": "77",
+      "anthropic-ratelimit-requests-limit": "77",
+      "anthropic-ratelimit-unified-status": "allowed",
+    };
+    gateway.upstream.on(surface.model, says(undefined, { headers }));
+    const response = await post(gateway, surface);
+    expect([...response.headers.keys()].filter((name) => name.includes("ratelimit"))).toBeEmpty();
+  });
+});
+
+describe.each(SURFACES)("tokens per minute on $path", (surface) => {
+  test("take the quote at admission and keep what was really used", async () => {
+    const quoted = quotedTokens(surface);
+    const { secret } = await gateway.newKey({ limits: { tokensPerMinute: 5_000 } });
+    const first = await post(gateway, surface, { secret });
+    expect(windowOf(first, surface, "tokens")).toMatchObject({ limit: 5_000, remaining: 5_000 - quoted });
+    await first.text();
+    // The first one came to 18 tokens.
+    const second = await post(gateway, surface, { secret });
+    expect(windowOf(second, surface, "tokens")).toMatchObject({ remaining: 5_000 - 18 - quoted });
+  });
+
+  test("refuse what does not fit beside what is running", async () => {
+    const { secret } = await gateway.newKey({ limits: { tokensPerMinute: quotedTokens(surface) + 100 } });
+    const { opened, open } = gate();
+    gateway.upstream.on(surface.model, says(undefined, { gate: opened }));
+    const running = post(gateway, surface, { secret });
+    await gateway.upstream.waitForSeen(1);
+    await expectError(await post(gateway, surface, { secret }), surface, "rate_limited");
+    open();
+    await (await running).text();
+    expect((await post(gateway, surface, { secret })).status).toBe(200);
+  });
+});
+
+describe.each(SURFACES)("concurrent requests on $path", (surface) => {
+  test("are bounded, and a slot is free when its request has ended", async () => {
+    const { secret } = await gateway.newKey({ limits: { concurrentRequests: 2 } });
+    const { opened, open } = gate();
+    gateway.upstream.on(surface.model, says(undefined, { gate: opened }));
+    const running = [post(gateway, surface, { secret }), post(gateway, surface, { secret, stream: true })];
+    await gateway.upstream.waitForSeen(2);
+    const refused = await post(gateway, surface, { secret });
+    expect(refused.headers.get("retry-after")).toBe("1");
+    await expectError(refused, surface, "too_concurrent");
+    open();
+    for (const response of await Promise.all(running)) await response.text();
+    for (let round = 0; round < 5; round++) {
+      expect((await post(gateway, surface, { secret })).status).toBe(200);
+    }
+  });
+
+  test("a client that hangs up gives its slot back", async () => {
+    const { secret } = await gateway.newKey({ limits: { concurrentRequests: 1 } });
+    const { opened } = gate();
+    gateway.upstream.on(surface.model, says(undefined, { gate: opened }), says());
+    const controller = new AbortController();
+    const running = post(gateway, surface, { secret, signal: controller.signal }).catch(() => undefined);
+    await gateway.upstream.waitForSeen(1);
+    controller.abort();
+    await running;
+    await gateway.nothingIsHeld();
+    expect((await post(gateway, surface, { secret })).status).toBe(200);
+  });
+
+  test("a failure gives its slot back, whatever it was", async () => {
+    const { secret } = await gateway.newKey({ limits: { concurrentRequests: 1 } });
+    for (const body of [{ model: "nobody" }, { raw: "{" }, { max_tokens: 0 }]) {
+      expect((await post(gateway, surface, { secret, ...body })).status).not.toBe(200);
+      expect((await post(gateway, surface, { secret })).status).toBe(200);
+    }
+  });
+});
+
+describe("limits", () => {
+  const [surface] = SURFACES;
+
+  test("of a key and of its account are both in force, and the tighter one is said", async () => {
+    const bounded = await startTestGateway({ accountLimits: { requestsPerMinute: 4 } });
+    const tight = await bounded.newKey({ limits: { requestsPerMinute: 2 } });
+    const wide = await bounded.newKey({ limits: { requestsPerMinute: 100 } });
+    const say = async (secret: string) =>
+      windowOf(await post(bounded, surface, { secret }), surface, "requests");
+    expect(await say(tight.secret)).toMatchObject({ limit: 2, remaining: 1 });
+    expect(await say(tight.secret)).toMatchObject({ limit: 2, remaining: 0 });
+    expect(await say(wide.secret)).toMatchObject({ limit: 4, remaining: 1 });
+    expect(await say(wide.secret)).toMatchObject({ limit: 4, remaining: 0 });
+    await expectError(await post(bounded, surface, { secret: wide.secret }), surface, "rate_limited");
+    await bounded.stop();
+  });
+
+  test("of one account do not touch another", async () => {
+    const bounded = await startTestGateway({ accountLimits: { requestsPerMinute: 1 } });
+    const other = await bounded.newPayer("1");
+    expect((await post(bounded, surface)).status).toBe(200);
+    expect((await post(bounded, surface)).status).toBe(429);
+    expect((await post(bounded, surface, { secret: other.secret })).status).toBe(200);
+    await bounded.stop();
+  });
+
+  test("that refuse take nothing from the others", async () => {
+    const limits = { requestsPerMinute: 50, concurrentRequests: 0 };
+    const { secret } = await gateway.newKey({ limits });
+    for (let attempt = 0; attempt < 5; attempt++) await post(gateway, surface, { secret });
+    const state = await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
+    expect(await objectOf(state)).toMatchObject({
+      requests_per_minute: { limit: 50, used: 0, remaining: 50 },
+      concurrent_requests: { limit: 0, used: 0 },
+    });
+  });
+});

@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { Cause } from "../../src/errors.ts";
+import type { ChargeSource, HoldState } from "../../src/ledger/ledger.ts";
+import { dataOf, objectOf, post, SURFACES } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { says } from "../support/says.ts";
+import { answer, resetAtOnce, type Script } from "../support/script.ts";
+import type { Speech } from "../support/speech.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+/** Eleven tokens in at 1,000 and seven out at 2,000 nano-USD. */
+const REPORTED = 25_000n;
+
+interface Row {
+  readonly name: string;
+  readonly script: Script;
+  readonly stream?: boolean;
+  /** The failure that is said; none when the answer is a success. */
+  readonly cause?: Cause;
+  readonly state: HoldState;
+  readonly source: ChargeSource;
+  readonly charge: bigint | "some";
+  readonly outcome: string;
+}
+
+const hello = (more: Partial<Speech> = {}): Script =>
+  says({ text: "Hello there, friend.", usage: { input: 11, output: 7 }, ...more });
+const settled = { state: "settled", source: "reported" } as const;
+const released = { state: "released", source: "none", charge: 0n } as const;
+const estimated = { state: "settled", source: "estimated", charge: "some", outcome: "ok" } as const;
+
+const ROWS: readonly Row[] = [
+  { name: "finished with usage", script: hello(), ...settled, charge: REPORTED, outcome: "ok" },
+  {
+    name: "finished with a usage of zero",
+    script: hello({ usage: { input: 0, output: 0 } }),
+    ...settled,
+    charge: 0n,
+    outcome: "ok",
+  },
+  {
+    name: "finished with more input than was held for",
+    script: hello({ usage: { input: 150_000, output: 7 } }),
+    ...settled,
+    charge: 150_014_000n,
+    outcome: "ok",
+  },
+  { name: "finished without usage", script: hello({ usage: undefined }), ...estimated },
+  { name: "finished with negative usage", script: hello({ usage: { input: -5, output: 7 } }), ...estimated },
+  { name: "finished with half a token", script: hello({ usage: { input: 11, output: 7.5 } }), ...estimated },
+  {
+    name: "finished with more input than fits the context",
+    script: hello({ usage: { input: 200_001, output: 7 } }),
+    ...estimated,
+  },
+  {
+    name: "finished with far more output than its ceiling",
+    script: hello({ usage: { input: 11, output: 1_101 } }),
+    ...estimated,
+  },
+  {
+    name: "failed before output",
+    script: resetAtOnce,
+    cause: "upstream_unavailable",
+    ...released,
+    outcome: "upstream_unavailable",
+  },
+  {
+    name: "refused by the upstream",
+    script: answer({ status: 400, body: '{"error":{"message":"no"}}' }),
+    cause: "rejected_by_upstream",
+    ...released,
+    outcome: "invalid_request",
+  },
+  {
+    name: "empty with usage",
+    script: says({ usage: { input: 11, output: 7 } }),
+    cause: "empty_charged",
+    ...settled,
+    charge: REPORTED,
+    outcome: "empty_completion",
+  },
+  {
+    name: "empty without usage",
+    script: says({}),
+    cause: "empty_released",
+    ...released,
+    outcome: "empty_completion",
+  },
+];
+
+describe.each(SURFACES)("what is charged on $path", (surface) => {
+  describe.each([false, true])("streamed: %p", (stream) => {
+    test.each([...ROWS])("$name", async ({ script, cause, state, source, charge, outcome }) => {
+      const before = await gateway.balances();
+      gateway.upstream.on(surface.model, script);
+      const response = await post(gateway, surface, { stream });
+      if (cause) await expectError(response, surface, cause);
+      else {
+        expect(response.status).toBe(200);
+        await response.text();
+      }
+      const receipt = await gateway.receiptOf(response);
+      expect(receipt).toMatchObject({ state, outcome: { outcome, source }, late: false });
+      if (charge === "some") expect(receipt.captured).toBeGreaterThan(0n);
+      else expect(receipt.captured).toBe(charge);
+      const after = await gateway.balances();
+      expect(after).toMatchObject({ held: 0n, posted: before.posted - receipt.captured });
+      if (source === "none") expect(receipt.outcome?.attempts).toHaveLength(1);
+    });
+
+    test("reasoning alone is empty, and is charged as reported", async () => {
+      gateway.upstream.on(
+        surface.model,
+        says({ reasoning: "Let me think.", usage: { input: 11, output: 7 } }),
+      );
+      const response = await post(gateway, surface, { stream });
+      if (!stream) await expectError(response, surface, "empty_charged");
+      else {
+        expect(response.status).toBe(200);
+        expect((await dataOf(response)).at(-1)).toMatchObject({ error: { type: expect.any(String) } });
+      }
+      const receipt = await gateway.receiptOf(response);
+      expect(receipt).toMatchObject({ captured: REPORTED, outcome: { outcome: "empty_completion" } });
+    });
+
+    test("a tool call is readable without any text", async () => {
+      const tool = { name: "look_up", arguments: '{"city":"Oslo"}' };
+      gateway.upstream.on(surface.model, says({ tool, usage: { input: 11, output: 7 } }));
+      const response = await post(gateway, surface, { stream });
+      expect(response.status).toBe(200);
+      await response.text();
+      expect((await gateway.receiptOf(response)).captured).toBe(REPORTED);
+    });
+  });
+
+  test("the count of an answer without usage is that of its text", async () => {
+    gateway.upstream.on(surface.model, hello({ usage: undefined }));
+    const usages = [];
+    for (const stream of [false, true]) {
+      const response = await post(gateway, surface, { stream });
+      await response.text();
+      usages.push((await gateway.receiptOf(response)).outcome?.usage);
+    }
+    expect(usages[0]).toEqual(usages[1]);
+    expect(usages[0]).toMatchObject({ outputTokens: 5 });
+    expect(usages[0]?.inputTokens).toBeWithin(3, 12);
+  });
+
+  test("a real cost may drive a wallet below zero, and is booked in full", async () => {
+    const { secret, key } = await gateway.newPayer("0.01");
+    gateway.upstream.on(surface.model, hello({ usage: { input: 150_000, output: 7 } }));
+    expect((await post(gateway, surface, { secret })).status).toBe(200);
+    expect((await gateway.balances(key.accountId)).posted).toBe(10_000_000n - 150_014_000n);
+    await expectError(await post(gateway, surface, { secret }), surface, "wallet_empty");
+  });
+});
+
+describe("a receipt", () => {
+  const read = (id: string, secret: string) =>
+    fetch(`${gateway.url}/v1/receipts/${id}`, { headers: { authorization: `Bearer ${secret}` } });
+
+  test.each(SURFACES)(
+    "of $path tells key, surface, model, price, tokens, charge and attempts",
+    async (surface) => {
+      const response = await post(gateway, surface);
+      const id = response.headers.get("x-request-id") ?? "";
+      expect(await objectOf(await read(id, gateway.secret))).toMatchObject({
+        request_id: id,
+        state: "settled",
+        surface: surface.name,
+        model: surface.model,
+        upstream: `scripted-${surface.name === "chat" ? "openai" : "anthropic"}`,
+        outcome: "ok",
+        charged_usd: "0.000025",
+        charge_source: "reported",
+        usage: { input_tokens: 11, output_tokens: 7, cached_input_tokens: 0 },
+        price_usd_per_million_tokens: { input: "1.00", output: "2.00" },
+        attempts: [{ status: 200 }],
+      });
+    },
+  );
+
+  test("is not shown to another account, nor for an id that is none", async () => {
+    const response = await post(gateway, SURFACES[0]);
+    const id = response.headers.get("x-request-id") ?? "";
+    const stranger = await gateway.newPayer("1");
+    await expectError(await read(id, stranger.secret), SURFACES[0], "unknown_receipt");
+    for (const wrong of ["x", "01a1fcb8-617b-7027-9aa9-28f5cbc8cb23", "'%20OR%201=1", "%00", "..%2fkey"]) {
+      await expectError(await read(wrong, gateway.secret), SURFACES[0], "unknown_receipt");
+    }
+    await expectError(await read(id, "sk-tg-wrong"), SURFACES[0], "unknown_key");
+  });
+
+  test("exists for no request that took no hold", async () => {
+    const { secret, key } = await gateway.newPayer("0");
+    const refused = await post(gateway, SURFACES[0], { secret });
+    expect(refused.status).toBe(402);
+    await expect(gateway.receiptOf(refused, key.accountId)).rejects.toThrow("no receipt");
+  });
+});

@@ -1,0 +1,235 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { CHAT, MESSAGES, post } from "../support/client.ts";
+import { expectError, expectRequestIds } from "../support/expect-error.ts";
+import { sendRaw } from "../support/raw-client.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+afterAll(() => gateway.stop());
+
+const UNMATCHED = [
+  ["POST", "/chat/completions"],
+  ["POST", "/messages"],
+  ["GET", "/v1"],
+  ["GET", "/v1/"],
+  ["POST", "/v1/chat/completions/"],
+  ["POST", "/v1/chat"],
+  ["POST", "/V1/chat/completions"],
+  ["POST", "/v1/v1/chat/completions"],
+  ["PUT", "/v1/chat/completions"],
+  ["PATCH", "/v1/chat/completions"],
+  ["DELETE", "/v1/chat/completions"],
+  ["OPTIONS", "/v1/chat/completions"],
+  ["GET", "/v1/nothing"],
+  ["POST", "/v1/models"],
+  ["POST", "/v1/key"],
+  ["GET", "/v1/receipts"],
+  ["DELETE", "/v1/receipts/01a1fcb8-617b-7027-9aa9-28f5cbc8cb23"],
+  ["POST", "/"],
+  ["GET", "/favicon.ico"],
+  ["GET", "/v1/%zz"],
+  ["GET", "/%2e%2e/etc/passwd"],
+  ["GET", "/constructor"],
+] as const;
+
+const NOT_BUILT = [
+  ["POST", "/v1/responses"],
+  ["GET", "/v1/responses/resp_1"],
+  ["POST", "/v1/embeddings"],
+  ["POST", "/v1/completions"],
+  ["POST", "/v1/moderations"],
+  ["POST", "/v1/images/generations"],
+  ["POST", "/v1/audio/speech"],
+  ["POST", "/v1/audio/transcriptions"],
+  ["GET", "/v1/files"],
+  ["GET", "/v1/files/file-1/content"],
+  ["POST", "/v1/batches"],
+  ["GET", "/v1/fine_tuning/jobs"],
+  ["POST", "/v1/uploads"],
+  ["POST", "/v1/vector_stores"],
+  ["GET", "/v1/chat/completions"],
+  ["GET", "/v1/chat/completions/chatcmpl-1"],
+  ["POST", "/v1/realtime/sessions"],
+  ["POST", "/v1/assistants"],
+  ["POST", "/v1/threads/runs"],
+] as const;
+
+const NOT_BUILT_MESSAGES = [
+  ["POST", "/v1/messages/count_tokens"],
+  ["POST", "/v1/messages/count_tokens?beta=true"],
+  ["POST", "/v1/messages/batches"],
+  ["GET", "/v1/messages/batches"],
+  ["GET", "/v1/messages/batches/msgbatch_1/results"],
+] as const;
+
+describe("a path or method that matches no route", () => {
+  test.each(UNMATCHED)("%s %s is 404, with or without a key", async (method, path) => {
+    const authorization = `Bearer ${gateway.secret}`;
+    for (const headers of [{}, { authorization }]) {
+      const answer = await fetch(`${gateway.url}${path}`, { method, headers });
+      await expectError(answer, CHAT, "unknown_route");
+    }
+  });
+
+  test.each([
+    ["GET", "/v1/messages"],
+    ["PUT", "/v1/messages"],
+    ["POST", "/v1/messages/"],
+    ["POST", "/v1/messages/unknown"],
+  ])("%s %s is 404 in the messages envelope", async (method, path) => {
+    await expectError(await fetch(`${gateway.url}${path}`, { method }), MESSAGES, "unknown_route");
+  });
+
+  test("is said in the messages envelope to a client that names an Anthropic version", async () => {
+    const headers = { "anthropic-version": "2026-10-21" };
+    await expectError(await fetch(`${gateway.url}/v1/nothing`, { headers }), MESSAGES, "unknown_route");
+    await expectError(await fetch(`${gateway.url}/nothing`, { headers }), CHAT, "unknown_route");
+  });
+
+  test("has a body of no byte when it is asked for with HEAD", async () => {
+    const answer = await fetch(`${gateway.url}/v1/nothing`, { method: "HEAD" });
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).toBe("");
+  });
+});
+
+describe("a known route that is not built", () => {
+  test.each(NOT_BUILT)("%s %s is 501", async (method, path) => {
+    await expectError(await fetch(`${gateway.url}${path}`, { method }), CHAT, "not_built");
+  });
+
+  test.each(NOT_BUILT_MESSAGES)("%s %s is 501 in the messages envelope", async (method, path) => {
+    await expectError(await fetch(`${gateway.url}${path}`, { method }), MESSAGES, "not_built");
+  });
+});
+
+describe("the key", () => {
+  const ROUTES = [
+    ["POST", "/v1/chat/completions", CHAT.body()],
+    ["POST", "/v1/messages", MESSAGES.body()],
+    ["GET", "/v1/models", undefined],
+    ["GET", "/v1/models/chat", undefined],
+    ["GET", "/v1/key", undefined],
+  ] as const;
+
+  test.each(ROUTES)("is taken in either header on %s %s", async (method, path, body) => {
+    const init = { method, body: body === undefined ? null : JSON.stringify(body) };
+    const { secret } = gateway;
+    for (const headers of [
+      { authorization: `Bearer ${secret}` },
+      { authorization: `bearer   ${secret} ` },
+      { "x-api-key": secret },
+      { "x-api-key": secret, authorization: `Bearer ${secret}` },
+    ]) {
+      const answer = await fetch(`${gateway.url}${path}`, {
+        ...init,
+        headers: headers as Record<string, string>,
+      });
+      expect(answer.status).toBe(200);
+      expectRequestIds(answer);
+      await answer.body?.cancel();
+    }
+  });
+
+  test.each(ROUTES)("is demanded on %s %s", async (method, path, body) => {
+    const surface = path === MESSAGES.path ? MESSAGES : CHAT;
+    const init = { method, body: body === undefined ? null : JSON.stringify(body) };
+    for (const headers of [{}, { "x-api-key": "" }, { "x-api-key": "sk-tg-wrong" }] as Record<
+      string,
+      string
+    >[]) {
+      await expectError(await fetch(`${gateway.url}${path}`, { ...init, headers }), surface, "unknown_key");
+    }
+  });
+
+  test("is judged before the body: a wrong one is refused while the body is still to come", async () => {
+    for (const announced of [1000, 40 * 1024 * 1024]) {
+      const answer = await sendRaw(gateway.url, [
+        `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer wrong\r\ncontent-length: ${announced}\r\n\r\n{`,
+      ]);
+      expect(answer.status).toBe(401);
+      expect(answer.body).toContain("invalid_api_key");
+    }
+  });
+
+  test("never comes back, whatever was wrong with the request", async () => {
+    const answers = [
+      await post(gateway, CHAT, { raw: "{" }),
+      await post(gateway, MESSAGES, { model: "nobody" }),
+      await fetch(`${gateway.url}/v1/nothing`, { headers: { "x-api-key": gateway.secret } }),
+    ];
+    for (const answer of answers) {
+      expect(JSON.stringify([...answer.headers]) + (await answer.text())).not.toContain(gateway.secret);
+    }
+    expect(gateway.log.text()).not.toContain(gateway.secret);
+  });
+});
+
+describe("oddities of HTTP", () => {
+  const raw = (request: string) => sendRaw(gateway.url, [request]);
+
+  test("a Host header of any length does not shift the path", async () => {
+    for (const host of ["x", "api", "localhost", "a.very.long.host.name.example:8080"]) {
+      const found = await raw(
+        `GET /v1/models HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
+      );
+      expect([host, found.status]).toEqual([host, 200]);
+      const shifted = await raw(
+        `GET /a/v1/models HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
+      );
+      expect([host, shifted.status]).toEqual([host, 404]);
+      expect(shifted.body).toContain("model_not_found");
+    }
+  });
+
+  test("a short Host header does not hurt a body", async () => {
+    const body = JSON.stringify(CHAT.body());
+    const answer = await raw(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: gw\r\nx-api-key: ${gateway.secret}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.body).toContain("Hello there, friend.");
+  });
+
+  test.each(["//v1/models", "///v1/models", "/v1//models", "/%761/models", "/v1%2fmodels"])(
+    "%s is another path than /v1/models",
+    async (path) => {
+      const answer = await raw(
+        `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
+      );
+      expect(answer.status).toBe(404);
+      expect(answer.body).toContain("model_not_found");
+    },
+  );
+
+  test("methods that nobody uses reach the contract's 404", async () => {
+    for (const method of ["TRACE", "CONNECT", "PURGE"]) {
+      const answer = await raw(`${method} /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+      expect([method, answer.status]).toEqual([method, 404]);
+    }
+  });
+
+  test("any query, content type and Accept is taken", async () => {
+    for (const [query, headers] of [
+      ["?beta=true", { "content-type": "text/plain" }],
+      ["?x=1&x=2&%zz", { accept: "application/json" }],
+      ["", { accept: "text/html", "content-type": "application/x-www-form-urlencoded" }],
+    ] as [string, Record<string, string>][]) {
+      const answer = await fetch(`${gateway.url}/v1/messages${query}`, {
+        method: "POST",
+        headers: { ...headers, "x-api-key": gateway.secret },
+        body: JSON.stringify(MESSAGES.body()),
+      });
+      expect(answer.status).toBe(200);
+      await answer.body?.cancel();
+    }
+  });
+
+  test("a request id sent by the client is not used", async () => {
+    const headers = { "x-request-id": "mine", "request-id": "mine" };
+    expectRequestIds(await post(gateway, CHAT, { headers }));
+  });
+});

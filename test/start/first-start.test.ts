@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { emptyFolder, runTollgate } from "../cli/run-tollgate.ts";
+import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+
+const running: ServedProcess[] = [];
+afterEach(async () => {
+  for (const served of running.splice(0)) {
+    served.signal("SIGKILL");
+    await served.exitCode;
+  }
+});
+
+async function start(folder: string): Promise<ServedProcess> {
+  const served = await serveProcess({ folder });
+  running.push(served);
+  return served;
+}
+
+async function stop(served: ServedProcess): Promise<void> {
+  served.signal("SIGTERM");
+  expect(await served.exitCode).toBe(0);
+}
+
+function secretIn(text: string): string {
+  const secret = /sk-tg-[\w-]{43}/.exec(text)?.[0];
+  if (!secret) throw new Error(`There is no key in: ${text}`);
+  return secret;
+}
+
+async function balanceIn(folder: string): Promise<unknown> {
+  return (await runTollgate(folder, ["account", "list", "--json"])).json().accounts;
+}
+
+describe("the first start in an empty folder", () => {
+  test("prints a key and a curl line that streams an answer of the demo model when pasted", async () => {
+    const served = await start(emptyFolder());
+    const line = /^.*?(curl .*)$/m.exec(served.stderr())?.[1] ?? "";
+    expect(line).toContain(secretIn(served.stderr()));
+    expect(line).toContain(served.url);
+    const pasted = Bun.spawn(["sh", "-c", line], { stdout: "pipe", stderr: "ignore" });
+    const said = await new Response(pasted.stdout).text();
+    expect(said).toContain('"model":"demo"');
+    expect(said).toContain("Hello");
+    expect(said).toEndWith("data: [DONE]\n\n");
+    await stop(served);
+    expect(served.stdout()).not.toContain(secretIn(served.stderr()));
+  }, 20_000);
+
+  test("keeps its database to this user alone", async () => {
+    const folder = emptyFolder();
+    await start(folder);
+    expect(statSync(join(folder, "data")).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, "data/tollgate.db")).mode & 0o777).toBe(0o600);
+  }, 20_000);
+});
+
+describe("a second start", () => {
+  test("prints no secret and keeps keys, money and receipts", async () => {
+    const folder = emptyFolder();
+    const first = await start(folder);
+    const headers = { "x-api-key": secretIn(first.stderr()) };
+    const body = JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hello" }] });
+    const answer = await fetch(`${first.url}/v1/chat/completions`, { method: "POST", headers, body });
+    expect(answer.status).toBe(200);
+    await answer.text();
+    await stop(first);
+    const accounts = await balanceIn(folder);
+    expect(accounts).toEqual([expect.objectContaining({ name: "demo", held_usd: "0.00" })]);
+    expect(JSON.stringify(accounts)).not.toContain('"posted_usd":"5.00"');
+
+    const second = await start(folder);
+    expect(second.stderr()).toBe("");
+    expect(second.stdout()).not.toContain("sk-tg-");
+    expect(await balanceIn(folder)).toEqual(accounts);
+    const receipt = await fetch(`${second.url}/v1/receipts/${answer.headers.get("x-request-id")}`, {
+      headers,
+    });
+    expect(await receipt.json()).toMatchObject({ state: "settled", model: "demo", outcome: "ok" });
+  }, 20_000);
+
+  test("on the same port fails while the first one runs", async () => {
+    const folder = emptyFolder();
+    const first = await start(folder);
+    const refused = await runTollgate(emptyFolder(), ["serve"], { PORT: new URL(first.url).port });
+    expect(refused.exitCode).toBe(1);
+    expect(refused.stderr).not.toContain("sk-tg-");
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+  }, 20_000);
+});

@@ -1,0 +1,153 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { emptyFolder, runTollgate } from "../cli/run-tollgate.ts";
+import { says } from "../support/says.ts";
+import { gate } from "../support/script.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
+
+let upstream: ScriptedUpstream;
+let folder: string;
+let secret: string;
+let served: ServedProcess | undefined;
+
+beforeEach(async () => {
+  upstream = await startScriptedUpstream();
+  folder = emptyFolder();
+  writeFileSync(join(folder, "tollgate.yaml"), yaml(upstream));
+  await runTollgate(folder, ["account", "create", "--name", "test"]);
+  await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
+  const key = await runTollgate(folder, ["key", "create", "--account", "test", "--name", "k"]);
+  secret = /sk-tg-[\w-]{43}/.exec(key.stdout)?.[0] ?? "";
+});
+afterEach(async () => {
+  served?.signal("SIGKILL");
+  await served?.exitCode;
+  await upstream.stop();
+});
+
+function yaml({ openaiUrl }: ScriptedUpstream): string {
+  return `
+upstreams:
+  scripted: { protocol: openai, base_url: "${openaiUrl}", api_key: provider-secret }
+models:
+  chat:
+    routes: [ { upstream: scripted, model: chat } ]
+    context_window: 100000
+    max_output_tokens: 1000
+    price: { input: "1.00", output: "2.00" }
+limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
+account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
+drain_s: 2
+`;
+}
+
+async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess> {
+  served = await serveProcess({ folder, ...options });
+  return served;
+}
+
+function ask({ url }: ServedProcess, stream = false): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model: "chat", stream, messages: [{ role: "user", content: "Say hello." }] }),
+  });
+}
+
+async function accountAfterwards(): Promise<unknown> {
+  return (await runTollgate(folder, ["account", "list", "--json"])).json().accounts;
+}
+
+/** Begins a stream, and stands still after some of its words until the gate opens. */
+async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest: Promise<string> }> {
+  const { opened, open } = gate();
+  upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+  const response = await ask(gateway, true);
+  expect(response.status).toBe(200);
+  return { open, rest: response.text() };
+}
+
+describe("SIGTERM", () => {
+  test("lets a running stream finish, takes nothing new, and exits with 0", async () => {
+    const gateway = await serve();
+    const { open, rest } = await beginStream(gateway);
+    gateway.signal("SIGTERM");
+    await Bun.sleep(200);
+    expect(
+      await fetch(`${gateway.url}/readyz`).then(
+        ({ status }) => status,
+        () => "closed",
+      ),
+    ).not.toBe(200);
+    open();
+    expect(await rest).toEndWith("data: [DONE]\n\n");
+    expect(await gateway.exitCode).toBe(0);
+    expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
+  }, 20_000);
+
+  test("cuts what still runs at the drain limit and settles it", async () => {
+    const gateway = await serve();
+    const { rest } = await beginStream(gateway);
+    const startedAt = performance.now();
+    gateway.signal("SIGTERM");
+    const text = await rest.catch(() => "cut");
+    expect(text).not.toContain("[DONE]");
+    expect(await gateway.exitCode).toBe(0);
+    expect(performance.now() - startedAt).toBeWithin(1_900, 6_000);
+    const accounts = JSON.stringify(await accountAfterwards());
+    expect(accounts).toContain('"held_usd":"0.00"');
+    expect(accounts).not.toContain('"posted_usd":"100.00"');
+  }, 20_000);
+
+  test("of an idle gateway ends it at once", async () => {
+    const gateway = await serve();
+    await (await ask(gateway)).text();
+    const startedAt = performance.now();
+    gateway.signal("SIGTERM");
+    expect(await gateway.exitCode).toBe(0);
+    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(gateway.stdout()).not.toContain(secret);
+    expect(gateway.stdout()).not.toContain("provider-secret");
+  }, 20_000);
+});
+
+describe("more than 256 upstream calls at once", () => {
+  test.each([
+    ["the entry file", {}],
+    ["the script of package.json", { throughScript: true }],
+  ])(
+    "all reach the upstream when it is started by %s",
+    async (_name, options) => {
+      const paths = {
+        TOLLGATE_CONFIG: join(folder, "tollgate.yaml"),
+        DATABASE_URL: `sqlite:${join(folder, "data/tollgate.db")}`,
+      };
+      const gateway = await serve({ environment: paths, ...options });
+      const { opened, open } = gate();
+      upstream.on("chat", says(undefined, { gate: opened }));
+      const asker = Bun.spawn([process.execPath, "-e", ASK_400], {
+        env: { BUN_CONFIG_MAX_HTTP_REQUESTS: "1000", URL: gateway.url, SECRET: secret },
+        stdout: "pipe",
+      });
+      await upstream.waitForSeen(400, 10_000);
+      expect(upstream.openSockets).toBeGreaterThanOrEqual(400);
+      open();
+      expect(await new Response(asker.stdout).text()).toBe("400\n");
+    },
+    30_000,
+  );
+});
+
+/** Asks 400 times at once, from a process whose own fetch is not capped. */
+const ASK_400 = `
+const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Say hello." }] });
+const init = { method: "POST", headers: { authorization: "Bearer " + process.env.SECRET }, body };
+const all = await Promise.all(Array.from({ length: 400 }, async () => {
+  const answer = await fetch(process.env.URL + "/v1/chat/completions", init);
+  await answer.text();
+  return answer.status;
+}));
+console.log(all.filter((status) => status === 200).length);
+`;

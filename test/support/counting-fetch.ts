@@ -1,0 +1,29 @@
+/** A `fetch` for real clients that counts the calls which reach the network. */
+export interface CountingFetch {
+  readonly fetch: typeof globalThis.fetch;
+  readonly posts: number;
+}
+
+export function createCountingFetch(): CountingFetch {
+  let posts = 0;
+  const count = (...args: Parameters<typeof globalThis.fetch>) => {
+    posts += 1;
+    return globalThis.fetch(...args);
+  };
+  return {
+    fetch: Object.assign(count, { preconnect: globalThis.fetch.preconnect }),
+    get posts() {
+      return posts;
+    },
+  };
+}
+
+/** What a promise rejected with; throws when it did not. */
+export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("Expected a failure");
+}

@@ -1,0 +1,46 @@
+import { expect } from "bun:test";
+import { type Cause, ERRORS, type ErrorRow } from "../../src/errors.ts";
+import { objectOf, type Surface } from "./client.ts";
+
+/**
+ * Checks everything the error contract fixes about one answer: status, envelope, the fixed message, the
+ * retry headers and both request ids. `more.message` replaces the message of the table where the design
+ * lets it carry numbers or a path.
+ */
+export async function expectError(
+  response: Response,
+  surface: Pick<Surface, "name">,
+  cause: Cause,
+  more: { readonly message?: string } = {},
+): Promise<void> {
+  const row: ErrorRow = ERRORS[cause];
+  const [status, type] = row[surface.name];
+  const message = more.message ?? row.message;
+  expect(response.status).toBe(status);
+  expect(response.headers.get("content-type")).toStartWith("application/json");
+  const requestId = expectRequestIds(response);
+  expectRetryAdvice(response, row);
+  expect(await objectOf(response)).toEqual(
+    surface.name === "chat"
+      ? { error: { message, type, code: row.code } }
+      : { type: "error", error: { type, message, details: { error_code: row.code } }, request_id: requestId },
+  );
+}
+
+/** Both id headers are there and the same. */
+export function expectRequestIds({ headers }: Response): string {
+  const id = headers.get("x-request-id") ?? "";
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+  expect(headers.get("request-id")).toBe(id);
+  return id;
+}
+
+function expectRetryAdvice({ status, headers }: Response, row: ErrorRow): void {
+  expect(headers.get("x-should-retry")).toBe(row.retry ? null : "false");
+  const seconds = headers.get("retry-after");
+  if (status !== 429) expect(seconds).toBeNull();
+  else {
+    expect(seconds).toMatch(/^\d+$/);
+    expect(Number(seconds)).toBeWithin(1, 61);
+  }
+}

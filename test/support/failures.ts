@@ -1,0 +1,94 @@
+import { type Cause, ERRORS, type ErrorRow } from "../../src/errors.ts";
+import { says } from "./says.ts";
+import { answer, resetAtOnce, silence } from "./script.ts";
+import { scriptedModel, scriptedRoute, scriptedUpstream, scriptedUpstreams } from "./test-catalog.ts";
+import { startTestGateway, type TestGateway } from "./test-gateway.ts";
+
+/** One class of failure that every client meets, and what the contract says of it. */
+export interface Failure {
+  readonly name: string;
+  readonly row: ErrorRow;
+  readonly model: string;
+  readonly secret: string;
+  readonly prompt: string;
+}
+
+/** A gateway with a way into every failure; no two of them get in each other's way. */
+export interface FailingGateway {
+  readonly gateway: TestGateway;
+  readonly failures: readonly Failure[];
+}
+
+const PROMPT = "Say hello.";
+const HASTY = { firstOutputMs: 100, idleMs: 100, totalMs: 100 };
+
+/** Starts it for clients of one protocol. Its good model is called `good`, its one that breaks in a stream `breaks`. */
+export async function startFailingGateway(protocol: "openai" | "anthropic"): Promise<FailingGateway> {
+  const names = ["good", "tool", "breaks", "rejects", "unreachable", "empty", "other"];
+  const gateway = await startTestGateway({
+    models: [
+      ...names.map((name) => scriptedModel(name, protocol)),
+      scriptedModel("slow", protocol, { routes: [scriptedRoute("hasty", "slow")] }),
+    ],
+    upstreams: (scripted) => [
+      ...scriptedUpstreams(scripted),
+      scriptedUpstream("hasty", protocol, {
+        baseUrl: protocol === "openai" ? scripted.openaiUrl : scripted.anthropicUrl,
+        timeouts: HASTY,
+      }),
+    ],
+  });
+  script(gateway);
+  return { gateway, failures: await failuresOf(gateway) };
+}
+
+/** What the scripted upstream says for each model. */
+function script({ upstream }: TestGateway): void {
+  const tool = { name: "look_up", arguments: '{"city":"Oslo"}' };
+  upstream.on("tool", says({ tool, usage: { input: 11, output: 7 } }));
+  upstream.on("breaks", says(undefined, { cutAt: 700, end: "close" }));
+  upstream.on("rejects", answer({ status: 400, body: '{"error":{"message":"no"}}' }));
+  upstream.on("unreachable", resetAtOnce);
+  upstream.on("empty", says({ usage: { input: 3, output: 4 } }));
+  upstream.on("slow", silence);
+}
+
+async function failuresOf(gateway: TestGateway): Promise<Failure[]> {
+  const failure = (name: string, cause: Cause, more: Partial<Failure> = {}): Failure => ({
+    name,
+    row: ERRORS[cause],
+    model: "good",
+    secret: gateway.secret,
+    prompt: PROMPT,
+    ...more,
+  });
+  const spendingLimit = { amount: 1n, period: "total" as const };
+  const poor = await gateway.newPayer("0");
+  const bounded = await gateway.newPayer("1", { spendingLimit });
+  const busy = await gateway.newKey({ limits: { concurrentRequests: 0 } });
+  const restricted = await gateway.newKey({ models: ["other"] });
+  return [
+    failure("400", "rejected_by_upstream", { model: "rejects" }),
+    failure("401", "unknown_key", { secret: "sk-tg-wrong" }),
+    failure("402 of the wallet", "wallet_empty", { secret: poor.secret }),
+    failure("402 of the limit", "spending_limit", { secret: bounded.secret }),
+    failure("403", "model_not_allowed", { secret: restricted.secret }),
+    failure("404", "unknown_model", { model: "nobody" }),
+    failure("413", "body_too_large", { prompt: "x".repeat(30 * 1024 * 1024) }),
+    failure("422", "wrong_shape", { model: "m".repeat(300) }),
+    failure("429", "too_concurrent", { secret: busy.secret }),
+    failure("500", "internal", { secret: await brokenKey(gateway) }),
+    failure("502", "upstream_unavailable", { model: "unreachable" }),
+    failure("502 that was charged", "empty_charged", { model: "empty" }),
+    failure("504", "upstream_total_timeout", { model: "slow" }),
+  ];
+}
+
+/** A key whose row cannot be read: the fault is ours, and only this key's. */
+async function brokenKey({ newKey, tollgate }: TestGateway): Promise<string> {
+  const { key, secret } = await newKey({ models: ["good"] });
+  tollgate.database.client.run("UPDATE api_keys SET models = 'broken' WHERE id = ?", [key.id]);
+  const row = tollgate.database.client.query("SELECT models FROM api_keys WHERE id = ?").get(key.id);
+  if (JSON.stringify(row) !== '{"models":"broken"}') throw new Error("The key could not be broken");
+  return secret;
+}

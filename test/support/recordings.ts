@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { EVENT_STREAM, frame } from "./says.ts";
+import { type Answer, answer, type Script } from "./script.ts";
+
+const FOLDER = join(import.meta.dir, "../../../shared/recordings");
+
+/** Whether true provider answers lie beside the repository; tests that play them are skipped without. */
+export const hasRecordings = existsSync(FOLDER);
+
+if (!hasRecordings) console.warn("No provider recordings beside the repository: their tests are skipped.");
+
+/** A recorded answer: `name` is "folder/file" without its ending. */
+export interface Recording {
+  readonly name: string;
+  readonly protocol: "openai" | "anthropic";
+}
+
+/** Every recorded conversation that has the given form. */
+export function recordings(form: "whole" | "streamed"): Recording[] {
+  if (!hasRecordings) return [];
+  const ending = form === "whole" ? ".json" : ".chunks.txt";
+  return readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(ending) && !file.includes("embedding"))
+    .map((file) => ({ name: file.slice(0, -ending.length), protocol: protocolOf(file) }))
+    .sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** The JSON lines of a streamed recording. */
+export function recordedLines(name: string): string[] {
+  return readFileSync(join(FOLDER, `${name}.chunks.txt`), "utf8")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+}
+
+/** The body of a whole recording. */
+export function recordedBody(name: string): string {
+  return readFileSync(join(FOLDER, `${name}.json`), "utf8");
+}
+
+/** Plays a recording, streamed or whole as the request asks, with anything that may go wrong on the way. */
+export function recording(name: string, how: Omit<Answer, "body"> = {}): Script {
+  return (request) => {
+    const body = request.stream ? frame(protocolOf(name), recordedLines(name)) : recordedBody(name);
+    const headers = { ...(request.stream && EVENT_STREAM), ...how.headers };
+    return answer({ ...how, headers, body })(request);
+  };
+}
+
+function protocolOf(name: string): "openai" | "anthropic" {
+  return name.startsWith("anthropic/") ? "anthropic" : "openai";
+}

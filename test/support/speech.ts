@@ -1,0 +1,19 @@
+/** What a scripted model says, in words that both protocols can print. */
+export interface Speech {
+  readonly text?: string;
+  readonly reasoning?: string;
+  readonly tool?: { readonly name: string; readonly arguments: string };
+  /** The provider's own word for why it finished; the usual one of the protocol when left out. */
+  readonly finish?: string;
+  /** Tokens that the upstream reports; `undefined` reports none. */
+  readonly usage?: { readonly input: number; readonly output: number } | undefined;
+  /** The model's name in the answer, which clients must not see. */
+  readonly model?: string;
+}
+
+export const HELLO: Speech = { text: "Hello there, friend.", usage: { input: 11, output: 7 } };
+
+/** Pieces of a text that a provider would stream one by one. */
+export function wordsOf(text: string | undefined): string[] {
+  return text?.match(/\s*\S+/g) ?? [];
+}

@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAccount } from "../../src/accounts/create.ts";
+import type { Config, UpstreamConfig } from "../../src/config.ts";
+import type { Model } from "../../src/domain/model.ts";
+import { parseUsd } from "../../src/domain/money.ts";
+import { type IssuedKey, issueKey, type NewKey } from "../../src/keys/issue.ts";
+import { auditSqlite } from "../../src/ledger/audit.ts";
+import type { Balances, Receipt } from "../../src/ledger/ledger.ts";
+import type { Limits } from "../../src/limiter/limiter.ts";
+import { startTollgate, type Tollgate } from "../../src/main.ts";
+import { createLogBook, type LogBook } from "./log-book.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
+import { scriptedModel, scriptedUpstreams } from "./test-catalog.ts";
+
+/** The real gateway on a port of its own, before a scripted upstream and on a database of its own. */
+export interface TestGateway {
+  /** "http://127.0.0.1:PORT", without a path. */
+  readonly url: string;
+  readonly upstream: ScriptedUpstream;
+  readonly tollgate: Tollgate;
+  readonly log: LogBook;
+  readonly accountId: string;
+  /** The secret of a key without limits of its own. */
+  readonly secret: string;
+  newKey(options?: Partial<NewKey>): Promise<IssuedKey>;
+  /** A key on an account of its own that has this much money. */
+  newPayer(usd: string, options?: Partial<NewKey>): Promise<IssuedKey>;
+  balances(accountId?: string): Promise<Balances>;
+  /** The receipt of a response, by its request id. Throws when there is none. */
+  receiptOf(response: Response | string, accountId?: string): Promise<Receipt>;
+  /** Resolves when no money of the account is on hold; throws after two seconds. */
+  nothingIsHeld(accountId?: string): Promise<void>;
+  /** Stops it, and throws when its books contradict themselves. */
+  stop(): Promise<void>;
+}
+
+export interface TestGatewayOptions {
+  readonly models?: readonly Model[];
+  readonly upstreams?: (scripted: ScriptedUpstream) => readonly UpstreamConfig[];
+  readonly limits?: Limits;
+  readonly accountLimits?: Limits;
+  /** USD in the wallet of the first account. */
+  readonly topUp?: string;
+  readonly config?: Partial<Config>;
+}
+
+/** By default `chat` is answered by the scripted OpenAI upstream and `claude` by the Anthropic one. */
+export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
+  const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
+  const upstream = await startScriptedUpstream();
+  const log = createLogBook();
+  const tollgate = await startTollgate(configOf(options, { folder, upstream }), log);
+  const { ledger, database } = tollgate;
+
+  const newPayer = async (usd: string, more: Partial<NewKey> = {}) => {
+    const name = `account-${Bun.randomUUIDv7()}`;
+    const { id: accountId } = await createAccount({ database, ledger }, { name });
+    const amount = parseUsd(usd);
+    if (amount > 0n) await ledger.topUp({ walletId: accountId, topUpId: "seed", amount });
+    return issueKey({ database, ledger }, { name: "test", ...more, accountId });
+  };
+  const first = await newPayer(options.topUp ?? "1000");
+  const { accountId } = first.key;
+
+  return {
+    url: tollgate.url,
+    upstream,
+    tollgate,
+    log,
+    accountId,
+    secret: first.secret,
+    newKey: (more = {}) => issueKey({ database, ledger }, { accountId, name: "test", ...more }),
+    newPayer,
+    balances: (id = accountId) => ledger.balances(id),
+    async receiptOf(response, id = accountId) {
+      const holdId = typeof response === "string" ? response : (response.headers.get("x-request-id") ?? "");
+      const receipt = await ledger.receipt(id, holdId);
+      if (!receipt) throw new Error(`There is no receipt of ${holdId}`);
+      return receipt;
+    },
+    async nothingIsHeld(id = accountId) {
+      const deadline = performance.now() + 2000;
+      while ((await ledger.balances(id)).held !== 0n) {
+        if (performance.now() > deadline) throw new Error("Money is still on hold");
+        await Bun.sleep(3);
+      }
+    },
+    async stop() {
+      await tollgate.stop();
+      await upstream.stop();
+      const { findings } = auditSqlite(database, Date.now());
+      rmSync(folder, { recursive: true, force: true });
+      if (findings.length > 0) throw new Error(`The books are not right: ${JSON.stringify(findings)}`);
+    },
+  };
+}
+
+function configOf(
+  { models, upstreams = scriptedUpstreams, limits, accountLimits, config }: TestGatewayOptions,
+  { folder, upstream }: { folder: string; upstream: ScriptedUpstream },
+): Config {
+  return {
+    host: "127.0.0.1",
+    port: 0,
+    databasePath: join(folder, "tollgate.db"),
+    logLevel: "debug",
+    isDemoOnly: false,
+    upstreams: upstreams(upstream),
+    models: models ?? [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
+    keyLimits: limits ?? {},
+    accountLimits: accountLimits ?? {},
+    bodyBytesInFlightMax: 512 * 1024 * 1024,
+    holdTtlMs: 60_000,
+    drainMs: 2_000,
+    ...config,
+  };
+}
