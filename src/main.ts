@@ -34,6 +34,33 @@ export interface Tollgate {
 
 /** Puts the parts together and listens. Throws when the database or the port cannot be had. */
 export async function startTollgate(config: Config, log: Log): Promise<Tollgate> {
+  const { gateway, database, close } = createParts(config, log);
+  const running = createRunningRequests();
+  const bodyBudget = createBodyBudget(config.bodyBytesInFlightMax);
+  let isReady = true;
+  try {
+    const server = listen({ gateway, bodyBudget, running, isReady: () => isReady }, config);
+    const stop = async () => {
+      isReady = false;
+      await within(config.drainMs, Promise.all([server.stop(), running.idle()]));
+      await server.stop(true);
+      await within(CUT_MS, running.idle());
+      await close();
+    };
+    return { url: server.url.origin, database, ledger: gateway.ledger, stop };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly gateway: Gateway;
+  readonly database: SqliteDatabase;
+  close(): Promise<void>;
+}
+
+function createParts(config: Config, log: Log): Parts {
   const database = openDatabase(config.databasePath);
   const ledger = createSqliteLedger({ database });
   const onError = (fault: unknown) => log.error(describeFault(fault), "sweep failed");
@@ -56,28 +83,20 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
     clock,
     log,
   };
-  const running = createRunningRequests();
-  let isReady = true;
-  const bodyBudget = createBodyBudget(config.bodyBytesInFlightMax);
-  const server = listen({ gateway, bodyBudget, running, isReady: () => isReady }, config);
-
-  async function stop(): Promise<void> {
-    isReady = false;
-    await within(config.drainMs, Promise.all([server.stop(), running.idle()]));
-    await server.stop(true);
-    await within(CUT_MS, running.idle());
+  const close = async () => {
     heartbeats.close();
     await sweeper.stop();
     tokens.close();
     await ledger.close();
     database.close();
-  }
-  return { url: server.url.origin, database, ledger, stop };
+  };
+  return { gateway, database, close };
 }
 
 /** Runs until a signal ends it: the gateway as a process of its own. */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
+  logStrayFaults(log);
   const tollgate = await startTollgate(config, log);
   log.info({ url: tollgate.url, database: config.databasePath, models: config.models.length }, "listening");
   const welcome = await welcomeFirstStart(tollgate, config);
@@ -91,6 +110,13 @@ export async function serve(config: Config): Promise<void> {
   await tollgate.stop();
   log.info({}, "stopped");
   log.close();
+}
+
+/** A fault that nobody caught ends one request at most; Bun itself would print its text, whoever wrote that. */
+function logStrayFaults(log: Log): void {
+  for (const event of ["uncaughtException", "unhandledRejection"]) {
+    process.on(event, (fault) => log.error(describeFault(fault), "stray fault"));
+  }
 }
 
 /** Waits for something, but not for longer than this. */

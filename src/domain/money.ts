@@ -7,6 +7,8 @@ export type PicosPerToken = bigint;
 const NANO_DIGITS = 9;
 const PRICE_DIGITS = 6;
 const PICOS_PER_NANO = 1000n;
+const DECIMALS_MIN = 2;
+const ZERO = "0".charCodeAt(0);
 
 /** Largest amount that one command may name: 4e18 nano-USD, so that sums of two stay inside int64. */
 export const NANOS_MAX: Nanos = 4_000_000_000_000_000_000n;
@@ -52,6 +54,8 @@ function parseDecimal(text: string, digits: number): bigint {
 function printDecimal(amount: bigint, digits: number): string {
   const sign = amount < 0n ? "-" : "";
   const padded = (amount < 0n ? -amount : amount).toString().padStart(digits + 1, "0");
-  const fraction = padded.slice(-digits).replace(/0+$/, "").padEnd(2, "0");
-  return `${sign}${padded.slice(0, -digits)}.${fraction}`;
+  const point = padded.length - digits;
+  let end = padded.length;
+  while (end > point + DECIMALS_MIN && padded.charCodeAt(end - 1) === ZERO) end -= 1;
+  return `${sign}${padded.slice(0, point)}.${padded.slice(point, end)}`;
 }

@@ -24,7 +24,7 @@ export interface Answer {
 export async function forward(gateway: Gateway, call: Call, hold: OpenHold, reply: Reply): Promise<Answer> {
   if (hold.quote.request.stream) reply.beginStream();
   const attempts: Attempt[] = [];
-  let outcome: Outcome = unavailable();
+  let outcome: Outcome | undefined;
   for (const route of orderRoutes(hold.quote.routes, Math.random)) {
     const startedAt = gateway.clock();
     const seen: Seen = { status: 0 };
@@ -36,7 +36,7 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
     });
     if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.hasOutput) break;
   }
-  return { outcome, attempts };
+  return { outcome: outcome ?? unavailable(), attempts };
 }
 
 /** The one fact of an attempt that outlives its failure. */

@@ -41,8 +41,7 @@ export function createLoader(client: Database): LoadBooks {
   const loadLimits = (walletId: string, needs: Needs) => {
     const limits = new Map<string, SpendLimit>();
     const keep = (row: SpendLimitRow) => limits.set(row.limit_id, readSpendLimit(row));
-    if (needs.keyIds.size > 0) statements.walletLimits.all(walletId).forEach(keep);
-    for (const keyId of needs.keyIds) statements.keyLimits.all(walletId, keyId).forEach(keep);
+    for (const keyId of needs.keyIds) statements.limitsOfKey.all(walletId, keyId).forEach(keep);
     for (const { limitId } of needs.limits) statements.limit.all(walletId, limitId).forEach(keep);
     return limits;
   };
@@ -116,11 +115,8 @@ function prepare(client: Database) {
       `SELECT ${HOLD_COLUMNS} FROM holds WHERE state = 'held' AND expires_at_ms <= ?
         ORDER BY expires_at_ms LIMIT ?`,
     ),
-    walletLimits: query<SpendLimitRow, [string]>(
-      "SELECT * FROM spend_limits WHERE wallet_id = ? AND key_id IS NULL",
-    ),
-    keyLimits: query<SpendLimitRow, [string, string]>(
-      "SELECT * FROM spend_limits WHERE wallet_id = ? AND key_id = ?",
+    limitsOfKey: query<SpendLimitRow, [string, string]>(
+      "SELECT * FROM spend_limits WHERE wallet_id = ? AND (key_id IS NULL OR key_id = ?)",
     ),
     limit: query<SpendLimitRow, [string, string]>(
       "SELECT * FROM spend_limits WHERE wallet_id = ? AND limit_id = ?",

@@ -65,7 +65,7 @@ CREATE TABLE `holds` (
 	`attempts` text,
 	PRIMARY KEY(`wallet_id`, `hold_id`),
 	CONSTRAINT "holds_refunded" CHECK("holds"."refunded" BETWEEN 0 AND "holds"."captured")
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `holds_open` ON `holds` (`expires_at_ms`) WHERE state = 'held';--> statement-breakpoint
 CREATE TABLE `limit_counters` (
@@ -102,7 +102,7 @@ CREATE TABLE `transfers` (
 	PRIMARY KEY(`wallet_id`, `seq`),
 	CONSTRAINT "transfers_amount" CHECK("transfers"."amount" > 0),
 	CONSTRAINT "transfers_accounts" CHECK("transfers"."debit_account" <> "transfers"."credit_account")
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `transfers_once` ON `transfers` (`wallet_id`,`transfer_id`,`kind`);--> statement-breakpoint
 CREATE TABLE `wallets` (
