@@ -57,24 +57,16 @@ export const ERRORS = {
   unknown_route: notFound("No route matches this method and path."),
   unknown_receipt: notFound("There is no such receipt."),
 
-  conflict: {
-    code: "conflict",
-    chat: [409, "invalid_request_error"],
-    messages: [409, "conflict_error"],
-    responses: "conflict",
+  conflict: final({
+    ...said("conflict", [409, "invalid_request_error"], [409, "conflict_error"]),
     grpc: 6,
-    retry: false,
     message: "The request conflicts with the current state.",
-  },
-  body_too_large: {
-    code: "request_too_large",
-    chat: [413, "invalid_request_error"],
-    messages: [413, "request_too_large"],
-    responses: "request_too_large",
+  }),
+  body_too_large: final({
+    ...said("request_too_large", [413, "invalid_request_error"], [413, "request_too_large"]),
     grpc: 8,
-    retry: false,
     message: "The request body exceeds the size limit of 30 MiB.",
-  },
+  }),
 
   rate_limited: throttled(
     "rate_limit_exceeded",
@@ -89,66 +81,35 @@ export const ERRORS = {
     "Too many large request bodies are in flight: wait for a running request to finish.",
   ),
 
-  internal: server("internal_error", 500, "api_error", 13, "An internal error occurred."),
-  internal_charged: server(
-    "internal_error",
-    500,
-    "api_error",
-    13,
+  internal: fault("An internal error occurred."),
+  internal_charged: fault(
     "An internal error occurred after output had begun. The processed tokens were billed.",
   ),
-  not_built: {
-    ...server("not_implemented", 501, "api_error", 12, "This capability is not available here."),
-    retry: false,
-  },
-  empty_charged: {
-    ...server(
-      "empty_completion",
-      502,
-      "api_error",
-      14,
+  not_built: final({
+    ...said("not_implemented", [501, "server_error"], [501, "api_error"]),
+    grpc: 12,
+    message: "This capability is not available here.",
+  }),
+
+  empty_charged: final(
+    empty(
       "The model finished without readable output. The processed tokens were billed: raise max_tokens before retrying.",
     ),
-    retry: false,
-  },
-  empty_released: server(
-    "empty_completion",
-    502,
-    "api_error",
-    14,
-    "The model finished without readable output. Nothing was charged.",
   ),
-  upstream_unavailable: server("upstream_unavailable", 502, "api_error", 14, "The model cannot be reached."),
-  upstream_broke_charged: server(
-    "upstream_unavailable",
-    502,
-    "api_error",
-    14,
+  empty_released: empty("The model finished without readable output. Nothing was charged."),
+  upstream_unavailable: unavailable("The model cannot be reached."),
+  upstream_broke_charged: unavailable(
     "The model stopped before its answer was complete. The processed tokens were billed.",
   ),
-  upstream_timeout: server("upstream_timeout", 504, "timeout_error", 4, "The model ran out of time."),
-  upstream_timeout_charged: server(
-    "upstream_timeout",
-    504,
-    "timeout_error",
-    4,
+  upstream_timeout: timeout("The model ran out of time."),
+  upstream_timeout_charged: timeout(
     "The model ran out of time before its answer was complete. The processed tokens were billed.",
   ),
-  upstream_total_timeout: {
-    ...server("upstream_timeout", 504, "timeout_error", 4, "The answer took longer than a request may."),
-    retry: false,
-  },
-  upstream_total_timeout_charged: {
-    ...server(
-      "upstream_timeout",
-      504,
-      "timeout_error",
-      4,
-      "The answer took longer than a request may. The processed tokens were billed.",
-    ),
-    retry: false,
-  },
-} as const satisfies Record<string, ErrorRow>;
+  upstream_total_timeout: final(timeout("The answer took longer than a request may.")),
+  upstream_total_timeout_charged: final(
+    timeout("The answer took longer than a request may. The processed tokens were billed."),
+  ),
+} satisfies Record<string, ErrorRow>;
 
 export type Cause = keyof typeof ERRORS;
 
@@ -190,88 +151,61 @@ function withPath(message: string, path: string | undefined): string {
   return path === undefined ? message : `${message.replace(/\.$/, "")}: ${path}`;
 }
 
-function invalid<const Status extends number>(status: Status, message: string) {
-  return {
-    code: "invalid_request",
-    chat: [status, "invalid_request_error"],
-    messages: [400, "invalid_request_error"],
-    responses: "invalid_prompt",
-    grpc: 3,
-    retry: false,
-    message,
-  } as const;
+/** How a code is said on the wires; on the responses surface under its own name unless a row says otherwise. */
+function said(code: string, chat: ErrorRow["chat"], messages: ErrorRow["messages"]) {
+  return { code, chat, messages, responses: code, retry: true };
 }
 
-function unauthenticated<const Code extends string>(code: Code, message: string) {
-  const said = [401, "authentication_error"] as const;
-  return { code, chat: said, messages: said, responses: code, grpc: 16, retry: false, message } as const;
+/** Retrying does not help. */
+function final<Row extends Omit<ErrorRow, "retry">>(row: Row) {
+  return { ...row, retry: false };
 }
 
-function unpaid<const Code extends string>(code: Code, message: string) {
-  const said = [402, "billing_error"] as const;
-  return {
-    code,
-    chat: said,
-    messages: said,
-    responses: "insufficient_quota",
-    grpc: 9,
-    retry: false,
-    message,
-  } as const;
+function invalid(status: number, message: string) {
+  const type = "invalid_request_error";
+  const row = { ...said("invalid_request", [status, type], [400, type]), grpc: 3, message };
+  return final({ ...row, responses: "invalid_prompt" });
+}
+
+function unauthenticated(code: string, message: string) {
+  return final({ ...everywhere(code, 401, "authentication_error"), grpc: 16, message });
+}
+
+function unpaid(code: string, message: string) {
+  const row = { ...everywhere(code, 402, "billing_error"), grpc: 9, message };
+  return final({ ...row, responses: "insufficient_quota" });
 }
 
 function forbidden(message: string) {
-  const said = [403, "permission_error"] as const;
-  return {
-    code: "forbidden",
-    chat: said,
-    messages: said,
-    responses: "forbidden",
-    grpc: 7,
-    retry: false,
-    message,
-  } as const;
+  return final({ ...everywhere("forbidden", 403, "permission_error"), grpc: 7, message });
 }
 
 function notFound(message: string) {
-  return {
-    code: "model_not_found",
-    chat: [404, "invalid_request_error"],
-    messages: [404, "not_found_error"],
-    responses: "model_not_found",
-    grpc: 5,
-    retry: false,
-    message,
-  } as const;
+  const row = said("model_not_found", [404, "invalid_request_error"], [404, "not_found_error"]);
+  return final({ ...row, grpc: 5, message });
 }
 
-function throttled<const Code extends string>(code: Code, message: string) {
-  const said = [429, "rate_limit_error"] as const;
-  return {
-    code,
-    chat: said,
-    messages: said,
-    responses: "rate_limit_exceeded",
-    grpc: 8,
-    retry: true,
-    message,
-  } as const;
+function throttled(code: string, message: string) {
+  const row = everywhere(code, 429, "rate_limit_error");
+  return { ...row, responses: "rate_limit_exceeded", grpc: 8, message };
 }
 
-function server<const Code extends string>(
-  code: Code,
-  status: number,
-  type: string,
-  grpc: number,
-  message: string,
-) {
-  return {
-    code,
-    chat: [status, "server_error"],
-    messages: [status, type],
-    responses: code,
-    grpc,
-    retry: true,
-    message,
-  } as const;
+function fault(message: string) {
+  return { ...said("internal_error", [500, "server_error"], [500, "api_error"]), grpc: 13, message };
+}
+
+function empty(message: string) {
+  return { ...said("empty_completion", [502, "server_error"], [502, "api_error"]), grpc: 14, message };
+}
+
+function unavailable(message: string) {
+  return { ...said("upstream_unavailable", [502, "server_error"], [502, "api_error"]), grpc: 14, message };
+}
+
+function timeout(message: string) {
+  return { ...said("upstream_timeout", [504, "server_error"], [504, "timeout_error"]), grpc: 4, message };
+}
+
+function everywhere(code: string, status: number, type: string) {
+  return said(code, [status, type], [status, type]);
 }
