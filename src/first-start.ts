@@ -1,11 +1,14 @@
 import { createAccount } from "./accounts/create.ts";
+import { findAccount } from "./accounts/find.ts";
 import { listAccounts } from "./accounts/list.ts";
 import type { Config } from "./config.ts";
 import type { SqliteDatabase } from "./db/sqlite/database.ts";
 import { parseUsd } from "./domain/money.ts";
 import { issueKey } from "./keys/issue.ts";
+import { listKeys } from "./keys/list.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 
+const DEMO = "demo";
 const DEMO_CREDIT_USD = "5.00";
 
 export interface FirstStartParts {
@@ -23,11 +26,17 @@ export async function welcomeFirstStart(
   { database, ledger, url }: FirstStartParts,
   config: Config,
 ): Promise<string | undefined> {
-  if (!config.isDemoOnly || listAccounts(database).length > 0) return undefined;
-  const { id: accountId } = await createAccount({ database, ledger }, { name: "demo" });
+  if (!config.isDemoOnly || !isUntouched(database)) return undefined;
+  const { id: accountId } =
+    findAccount(database, DEMO) ?? (await createAccount({ database, ledger }, { name: DEMO }));
   await ledger.topUp({ walletId: accountId, topUpId: "demo-credit", amount: parseUsd(DEMO_CREDIT_USD) });
-  const { secret } = await issueKey({ database, ledger }, { accountId, name: "demo" });
+  const { secret } = await issueKey({ database, ledger }, { accountId, name: DEMO });
   return welcome(url, secret);
+}
+
+/** Nobody has made an account or a key; a first start that was killed halfway may have left its account. */
+function isUntouched(database: SqliteDatabase): boolean {
+  return listAccounts(database).every(({ name }) => name === DEMO) && listKeys(database).length === 0;
 }
 
 function welcome(url: string, secret: string): string {

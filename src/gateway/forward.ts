@@ -24,11 +24,12 @@ export interface Answer {
 export async function forward(gateway: Gateway, call: Call, hold: OpenHold, reply: Reply): Promise<Answer> {
   if (hold.quote.request.stream) reply.beginStream();
   const attempts: Attempt[] = [];
+  const forwardedAt = gateway.clock();
   let outcome: Outcome | undefined;
   for (const route of orderRoutes(hold.quote.routes, Math.random)) {
     const startedAt = gateway.clock();
     const seen: Seen = { status: 0 };
-    outcome = await attemptRoute(gateway, { call, hold, reply, route, seen });
+    outcome = await attemptRoute(gateway, { call, hold, reply, route, seen, forwardedAt });
     attempts.push({
       upstream: route.upstream,
       status: seen.status,
@@ -50,6 +51,8 @@ interface AttemptContext {
   readonly reply: Reply;
   readonly route: Route;
   readonly seen: Seen;
+  /** Clock reading at the first attempt: the total time limit spans them all. */
+  readonly forwardedAt: number;
 }
 
 async function attemptRoute(gateway: Gateway, context: AttemptContext): Promise<Outcome> {
@@ -63,7 +66,7 @@ async function attemptRoute(gateway: Gateway, context: AttemptContext): Promise<
   const watch = watchAttempt({
     timeouts: upstream.timeouts,
     stream: hold.quote.request.stream,
-    elapsedMs: clock() - call.startedAt,
+    elapsedMs: clock() - context.forwardedAt,
     clientSignal: reply.signal,
     clock,
   });

@@ -56,8 +56,11 @@ export interface Reply {
   setHeaders(headers: Readonly<Record<string, string>>): void;
   /** Says that this answer is a stream: from now on silences are filled. */
   beginStream(): void;
-  /** Sends a piece of a stream, opening it first. Resolves when there is room for more, or nobody left to read. */
-  write(text: string): Promise<void>;
+  /**
+   * Sends a piece of a stream, opening it first. `undefined` when there is room for more, else a promise that
+   * resolves when there is again, or nobody left to read.
+   */
+  write(text: string): Promise<void> | undefined;
   /** Says the end: the whole body of an answer, or the last piece of a stream. */
   end(text: string): void;
 }

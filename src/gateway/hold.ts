@@ -25,7 +25,7 @@ const REFUSALS: Partial<Record<LedgerRefusal, Cause>> = {
 
 /**
  * Reserves the most a request may cost, or the part of it that is affordable. Throws `spending_limit`,
- * `wallet_empty` or `wallet_on_hold`, having given back what the admission took.
+ * `wallet_empty`, `wallet_on_hold` or `account_suspended`, having given back what the admission took.
  */
 export async function takeHold(
   gateway: Gateway,
@@ -44,7 +44,9 @@ export async function takeHold(
     }
     return { walletId, holdId: call.id, quote, meter };
   } catch (refusal) {
-    admission.cancel();
+    // Only what is refused costs nothing; a request that met a fault of ours was admitted, and counts.
+    if (refusal instanceof GatewayError) admission.cancel();
+    else admission.settle(0);
     throw refusal;
   }
 }

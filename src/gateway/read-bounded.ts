@@ -3,10 +3,11 @@ export function readBounded(answer: Response, bytesMax: number): Promise<string 
   return isKnownToFit(answer, bytesMax) ? answer.text() : readCounting(answer, bytesMax);
 }
 
-/** A length that is announced is kept to by the HTTP client, unless what it counts is compressed. */
+/** A length that is announced is kept to by the HTTP client, unless the body is compressed or framed otherwise. */
 function isKnownToFit({ headers }: Response, bytesMax: number): boolean {
   const announced = headers.get("content-length");
-  return announced !== null && Number(announced) <= bytesMax && !headers.has("content-encoding");
+  const isCoded = headers.has("content-encoding") || headers.has("transfer-encoding");
+  return announced !== null && Number(announced) <= bytesMax && !isCoded;
 }
 
 async function readCounting(answer: Response, bytesMax: number): Promise<string | undefined> {

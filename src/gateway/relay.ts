@@ -1,5 +1,5 @@
 import { createSseDecoder } from "../wire/sse.ts";
-import { type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
+import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
 import type { Call, Reply } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
@@ -7,7 +7,7 @@ import type { Quote } from "./quote.ts";
 import { readBounded } from "./read-bounded.ts";
 import type { Watch } from "./watch.ts";
 
-/** A whole answer larger than this is cut off: no model writes 32 MiB. */
+/** An answer that takes more memory than this is cut off: no model writes 32 MiB. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 const LINGER_MS = 1000;
 
@@ -35,48 +35,71 @@ async function relayWhole(answer: Response, { call, quote, meter }: Relay): Prom
 
 async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
   const reader = context.call.wire.readStream(context.quote.request);
-  const unsent = { text: "" };
+  const unsent: Unsent = { text: "", bytes: 0, generatedChars: 0 };
   try {
-    await pump(answer, reader, unsent, context);
+    await pump(answer, { reader, unsent }, context);
   } catch (fault) {
     // An upstream that has said its finish has answered, whatever becomes of the connection after it.
     if (!reader.finished) throw fault;
+    context.watch.abort();
   }
   if (!reader.finished) throw new UpstreamFault("ended without a finish");
   if (!context.meter.isReadable) return { kind: "empty" };
   return { kind: "finished", ending: unsent.text + reader.ending() };
 }
 
-/** Until the first output everything stays in `unsent`, so that another route can still answer instead. */
+/** What a stream makes us keep. */
+interface Unsent {
+  /** What the client will see next: everything until the first output, so that another route can still answer. */
+  text: string;
+  /** Bytes that came since the client last saw something. */
+  bytes: number;
+  /** Characters of the whole answer, which are kept to be counted. */
+  generatedChars: number;
+}
+
+/** Passes on an answer as it comes. Throws {@link UpstreamFault} when too much of it would have to be kept. */
 async function pump(
   answer: Response,
-  reader: ReplyReader,
-  unsent: { text: string },
-  { meter, watch, reply }: Relay,
+  { reader, unsent }: { reader: ReplyReader; unsent: Unsent },
+  context: Relay,
 ): Promise<void> {
+  const { meter, watch } = context;
   const body = answer.body?.getReader();
   const decoder = createSseDecoder();
   for (let ended = body === undefined; !ended && !reader.done; ) {
     const chunk = await body?.read();
-    watch.progress();
+    // Behind its finish an upstream gets one idle limit in all, whatever it goes on saying.
+    if (!reader.finished) watch.progress();
     ended = chunk?.done ?? true;
+    unsent.bytes += chunk?.value?.byteLength ?? 0;
+    if (Math.max(unsent.bytes, unsent.generatedChars) > ANSWER_BYTES_MAX) throw new UpstreamFault("too long");
     try {
-      for (const event of chunk?.value ? decoder.push(chunk.value) : decoder.end()) {
-        const part = reader.read(event);
-        meter.add(part);
-        unsent.text += part.text;
-      }
+      const events = chunk?.value ? decoder.push(chunk.value) : decoder.end();
+      for (const event of events) take(reader.read(event), unsent, meter);
     } finally {
       // Also when this chunk turned bad: what came before that was generated, and is charged.
-      if (meter.hasOutput && unsent.text !== "") {
-        watch.output();
-        const text = unsent.text;
-        unsent.text = "";
-        await reply.write(text);
-      }
+      const room = meter.hasOutput ? passOn(unsent, context) : undefined;
+      if (room !== undefined) await watch.untilRead(room);
     }
   }
   if (body && reader.done) letGo(body);
+}
+
+function take(part: ReplyPart, unsent: Unsent, meter: Meter): void {
+  meter.add(part);
+  unsent.text += part.text;
+  unsent.generatedChars += part.generated.length;
+}
+
+/** Hands over what the client may see. Returns what to wait for when it reads too slowly. */
+function passOn(unsent: Unsent, { watch, reply }: Relay): Promise<void> | undefined {
+  if (unsent.text === "") return undefined;
+  const { text } = unsent;
+  unsent.text = "";
+  unsent.bytes = 0;
+  watch.output();
+  return reply.write(text);
 }
 
 /** Reads the end of the connection behind the end marker, so that it can be used again; not for long. */

@@ -12,6 +12,8 @@ export interface Watch {
   progress(): void;
   /** The first output came: from now on silence is measured. */
   output(): void;
+  /** Waits for a client that reads slowly: no silence of the upstream, but over when the attempt is. */
+  untilRead(room: Promise<void>): Promise<void>;
   /** Closes the connection to the upstream at once. */
   abort(): void;
   /** Ends the watch; a connection that was read to its end can be used again. */
@@ -39,13 +41,14 @@ export function watchAttempt(options: WatchOptions): Watch {
   const controller = new AbortController();
   let progressAt = startedAt;
   let waitsForOutput = options.stream;
+  let waitsForClient = false;
   let timedOut: Timeout | undefined;
   let timer: ReturnType<typeof setTimeout>;
 
   function nearest(): { kind: Timeout; at: number } {
     const silence = waitsForOutput
       ? { kind: "first_output" as const, at: startedAt + timeouts.firstOutputMs }
-      : { kind: "idle" as const, at: progressAt + timeouts.idleMs };
+      : { kind: "idle" as const, at: (waitsForClient ? clock() : progressAt) + timeouts.idleMs };
     const mayBeSilent = !options.stream || silence.at >= totalAt;
     return mayBeSilent ? { kind: "total", at: totalAt } : silence;
   }
@@ -63,6 +66,12 @@ export function watchAttempt(options: WatchOptions): Watch {
   }
   function abort(): void {
     controller.abort();
+  }
+  async function untilRead(room: Promise<void>): Promise<void> {
+    waitsForClient = true;
+    await untilAborted(controller.signal, room);
+    waitsForClient = false;
+    progressAt = clock();
   }
 
   arm();
@@ -82,10 +91,21 @@ export function watchAttempt(options: WatchOptions): Watch {
       clearTimeout(timer);
       arm();
     },
+    untilRead,
     abort,
     close: () => {
       clearTimeout(timer);
       clientSignal.removeEventListener("abort", abort);
     },
   };
+}
+
+/** Waits for something, but not beyond an abort. Leaves no listener behind: a signal may see many waits. */
+async function untilAborted(signal: AbortSignal, awaited: Promise<void>): Promise<void> {
+  if (signal.aborted) return;
+  const { promise: aborted, resolve } = Promise.withResolvers<void>();
+  const giveUp = () => resolve();
+  signal.addEventListener("abort", giveUp, { once: true });
+  await Promise.race([awaited, aborted]);
+  signal.removeEventListener("abort", giveUp);
 }

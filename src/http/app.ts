@@ -12,6 +12,7 @@ import { modelRoutes } from "./models.ts";
 import { isNotBuilt } from "./not-built.ts";
 import { receiptRoute } from "./receipts.ts";
 import { newRequestId } from "./request-id.ts";
+import { pathOf } from "./request-path.ts";
 
 /** All routes, assembled; listens to nothing. Whatever matches none of them is answered under the contract too. */
 export function createApp(parts: HttpParts) {
@@ -30,11 +31,11 @@ export function createApp(parts: HttpParts) {
 }
 
 function refuseUnmatched(request: Request): Response {
-  const { pathname } = new URL(request.url);
-  return say(request, new GatewayError(isNotBuilt(request.method, pathname) ? "not_built" : "unknown_route"));
+  const isKnown = isNotBuilt(request.method, pathOf(request));
+  return say(request, new GatewayError(isKnown ? "not_built" : "unknown_route"));
 }
 
 function say(request: Request, error: GatewayError): Response {
-  const wire = errorWire(new URL(request.url).pathname, request.headers);
+  const wire = errorWire(pathOf(request), request.headers);
   return errorResponse(error, wire, { requestId: newRequestId() });
 }

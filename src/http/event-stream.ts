@@ -6,8 +6,8 @@ const BUFFER_BYTES = 64 * 1024;
 /** A response body that is written piece by piece, opened with its first piece. */
 export interface EventStream {
   readonly isOpen: boolean;
-  /** Resolves when there is room for more, or nobody left to read. */
-  write(text: string): Promise<void>;
+  /** `undefined` when there is room for more, else resolves when there is again, or nobody left to read. */
+  write(text: string): Promise<void> | undefined;
   /** Writes the last piece and closes. Later calls do nothing. */
   end(text: string): void;
   /** Ends a stream that was never opened: nothing of it is sent. */
@@ -15,20 +15,25 @@ export interface EventStream {
 }
 
 export interface EventStreamOptions {
-  /** Sent after 15 s of silence, which opens the stream too. */
+  /** Sent after each 15 s of silence, which opens the stream too. */
   readonly keepAlive: string;
+  readonly silenceMs?: number;
   /** Called once, when the first piece is there. */
   onOpen(body: ReadableStream<Uint8Array>): void;
 }
 
-export function createEventStream({ keepAlive, onOpen }: EventStreamOptions): EventStream {
+export function createEventStream({
+  keepAlive,
+  silenceMs = SILENCE_MS,
+  onOpen,
+}: EventStreamOptions): EventStream {
   const encoder = new TextEncoder();
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let room = Promise.withResolvers<void>();
   let isOpen = false;
   let isClosed = false;
   let lastWriteAt = performance.now();
-  let timer = setTimeout(fillSilence, SILENCE_MS);
+  let timer = setTimeout(fillSilence, silenceMs);
 
   function close(): void {
     isClosed = true;
@@ -47,9 +52,9 @@ export function createEventStream({ keepAlive, onOpen }: EventStreamOptions): Ev
   );
 
   function fillSilence(): void {
-    if (performance.now() - lastWriteAt >= SILENCE_MS && hasRoom()) push(keepAlive);
+    if (performance.now() - lastWriteAt >= silenceMs && hasRoom()) push(keepAlive);
     const quietMs = performance.now() - lastWriteAt;
-    timer = setTimeout(fillSilence, quietMs < SILENCE_MS ? SILENCE_MS - quietMs : SILENCE_MS);
+    timer = setTimeout(fillSilence, quietMs < silenceMs ? silenceMs - quietMs : silenceMs);
   }
   function hasRoom(): boolean {
     return (controller?.desiredSize ?? 0) > 0;
@@ -69,7 +74,7 @@ export function createEventStream({ keepAlive, onOpen }: EventStreamOptions): Ev
     },
     write(text) {
       push(text);
-      if (isClosed || hasRoom()) return Promise.resolve();
+      if (isClosed || hasRoom()) return undefined;
       room = Promise.withResolvers<void>();
       return room.promise;
     },

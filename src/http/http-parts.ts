@@ -9,4 +9,6 @@ export interface HttpParts {
   readonly running: RunningRequests;
   /** False while starting and draining. */
   isReady(): boolean;
+  /** Lets the connection of a request be closed as idle again; to be said before its last byte goes out. */
+  letIdle(request: Request): void;
 }

@@ -38,6 +38,7 @@ function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise
     wire,
     errorWire: errorWire(wire.path, request.headers),
     signal,
+    onEnd: () => parts.letIdle(request),
   });
   void run(parts, call, reply).finally(body.release);
   return reply.response;
@@ -49,15 +50,21 @@ async function run(parts: HttpParts, call: Call, reply: HttpReply): Promise<void
   try {
     await runRequest(parts.gateway, call, reply);
   } catch (thrown) {
+    if (isHangUp(thrown, reply)) call.record.outcome = "client_closed";
     const error = reply.fail(thrown);
     call.record.outcome ??= error.row.code;
-    if (error.row.code === "internal_error") {
+    if (error.row.code === "internal_error" && !isHangUp(thrown, reply)) {
       parts.gateway.log.error({ request: call.id, ...describeFault(error.cause ?? error) }, "internal error");
     }
   } finally {
     parts.running.end();
     logRequest(parts, call, reply);
   }
+}
+
+/** A client that went away while its body was still coming: no fault of anybody. */
+function isHangUp(thrown: unknown, { signal }: HttpReply): boolean {
+  return signal.aborted && thrown instanceof Error && thrown.name === "AbortError";
 }
 
 function logRequest(

@@ -4,6 +4,7 @@ import { describeFault } from "../telemetry/log.ts";
 import { errorResponse, errorWire } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { idHeaders, newRequestId } from "./request-id.ts";
+import { pathOf } from "./request-path.ts";
 import { readSecret } from "./secret.ts";
 
 /** Answers a request of a known caller with a JSON body, or with the error that `respond` threw. */
@@ -21,6 +22,6 @@ export async function answerCaller(
     if (error.kind === "internal") {
       gateway.log.error({ request: requestId, ...describeFault(error.cause) }, "internal error");
     }
-    return errorResponse(error, errorWire(new URL(request.url).pathname, request.headers), { requestId });
+    return errorResponse(error, errorWire(pathOf(request), request.headers), { requestId });
   }
 }

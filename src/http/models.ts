@@ -6,6 +6,7 @@ import type { Caller } from "../keys/key.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { answerCaller } from "./json-response.ts";
 import { printPrices } from "./prices.ts";
+import { pathOf } from "./request-path.ts";
 
 /** `GET /v1/models` and `/v1/models/{id}`: one shape that the OpenAI and the Anthropic SDKs both read. */
 export function modelRoutes(parts: HttpParts) {
@@ -23,7 +24,7 @@ export function modelRoutes(parts: HttpParts) {
 
 /** An id may hold slashes, sent as they are or as `%2F`. A model the key may not use does not exist for it. */
 function findModel({ gateway }: HttpParts, { key }: Caller, request: Request): Model {
-  const path = new URL(request.url).pathname.slice("/v1/models/".length);
+  const path = pathOf(request).slice("/v1/models/".length);
   const model = gateway.catalog.find(decodePath(path));
   if (!model || !mayUse(key, model.id)) throw new GatewayError("unknown_model");
   return model;

@@ -5,6 +5,8 @@ import type { BodyBudget } from "./body-budget.ts";
 const BODY_BYTES_MAX = 30 * 1024 * 1024;
 /** A body that trickles in is cut after this long in all. */
 const BODY_MS_MAX = 120_000;
+/** A larger body counts as it comes: else a few who announce much and send nothing would keep out everybody. */
+const COUNTED_AHEAD_BYTES = 64 * 1024;
 
 /** A request body of at most 30 MiB, read at most once, whose bytes count against the budget until `release`. */
 export interface BodyReader {
@@ -13,7 +15,7 @@ export interface BodyReader {
   release(): void;
 }
 
-export function createBodyReader(request: Request, budget: BodyBudget): BodyReader {
+export function createBodyReader(request: Request, budget: BodyBudget, msMax = BODY_MS_MAX): BodyReader {
   let taken = 0;
   const take = (bytes: number) => {
     if (taken + bytes > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
@@ -23,9 +25,15 @@ export function createBodyReader(request: Request, budget: BodyBudget): BodyRead
   return {
     async read() {
       const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-      if (Number.isNaN(announced)) return decode(await inTime(readChunks(request, take)));
-      take(announced);
-      return decode(await inTime(request.bytes()));
+      if (announced > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
+      if (announced <= COUNTED_AHEAD_BYTES) {
+        take(announced);
+        return decode(await inTime(request.bytes(), msMax));
+      }
+      const body = request.body?.getReader();
+      // Else what still comes of it would count for ever.
+      const cancel = () => void body?.cancel().catch(() => undefined);
+      return decode(await inTime(readChunks(body, take), msMax, cancel));
     },
     release() {
       budget.give(taken);
@@ -35,8 +43,10 @@ export function createBodyReader(request: Request, budget: BodyBudget): BodyRead
 }
 
 /** Counts while it reads. The rest of a body that is too large is left for the server to drain. */
-async function readChunks(request: Request, take: (bytes: number) => void): Promise<Uint8Array> {
-  const body = request.body?.getReader();
+async function readChunks(
+  body: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  take: (bytes: number) => void,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   for (;;) {
     const chunk = await body?.read();
@@ -46,9 +56,12 @@ async function readChunks(request: Request, take: (bytes: number) => void): Prom
   }
 }
 
-async function inTime(body: Promise<Uint8Array>): Promise<Uint8Array> {
+async function inTime(body: Promise<Uint8Array>, msMax: number, onLate?: () => void): Promise<Uint8Array> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new GatewayError("body_too_slow")), BODY_MS_MAX);
+  const timer = setTimeout(() => {
+    reject(new GatewayError("body_too_slow"));
+    onLate?.();
+  }, msMax);
   try {
     return await Promise.race([body, late]);
   } finally {

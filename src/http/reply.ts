@@ -30,9 +30,11 @@ export interface ReplyOptions {
   readonly errorWire: WireProtocol;
   /** Aborted by the server when the client is gone. */
   readonly signal: AbortSignal;
+  /** Called before the last piece is handed over. */
+  onEnd(): void;
 }
 
-export function createReply({ requestId, wire, errorWire, signal }: ReplyOptions): HttpReply {
+export function createReply({ requestId, wire, errorWire, signal, onEnd }: ReplyOptions): HttpReply {
   const { promise: response, resolve } = Promise.withResolvers<Response>();
   const headers: Record<string, string> = {};
   let stream: EventStream | undefined;
@@ -61,11 +63,13 @@ export function createReply({ requestId, wire, errorWire, signal }: ReplyOptions
     beginStream: () => void beginStream(),
     write: (text) => beginStream().write(text),
     end(text) {
+      onEnd();
       if (stream) stream.end(text);
       else succeed(text, WHOLE_HEADERS);
     },
     fail(thrown) {
       const error = toGatewayError(thrown);
+      onEnd();
       if (stream?.isOpen) {
         stream.end(wire.printErrorFrame(error, requestId));
         return error;

@@ -11,7 +11,7 @@ export interface MemoryLimiterOptions {
 
 /** The limiter of a single process. Nothing is awaited between looking and taking, so no lock is needed. */
 export function createMemoryLimiter({ now = monotonicMs }: MemoryLimiterOptions = {}): Limiter {
-  const clock = createSteadyClock(now);
+  const clock = createSteadyClock(() => Math.floor(now()));
   const keys = createCallers();
   const accounts = createCallers();
 

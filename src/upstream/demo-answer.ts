@@ -13,8 +13,10 @@ export interface DemoAnswer {
   readonly inputTokens: number;
 }
 
-/** A token of the demo model: up to 16 characters of a word with the space before it. */
+/** A token of the demo model: up to 16 characters of a word with the space before it. Only for trimmed text. */
 const TOKEN = /\s*\S{1,16}/gu;
+/** The same without the space: long runs of space before no word would be looked at again from each of their characters. */
+const BARE_TOKEN = /\S{1,16}/gu;
 
 /** Says back what the user said last, in at most `outputTokensMax` tokens. */
 export function composeDemoAnswer(
@@ -51,6 +53,6 @@ function takeTokens(text: string, count: number): string[] {
 
 function countTokens(text: string): number {
   let count = 0;
-  for (const _ of text.matchAll(TOKEN)) count += 1;
+  for (const _ of text.matchAll(BARE_TOKEN)) count += 1;
   return count;
 }

@@ -1,6 +1,4 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 
 const ENTRY = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
 
@@ -10,11 +8,6 @@ export interface Finished {
   readonly stderr: string;
   /** The one JSON object on stdout; fails the test when there is not exactly one. */
   json(): Record<string, unknown>;
-}
-
-/** A working directory with nothing in it. */
-export function emptyFolder(): string {
-  return mkdtempSync(join(tmpdir(), "tollgate-cli-"));
 }
 
 /** Runs a command line in a process of its own, with nothing in its environment but what is given. */

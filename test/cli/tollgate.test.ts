@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
-import { emptyFolder, runTollgate } from "./run-tollgate.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { runTollgate } from "./run-tollgate.ts";
 
 const SECRET = /^sk-tg-[\w-]{43}$/;
 
@@ -10,7 +11,7 @@ describe("the command line", () => {
   let folder: string;
   const run = (...commandLine: string[]) => runTollgate(folder, commandLine);
   beforeAll(async () => {
-    folder = emptyFolder();
+    folder = tempFolder();
     const created = await run("account", "create", "--name", "acme", "--email", "a@acme.example", "--json");
     expect(created.json()).toMatchObject({ name: "acme", email: "a@acme.example", available_usd: "0.00" });
   });
@@ -103,7 +104,7 @@ describe("a command line that is wrong", () => {
     ["an amount of nothing", ["topup", "--account", "a", "--amount", "0", "--id", "x"]],
     ["a period that is none", ["key", "create", "--account", "a", "--name", "n", "--reset", "year"]],
   ])("exits 2 and touches nothing: %s", async (_, commandLine) => {
-    const folder = emptyFolder();
+    const folder = tempFolder();
     const { exitCode, stdout, stderr } = await runTollgate(folder, commandLine);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).not.toBe("");
@@ -115,7 +116,7 @@ describe("a command that fails", () => {
   test("says why in one sentence and repeats no secret", async () => {
     const environment = { DATABASE_URL: "postgres://u:s3cr3t@h/d" };
     const { exitCode, stdout, stderr } = await runTollgate(
-      emptyFolder(),
+      tempFolder(),
       ["account", "list", "--json"],
       environment,
     );
@@ -125,7 +126,7 @@ describe("a command that fails", () => {
   });
 
   test("names a database that is none", async () => {
-    const folder = emptyFolder();
+    const folder = tempFolder();
     writeFileSync(join(folder, "x.db"), "no database ".repeat(1_000));
     const failed = await runTollgate(folder, ["account", "list"], { DATABASE_URL: "sqlite:x.db" });
     expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
@@ -137,14 +138,14 @@ describe("serve", () => {
   test("ends when its port is taken", async () => {
     const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     const port = String(taken.port);
-    const failed = await runTollgate(emptyFolder(), ["serve"], { PORT: port });
+    const failed = await runTollgate(tempFolder(), ["serve"], { PORT: port });
     await taken.stop(true);
     expect(failed.exitCode).toBe(1);
     expect(failed.stderr).toContain(port);
   });
 
   test("prints every problem of the configuration and creates nothing", async () => {
-    const folder = emptyFolder();
+    const folder = tempFolder();
     const failed = await runTollgate(folder, ["serve"], { PORT: "high", LOG_LEVEL: "loud" });
     expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
     expect(failed.stderr).toMatch(/PORT: .*\n.*LOG_LEVEL: /);
@@ -154,7 +155,7 @@ describe("serve", () => {
 
 describe("check", () => {
   test("is content with an empty folder and leaves it empty", async () => {
-    const folder = emptyFolder();
+    const folder = tempFolder();
     const checked = await runTollgate(folder, ["check", "--json"]);
     expect(checked.exitCode).toBe(0);
     expect(checked.json()).toMatchObject({ ok: true, problems: [], models: ["demo"] });
@@ -162,7 +163,7 @@ describe("check", () => {
   });
 
   test("prints every problem and exits 1", async () => {
-    const folder = emptyFolder();
+    const folder = tempFolder();
     writeFileSync(join(folder, "tollgate.yaml"), "drain_s: soon\ncolour: red\n");
     const checked = await runTollgate(folder, ["check"], { PORT: "high" });
     expect(checked.exitCode).toBe(1);

@@ -1,12 +1,12 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../src/config/config-error.ts";
 import { type Config, loadConfig } from "../../src/config.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 
 /** A folder of its own with this ./tollgate.yaml, or without one. */
 export function configFolder(yaml?: string | Uint8Array): string {
-  const folder = mkdtempSync(join(tmpdir(), "tollgate-config-"));
+  const folder = tempFolder();
   if (yaml !== undefined) writeFileSync(join(folder, "tollgate.yaml"), yaml);
   return folder;
 }

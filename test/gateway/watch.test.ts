@@ -65,6 +65,26 @@ describe("watchAttempt()", () => {
     expect(watch({ clientSignal: client.signal }).signal.aborted).toBe(true);
   });
 
+  test("a client that reads slowly is no silence of the upstream, which is measured anew afterwards", async () => {
+    const watched = watch();
+    watched.output();
+    await watched.untilRead(Bun.sleep(100));
+    expect(watched.signal.aborted).toBe(false);
+    expect(await aborted(watched)).toBeLessThan(70);
+    expect(watched.timedOut).toBe("idle");
+  });
+
+  test("a client that never reads is waited for until the total limit, and not beyond an abort", async () => {
+    const watched = watch();
+    watched.output();
+    const never = Promise.withResolvers<void>().promise;
+    const startedAt = performance.now();
+    await watched.untilRead(never);
+    expect(performance.now() - startedAt).toBeWithin(140, 400);
+    expect(watched.timedOut).toBe("total");
+    await watched.untilRead(never);
+  });
+
   test("a closed watch aborts nothing any more", async () => {
     const client = new AbortController();
     const watched = watch({ clientSignal: client.signal });

@@ -119,6 +119,24 @@ describe.each(SURFACES)("a client that hangs up, on $path", (surface) => {
     expect((await gateway.balances()).posted).toBe(before.posted);
   });
 
+  test.each([false, true])("while its hold is taken reaches no upstream (streamed: %p)", async (stream) => {
+    const before = await gateway.balances();
+    const lines = gateway.log.text().split("\n").length;
+    const { client } = gateway.tollgate.database;
+    // The ledger waits while somebody else writes.
+    client.run("BEGIN IMMEDIATE");
+    const controller = new AbortController();
+    const pending = post(gateway, surface, { stream, signal: controller.signal }).catch(() => "aborted");
+    await Bun.sleep(60);
+    controller.abort();
+    expect(await pending).toBe("aborted");
+    client.run("COMMIT");
+    await Bun.sleep(60);
+    expect(gateway.log.text().split("\n").slice(lines).join()).toContain('"outcome":"client_closed"');
+    expect(await gateway.balances()).toEqual(before);
+    expect(gateway.upstream.seen).toBeEmpty();
+  });
+
   test("while it still sends its body takes no hold and reaches no upstream", async () => {
     const before = await gateway.balances();
     const { hostname, port } = new URL(gateway.url);
@@ -131,6 +149,8 @@ describe.each(SURFACES)("a client that hangs up, on $path", (surface) => {
     await Bun.sleep(50);
     expect(gateway.upstream.seen).toBeEmpty();
     expect(await gateway.balances()).toEqual(before);
+    expect(gateway.log.text()).not.toContain("internal");
+    expect(gateway.log.text()).toContain('"outcome":"client_closed"');
     expect((await post(gateway, surface)).status).toBe(200);
   });
 });

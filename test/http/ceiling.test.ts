@@ -97,6 +97,15 @@ describe.each(SURFACES)("the output ceiling on $path", (surface) => {
   });
 });
 
+describe.each(SURFACES)("a reasoning budget on $path", (surface) => {
+  test.each([0.5, 1024.5, 1e300])("of %p tokens is taken without a fault of ours", async (budget_tokens) => {
+    const response = await post(gateway, surface, { thinking: { budget_tokens } });
+    expect(response.status).toBe(200);
+    expect(sentCeiling()).toBeWithin(1_000, 8_001);
+    expect(Number.isInteger(sentCeiling())).toBe(true);
+  });
+});
+
 describe.each(SURFACES)("a paid answer on $path", (surface) => {
   test("says its cost and what is left when it was not streamed", async () => {
     const { secret, key } = await gateway.newPayer("2");

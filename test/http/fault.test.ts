@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { CHAT, post, SURFACES } from "../support/client.ts";
+import { CHAT, objectOf, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 
@@ -32,6 +32,25 @@ describe("a fault of our own", () => {
       await expectError(await fetch(`${gateway.url}${path}`, { headers }), CHAT, "internal");
     }
     expect(gateway.log.text()).not.toContain(gateway.secret);
+    await gateway.stop();
+  });
+
+  test("counts as a request, and gives tokens and slot back", async () => {
+    const gateway = await startTestGateway();
+    const limits = { requestsPerMinute: 5, tokensPerMinute: 2_000, concurrentRequests: 1 };
+    const { secret } = await gateway.newKey({ limits });
+    const { client } = gateway.tollgate.database;
+    client.run("ALTER TABLE holds RENAME TO lost_table");
+    for (const surface of SURFACES) {
+      await expectError(await post(gateway, surface, { secret }), surface, "internal");
+    }
+    client.run("ALTER TABLE lost_table RENAME TO holds");
+    const state = await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
+    expect(await objectOf(state)).toMatchObject({
+      requests_per_minute: { used: 2 },
+      tokens_per_minute: { used: 0 },
+      concurrent_requests: { used: 0 },
+    });
     await gateway.stop();
   });
 });

@@ -185,6 +185,34 @@ describe("oddities of HTTP", () => {
     }
   });
 
+  test.each(["a b", '"', "/", "//x/", "?", "#x", "x@y", "", "a%00b", "localhost:99999", "["])(
+    "a Host header of %p shifts no path and shows nothing of ours",
+    async (host) => {
+      const get = (path: string) =>
+        raw(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${gateway.secret}\r\n\r\n`);
+      const found = await get("/v1/models");
+      expect(found.status).toBe(200);
+      expect(found.body).toContain('"object":"list"');
+      expect((await get("/v1/models/chat")).status).toBe(200);
+      for (const path of ["/a/v1/models", "/nothing", "/v1/models/nobody"]) {
+        const missed = await get(path);
+        expect([path, missed.status, missed.headers["content-type"]]).toEqual([
+          path,
+          404,
+          "application/json",
+        ]);
+        expect(missed.headers["x-request-id"]).toBe(missed.headers["request-id"] ?? "none");
+        expect(missed.body).toContain("model_not_found");
+      }
+    },
+  );
+
+  test("HTTP/1.0 without any Host header finds its route", async () => {
+    const ask = (path: string) => raw(`GET ${path} HTTP/1.0\r\nx-api-key: ${gateway.secret}\r\n\r\n`);
+    expect((await ask("/v1/models")).status).toBe(200);
+    expect((await ask("/a/v1/models")).status).toBe(404);
+  });
+
   test("a short Host header does not hurt a body", async () => {
     const body = JSON.stringify(CHAT.body());
     const answer = await raw(

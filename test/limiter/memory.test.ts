@@ -254,3 +254,20 @@ describe("a clock that is set", () => {
     await pass();
   });
 });
+
+// A sum of fractions made a minute of 60,000.00000000001 ms, and of that 61 seconds in a header.
+test("a minute never has sixty-one seconds, whatever fractions the clock has", async () => {
+  let now = 0;
+  const limiter = createMemoryLimiter({ now: () => now });
+  for (let i = 0; i < 1000; i += 1) {
+    now = 50_000 + i * 17.123_456_789;
+    const names = { accountId: `account-${i}`, keyId: `key-${i}` };
+    const { state } = await limiter.admit({
+      ...names,
+      keyLimits: { requestsPerMinute: 1 },
+      accountLimits: {},
+      tokens: 0,
+    });
+    expect(state.requests?.resetMs).toBe(60_000);
+  }
+});

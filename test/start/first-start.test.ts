@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { emptyFolder, runTollgate } from "../cli/run-tollgate.ts";
+import { runTollgate } from "../cli/run-tollgate.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 
 const running: ServedProcess[] = [];
 afterEach(async () => {
@@ -35,7 +36,7 @@ async function balanceIn(folder: string): Promise<unknown> {
 
 describe("the first start in an empty folder", () => {
   test("prints a key and a curl line that streams an answer of the demo model when pasted", async () => {
-    const served = await start(emptyFolder());
+    const served = await start(tempFolder());
     const line = /^.*?(curl .*)$/m.exec(served.stderr())?.[1] ?? "";
     expect(line).toContain(secretIn(served.stderr()));
     expect(line).toContain(served.url);
@@ -49,7 +50,7 @@ describe("the first start in an empty folder", () => {
   }, 20_000);
 
   test("keeps its database to this user alone", async () => {
-    const folder = emptyFolder();
+    const folder = tempFolder();
     await start(folder);
     expect(statSync(join(folder, "data")).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, "data/tollgate.db")).mode & 0o777).toBe(0o600);
@@ -58,7 +59,7 @@ describe("the first start in an empty folder", () => {
 
 describe("a second start", () => {
   test("prints no secret and keeps keys, money and receipts", async () => {
-    const folder = emptyFolder();
+    const folder = tempFolder();
     const first = await start(folder);
     const headers = { "x-api-key": secretIn(first.stderr()) };
     const body = JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hello" }] });
@@ -81,9 +82,9 @@ describe("a second start", () => {
   }, 20_000);
 
   test("on the same port fails while the first one runs", async () => {
-    const folder = emptyFolder();
+    const folder = tempFolder();
     const first = await start(folder);
-    const refused = await runTollgate(emptyFolder(), ["serve"], { PORT: new URL(first.url).port });
+    const refused = await runTollgate(tempFolder(), ["serve"], { PORT: new URL(first.url).port });
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).not.toContain("sk-tg-");
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);

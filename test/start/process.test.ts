@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { emptyFolder, runTollgate } from "../cli/run-tollgate.ts";
+import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
+import { tempFolder } from "../support/temp-folder.ts";
 
 let upstream: ScriptedUpstream;
 let folder: string;
@@ -14,7 +15,7 @@ let served: ServedProcess | undefined;
 
 beforeEach(async () => {
   upstream = await startScriptedUpstream();
-  folder = emptyFolder();
+  folder = tempFolder();
   writeFileSync(join(folder, "tollgate.yaml"), yaml(upstream));
   await runTollgate(folder, ["account", "create", "--name", "test"]);
   await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);

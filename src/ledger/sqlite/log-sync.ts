@@ -11,31 +11,35 @@ export interface LogSync {
 /**
  * Syncs off the event loop: SQLite itself would stop the process for each commit. Commits that come
  * while one sync runs share the next one, so that a slow disk makes larger groups and not a longer queue.
+ * A sync that failed is final: the kernel may have dropped the pages, and a later success would not mean them.
  */
 export function createLogSync(path: string): LogSync {
   let log: number | undefined;
   let next: PromiseWithResolvers<void> | undefined;
   let isSyncing = false;
+  let failure: unknown;
 
-  function syncNext(): void {
+  function syncNext(descriptor: number): void {
     const group = next;
     if (!group) return;
     next = undefined;
     isSyncing = true;
-    log ??= openLog(path);
-    fdatasync(log, (error) => {
+    fdatasync(descriptor, (error) => {
       isSyncing = false;
-      if (error) group.reject(error);
-      else group.resolve();
-      syncNext();
+      failure ??= error ?? undefined;
+      if (failure === undefined) group.resolve();
+      else group.reject(failure);
+      syncNext(descriptor);
     });
   }
 
   return {
-    sync() {
+    async sync() {
+      if (failure !== undefined) throw failure;
+      log ??= openLog(path);
       next ??= Promise.withResolvers();
       const { promise } = next;
-      if (!isSyncing) syncNext();
+      if (!isSyncing) syncNext(log);
       return promise;
     },
     close() {

@@ -57,7 +57,7 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
 
 function readThinkingTokens(thinking: JsonObject | undefined): number {
   const budget = isJsonObject(thinking) ? thinking.budget_tokens : undefined;
-  return typeof budget === "number" && budget > 0 ? budget : 0;
+  return typeof budget === "number" && budget > 0 ? Math.ceil(budget) : 0;
 }
 
 function promptTextOf(text: string): string {

@@ -79,7 +79,7 @@ function readThinkingTokens({ thinking, reasoning }: JsonObject): number {
   const budget = isJsonObject(thinking)
     ? thinking.budget_tokens
     : isJsonObject(reasoning) && reasoning.max_tokens;
-  return typeof budget === "number" && budget > 0 ? budget : 0;
+  return typeof budget === "number" && budget > 0 ? Math.ceil(budget) : 0;
 }
 
 function promptTextOf(text: string): string {

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { says } from "../support/says.ts";
+import { gate, type ScriptRequest } from "../support/script.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+const HOLD_TTL_MS = 240;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({ config: { holdTtlMs: HOLD_TTL_MS } });
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+/** Plays an ordinary answer up to its second word, and the rest when the gate opens. */
+function playInHalves(surface: Surface, opened: Promise<void>): void {
+  gateway.upstream.on(surface.model, async function* (request: ScriptRequest) {
+    let text = "";
+    for await (const step of says(undefined, { framing: "until_close" })(request)) {
+      if ("send" in step) text += String(step.send);
+    }
+    const half = request.stream ? text.lastIndexOf("\n\n", text.indexOf(" there")) + 2 : 0;
+    yield { send: text.slice(0, half) };
+    yield { until: opened };
+    yield { send: text.slice(half) };
+    yield { leave: "close" };
+  });
+}
+
+/** What every process does every few seconds: ends the holds whose time is up. */
+async function sweep(now = Date.now): Promise<void> {
+  const ledger = createSqliteLedger({ database: gateway.tollgate.database, now });
+  await ledger.sweep();
+  await ledger.close();
+}
+
+describe.each(SURFACES)("a request longer than its hold lives, on $path", (surface) => {
+  test.each([false, true])("keeps its hold by heartbeats (streamed: %p)", async (stream) => {
+    const { opened, open } = gate();
+    playInHalves(surface, opened);
+    const pending = post(gateway, surface, { stream });
+    await gateway.upstream.waitForSeen(1);
+    await Bun.sleep(3 * HOLD_TTL_MS);
+    await sweep();
+    expect((await gateway.balances()).held).toBeGreaterThan(0n);
+    open();
+    const response = await pending;
+    await response.text();
+    expect(await gateway.receiptOf(response)).toMatchObject({
+      state: "settled",
+      late: false,
+      captured: 25_000n,
+    });
+    await gateway.nothingIsHeld();
+  });
+
+  test("whose hold expired all the same is booked in full, once, and marked late", async () => {
+    const before = await gateway.balances();
+    const { opened, open } = gate();
+    playInHalves(surface, opened);
+    const response = await post(gateway, surface, { stream: true });
+    // Long enough for a heartbeat to say what came of it so far.
+    await Bun.sleep(HOLD_TTL_MS);
+    await sweep(() => Date.now() + 60_000);
+    const expired = await gateway.receiptOf(response);
+    expect(expired.state).toBe("expired");
+    expect(expired.captured).toBeGreaterThan(0n);
+    open();
+    expect(await response.text()).toMatch(/\[DONE\]|message_stop/);
+    expect(await gateway.receiptOf(response)).toMatchObject({ state: "settled", late: true });
+    const { posted, held } = await gateway.balances();
+    const { captured } = await gateway.receiptOf(response);
+    expect(captured).toBe(expired.captured > 25_000n ? expired.captured : 25_000n);
+    expect({ posted, held }).toEqual({ posted: before.posted - captured, held: 0n });
+  });
+});
+
+describe("books that cannot be written in the middle of a stream", () => {
+  const [surface] = SURFACES;
+
+  test("end it in an error frame without a finish, and give the slot back", async () => {
+    const { secret, key } = await gateway.newPayer("1", { limits: { concurrentRequests: 1 } });
+    const { opened, open } = gate();
+    playInHalves(surface, opened);
+    const response = await post(gateway, surface, { secret, stream: true });
+    const { client } = gateway.tollgate.database;
+    client.run("ALTER TABLE holds RENAME TO lost_table");
+    open();
+    const frames = await dataOf(response);
+    client.run("ALTER TABLE lost_table RENAME TO holds");
+    expect(frames.at(-1)).toMatchObject({ error: { type: "server_error", code: "internal_error" } });
+    expect(JSON.stringify(frames)).not.toMatch(/"finish_reason":"/);
+    const state = await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
+    expect(await objectOf(state)).toMatchObject({ concurrent_requests: { used: 0 } });
+    await Bun.sleep(HOLD_TTL_MS);
+    await sweep();
+    expect((await gateway.balances(key.accountId)).held).toBe(0n);
+    expect((await post(gateway, surface, { secret })).status).toBe(200);
+  }, 15_000);
+
+  test("for a moment delay the end and nothing else", async () => {
+    const { opened, open } = gate();
+    playInHalves(surface, opened);
+    const response = await post(gateway, surface, { stream: true });
+    const { client } = gateway.tollgate.database;
+    client.run("ALTER TABLE holds RENAME TO lost_table");
+    open();
+    await Bun.sleep(100);
+    client.run("ALTER TABLE lost_table RENAME TO holds");
+    expect(await response.text()).toEndWith("data: [DONE]\n\n");
+    expect(await gateway.receiptOf(response)).toMatchObject({ state: "settled", captured: 25_000n });
+  });
+});
+
+describe.each(SURFACES)("a key out of money that hammers, on $path", (surface) => {
+  test("is answered from memory for a second, and then asks the wallet again", async () => {
+    const { secret, key } = await gateway.newPayer("0");
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await expectError(await post(gateway, surface, { secret }), surface, "wallet_empty");
+    }
+    const { ledger } = gateway.tollgate;
+    await ledger.topUp({ walletId: key.accountId, topUpId: "later", amount: 1_000_000_000n });
+    await expectError(await post(gateway, surface, { secret }), surface, "wallet_empty");
+    await Bun.sleep(1_050);
+    expect((await post(gateway, surface, { secret })).status).toBe(200);
+  });
+
+  test("does not keep another key of anybody from the wallet", async () => {
+    const { secret } = await gateway.newPayer("0");
+    for (let attempt = 0; attempt < 4; attempt++) await post(gateway, surface, { secret });
+    expect((await post(gateway, surface)).status).toBe(200);
+  });
+});

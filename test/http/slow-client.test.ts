@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { SURFACES, type Surface } from "../support/client.ts";
+import { EVENT_STREAM, frame, streamedLines } from "../support/says.ts";
+import { answer, type ScriptRequest } from "../support/script.ts";
+import { scriptedUpstream } from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+const timeouts = { firstOutputMs: 2_000, idleMs: 200, totalMs: 1_500 };
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    upstreams: ({ openaiUrl, anthropicUrl }) => [
+      scriptedUpstream("scripted-openai", "openai", { baseUrl: openaiUrl, timeouts }),
+      scriptedUpstream("scripted-anthropic", "anthropic", { baseUrl: anthropicUrl, timeouts }),
+    ],
+  });
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+/** Far more than all socket buffers between upstream and client together. */
+const LARGE_CHARS = 24 * 1024 * 1024;
+
+/** A streamed answer of that many characters, in words of 64 KiB. */
+function playLarge(surface: Surface): void {
+  const word = ` ${"y".repeat(64 * 1024 - 1)}`;
+  const speech = { text: word.repeat(LARGE_CHARS / word.length), usage: { input: 11, output: 7 } };
+  gateway.upstream.on(surface.model, (request: ScriptRequest) => {
+    const body = frame(request.protocol, streamedLines(request, speech));
+    return answer({ headers: EVENT_STREAM, body, pieces: [256 * 1024] })(request);
+  });
+}
+
+/** Asks for a stream and reads nothing of it until told to. */
+function askAndStare(surface: Surface): Socket {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  socket.on("error", () => {});
+  const body = JSON.stringify(surface.body({ stream: true }));
+  socket.pause();
+  socket.write(
+    `POST ${surface.path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${gateway.secret}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+  );
+  return socket;
+}
+
+describe.each(SURFACES)("a client that does not read, on $path", (surface) => {
+  test("holds the upstream up, and is settled and let go at the total limit", async () => {
+    playLarge(surface);
+    const socket = askAndStare(surface);
+    await gateway.upstream.waitForSeen(1);
+    await Bun.sleep(700);
+    // Neither ended for idleness nor read to its end into our memory.
+    expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeUndefined();
+    expect((await gateway.balances()).held).toBeGreaterThan(0n);
+    await gateway.upstream.seen[0]?.over;
+    expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeNumber();
+    await gateway.nothingIsHeld();
+    const id =
+      gateway.log
+        .text()
+        .match(/"request":"([^"]+)"/g)
+        ?.at(-1)
+        ?.slice(11, -1) ?? "";
+    expect((await gateway.receiptOf(id)).outcome).toMatchObject({
+      outcome: "upstream_timeout",
+      source: "estimated",
+    });
+    socket.destroy();
+  });
+
+  test("for longer than the upstream may be silent gets the whole answer all the same", async () => {
+    playLarge(surface);
+    const socket = askAndStare(surface);
+    await gateway.upstream.waitForSeen(1);
+    await Bun.sleep(700);
+    let tail = "";
+    let bytes = 0;
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    socket.on("data", (chunk) => {
+      bytes += chunk.length;
+      tail = (tail + chunk.toString("latin1")).slice(-300);
+      if (tail.endsWith("\r\n0\r\n\r\n")) resolve();
+    });
+    socket.on("close", () => resolve());
+    socket.resume();
+    await ended;
+    expect(tail).toMatch(/\[DONE\]|message_stop/);
+    expect(bytes).toBeGreaterThan(LARGE_CHARS);
+    await gateway.nothingIsHeld();
+    socket.destroy();
+  });
+});

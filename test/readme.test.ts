@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { scripts } from "../package.json";
+import { ConfigError } from "../src/config/config-error.ts";
+import { loadConfig } from "../src/config.ts";
+import { ERRORS } from "../src/errors.ts";
+import { codesOf, REPOSITORY, readReadme } from "./support/readme.ts";
+import { createReadmeShell } from "./support/readme-shell.ts";
+import { type ServedProcess, serveProcess } from "./support/served-process.ts";
+
+const README = readReadme();
+const START = README.snippet("run start");
+const TEST = README.snippet("run test");
+const FIRST_REQUEST = README.snippet("curl -i");
+const RECEIPT = README.snippet("/v1/receipts/");
+const OPENAI = README.snippet('from "openai"');
+const ANTHROPIC = README.snippet('from "@anthropic-ai/sdk"');
+const CLAUDE_CODE = README.snippet("claude -p");
+const YAML = README.snippet("upstreams:");
+const COMMANDS = README.snippet("bun tollgate");
+
+const folder = mkdtempSync(join(tmpdir(), "tollgate-readme-"));
+const shell = createReadmeShell(folder);
+let served: ServedProcess;
+let key: string;
+
+beforeAll(async () => {
+  served = await serveProcess({ folder, environment: shell.environment });
+  key = await secretOf(served);
+}, 10_000);
+
+afterAll(async () => {
+  served.signal("SIGTERM");
+  await served.exitCode;
+  rmSync(folder, { recursive: true });
+});
+
+/** The key of the first start, which is printed after the port is open. */
+async function secretOf({ stderr }: Pick<ServedProcess, "stderr">): Promise<string> {
+  for (let left = 200; left > 0; left--) {
+    const secret = /sk-tg-[\w-]{43}/.exec(stderr())?.[0];
+    if (secret) return secret;
+    await Bun.sleep(20);
+  }
+  throw new Error(`There is no key in: ${stderr()}`);
+}
+
+/** A block with the address of the gateway under test in place of the default one. */
+function here(text: string): string {
+  return text.replaceAll("http://127.0.0.1:8080", served.url);
+}
+
+function firstRequest() {
+  return shell.paste(here(FIRST_REQUEST.text), { TOLLGATE_KEY: key });
+}
+
+function requestIdIn(response: string): string {
+  return /^x-request-id: (\S+)/m.exec(response)?.[1] ?? "";
+}
+
+describe("a block of the README", () => {
+  test("is one that is run here", () => {
+    const run = [START, TEST, FIRST_REQUEST, RECEIPT, OPENAI, ANTHROPIC, CLAUDE_CODE, YAML, COMMANDS];
+    expect(README.snippets.filter((snippet) => !run.includes(snippet))).toEqual([]);
+  });
+});
+
+describe("the commands of the README", () => {
+  test("start a gateway of their own, print a key and stop at Ctrl-C", async () => {
+    const child = Bun.spawn(["sh", "-ec", START.text], {
+      cwd: REPOSITORY,
+      env: { ...shell.environment, DATABASE_URL: `sqlite:${join(folder, "start/tollgate.db")}` },
+      stdout: "ignore",
+      stderr: "pipe",
+      detached: true,
+    });
+    let printed = "";
+    const reading = (async () => {
+      const decoder = new TextDecoder();
+      for await (const chunk of child.stderr) printed += decoder.decode(chunk, { stream: true });
+    })();
+    try {
+      await secretOf({ stderr: () => printed });
+    } finally {
+      if (child.exitCode === null) process.kill(-child.pid, "SIGINT");
+      await Promise.all([reading, child.exited]);
+    }
+    expect(printed).toMatch(/^ {2}try it {3}curl -N http/m);
+  }, 15_000);
+
+  test("run scripts that there are", () => {
+    for (const { text } of [START, TEST]) {
+      expect(Object.keys(scripts)).toContain(/^npx --yes bun@\S+ run (\w+)\n$/.exec(text)?.[1] ?? text);
+    }
+  });
+});
+
+describe("the first request of the README", () => {
+  test("is answered with its id and its cost", async () => {
+    const { stdout } = await firstRequest();
+    expect(stdout).toStartWith("HTTP/1.1 200 OK");
+    expect(stdout).toMatch(/^x-tollgate-cost-usd: 0\.\d+\r$/m);
+    expect(stdout).toContain("You said: Hello, Tollgate!");
+  });
+
+  test("has a receipt under the id", async () => {
+    const REQUEST_ID = requestIdIn((await firstRequest()).stdout);
+    const { stdout } = await shell.paste(here(RECEIPT.text), { TOLLGATE_KEY: key, REQUEST_ID });
+    expect(JSON.parse(stdout)).toMatchObject({ request_id: REQUEST_ID, state: "settled", outcome: "ok" });
+  });
+
+  test.each([
+    ["openai", OPENAI],
+    ["@anthropic-ai/sdk", ANTHROPIC],
+  ])("is answered to the snippet for %s", async (_package, { text }) => {
+    const { stdout, stderr } = await shell.run(here(text), { TOLLGATE_KEY: key });
+    expect(stderr).toBe("");
+    expect(stdout).toContain("You said: Hello, Tollgate!");
+  });
+
+  test("is answered to Claude Code with both of its models", async () => {
+    const { stdout } = await shell.paste(here(CLAUDE_CODE.text), { TOLLGATE_KEY: key });
+    expect(stdout.match(/You said: Hello, Tollgate!/g)).toHaveLength(2);
+  });
+});
+
+describe("the command lines of the README", () => {
+  test("succeed one after the other beside the running gateway", async () => {
+    const REQUEST_ID = requestIdIn((await firstRequest()).stdout);
+    let KEY_ID = "";
+    for (const line of COMMANDS.text.trimEnd().split("\n")) {
+      const { exitCode, stdout, stderr } = await shell.paste(line, { REQUEST_ID, KEY_ID });
+      expect([line, exitCode], stderr).toEqual([line, 0]);
+      if (line.includes("key create")) KEY_ID = /\(([\da-f-]{36})\)/.exec(stdout)?.[1] ?? "";
+    }
+  }, 15_000);
+});
+
+describe("the configuration of the README", () => {
+  const inFolder = join(folder, "config");
+  const load = (environment: Record<string, string>) => loadConfig(environment, { folder: inFolder });
+  beforeAll(() => Bun.write(join(inFolder, "tollgate.yaml"), YAML.text));
+
+  test("loads with its variables set", () => {
+    const { models, upstreams } = load({ OPENAI_API_KEY: "a", ANTHROPIC_API_KEY: "b" });
+    expect(models.map(({ id }) => id)).toEqual(["gpt-4.1-mini", "claude-sonnet"]);
+    expect(upstreams.map(({ apiKey }) => apiKey)).toEqual(["a", "b"]);
+  });
+
+  test("is refused without them, both named at once", () => {
+    expect(() => load({})).toThrow(/2 problems.*OPENAI_API_KEY.*ANTHROPIC_API_KEY/s);
+  });
+
+  const variables = README.table("environment").flatMap(([names, defaults]) => {
+    const values = codesOf(defaults);
+    return codesOf(names).map((name, index) => ({ name, value: values[index] ?? "" }));
+  });
+
+  test.each(variables)("$name is read from the environment", ({ name }) => {
+    const problems = problemsWith({ [name]: "no such thing" });
+    expect(problems).toEqual([expect.stringContaining(name)]);
+  });
+
+  test("shows the defaults of the environment", () => {
+    // The file is named by none: in an empty folder there is nothing to read.
+    const shown = variables.filter(({ name }) => name !== "TOLLGATE_CONFIG");
+    const folderOfNothing = { folder: join(folder, "nothing") };
+    const set = loadConfig(
+      Object.fromEntries(shown.map(({ name, value }) => [name, value])),
+      folderOfNothing,
+    );
+    expect(set).toEqual(loadConfig({}, folderOfNothing));
+  });
+});
+
+function problemsWith(environment: Record<string, string>): readonly string[] {
+  try {
+    loadConfig(environment, { folder });
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) return thrown.problems;
+    throw thrown;
+  }
+  return [];
+}
+
+describe("the routes of the README", () => {
+  const routes = README.table("route").flatMap(([paths]) => {
+    const [method = "", first = ""] = codesOf(paths)[0]?.split(" ") ?? [];
+    return [first, ...codesOf(paths).slice(1)].map((path) => [method, path] as const);
+  });
+
+  test.each(routes)("%s %s exists", async (method, path) => {
+    const requestId = requestIdIn((await firstRequest()).stdout);
+    const filled = path.replace("{id}", "demo").replace("{request_id}", requestId);
+    const response = await fetch(served.url + filled, {
+      method,
+      headers: { "x-api-key": key },
+      ...(method === "POST" && {
+        body: '{"model": "demo", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}',
+      }),
+    });
+    expect(response.status).toBe(200);
+  });
+});
+
+describe("the error table of the README", () => {
+  const rows = README.table("code").flatMap(([codes, chat, messages, retry]) =>
+    codesOf(codes).map((code) => ({ code, chat: saidBy(chat), messages: saidBy(messages), retry })),
+  );
+  const causes = Object.values(ERRORS);
+
+  test("has each code of the contract once", () => {
+    const codes = rows.map(({ code }) => code).sort();
+    expect(codes).toEqual([...new Set<string>(causes.map(({ code }) => code))].sort());
+  });
+
+  test.each(rows)("says of $code what both surfaces answer", ({ code, chat, messages }) => {
+    const own = causes.filter((cause) => cause.code === code);
+    expect(chat).toEqual(saidBy(own.map((cause) => `${cause.chat[0]} \`${cause.chat[1]}\``).join()));
+    expect(messages).toEqual(
+      saidBy(own.map((cause) => `${cause.messages[0]} \`${cause.messages[1]}\``).join()),
+    );
+  });
+
+  test.each(rows)("says whether $code may be retried as it is", ({ code, retry }) => {
+    const mayRetry = causes.some((cause) => cause.code === code && cause.retry);
+    expect(retry).toMatch(mayRetry ? /^(yes|only if|after `retry-after`)/ : /^(no|after [^`]*)$/);
+  });
+});
+
+/** The statuses and types that a cell of the error table names. */
+function saidBy(cell = ""): { readonly statuses: string[]; readonly types: string[] } {
+  return {
+    statuses: [...new Set(cell.match(/\b[45]\d\d\b/g))].sort(),
+    types: [...new Set(codesOf(cell))].sort(),
+  };
+}
