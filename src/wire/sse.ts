@@ -22,6 +22,8 @@ export interface SseFrame {
 
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
 const SPACE = 0x20;
+const LINE_FEED = 0x0a;
+const DATA_FIELD = "data: ";
 
 /** Reads a server-sent event stream: LF, CRLF and CR, with or without BOM; comments, ids and retries are dropped. */
 export function createSseDecoder(limits: SseLimits = { eventCharsMax: EVENT_CHARS_MAX }): SseDecoder {
@@ -57,6 +59,11 @@ export function printSse({ event, data }: SseFrame): string {
   return `${name}data: ${body}\n\n`;
 }
 
+/** Whether a line is all of an event: the form that nearly every event of a chat has. */
+function isWholeEvent(text: string, start: number, end: number): boolean {
+  return text.charCodeAt(end + 1) === LINE_FEED && text.startsWith(DATA_FIELD, start);
+}
+
 function createLineReader() {
   let partial = "";
   let event: string | undefined;
@@ -81,6 +88,11 @@ function createLineReader() {
       const events: SseEvent[] = [];
       let start = 0;
       for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+        if (isWholeEvent(text, start, end) && partial === "" && data === undefined && event === undefined) {
+          events.push({ event, data: text.slice(start + DATA_FIELD.length, end) });
+          start = end + 2;
+          continue;
+        }
         const line = partial + text.slice(start, end);
         partial = "";
         start = end + 1;

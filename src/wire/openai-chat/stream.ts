@@ -133,7 +133,11 @@ function mendChoices(text: string, steps: readonly ChoiceStep[]): string {
 }
 
 function sumOfSteps(steps: readonly ChoiceStep[]): Omit<ReplyPart, "text" | "usage"> {
-  const generated = steps.map((step) => step.generated).join("");
-  const isReadable = steps.some((step) => step.isReadable);
+  let generated = "";
+  let isReadable = false;
+  for (const step of steps) {
+    generated += step.generated;
+    isReadable ||= step.isReadable;
+  }
   return { generated, isReadable, isOutput: isReadable || generated !== "" };
 }
