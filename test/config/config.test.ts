@@ -187,6 +187,8 @@ colour: red
       DATABASE_URL: "postgres://u:p@h/d",
       REDIS_URL: "redis://h",
       LEDGER_URL: "grpc://h:1",
+      LEDGER_LISTEN: "127.0.0.1:50051",
+      METRICS_LISTEN: "127.0.0.1:9464",
     };
     expect([...placesOf(problemsOf(yaml, environment))].sort()).toEqual(
       [
@@ -196,6 +198,8 @@ colour: red
         "DATABASE_URL",
         "REDIS_URL",
         "LEDGER_URL",
+        "LEDGER_LISTEN",
+        "METRICS_LISTEN",
         "upstreams.demo",
         "upstreams.a.protocol",
         "upstreams.a.base_url",
