@@ -38,6 +38,11 @@ export function picosToNanos(picos: bigint): Nanos {
   return (picos + PICOS_PER_NANO - 1n) / PICOS_PER_NANO;
 }
 
+/** The same money as a sum of tokens × price. */
+export function nanosToPicos(nanos: Nanos): bigint {
+  return nanos * PICOS_PER_NANO;
+}
+
 function parseDecimal(text: string, digits: number): bigint {
   const match = /^(\d{1,10})(?:\.(\d+))?$/.exec(text);
   const fraction = match?.[2] ?? "";

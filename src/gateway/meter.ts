@@ -21,6 +21,8 @@ export interface Meter {
   reported(): Usage | undefined;
   /** Everything generated so far. */
   generated(): string;
+  /** How long that is. */
+  readonly generatedChars: number;
   /** Cost so far, by report or by rule of thumb: what a heartbeat says. */
   accrued(): Nanos;
 }
@@ -70,6 +72,9 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     },
     reported,
     generated: () => pieces.join(""),
+    get generatedChars() {
+      return generatedChars;
+    },
     accrued() {
       if (!route || firstOutputAt === undefined) return 0n;
       const known = reported() ?? { ...NO_USAGE, inputTokens: roughInput(quote) };

@@ -1,5 +1,5 @@
 import { dearestInput, type Model, type Route } from "../domain/model.ts";
-import { type Nanos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
+import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { ModelRequest } from "../wire/wire-protocol.ts";
 
@@ -14,6 +14,8 @@ export interface Quote {
   readonly request: ModelRequest;
   /** Those of the model's routes that can answer this request; never empty. */
   readonly routes: readonly Route[];
+  /** The dearest among the routes. */
+  readonly prices: { readonly input: PicosPerToken; readonly output: PicosPerToken };
   /** Upper bound of the input. */
   readonly inputTokens: number;
   /** Output limit that is sent upstream, for each of the request's choices. */
@@ -37,14 +39,14 @@ export function quoteRequest({ model, routes, request, mayClamp }: QuoteOptions)
   const ceiling = Math.min(wanted, model.outputTokensMax);
   const mayLower = mayClamp || request.outputTokensMax === undefined;
   const floor = mayLower ? Math.min(least, ceiling) : ceiling;
-  return { model, request, routes, inputTokens: boundInput(model, request), ceiling, floor };
+  const inputTokens = boundInput(model, request);
+  return { model, request, routes, prices: dearestPrices(routes), inputTokens, ceiling, floor };
 }
 
 /** What a quote comes to with a given ceiling, over the dearest route. */
-export function amountOf(quote: Quote, ceiling: number): Nanos {
-  const { input, output } = dearestPrices(quote.routes);
+export function amountOf({ prices, inputTokens, request }: Quote, ceiling: number): Nanos {
   return picosToNanos(
-    BigInt(quote.inputTokens) * input + BigInt(quote.request.choices) * BigInt(ceiling) * output,
+    BigInt(inputTokens) * prices.input + BigInt(request.choices) * BigInt(ceiling) * prices.output,
   );
 }
 
@@ -72,9 +74,8 @@ export function fitMinute(quote: Quote, tokensPerMinute: number): Quote {
 /** Lowers the ceiling to what the granted part of the quote pays for. */
 export function fitGrant(quote: Quote, granted: Nanos): Quote {
   if (granted >= amountOf(quote, quote.ceiling)) return quote;
-  const { output } = dearestPrices(quote.routes);
-  const inputCost = amountOf(quote, 0);
-  const affordable = ((granted - inputCost) * 1000n) / (output * BigInt(quote.request.choices));
+  const forOutput = nanosToPicos(granted - amountOf(quote, 0));
+  const affordable = forOutput / (quote.prices.output * BigInt(quote.request.choices));
   return { ...quote, ceiling: Math.max(quote.floor, Number(affordable)) };
 }
 
@@ -84,7 +85,7 @@ function boundInput(model: Model, { input }: ModelRequest): number {
   return Math.min(text + input.images * model.imageTokens, model.contextWindow);
 }
 
-function dearestPrices(routes: readonly Route[]): { input: PicosPerToken; output: PicosPerToken } {
+function dearestPrices(routes: readonly Route[]): Quote["prices"] {
   let input = 0n;
   let output = 0n;
   for (const { price } of routes) {

@@ -1,5 +1,5 @@
 import { createSseDecoder } from "../wire/sse.ts";
-import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
+import { type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
 import type { Call, Reply } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
 import type { Outcome } from "./outcome.ts";
@@ -35,7 +35,7 @@ async function relayWhole(answer: Response, { call, quote, meter }: Relay): Prom
 
 async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
   const reader = context.call.wire.readStream(context.quote.request);
-  const unsent: Unsent = { text: "", bytes: 0, generatedChars: 0 };
+  const unsent: Unsent = { text: "", bytes: 0 };
   try {
     await pump(answer, { reader, unsent }, context);
   } catch (fault) {
@@ -48,14 +48,12 @@ async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
   return { kind: "finished", ending: unsent.text + reader.ending() };
 }
 
-/** What a stream makes us keep. */
+/** What a stream makes us keep, beside what the meter keeps to be counted. */
 interface Unsent {
   /** What the client will see next: everything until the first output, so that another route can still answer. */
   text: string;
   /** Bytes that came since the client last saw something. */
   bytes: number;
-  /** Characters of the whole answer, which are kept to be counted. */
-  generatedChars: number;
 }
 
 /** Passes on an answer as it comes. Throws {@link UpstreamFault} when too much of it would have to be kept. */
@@ -73,10 +71,14 @@ async function pump(
     if (!reader.finished) watch.progress();
     ended = chunk?.done ?? true;
     unsent.bytes += chunk?.value?.byteLength ?? 0;
-    if (Math.max(unsent.bytes, unsent.generatedChars) > ANSWER_BYTES_MAX) throw new UpstreamFault("too long");
+    if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX) throw new UpstreamFault("too long");
     try {
       const events = chunk?.value ? decoder.push(chunk.value) : decoder.end();
-      for (const event of events) take(reader.read(event), unsent, meter);
+      for (const event of events) {
+        const part = reader.read(event);
+        meter.add(part);
+        unsent.text += part.text;
+      }
     } finally {
       // Also when this chunk turned bad: what came before that was generated, and is charged.
       const room = meter.hasOutput ? passOn(unsent, context) : undefined;
@@ -84,12 +86,6 @@ async function pump(
     }
   }
   if (body && reader.done) letGo(body);
-}
-
-function take(part: ReplyPart, unsent: Unsent, meter: Meter): void {
-  meter.add(part);
-  unsent.text += part.text;
-  unsent.generatedChars += part.generated.length;
 }
 
 /** Hands over what the client may see. Returns what to wait for when it reads too slowly. */
