@@ -6,20 +6,9 @@ import { readModels } from "./config/models.ts";
 import type { Environment } from "./config/placeholders.ts";
 import { createProblems, type Problems } from "./config/problems.ts";
 import { readSettings } from "./config/settings.ts";
-import type { Model, Protocol } from "./domain/model.ts";
+import type { Model } from "./domain/model.ts";
 import type { Limits } from "./limiter/limiter.ts";
-import type { UpstreamTimeouts } from "./upstream/upstream.ts";
-
-/** An upstream as the operator wrote it. */
-export interface UpstreamConfig {
-  readonly name: string;
-  readonly protocol: Protocol;
-  /** Without a slash at its end. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly timeouts: UpstreamTimeouts;
-  readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
-}
+import type { UpstreamConfig } from "./upstream/upstream.ts";
 
 /** Everything the environment and the YAML file decide, checked as a whole. */
 export interface Config {

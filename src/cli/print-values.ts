@@ -1,5 +1,6 @@
 import type { Account } from "../accounts/account.ts";
 import { printUsd } from "../domain/money.ts";
+import { printTime } from "../domain/time.ts";
 import type { ApiKey } from "../keys/key.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/ledger.ts";
 
@@ -9,11 +10,6 @@ export function printTable(titles: readonly string[], rows: readonly (readonly s
   const widths = titles.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
   const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   return lines.map((line) => line.trimEnd()).join("\n");
-}
-
-/** ISO 8601 in UTC, or null. */
-function printTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }
 
 export function printBalances({ posted, held, available }: Balances) {

@@ -42,11 +42,7 @@ export async function admit(
 
 /** A key's own limits, and the configured ones where it has none. */
 export function limitsOf({ key }: Caller, defaults: Limits): Limits {
-  return {
-    requestsPerMinute: key.limits.requestsPerMinute ?? defaults.requestsPerMinute,
-    tokensPerMinute: key.limits.tokensPerMinute ?? defaults.tokensPerMinute,
-    concurrentRequests: key.limits.concurrentRequests ?? defaults.concurrentRequests,
-  };
+  return { ...defaults, ...key.limits };
 }
 
 function limitHeaders(state: LimitState, surface: string): Record<string, string> {

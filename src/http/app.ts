@@ -3,7 +3,7 @@ import { GatewayError } from "../errors.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../wire/openai-chat/protocol.ts";
-import { errorResponse, errorWire } from "./error-response.ts";
+import { refuse } from "./error-response.ts";
 import { healthRoutes } from "./health.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { inferenceRoute } from "./inference.ts";
@@ -26,16 +26,11 @@ export function createApp(parts: HttpParts) {
     .onError(({ request, code, error }) => {
       if (code === "NOT_FOUND") return refuseUnmatched(request);
       parts.gateway.log.error(describeFault(error), "fault in a route");
-      return say(request, new GatewayError("internal"));
+      return refuse(request, new GatewayError("internal"), newRequestId());
     });
 }
 
 function refuseUnmatched(request: Request): Response {
   const isKnown = isNotBuilt(request.method, pathOf(request));
-  return say(request, new GatewayError(isKnown ? "not_built" : "unknown_route"));
-}
-
-function say(request: Request, error: GatewayError): Response {
-  const wire = errorWire(pathOf(request), request.headers);
-  return errorResponse(error, wire, { requestId: newRequestId() });
+  return refuse(request, new GatewayError(isKnown ? "not_built" : "unknown_route"), newRequestId());
 }

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
 import type { Call } from "../gateway/gateway.ts";
 import { runRequest } from "../gateway/run-request.ts";
-import { describeFault } from "../telemetry/log.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
 import { errorWire } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { logInternal } from "./log-internal.ts";
 import { createBodyReader } from "./read-body.ts";
 import { createReply, type HttpReply } from "./reply.ts";
 import { newRequestId } from "./request-id.ts";
@@ -50,12 +50,10 @@ async function run(parts: HttpParts, call: Call, reply: HttpReply): Promise<void
   try {
     await runRequest(parts.gateway, call, reply);
   } catch (thrown) {
-    if (isHangUp(thrown, reply)) call.record.outcome = "client_closed";
     const error = reply.fail(thrown);
-    call.record.outcome ??= error.row.code;
-    if (error.row.code === "internal_error" && !isHangUp(thrown, reply)) {
-      parts.gateway.log.error({ request: call.id, ...describeFault(error.cause ?? error) }, "internal error");
-    }
+    const hungUp = isHangUp(thrown, reply);
+    call.record.outcome ??= hungUp ? "client_closed" : error.row.code;
+    if (!hungUp) logInternal(parts.gateway.log, call.id, error);
   } finally {
     parts.running.end();
     logRequest(parts, call, reply);

@@ -1,10 +1,9 @@
 import { toGatewayError } from "../errors.ts";
 import type { Caller } from "../keys/key.ts";
-import { describeFault } from "../telemetry/log.ts";
-import { errorResponse, errorWire } from "./error-response.ts";
+import { refuse } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { logInternal } from "./log-internal.ts";
 import { idHeaders, newRequestId } from "./request-id.ts";
-import { pathOf } from "./request-path.ts";
 import { readSecret } from "./secret.ts";
 
 /** Answers a request of a known caller with a JSON body, or with the error that `respond` threw. */
@@ -19,9 +18,7 @@ export async function answerCaller(
     return Response.json(await respond(caller), { headers: idHeaders(requestId) });
   } catch (thrown) {
     const error = toGatewayError(thrown);
-    if (error.kind === "internal") {
-      gateway.log.error({ request: requestId, ...describeFault(error.cause) }, "internal error");
-    }
-    return errorResponse(error, errorWire(pathOf(request), request.headers), { requestId });
+    logInternal(gateway.log, requestId, error);
+    return refuse(request, error, requestId);
   }
 }

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { printUsd } from "../domain/money.ts";
+import { printTime } from "../domain/time.ts";
 import { limitsOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Caller } from "../keys/key.ts";
@@ -62,8 +63,4 @@ function printSpendLimit({ amount, used, held, period, keyId, resetsAtMs }: Spen
     remaining_usd: printUsd(left > 0n ? left : 0n),
     resets_at: printTime(resetsAtMs),
   };
-}
-
-function printTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

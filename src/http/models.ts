@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import type { Model } from "../domain/model.ts";
+import { printTime } from "../domain/time.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/select-model.ts";
 import type { Caller } from "../keys/key.ts";
@@ -56,7 +57,7 @@ function printModel(model: Model): object {
     owned_by: "tollgate",
     type: "model",
     display_name: model.id,
-    created_at: new Date(model.createdAtS * 1000).toISOString(),
+    created_at: printTime(model.createdAtS * 1000),
     context_window: model.contextWindow,
     max_input_tokens: model.contextWindow,
     max_tokens: model.outputTokensMax,

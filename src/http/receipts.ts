@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
 import { printUsd } from "../domain/money.ts";
+import { printTime } from "../domain/time.ts";
 import type { Usage } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { Receipt } from "../ledger/ledger.ts";
@@ -45,8 +46,8 @@ function printReceipt(receipt: Receipt): object {
     total_ms: outcome?.totalMs ?? null,
     attempts: outcome?.attempts ?? [],
     metadata: receipt.metadata ?? null,
-    created_at: new Date(receipt.createdAtMs).toISOString(),
-    resolved_at: receipt.resolvedAtMs === undefined ? null : new Date(receipt.resolvedAtMs).toISOString(),
+    created_at: printTime(receipt.createdAtMs),
+    resolved_at: printTime(receipt.resolvedAtMs),
   };
 }
 

@@ -1,21 +1,11 @@
 import type { Protocol } from "../domain/model.ts";
-import type { Upstream, UpstreamCall, UpstreamTimeouts } from "./upstream.ts";
-
-export interface HttpUpstreamOptions {
-  readonly name: string;
-  readonly protocol: Protocol;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  readonly apiKey: string;
-  readonly timeouts: UpstreamTimeouts;
-  readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
-}
+import type { Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
 
 /**
  * An upstream reached over HTTP. Follows no redirect, so that a call and its credentials go to the
  * operator's host and nowhere else; asks for no compression, which would only delay a stream.
  */
-export function createHttpUpstream(options: HttpUpstreamOptions): Upstream {
+export function createHttpUpstream(options: UpstreamConfig): Upstream {
   const { name, protocol, timeouts, outputLimitField } = options;
   const credentials = credentialHeaders(protocol, options.apiKey);
   return {

@@ -23,6 +23,17 @@ export interface UpstreamTimeouts {
   readonly totalMs: number;
 }
 
+/** An upstream reached over HTTP, as the operator wrote it. */
+export interface UpstreamConfig {
+  readonly name: string;
+  readonly protocol: Protocol;
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly timeouts: UpstreamTimeouts;
+  readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+}
+
 /** A place that answers model requests. */
 export interface Upstream {
   readonly name: string;

@@ -5,6 +5,11 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a member says anything: JSON's null is as good as leaving it out. */
+export function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
 /** Parses a JSON object; `undefined` for any other text. */
 export function parseJsonObject(text: string): JsonObject | undefined {
   try {

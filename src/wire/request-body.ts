@@ -76,6 +76,11 @@ export function readList(body: JsonObject, field: string): readonly unknown[] {
   return value;
 }
 
+/** A reasoning budget in whole tokens; 0 for what is none, which is the upstream's to refuse. */
+export function readBudget(value: unknown): number {
+  return typeof value === "number" && value > 0 ? Math.ceil(value) : 0;
+}
+
 /** Throws `unpriced_field` for a service tier or speed that is billed otherwise than the catalog says. */
 export function refuseUnpriced(body: JsonObject): void {
   requireOneOf(body, "service_tier", SERVICE_TIERS);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -12,7 +12,7 @@ import {
   type ToolSet,
 } from "ai";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type FailingGateway, type Failure, startFailingGateway } from "../support/failures.ts";
+import { type Failure, failingGateways } from "../support/failures.ts";
 
 type Protocol = "openai" | "anthropic";
 interface Connection {
@@ -32,22 +32,10 @@ const PROVIDERS = [
   ["@ai-sdk/anthropic", "anthropic", (to: Connection, model: string) => createAnthropic(to)(model)],
 ] as const;
 
-const failing = new Map<Protocol, FailingGateway>();
-beforeAll(async () => {
-  for (const protocol of ["openai", "anthropic"] as const) {
-    failing.set(protocol, await startFailingGateway(protocol));
-  }
-});
-afterAll(async () => {
-  for (const { gateway } of failing.values()) await gateway.stop();
-});
+const gatewayFor = failingGateways();
 
 describe.each(PROVIDERS)("ai with %s", (_name, protocol, create) => {
-  const gatewayOf = () => {
-    const found = failing.get(protocol);
-    if (!found) throw new Error("The gateway has not started");
-    return found;
-  };
+  const gatewayOf = () => gatewayFor(protocol);
   const modelOf = (
     model: string,
     { secret, fetch: through = fetch }: { secret?: string; fetch?: typeof fetch } = {},

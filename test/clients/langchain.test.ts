@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ChatAnthropic } from "@langchain/anthropic";
 import { ChatOpenAI } from "@langchain/openai";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type FailingGateway, type Failure, startFailingGateway } from "../support/failures.ts";
+import { type Failure, failingGateways } from "../support/failures.ts";
 
 type Protocol = "openai" | "anthropic";
 interface Connection {
@@ -39,22 +39,10 @@ const CLIENTS = [
   ],
 ] as const;
 
-const failing = new Map<Protocol, FailingGateway>();
-beforeAll(async () => {
-  for (const protocol of ["openai", "anthropic"] as const) {
-    failing.set(protocol, await startFailingGateway(protocol));
-  }
-});
-afterAll(async () => {
-  for (const { gateway } of failing.values()) await gateway.stop();
-});
+const gatewayFor = failingGateways();
 
 describe.each(CLIENTS)("LangChain with %s", (_name, protocol, create) => {
-  const gatewayOf = () => {
-    const found = failing.get(protocol);
-    if (!found) throw new Error("The gateway has not started");
-    return found;
-  };
+  const gatewayOf = () => gatewayFor(protocol);
   const chatOf = (model: string, more: Partial<Connection> = {}) => {
     const { gateway } = gatewayOf();
     return create({ url: gateway.url, secret: gateway.secret, maxRetries: 0, fetch, ...more }, model);

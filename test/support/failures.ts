@@ -1,3 +1,5 @@
+import { afterAll, beforeAll } from "bun:test";
+import type { Protocol } from "../../src/domain/model.ts";
 import { type Cause, ERRORS, type ErrorRow } from "../../src/errors.ts";
 import { says } from "./says.ts";
 import { answer, resetAtOnce, silence } from "./script.ts";
@@ -17,6 +19,24 @@ export interface Failure {
 export interface FailingGateway {
   readonly gateway: TestGateway;
   readonly failures: readonly Failure[];
+}
+
+/** One for each protocol, for suites whose clients speak both: started before the file's tests, stopped after them. */
+export function failingGateways(): (protocol: Protocol) => FailingGateway {
+  const failing = new Map<Protocol, FailingGateway>();
+  beforeAll(async () => {
+    for (const protocol of ["openai", "anthropic"] as const) {
+      failing.set(protocol, await startFailingGateway(protocol));
+    }
+  });
+  afterAll(async () => {
+    for (const { gateway } of failing.values()) await gateway.stop();
+  });
+  return (protocol) => {
+    const found = failing.get(protocol);
+    if (!found) throw new Error("The gateway has not started");
+    return found;
+  };
 }
 
 const PROMPT = "Say hello.";

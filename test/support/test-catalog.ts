@@ -1,7 +1,6 @@
-import type { UpstreamConfig } from "../../src/config.ts";
 import type { Model, Price, Protocol, Route } from "../../src/domain/model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
-import type { UpstreamTimeouts } from "../../src/upstream/upstream.ts";
+import type { UpstreamConfig, UpstreamTimeouts } from "../../src/upstream/upstream.ts";
 import type { ScriptedUpstream } from "./scripted-upstream.ts";
 
 /** 1,000 nano-USD for an input token, 2,000 for an output token; cached 100, written 1,250 and 2,000. */

@@ -11,7 +11,6 @@ import type { SpendLimit } from "../ledger.ts";
 import { countersNeeded, type Needs } from "../needs.ts";
 import { createWorkingBook, type WorkingBook } from "../working-book.ts";
 import {
-  type CounterRow,
   type HoldRow,
   readCounter,
   readHold,
@@ -20,8 +19,8 @@ import {
   readWallet,
   type SpendLimitRow,
   type TransferRow,
-  type WalletRow,
 } from "./rows.ts";
+import { prepareCounterRead, prepareRead, prepareWalletRead } from "./statements.ts";
 
 /** Due holds that one transaction looks at; the sweeper gets to the rest. */
 const DUE_MAX = 500;
@@ -105,9 +104,9 @@ export function createLoader(client: Database): LoadBooks {
 
 function prepare(client: Database) {
   const query = <Row, Parameters extends (string | number)[]>(sql: string) =>
-    client.query<Row, Parameters>(sql).safeIntegers(true);
+    prepareRead<Row, Parameters>(client, sql);
   return {
-    wallet: query<WalletRow, [string]>("SELECT * FROM wallets WHERE wallet_id = ?"),
+    wallet: prepareWalletRead(client),
     hold: query<HoldRow, [string, string]>(
       `SELECT ${HOLD_COLUMNS} FROM holds WHERE wallet_id = ? AND hold_id = ?`,
     ),
@@ -121,9 +120,7 @@ function prepare(client: Database) {
     limit: query<SpendLimitRow, [string, string]>(
       "SELECT * FROM spend_limits WHERE wallet_id = ? AND limit_id = ?",
     ),
-    counter: query<CounterRow, [string, string, number]>(
-      "SELECT used, held FROM limit_counters WHERE wallet_id = ? AND limit_id = ? AND period_start_ms = ?",
-    ),
+    counter: prepareCounterRead(client),
     posting: query<TransferRow, [string, string, number]>(
       "SELECT * FROM transfers WHERE wallet_id = ? AND transfer_id = ? AND kind = ?",
     ),

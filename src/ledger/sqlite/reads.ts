@@ -12,8 +12,8 @@ import {
   type SpendLimitUsage,
 } from "../ledger.ts";
 import { periodEnd, periodStart } from "../period.ts";
-import type { SpendLimitRow, WalletRow } from "./rows.ts";
-import { type CounterRow, type HoldRow, readHold, readSpendLimit, readWallet } from "./rows.ts";
+import { type HoldRow, readHold, readSpendLimit, readWallet, type SpendLimitRow } from "./rows.ts";
+import { prepareCounterRead, prepareRead, prepareWalletRead } from "./statements.ts";
 
 /** What may be asked of the books without changing them; sees what is committed. */
 export interface LedgerReads {
@@ -43,18 +43,16 @@ interface ReceiptRow extends HoldRow {
 }
 
 export function createSqliteReads({ client, now }: { client: Database; now: () => number }): LedgerReads {
-  const query = <Row, Parameters extends (string | number)[]>(sql: string) =>
-    client.query<Row, Parameters>(sql).safeIntegers(true);
-  const wallet = query<WalletRow, [string]>("SELECT * FROM wallets WHERE wallet_id = ?");
-  const receipt = query<ReceiptRow, [string, string]>(
+  const wallet = prepareWalletRead(client);
+  const receipt = prepareRead<ReceiptRow, [string, string]>(
+    client,
     "SELECT * FROM holds WHERE wallet_id = ? AND hold_id = ?",
   );
-  const limits = query<SpendLimitRow, [string, string]>(
+  const limits = prepareRead<SpendLimitRow, [string, string]>(
+    client,
     "SELECT * FROM spend_limits WHERE wallet_id = ? AND (key_id IS NULL OR key_id = ?) ORDER BY limit_id",
   );
-  const counter = query<CounterRow, [string, string, number]>(
-    "SELECT used, held FROM limit_counters WHERE wallet_id = ? AND limit_id = ? AND period_start_ms = ?",
-  );
+  const counter = prepareCounterRead(client);
 
   return {
     balances(walletId) {

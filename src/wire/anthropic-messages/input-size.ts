@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, readArray } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
 import { type PartSize, sumOfSizes, TEXT_SIZE, UNBOUNDED_SIZE } from "../part-size.ts";
 
 /** Blocks whose tokens are all in the body's text. Every other block may be anything. */
@@ -61,8 +61,4 @@ function sizeOfDocument(source: unknown, depth: number): PartSize {
   if (!isJsonObject(source)) return UNBOUNDED_SIZE;
   if (source.type === "text") return TEXT_SIZE;
   return source.type === "content" ? sizeOfContent(source.content, depth + 1) : UNBOUNDED_SIZE;
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

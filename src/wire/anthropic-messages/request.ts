@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject } from "../json-read.ts";
 import { editMembers, sayOnce } from "../json-text.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import {
   parseBody,
+  readBudget,
   readFlag,
   readList,
   readObject,
@@ -31,7 +31,7 @@ export function parseRequest(text: string): ModelRequest {
     stream: readFlag(body, "stream"),
     outputTokensMax: readPositive(body, "max_tokens"),
     outputLimitField: undefined,
-    thinkingTokens: readThinkingTokens(readObject(body, "thinking")),
+    thinkingTokens: readBudget(readObject(body, "thinking")?.budget_tokens),
     choices: 1,
     wantsUsage: true,
     input: inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
@@ -53,11 +53,6 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
     thinking: sayOnce,
     tools: sayOnce,
   });
-}
-
-function readThinkingTokens(thinking: JsonObject | undefined): number {
-  const budget = isJsonObject(thinking) ? thinking.budget_tokens : undefined;
-  return typeof budget === "number" && budget > 0 ? Math.ceil(budget) : 0;
 }
 
 function promptTextOf(text: string): string {

@@ -23,8 +23,7 @@ export function readUsage(usage: JsonObject): Usage | undefined {
 }
 
 /** Usage in a stream is cumulative: what a later event leaves out or has as null still stands. */
-export function mergeUsage(before: JsonObject, reported: unknown): JsonObject {
-  if (!isJsonObject(reported)) return before;
+export function mergeUsage(before: JsonObject, reported: JsonObject): JsonObject {
   const said = Object.entries(reported).filter(([, value]) => value !== null);
   return { ...before, ...Object.fromEntries(said) };
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, readArray } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
 import { imageCharsOf, type PartSize, sumOfSizes, TEXT_SIZE, UNBOUNDED_SIZE } from "../part-size.ts";
 
 const TEXT_PARTS = new Set(["text", "refusal", "thinking"]);
@@ -32,8 +32,4 @@ function sizeOfImage(image: unknown): PartSize {
   const inlineChars = imageCharsOf(url);
   if (inlineChars === 0 && /^\s*data:/i.test(url)) return UNBOUNDED_SIZE;
   return { images: 1, inlineChars, isUnbounded: false };
-}
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null;
 }

@@ -5,6 +5,7 @@ import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import {
   parseBody,
+  readBudget,
   readFlag,
   readList,
   readObject,
@@ -74,12 +75,11 @@ function refuseUnpricedOutput(body: JsonObject): void {
   if (readList(body, "models").length > 0) throw new GatewayError("unpriced_field", { path: "models" });
 }
 
-/** Two spellings that hosts have for a reasoning budget; what is no such number is theirs to refuse. */
+/** Two spellings that hosts have for a reasoning budget. */
 function readThinkingTokens({ thinking, reasoning }: JsonObject): number {
-  const budget = isJsonObject(thinking)
-    ? thinking.budget_tokens
-    : isJsonObject(reasoning) && reasoning.max_tokens;
-  return typeof budget === "number" && budget > 0 ? Math.ceil(budget) : 0;
+  return readBudget(
+    isJsonObject(thinking) ? thinking.budget_tokens : isJsonObject(reasoning) && reasoning.max_tokens,
+  );
 }
 
 function promptTextOf(text: string): string {
