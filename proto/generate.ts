@@ -1,0 +1,45 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+
+const ROOT = join(import.meta.dir, "..");
+const OPTIONS = [
+  "--enums=String",
+  "--defaults",
+  "--arrays",
+  "--oneofs",
+  "--grpcLib=@grpc/grpc-js",
+  "--importFileExtension=.ts",
+];
+
+/**
+ * Writes into an emptied folder what is made of the protos: their types, and ledger.binpb, the descriptors
+ * that reflection tells. Rejects when a generator fails.
+ */
+export async function generate(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  await run("proto-loader-gen-types", [
+    ...OPTIONS,
+    `--outDir=${folder}`,
+    "--includeDirs=proto",
+    "--",
+    "tollgate/ledger/v1/ledger.proto",
+    "google/rpc/error_details.proto",
+  ]);
+  await run("buf", [
+    "build",
+    "proto",
+    "--as-file-descriptor-set",
+    "--exclude-source-info",
+    `--output=${join(folder, "ledger.binpb")}`,
+  ]);
+  // Lists of everything, for a way to load protos that is not ours.
+  await Promise.all(["ledger.ts", "error_details.ts"].map((file) => rm(join(folder, file))));
+}
+
+async function run(program: string, words: readonly string[]): Promise<void> {
+  const command = [join(ROOT, "node_modules/.bin", program), ...words];
+  const child = Bun.spawn(command, { cwd: ROOT, stdout: "ignore", stderr: "inherit" });
+  if ((await child.exited) !== 0) throw new Error(`Cannot generate from the protos: ${program} failed`);
+}
+
+if (import.meta.main) await generate(join(ROOT, "src/gen"));

@@ -1,0 +1,38 @@
+// Original file: proto/tollgate/ledger/v1/ledger.proto
+
+import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
+import type { HoldState as _tollgate_ledger_v1_HoldState, HoldState__Output as _tollgate_ledger_v1_HoldState__Output } from '../../../tollgate/ledger/v1/HoldState.ts';
+
+export interface HoldFilter {
+  'walletId'?: (string);
+  'startTime'?: (_google_protobuf_Timestamp | null);
+  'endTime'?: (_google_protobuf_Timestamp | null);
+  'keyId'?: (string);
+  'surface'?: (string);
+  'model'?: (string);
+  'upstream'?: (string);
+  'state'?: (_tollgate_ledger_v1_HoldState);
+  'outcome'?: (string);
+  '_keyId'?: "keyId";
+  '_surface'?: "surface";
+  '_model'?: "model";
+  '_upstream'?: "upstream";
+  '_outcome'?: "outcome";
+}
+
+export interface HoldFilter__Output {
+  'walletId': (string);
+  'startTime': (_google_protobuf_Timestamp__Output | null);
+  'endTime': (_google_protobuf_Timestamp__Output | null);
+  'keyId'?: (string);
+  'surface'?: (string);
+  'model'?: (string);
+  'upstream'?: (string);
+  'state': (_tollgate_ledger_v1_HoldState__Output);
+  'outcome'?: (string);
+  '_keyId'?: "keyId";
+  '_surface'?: "surface";
+  '_model'?: "model";
+  '_upstream'?: "upstream";
+  '_outcome'?: "outcome";
+}

@@ -1,0 +1,13 @@
+// Original file: proto/tollgate/ledger/v1/ledger.proto
+
+import type { Hold as _tollgate_ledger_v1_Hold, Hold__Output as _tollgate_ledger_v1_Hold__Output } from '../../../tollgate/ledger/v1/Hold.ts';
+
+export interface ListHoldsResponse {
+  'holds'?: (_tollgate_ledger_v1_Hold)[];
+  'nextPageToken'?: (string);
+}
+
+export interface ListHoldsResponse__Output {
+  'holds': (_tollgate_ledger_v1_Hold__Output)[];
+  'nextPageToken': (string);
+}

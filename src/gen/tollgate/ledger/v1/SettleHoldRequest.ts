@@ -1,0 +1,23 @@
+// Original file: proto/tollgate/ledger/v1/ledger.proto
+
+import type { OutcomeFacts as _tollgate_ledger_v1_OutcomeFacts, OutcomeFacts__Output as _tollgate_ledger_v1_OutcomeFacts__Output } from '../../../tollgate/ledger/v1/OutcomeFacts.ts';
+import type { Struct as _google_protobuf_Struct, Struct__Output as _google_protobuf_Struct__Output } from '../../../google/protobuf/Struct.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface SettleHoldRequest {
+  'walletId'?: (string);
+  'holdId'?: (string);
+  'amountNanos'?: (number | string | Long);
+  'outcome'?: (_tollgate_ledger_v1_OutcomeFacts | null);
+  'metadata'?: (_google_protobuf_Struct | null);
+  '_amountNanos'?: "amountNanos";
+}
+
+export interface SettleHoldRequest__Output {
+  'walletId': (string);
+  'holdId': (string);
+  'amountNanos'?: (Long);
+  'outcome': (_tollgate_ledger_v1_OutcomeFacts__Output | null);
+  'metadata': (_google_protobuf_Struct__Output | null);
+  '_amountNanos'?: "amountNanos";
+}

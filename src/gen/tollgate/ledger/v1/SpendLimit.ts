@@ -1,0 +1,26 @@
+// Original file: proto/tollgate/ledger/v1/ledger.proto
+
+import type { SpendLimitPeriod as _tollgate_ledger_v1_SpendLimitPeriod, SpendLimitPeriod__Output as _tollgate_ledger_v1_SpendLimitPeriod__Output } from '../../../tollgate/ledger/v1/SpendLimitPeriod.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface SpendLimit {
+  'walletId'?: (string);
+  'limitId'?: (string);
+  'keyId'?: (string);
+  'period'?: (_tollgate_ledger_v1_SpendLimitPeriod);
+  'amountNanos'?: (number | string | Long);
+  'timeZone'?: (string);
+  '_keyId'?: "keyId";
+  '_timeZone'?: "timeZone";
+}
+
+export interface SpendLimit__Output {
+  'walletId': (string);
+  'limitId': (string);
+  'keyId'?: (string);
+  'period': (_tollgate_ledger_v1_SpendLimitPeriod__Output);
+  'amountNanos': (Long);
+  'timeZone'?: (string);
+  '_keyId'?: "keyId";
+  '_timeZone'?: "timeZone";
+}

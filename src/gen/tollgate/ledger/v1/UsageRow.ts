@@ -1,0 +1,21 @@
+// Original file: proto/tollgate/ledger/v1/ledger.proto
+
+import type { UsageGroup as _tollgate_ledger_v1_UsageGroup, UsageGroup__Output as _tollgate_ledger_v1_UsageGroup__Output } from '../../../tollgate/ledger/v1/UsageGroup.ts';
+import type { TokenUsage as _tollgate_ledger_v1_TokenUsage, TokenUsage__Output as _tollgate_ledger_v1_TokenUsage__Output } from '../../../tollgate/ledger/v1/TokenUsage.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface UsageRow {
+  'group'?: (_tollgate_ledger_v1_UsageGroup)[];
+  'requests'?: (number | string | Long);
+  'capturedNanos'?: (number | string | Long);
+  'refundedNanos'?: (number | string | Long);
+  'usage'?: (_tollgate_ledger_v1_TokenUsage | null);
+}
+
+export interface UsageRow__Output {
+  'group': (_tollgate_ledger_v1_UsageGroup__Output)[];
+  'requests': (Long);
+  'capturedNanos': (Long);
+  'refundedNanos': (Long);
+  'usage': (_tollgate_ledger_v1_TokenUsage__Output | null);
+}
