@@ -1,15 +1,14 @@
 import { asc } from "drizzle-orm";
-import type { SqliteDatabase } from "../db/sqlite/database.ts";
-import { accounts } from "../db/sqlite/schema.ts";
+import type { Database } from "../db/database.ts";
 import type { Account } from "./account.ts";
 import { readAccount } from "./read-account.ts";
 
 /** Every account, oldest first. */
-export function listAccounts({ db }: SqliteDatabase): readonly Account[] {
-  return db
+export async function listAccounts({ db, tables: { accounts } }: Database): Promise<readonly Account[]> {
+  const order = [asc(accounts.createdAtMs), asc(accounts.id)];
+  const rows = await db
     .select()
     .from(accounts)
-    .orderBy(asc(accounts.createdAtMs), asc(accounts.id))
-    .all()
-    .map(readAccount);
+    .orderBy(...order);
+  return rows.map(readAccount);
 }

@@ -1,17 +1,17 @@
-import { eq, sql } from "drizzle-orm";
-import type { SqliteDatabase } from "../db/sqlite/database.ts";
-import { accounts, apiKeys } from "../db/sqlite/schema.ts";
+import { eq } from "drizzle-orm";
+import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Authenticate, Caller } from "./key.ts";
 import { readKey } from "./read-key.ts";
 import { digestOf, isSecret } from "./secret.ts";
+import { createSharedReads } from "./shared-reads.ts";
 
 /** How long what was read is believed: half of the second within which a revocation is in force. */
 const TRUSTED_MS = 500;
 const CACHED_MAX = 10_000;
 
 export interface AuthenticateParts {
-  readonly database: SqliteDatabase;
+  readonly database: Database;
   readonly now?: () => number;
 }
 
@@ -23,18 +23,18 @@ interface CacheEntry {
 /**
  * Authenticates from a bounded cache that is at most 500 ms old, else with one indexed read. Secrets are
  * found by their digest, so no comparison tells how much of a guess is right; unknown ones leave no trace.
+ * Rejects with `internal` while the database is away: nothing older is believed then.
  */
 export function createAuthenticate({ database, now = Date.now }: AuthenticateParts): Authenticate {
-  const read = prepareRead(database);
+  const read = createSharedReads((digest) => readCaller(database, digest), { now, sharedMs: TRUSTED_MS });
   const cache = new Map<string, CacheEntry>();
 
-  const find = (digest: string, nowMs: number): Caller | undefined => {
+  const find = async (digest: string, nowMs: number): Promise<Caller | undefined> => {
     const cached = cache.get(digest);
-    const ageMs = cached ? nowMs - cached.readAtMs : -1;
-    if (cached && ageMs >= 0 && ageMs < TRUSTED_MS) return cached.caller;
+    if (cached && isFresh(cached.readAtMs, nowMs)) return cached.caller;
     cache.delete(digest);
-    const caller = read(digest);
-    if (caller) remember(digest, { caller, readAtMs: nowMs });
+    const { value: caller, beganAtMs } = await read(digest);
+    if (caller) remember(digest, { caller, readAtMs: beganAtMs });
     return caller;
   };
 
@@ -46,26 +46,28 @@ export function createAuthenticate({ database, now = Date.now }: AuthenticatePar
 
   return async (secret) => {
     if (secret === undefined || !isSecret(secret)) throw new GatewayError("unknown_key");
-    const nowMs = now();
-    const caller = find(digestOf(secret), nowMs);
-    if (!caller || !isInForce(caller, nowMs)) throw new GatewayError("unknown_key");
+    const caller = await find(digestOf(secret), now());
+    if (!caller || !isInForce(caller, now())) throw new GatewayError("unknown_key");
     return caller;
   };
+}
+
+function isFresh(readAtMs: number, nowMs: number): boolean {
+  return nowMs >= readAtMs && nowMs - readAtMs < TRUSTED_MS;
 }
 
 function isInForce({ key }: Caller, nowMs: number): boolean {
   return key.revokedAtMs === undefined && (key.expiresAtMs === undefined || nowMs < key.expiresAtMs);
 }
 
-function prepareRead({ db }: SqliteDatabase): (digest: string) => Caller | undefined {
-  const query = db
+async function readCaller(
+  { db, tables: { accounts, apiKeys } }: Database,
+  digest: string,
+): Promise<Caller | undefined> {
+  const [row] = await db
     .select({ key: apiKeys, state: accounts.state })
     .from(apiKeys)
     .innerJoin(accounts, eq(accounts.id, apiKeys.accountId))
-    .where(eq(apiKeys.digest, sql.placeholder("digest")))
-    .prepare();
-  return (digest) => {
-    const row = query.get({ digest });
-    return row && Object.freeze({ key: readKey(row.key), accountSuspended: row.state === "suspended" });
-  };
+    .where(eq(apiKeys.digest, digest));
+  return row && Object.freeze({ key: readKey(row.key), accountSuspended: row.state === "suspended" });
 }

@@ -1,12 +1,15 @@
 import { eq, or } from "drizzle-orm";
-import type { SqliteDatabase } from "../db/sqlite/database.ts";
-import { apiKeys } from "../db/sqlite/schema.ts";
+import type { Database } from "../db/database.ts";
 import type { ApiKey } from "./key.ts";
 import { readKey } from "./read-key.ts";
 import { digestOf } from "./secret.ts";
 
 /** Every key that a text can mean: its id, its hint or its secret. Only a hint can mean several. */
-export function findKeys({ db }: SqliteDatabase, text: string): readonly ApiKey[] {
+export async function findKeys(
+  { db, tables: { apiKeys } }: Database,
+  text: string,
+): Promise<readonly ApiKey[]> {
   const isMeant = or(eq(apiKeys.id, text), eq(apiKeys.hint, text), eq(apiKeys.digest, digestOf(text)));
-  return db.select().from(apiKeys).where(isMeant).all().map(readKey);
+  const rows = await db.select().from(apiKeys).where(isMeant);
+  return rows.map(readKey);
 }

@@ -1,6 +1,6 @@
-import type { SqliteDatabase } from "../db/sqlite/database.ts";
-import { apiKeys } from "../db/sqlite/schema.ts";
+import type { Database } from "../db/database.ts";
 import type { Nanos } from "../domain/money.ts";
+import { GatewayError } from "../errors.ts";
 import type { Ledger, LimitPeriod } from "../ledger/ledger.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { ApiKey } from "./key.ts";
@@ -8,12 +8,14 @@ import { readKey } from "./read-key.ts";
 import { createSecret, digestOf, hintOf } from "./secret.ts";
 
 export interface IssueParts {
-  readonly database: SqliteDatabase;
+  readonly database: Database;
   readonly ledger: Pick<Ledger, "setSpendLimit">;
   readonly now?: () => number;
 }
 
 export interface NewKey {
+  /** A UUID; without it, a new one. The same id is issued once. */
+  readonly id?: string | undefined;
   /** An account that exists. */
   readonly accountId: string;
   readonly name: string;
@@ -33,13 +35,16 @@ export interface IssuedKey {
   readonly secret: string;
 }
 
-/** Issues a key with its limits. Rejects with LedgerError when the account has no wallet. */
+/**
+ * Issues a key with its limits. Rejects with `conflict` when the id is taken, with LedgerError when the
+ * account has no wallet.
+ */
 export async function issueKey(
   { database, ledger, now = Date.now }: IssueParts,
   request: NewKey,
 ): Promise<IssuedKey> {
   const createdAtMs = now();
-  const id = Bun.randomUUIDv7("hex", createdAtMs);
+  const { id = Bun.randomUUIDv7("hex", createdAtMs) } = request;
   const secret = createSecret();
   // The limit comes first, so that the key is never in force without it.
   if (request.spendingLimit) {
@@ -49,10 +54,12 @@ export async function issueKey(
   const { accountId, name, limits, models, allowsClamp, expiresAtMs } = request;
   const facts = { accountId, name, models, allowsClamp, expiresAtMs };
   const digest = { digest: digestOf(secret), hint: hintOf(secret) };
-  const row = database.db
-    .insert(apiKeys)
+  const { db, tables } = database;
+  const [row] = await db
+    .insert(tables.apiKeys)
     .values({ id, createdAtMs, ...facts, ...limits, ...digest })
-    .returning()
-    .get();
+    .onConflictDoNothing()
+    .returning();
+  if (!row) throw new GatewayError("conflict");
   return { key: readKey(row), secret };
 }

@@ -1,22 +1,22 @@
 import { and, eq, isNull } from "drizzle-orm";
-import type { SqliteDatabase } from "../db/sqlite/database.ts";
-import { apiKeys } from "../db/sqlite/schema.ts";
+import type { Database } from "../db/database.ts";
 
 export interface RevokeParts {
-  readonly database: SqliteDatabase;
+  readonly database: Database;
   readonly now?: () => number;
 }
 
 /**
- * Revokes a key for good; every process refuses it within a second. Returns whether this call did it:
- * `false` for a key that is unknown or was revoked before.
+ * Revokes a key for good; every process refuses it within a second. Resolves with whether this call did
+ * it: `false` for a key that is unknown or was revoked before.
  */
-export function revokeKey({ database, now = Date.now }: RevokeParts, keyId: string): boolean {
-  const revoked = database.db
+export async function revokeKey({ database, now = Date.now }: RevokeParts, keyId: string): Promise<boolean> {
+  const { db, tables } = database;
+  const { apiKeys } = tables;
+  const revoked = await db
     .update(apiKeys)
     .set({ revokedAtMs: now() })
     .where(and(eq(apiKeys.id, keyId), isNull(apiKeys.revokedAtMs)))
-    .returning({ id: apiKeys.id })
-    .all();
+    .returning({ id: apiKeys.id });
   return revoked.length > 0;
 }

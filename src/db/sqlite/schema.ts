@@ -49,7 +49,10 @@ export const wallets = sqliteTable(
   (table) => [check("wallets_held", sql`${table.held} >= 0`)],
 );
 
-/** The journal: each row debits one account of the wallet's book and credits another. Never changed. */
+/**
+ * The journal, in the order of time, so that what many wallets write at once is written in one place: each
+ * row debits one account of the wallet's book and credits another. Never changed.
+ */
 export const transfers = sqliteTable(
   "transfers",
   {
@@ -65,16 +68,16 @@ export const transfers = sqliteTable(
     createdAtMs: integer("created_at_ms").notNull(),
   },
   (table) => [
-    primaryKey({ columns: [table.walletId, table.seq] }),
-    uniqueIndex("transfers_once").on(table.walletId, table.transferId, table.kind),
+    uniqueIndex("transfers_once").on(table.transferId, table.kind, table.walletId),
     check("transfers_amount", sql`${table.amount} > 0`),
     check("transfers_accounts", sql`${table.debitAccount} <> ${table.creditAccount}`),
   ],
 );
 
 /**
- * Requests from hold to receipt. `limits` is a JSON array of `[limitId, periodStartMs]`, null for none;
- * prices are pico-USD per token; what belongs to the outcome is null while the hold is open.
+ * Requests from hold to receipt, and charges, which are settled from the start, in the order of
+ * the time in their ids. `limits` is a JSON array of `[limitId, periodStartMs]`, null for none; prices are
+ * pico-USD per token; what belongs to the outcome is null while the hold is open.
  */
 export const holds = sqliteTable(
   "holds",
@@ -100,6 +103,8 @@ export const holds = sqliteTable(
     surface: text().notNull(),
     model: text().notNull(),
     metadata: text(),
+    /** What the settlement or release added to `metadata`; JSON as well. */
+    settleMetadata: text("settle_metadata"),
     outcome: text(),
     source: text({ enum: ["reported", "estimated", "expired", "none"] }),
     upstream: text(),
@@ -119,13 +124,16 @@ export const holds = sqliteTable(
     attempts: text(),
   },
   (table) => [
-    primaryKey({ columns: [table.walletId, table.holdId] }),
+    primaryKey({ columns: [table.holdId, table.walletId] }),
     index("holds_open").on(table.expiresAtMs).where(sql`state = 'held'`),
     check("holds_refunded", sql`${table.refunded} BETWEEN 0 AND ${table.captured}`),
   ],
 );
 
-/** Spending limits; without a key a limit binds the whole wallet. */
+/**
+ * Spending limits; without a key a limit binds the whole wallet, without a zone its periods are UTC's. A
+ * deleted one stays, out of force: its id and what that counted never become another key's.
+ */
 export const spendLimits = sqliteTable(
   "spend_limits",
   {
@@ -133,7 +141,9 @@ export const spendLimits = sqliteTable(
     limitId: text("limit_id").notNull(),
     keyId: text("key_id"),
     period: text({ enum: ["total", "day", "week", "month"] }).notNull(),
+    timeZone: text("time_zone"),
     amount: nanos().notNull(),
+    deletedAtMs: integer("deleted_at_ms"),
   },
   (table) => [
     primaryKey({ columns: [table.walletId, table.limitId] }),

@@ -1,0 +1,74 @@
+import { SQL } from "bun";
+import { underSchemaLock } from "./migrate.ts";
+
+/** Months that have their partition before they begin. */
+const MONTHS_AHEAD = 2;
+
+interface Partition {
+  readonly name: string;
+  /** The least hold id of the month, and that of the month after. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Everything that wants the default partition waits behind an attachment that waits, so that it waits briefly. */
+const LOCK_TIMEOUT = "250ms";
+const LOCK_NOT_AVAILABLE = "55P03";
+
+/**
+ * Makes the partitions of holds that are missing, from the month before `atMs` (ids may be a day old) to
+ * two ahead. Attaching locks the default partition for a moment; while somebody reads that for long, it is
+ * left to the next time. A month whose holds went to the default partition keeps them there.
+ */
+export async function ensurePartitions(client: SQL, atMs: number): Promise<void> {
+  const wanted = partitionsAround(atMs);
+  if ((await missingOf(client, wanted)).length === 0) return;
+  try {
+    await underSchemaLock(client, async (locked) => {
+      await locked.unsafe(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+      for (const partition of await missingOf(locked, wanted)) await attach(locked, partition);
+    });
+  } catch (error) {
+    if (!(error instanceof SQL.PostgresError && error.errno === LOCK_NOT_AVAILABLE)) throw error;
+  }
+}
+
+function partitionsAround(atMs: number): readonly Partition[] {
+  const partitions: Partition[] = [];
+  for (let months = -1; months <= MONTHS_AHEAD; months++) {
+    const start = monthStart(atMs, months);
+    const name = `holds_${start.toISOString().slice(0, 7).replace("-", "_")}`;
+    partitions.push({ name, from: leastId(start), to: leastId(monthStart(atMs, months + 1)) });
+  }
+  return partitions;
+}
+
+async function missingOf(client: SQL, wanted: readonly Partition[]): Promise<readonly Partition[]> {
+  const rows: readonly { readonly name: string }[] = await client.unsafe(
+    "SELECT c.relname::text AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'holds'::regclass",
+  );
+  const there = new Set(rows.map(({ name }) => name));
+  return wanted.filter(({ name }) => !there.has(name));
+}
+
+/** The table is made first and attached then: creating it as a partition would lock all of holds. */
+async function attach(locked: SQL, { name, from, to }: Partition): Promise<void> {
+  const isTaken = await locked.unsafe(
+    "SELECT 1 FROM holds_default WHERE hold_id >= $1::uuid AND hold_id < $2::uuid LIMIT 1",
+    [from, to],
+  );
+  if (isTaken.length > 0) return;
+  await locked.unsafe(`CREATE TABLE ${name} (LIKE holds INCLUDING ALL) WITH (fillfactor = 80)`);
+  await locked.unsafe(`ALTER TABLE holds ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`);
+}
+
+function monthStart(atMs: number, monthsLater: number): Date {
+  const at = new Date(atMs);
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + monthsLater, 1));
+}
+
+/** The least UUIDv7 of a time: its first 48 bits are Unix milliseconds. */
+function leastId(at: Date): string {
+  const hex = at.getTime().toString(16).padStart(12, "0");
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;
+}
