@@ -4,13 +4,14 @@ import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from
 /** The accounts of a wallet's book; the wallet's own is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });
 
-/** Why money moved. A hold can be captured by at most one transfer of each kind, for ever. */
+/** Why money moved. An id names at most one transfer of each kind, for ever. */
 export const TRANSFER_KINDS = Object.freeze({
   topUp: 1,
   settlement: 2,
   expiryCapture: 3,
   lateSettlement: 4,
   refund: 5,
+  charge: 6,
 });
 export type TransferKind = (typeof TRANSFER_KINDS)[keyof typeof TRANSFER_KINDS];
 
@@ -31,7 +32,10 @@ export interface LimitPeriodKey {
   readonly periodStartMs: number;
 }
 
-/** Everything the rules need to know of a hold; the rest of the receipt only passes through. */
+/**
+ * Everything the rules need to know of a hold; the rest of the receipt only passes through. A charge is a
+ * hold that was settled when it was taken: it was granted nothing and has no time to live.
+ */
 export interface Hold {
   readonly holdId: string;
   readonly keyId: string;
@@ -53,6 +57,19 @@ export interface Hold {
   readonly facts: RequestFacts;
   /** Printed JSON. */
   readonly metadata: string | undefined;
+}
+
+/** How a hold ended: what its receipt says beside the money. */
+export interface Ending {
+  readonly facts: OutcomeFacts;
+  /** Printed JSON, laid over what the hold came with. */
+  readonly metadata: string | undefined;
+}
+
+/** A limit as it is kept: a deleted one stays, so that its id and what it counted never become another key's. */
+export interface KeptLimit extends SpendLimit {
+  /** `undefined` while it is in force. */
+  readonly deletedAtMs?: number | undefined;
 }
 
 export interface Counter extends LimitPeriodKey {
@@ -80,10 +97,11 @@ export interface Transfer {
 export interface Book {
   readonly wallet: Wallet | undefined;
   readonly holds: ReadonlyMap<string, Hold>;
-  readonly limits: ReadonlyMap<string, SpendLimit>;
+  /** Deleted ones may be among them. */
+  readonly limits: ReadonlyMap<string, KeptLimit>;
   /** By {@link counterKey}; a counter that was looked for and not found is here with zeros. */
   readonly counters: ReadonlyMap<string, Counter>;
-  /** Top-ups and refunds by {@link postingKey}. */
+  /** Top-ups, charges and refunds by {@link postingKey}. */
   readonly postings: ReadonlyMap<string, Transfer>;
   /** Holds whose time was up when the book was read. */
   readonly dueHoldIds: readonly string[];
@@ -93,10 +111,10 @@ export interface Book {
 export interface Changes {
   readonly wallet?: Wallet;
   readonly holds?: readonly Hold[];
-  readonly outcomes?: ReadonlyMap<string, OutcomeFacts>;
+  readonly endings?: ReadonlyMap<string, Ending>;
   readonly counters?: readonly Counter[];
   readonly transfers?: readonly Transfer[];
-  readonly limits?: readonly SpendLimit[];
+  readonly limits?: readonly KeptLimit[];
 }
 
 export function counterKey(key: LimitPeriodKey): string {
@@ -107,7 +125,7 @@ export function postingKey(kind: TransferKind, transferId: string): string {
   return `${kind} ${transferId}`;
 }
 
-export function balancesOf(wallet: Wallet): Balances {
+export function balancesOf(wallet: Pick<Wallet, "posted" | "held" | "creditLimit">): Balances {
   const { posted, held, creditLimit } = wallet;
   return { posted, held, available: posted - held + creditLimit };
 }

@@ -1,23 +1,28 @@
 import type { Book } from "./book.ts";
 import type { AnswerOf, CommandKind, RequestOf } from "./command.ts";
+import { charge } from "./rules/charge.ts";
 import { extend } from "./rules/extend.ts";
 import { hold } from "./rules/hold.ts";
 import type { Outcome, Rule } from "./rules/outcome.ts";
-import { createWallet, refund, topUp } from "./rules/post.ts";
-import { setSpendLimit } from "./rules/set-spend-limit.ts";
+import { refund, topUp } from "./rules/post.ts";
 import { expire, release, settle } from "./rules/settle.ts";
+import { deleteSpendLimit, setSpendLimit } from "./rules/spend-limit.ts";
+import { createWallet, setWalletState } from "./rules/wallet.ts";
 
 /** Every rule of the ledger. A store adds none: it locks, loads, asks here and writes what it is told. */
 const RULES: { readonly [Kind in CommandKind]: Rule<RequestOf<Kind>, AnswerOf<Kind>> } = {
   create_wallet: createWallet,
+  set_wallet_state: setWalletState,
   hold,
   extend,
   settle,
   release,
   expire,
   top_up: topUp,
+  charge,
   refund,
   set_spend_limit: setSpendLimit,
+  delete_spend_limit: deleteSpendLimit,
 };
 
 /**

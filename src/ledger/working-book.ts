@@ -3,12 +3,13 @@ import {
   type Changes,
   type Counter,
   counterKey,
+  type Ending,
   type Hold,
+  type KeptLimit,
   postingKey,
   type Transfer,
   type Wallet,
 } from "./book.ts";
-import type { OutcomeFacts, SpendLimit } from "./ledger.ts";
 
 /** A book in the middle of a batch: each command sees what those before it did, nothing is written yet. */
 export interface WorkingBook extends Book {
@@ -23,10 +24,10 @@ export interface Unwritten {
   readonly createsWallet: boolean;
   readonly newHolds: ReadonlyMap<string, Hold>;
   readonly changedHolds: ReadonlyMap<string, Hold>;
-  readonly outcomes: ReadonlyMap<string, OutcomeFacts>;
+  readonly endings: ReadonlyMap<string, Ending>;
   readonly counters: ReadonlyMap<string, Counter>;
   readonly transfers: readonly Transfer[];
-  readonly limits: ReadonlyMap<string, SpendLimit>;
+  readonly limits: ReadonlyMap<string, KeptLimit>;
 }
 
 /** Opens a book for a batch. The maps of `loaded` become the working book's own. */
@@ -36,10 +37,10 @@ export function createWorkingBook(loaded: LoadedBook): WorkingBook {
   const writes = {
     newHolds: new Map<string, Hold>(),
     changedHolds: new Map<string, Hold>(),
-    outcomes: new Map<string, OutcomeFacts>(),
+    endings: new Map<string, Ending>(),
     counters: new Map<string, Counter>(),
     transfers: [] as Transfer[],
-    limits: new Map<string, SpendLimit>(),
+    limits: new Map<string, KeptLimit>(),
   };
   let changesWallet = false;
 
@@ -76,7 +77,7 @@ export function createWorkingBook(loaded: LoadedBook): WorkingBook {
       }
       for (const hold of changes.holds ?? []) applyHold(hold);
       for (const counter of changes.counters ?? []) applyCounter(counter);
-      for (const [holdId, facts] of changes.outcomes ?? []) writes.outcomes.set(holdId, facts);
+      for (const [holdId, ending] of changes.endings ?? []) writes.endings.set(holdId, ending);
       for (const transfer of changes.transfers ?? []) {
         writes.transfers.push(transfer);
         postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
@@ -92,7 +93,7 @@ export function createWorkingBook(loaded: LoadedBook): WorkingBook {
 /** A book as a store reads it. */
 export interface LoadedBook extends Book {
   readonly holds: Map<string, Hold>;
-  readonly limits: Map<string, SpendLimit>;
+  readonly limits: Map<string, KeptLimit>;
   readonly counters: Map<string, Counter>;
   readonly postings: Map<string, Transfer>;
 }

@@ -1,6 +1,5 @@
 import { type Book, type Changes, type Counter, counterKey } from "../book.ts";
-import { resolveHold } from "./resolve.ts";
-import type { Money } from "./room.ts";
+import { type Money, resolveHold } from "./resolve.ts";
 import { expiryOf, isDue } from "./settle.ts";
 
 /** Expires the due holds of a book, one hold after the other; `undefined` when nothing is. */
@@ -14,8 +13,7 @@ export function expireDue(
   for (const holdId of book.dueHoldIds) {
     const due = book.holds.get(holdId);
     if (!due || !isDue(due, nowMs)) continue;
-    const expired = resolveHold(after, due, expiryOf(due, nowMs));
-    if (!expired) continue;
+    const expired = resolveHold(after, due, expiryOf(after, due, nowMs));
     after = { wallet: expired.wallet, counters: withCounters(after.counters, expired.counters ?? []) };
     changes = changes ? join(changes, expired) : expired;
   }
@@ -33,7 +31,7 @@ export function join(first: Changes, second: Changes): Changes {
     ...second,
     holds: [...(first.holds ?? []), ...(second.holds ?? [])],
     counters: [...(first.counters ?? []), ...(second.counters ?? [])],
-    outcomes: new Map([...(first.outcomes ?? []), ...(second.outcomes ?? [])]),
+    endings: new Map([...(first.endings ?? []), ...(second.endings ?? [])]),
     transfers: [...(first.transfers ?? []), ...(second.transfers ?? [])],
   };
 }

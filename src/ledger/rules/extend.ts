@@ -1,5 +1,5 @@
 import type { ExtendRequest } from "../ledger.ts";
-import { isAmount, isId, isTtl } from "./check.ts";
+import { isAmount, isHoldId, isId, isTtl } from "./check.ts";
 import { type Rule, refuse } from "./outcome.ts";
 
 /**
@@ -8,7 +8,7 @@ import { type Rule, refuse } from "./outcome.ts";
  * `hold_expired`. A hold past its time that nothing has expired yet lives on.
  */
 export const extend: Rule<ExtendRequest, undefined> = (book, request, nowMs) => {
-  if (!isId(request.walletId) || !isId(request.holdId)) return refuse("invalid_id");
+  if (!isId(request.walletId) || !isHoldId(request.holdId)) return refuse("invalid_id");
   if (!isAmount(request.accrued) || !isTtl(request.ttlMs)) return refuse("invalid_amount");
   if (!book.wallet) return refuse("wallet_not_found");
   const hold = book.holds.get(request.holdId);

@@ -1,21 +1,25 @@
 import { balancesOf, type Hold } from "../book.ts";
 import type { HoldGrant, HoldRequest, LedgerRefusal } from "../ledger.ts";
-import { isAmount, isId, isMetadata, isTtl } from "./check.ts";
+import { isAmount, isFresh, isHoldId, isId, isTtl } from "./check.ts";
 import { expireDue, join } from "./expire-due.ts";
+import { areRequestFacts } from "./facts.ts";
+import { isSameMetadata, printMetadata } from "./metadata.ts";
 import { type Rule, refuse } from "./outcome.ts";
-import { counterOf } from "./resolve.ts";
-import { type BoundLimit, limitsOf, type Money, type Room, readRoom, shortage } from "./room.ts";
+import { counterOf, type Money } from "./resolve.ts";
+import { type BoundLimit, limitsOf, type Room, readRoom, shortage } from "./room.ts";
 
 /**
  * Reserves the smaller of `amount` and what wallet and limits allow. In order: `invalid_id`,
- * `invalid_amount`, `invalid_metadata`, `wallet_not_found`, `conflict` (the id is taken), `wallet_frozen`,
- * `spending_limit_exceeded`, `balance_on_hold` (enough but for what is held), `insufficient_balance`.
- * Before the last three the wallet's due holds are expired; a hold that is refused all the same stores nothing.
+ * `invalid_amount`, `invalid_facts`, `invalid_metadata`, `wallet_not_found`, `conflict` (the id is taken),
+ * `invalid_id` (the id's time is more than a day off), `wallet_frozen`, `spending_limit_exceeded`,
+ * `balance_on_hold` (enough but for what is held), `insufficient_balance`. Before the last three the
+ * wallet's due holds are expired; a hold that is refused all the same stores nothing.
  */
 export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
-  const metadata = request.metadata === undefined ? undefined : JSON.stringify(request.metadata);
-  const invalid = refusalOf(request, metadata);
+  const invalid = refusalOf(request);
   if (invalid) return refuse(invalid);
+  const metadata = printMetadata(request.metadata);
+  if (metadata === null) return refuse("invalid_metadata");
   const { wallet } = book;
   if (!wallet) return refuse("wallet_not_found");
 
@@ -24,6 +28,7 @@ export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
     if (!isSame(stored, request, metadata)) return refuse("conflict");
     return { answer: { granted: stored.granted, balances: balancesOf(wallet), replayed: true } };
   }
+  if (!isFresh(request.holdId, nowMs)) return refuse("invalid_id");
   if (wallet.state === "frozen") return refuse("wallet_frozen");
 
   const money = { wallet, counters: book.counters };
@@ -39,11 +44,11 @@ export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
   return { answer: granted.answer, changes: join(expired.changes, granted.changes) };
 };
 
-function refusalOf(request: HoldRequest, metadata: string | undefined): LedgerRefusal | undefined {
-  if (!isId(request.walletId) || !isId(request.holdId) || !isId(request.keyId)) return "invalid_id";
+function refusalOf(request: HoldRequest): LedgerRefusal | undefined {
+  if (!isId(request.walletId) || !isHoldId(request.holdId) || !isId(request.keyId)) return "invalid_id";
   const isBounded = isAmount(request.amount) && isAmount(request.minimum);
   if (!isBounded || request.minimum > request.amount || !isTtl(request.ttlMs)) return "invalid_amount";
-  return isMetadata(metadata) ? undefined : "invalid_metadata";
+  return areRequestFacts(request.facts) ? undefined : "invalid_facts";
 }
 
 function isSame(stored: Hold, request: HoldRequest, metadata: string | undefined): boolean {
@@ -54,7 +59,7 @@ function isSame(stored: Hold, request: HoldRequest, metadata: string | undefined
     stored.ttlMs === request.ttlMs &&
     stored.facts.surface === request.facts.surface &&
     stored.facts.model === request.facts.model &&
-    stored.metadata === metadata
+    isSameMetadata(stored.metadata, metadata)
   );
 }
 

@@ -9,29 +9,9 @@ import {
   type Wallet,
 } from "../book.ts";
 import type { Posting, RefundRequest, TopUpRequest } from "../ledger.ts";
-import { isAmount, isId, isKeepable } from "./check.ts";
+import { isAmount, isHoldId, isId, isKeepable } from "./check.ts";
 import { type Outcome, type Rule, refuse } from "./outcome.ts";
 import { counterOf } from "./resolve.ts";
-
-/** Creates an empty, active wallet; one that is there stays as it is. Refuses `invalid_id`. */
-export const createWallet: Rule<{ readonly walletId: string }, Posting["balances"]> = (
-  book,
-  { walletId },
-  nowMs,
-) => {
-  if (!isId(walletId)) return refuse("invalid_id");
-  if (book.wallet) return { answer: balancesOf(book.wallet) };
-  const wallet: Wallet = {
-    walletId,
-    posted: 0n,
-    held: 0n,
-    creditLimit: 0n,
-    state: "active",
-    lastSeq: 0,
-    createdAtMs: nowMs,
-  };
-  return { answer: balancesOf(wallet), changes: { wallet } };
-};
 
 /**
  * Money into a wallet, also a frozen one. In order: `invalid_id`, `invalid_amount` (also zero),
@@ -61,7 +41,7 @@ export const topUp: Rule<TopUpRequest, Posting> = (book, request, nowMs) => {
  */
 export const refund: Rule<RefundRequest, Posting> = (book, request, nowMs) => {
   const { walletId, refundId, holdId, amount } = request;
-  if (!isId(walletId) || !isId(refundId) || !isId(holdId)) return refuse("invalid_id");
+  if (!isId(walletId) || !isId(refundId) || !isHoldId(holdId)) return refuse("invalid_id");
   if (!isAmount(amount) || amount === 0n) return refuse("invalid_amount");
   if (!book.wallet) return refuse("wallet_not_found");
   const stored = book.postings.get(postingKey(TRANSFER_KINDS.refund, refundId));

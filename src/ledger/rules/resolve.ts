@@ -1,62 +1,78 @@
-import type { Nanos } from "../../domain/money.ts";
+import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
 import {
   ACCOUNTS,
   type Book,
   type Changes,
   type Counter,
   counterKey,
+  type Ending,
   type Hold,
   type LimitPeriodKey,
   type Transfer,
   type TransferKind,
   type Wallet,
 } from "../book.ts";
-import type { HoldState, OutcomeFacts } from "../ledger.ts";
-import { isKeepable } from "./check.ts";
+import type { HoldState } from "../ledger.ts";
+
+/** The money part of a book, which each step of a decision passes on to the next. */
+export interface Money {
+  readonly wallet: Wallet;
+  readonly counters: ReadonlyMap<string, Counter>;
+}
 
 /** How a hold leaves the state it is in. */
 export interface Resolution {
   readonly state: Exclude<HoldState, "held">;
-  /** What the hold has captured in all from now on; never less than before. */
+  /** What the hold has captured in all from now on; never less than before, and {@link bookable}. */
   readonly captured: Nanos;
   readonly actual?: Nanos;
   readonly kind: TransferKind;
-  readonly facts: OutcomeFacts;
+  /** Names the capture in the journal; the hold's own id unless a caller gave one. */
+  readonly transferId?: string;
+  readonly ending: Ending;
+  readonly nowMs: number;
+}
+
+/** The most that can be booked on the wallet and on these counters while every sum can still be kept. */
+export function bookable(money: Money, limits: readonly LimitPeriodKey[]): Nanos {
+  let most = money.wallet.posted + NANOS_MAX;
+  for (const key of limits) {
+    const left = NANOS_MAX - counterOf(money, key).used;
+    if (left < most) most = left;
+  }
+  return most;
 }
 
 /**
  * The one way money leaves a hold: frees what is still reserved and books what was not booked before,
- * on the wallet and on the counters of the hold's own period. `undefined` when a sum would overflow.
+ * on the wallet and on the counters of the hold's own period.
  */
 export function resolveHold(
-  book: { readonly wallet: Wallet; readonly counters: Book["counters"] },
+  money: Money,
   hold: Hold,
-  at: Resolution & { readonly nowMs: number },
-): (Changes & { readonly wallet: Wallet }) | undefined {
+  resolution: Resolution,
+): Changes & { readonly wallet: Wallet } {
   const freed = hold.state === "held" ? hold.granted : 0n;
-  const booked = at.captured - hold.captured;
-  const counters = hold.limits.map((key) => {
-    const counter = counterOf(book, key);
-    return { ...counter, used: counter.used + booked, held: counter.held - freed };
-  });
-  const posted = book.wallet.posted - booked;
-  if (!isKeepable(posted) || !counters.every((counter) => isKeepable(counter.used))) return undefined;
-
-  const moved = { ...book.wallet, posted, held: book.wallet.held - freed };
-  const transfers = booked > 0n ? [captureOf(moved, hold, { ...at, amount: booked })] : [];
+  const booked = resolution.captured - hold.captured;
+  const { posted, held, lastSeq } = money.wallet;
+  const moved = { ...money.wallet, posted: posted - booked, held: held - freed };
+  const transfers = booked > 0n ? [captureOf(moved, hold, resolution, booked)] : [];
   const resolved: Hold = {
     ...hold,
-    state: at.state,
+    state: resolution.state,
     late: hold.late || hold.state === "expired",
-    captured: at.captured,
-    actual: at.actual,
-    resolvedAtMs: at.nowMs,
+    captured: resolution.captured,
+    actual: resolution.actual,
+    resolvedAtMs: resolution.nowMs,
   };
   return {
-    wallet: { ...moved, lastSeq: moved.lastSeq + transfers.length },
+    wallet: { ...moved, lastSeq: lastSeq + transfers.length },
     holds: [resolved],
-    outcomes: new Map([[hold.holdId, at.facts]]),
-    counters,
+    endings: new Map([[hold.holdId, resolution.ending]]),
+    counters: hold.limits.map((key) => {
+      const counter = counterOf(money, key);
+      return { ...counter, used: counter.used + booked, held: counter.held - freed };
+    }),
     transfers,
   };
 }
@@ -68,20 +84,17 @@ export function counterOf(book: Pick<Book, "counters">, key: LimitPeriodKey): Co
   return counter;
 }
 
-function captureOf(
-  moved: Wallet,
-  hold: Hold,
-  { amount, kind, nowMs }: { amount: Nanos; kind: TransferKind; nowMs: number },
-): Transfer {
+function captureOf(moved: Wallet, { holdId }: Hold, resolution: Resolution, amount: Nanos): Transfer {
+  const { kind, transferId = holdId, nowMs } = resolution;
   return {
     seq: moved.lastSeq + 1,
-    transferId: hold.holdId,
+    transferId,
     kind,
     debitAccount: ACCOUNTS.wallet,
     creditAccount: ACCOUNTS.usageRevenue,
     amount,
     postedAfter: moved.posted,
-    holdId: hold.holdId,
+    holdId,
     createdAtMs: nowMs,
   };
 }

@@ -1,16 +1,10 @@
 import type { Nanos } from "../../domain/money.ts";
-import { type Book, balancesOf, type Counter, type LimitPeriodKey, type Wallet } from "../book.ts";
+import { type Book, balancesOf, type LimitPeriodKey } from "../book.ts";
 import type { LedgerRefusal, SpendLimit } from "../ledger.ts";
 import { periodStart } from "../period.ts";
-import { counterOf } from "./resolve.ts";
+import { counterOf, type Money } from "./resolve.ts";
 
-/** The money part of a book, which each step of a decision passes on to the next. */
-export interface Money {
-  readonly wallet: Wallet;
-  readonly counters: ReadonlyMap<string, Counter>;
-}
-
-/** A limit that binds a hold, in the period the hold would be taken in. */
+/** A limit that binds a hold or charge, in the period it would be taken in. */
 export interface BoundLimit {
   readonly limit: SpendLimit;
   readonly key: LimitPeriodKey;
@@ -24,15 +18,18 @@ export interface Room {
   readonly unheld: Nanos;
 }
 
-/** The limits of a key and of the whole wallet. */
+/** The limits in force of a key and of the whole wallet, by id: in whatever order they were read. */
 export function limitsOf(book: Book, keyId: string, nowMs: number): readonly BoundLimit[] {
   const bound: BoundLimit[] = [];
   for (const limit of book.limits.values()) {
     if (limit.keyId !== undefined && limit.keyId !== keyId) continue;
-    const key = { limitId: limit.limitId, periodStartMs: periodStart(limit.period, nowMs) };
-    bound.push({ limit, key });
+    if (limit.deletedAtMs !== undefined) continue;
+    const periodStartMs = periodStart(limit.period, nowMs, limit.timeZone);
+    bound.push({ limit, key: { limitId: limit.limitId, periodStartMs } });
   }
-  return bound;
+  return bound.length > 1
+    ? bound.sort((one, other) => (one.key.limitId < other.key.limitId ? -1 : 1))
+    : bound;
 }
 
 export function readRoom(money: Money, limits: readonly BoundLimit[]): Room {
