@@ -1,5 +1,5 @@
-import type { Counter, Hold, LimitPeriodKey, Transfer, TransferKind, Wallet } from "../book.ts";
-import type { HoldState, LimitPeriod, SpendLimit } from "../ledger.ts";
+import type { Counter, Hold, KeptLimit, LimitPeriodKey, Transfer, TransferKind, Wallet } from "./book.ts";
+import type { HoldState, LimitPeriod } from "./ledger.ts";
 
 /** Rows as a statement with safe integers gives them: every integer a bigint. */
 export interface WalletRow {
@@ -40,7 +40,9 @@ export interface SpendLimitRow {
   readonly limit_id: string;
   readonly key_id: string | null;
   readonly period: LimitPeriod;
+  readonly time_zone: string | null;
   readonly amount: bigint;
+  readonly deleted_at_ms: bigint | null;
 }
 
 export interface CounterRow {
@@ -103,13 +105,15 @@ export function printLimitPeriods(keys: readonly LimitPeriodKey[]): string | nul
   return JSON.stringify(keys.map(({ limitId, periodStartMs }) => [limitId, periodStartMs]));
 }
 
-export function readSpendLimit(row: SpendLimitRow): SpendLimit {
+export function readSpendLimit(row: SpendLimitRow): KeptLimit {
   return {
     walletId: row.wallet_id,
     limitId: row.limit_id,
     keyId: row.key_id ?? undefined,
     period: row.period,
+    timeZone: row.time_zone ?? undefined,
     amount: row.amount,
+    deletedAtMs: row.deleted_at_ms === null ? undefined : Number(row.deleted_at_ms),
   };
 }
 

@@ -15,13 +15,16 @@ export async function expireDue(store: Store, submit: Batcher["submit"]): Promis
 
 export interface SweeperOptions {
   readonly ledger: { sweep(): Promise<number> };
-  /** Default 5,000; each pause is longer or shorter by up to a fifth, so that replicas spread. */
+  /** Default 5,000; the first pause is at most a fifth of it, the others differ by as much: replicas spread. */
   readonly everyMs?: number;
   /** Told of a sweep that failed; the next one comes all the same. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Sweeps again and again. `stop` ends it and waits for a sweep that is running. */
+/**
+ * Sweeps soon, for a process that was killed before has left holds, then again and again. `stop` ends it and
+ * waits for a sweep that is running.
+ */
 export function startSweeper({ ledger, everyMs = 5_000, onError }: SweeperOptions): {
   stop(): Promise<void>;
 } {
@@ -33,20 +36,17 @@ export function startSweeper({ ledger, everyMs = 5_000, onError }: SweeperOption
     // A full sweep means that more is due.
     while (!isStopped && (await ledger.sweep()) === DUE_MAX);
   };
-  const schedule = () => {
-    timer = setTimeout(
-      () => {
-        running = sweepAll()
-          .catch(onError)
-          .then(() => {
-            if (!isStopped) schedule();
-          });
-      },
-      everyMs * (0.8 + Math.random() * 0.4),
-    );
+  const schedule = (pauseMs: number) => {
+    timer = setTimeout(() => {
+      running = sweepAll()
+        .catch(onError)
+        .then(() => {
+          if (!isStopped) schedule(everyMs * (0.8 + Math.random() * 0.4));
+        });
+    }, pauseMs);
   };
 
-  schedule();
+  schedule(everyMs * Math.random() * 0.2);
   return {
     stop() {
       isStopped = true;

@@ -3,13 +3,12 @@ import {
   type Counter,
   counterKey,
   type Hold,
+  type KeptLimit,
   type LimitPeriodKey,
   postingKey,
   type Transfer,
 } from "../book.ts";
-import type { SpendLimit } from "../ledger.ts";
-import { countersNeeded, type Needs } from "../needs.ts";
-import { createWorkingBook, type WorkingBook } from "../working-book.ts";
+import { countersNeeded, type Needs, receiptsNamed } from "../needs.ts";
 import {
   type HoldRow,
   readCounter,
@@ -19,7 +18,8 @@ import {
   readWallet,
   type SpendLimitRow,
   type TransferRow,
-} from "./rows.ts";
+} from "../rows.ts";
+import { createWorkingBook, type WorkingBook } from "../working-book.ts";
 import { prepareCounterRead, prepareRead, prepareWalletRead } from "./statements.ts";
 
 /** Due holds that one transaction looks at; the sweeper gets to the rest. */
@@ -38,16 +38,16 @@ export function createLoader(client: Database): LoadBooks {
   const statements = prepare(client);
 
   const loadLimits = (walletId: string, needs: Needs) => {
-    const limits = new Map<string, SpendLimit>();
+    const limits = new Map<string, KeptLimit>();
     const keep = (row: SpendLimitRow) => limits.set(row.limit_id, readSpendLimit(row));
     for (const keyId of needs.keyIds) statements.limitsOfKey.all(walletId, keyId).forEach(keep);
-    for (const { limitId } of needs.limits) statements.limit.all(walletId, limitId).forEach(keep);
+    for (const limitId of needs.limitIds) statements.limit.all(walletId, limitId).forEach(keep);
     return limits;
   };
 
-  const loadHolds = (walletId: string, needs: Needs) => {
+  const loadHolds = (walletId: string, holdIds: Iterable<string>) => {
     const holds = new Map<string, Hold>();
-    for (const holdId of needs.holdIds) {
+    for (const holdId of holdIds) {
       const row = statements.hold.get(walletId, holdId);
       if (row) holds.set(holdId, readHold(row));
     }
@@ -74,8 +74,8 @@ export function createLoader(client: Database): LoadBooks {
   };
 
   const loadDue = (needs: ReadonlyMap<string, Needs>, nowMs: number) => {
-    const takesHolds = needs.values().some(({ keyIds }) => keyIds.size > 0);
-    return takesHolds ? statements.due.all(nowMs, DUE_MAX) : [];
+    const takers = [...needs].flatMap(([walletId, { keyIds }]) => (keyIds.size > 0 ? [walletId] : []));
+    return takers.length > 0 ? statements.due.all(nowMs, JSON.stringify(takers), DUE_MAX) : [];
   };
 
   return (needs, nowMs) => {
@@ -84,7 +84,9 @@ export function createLoader(client: Database): LoadBooks {
     for (const [walletId, need] of needs) {
       const wallet = statements.wallet.get(walletId);
       const limits = loadLimits(walletId, need);
-      const holds = loadHolds(walletId, need);
+      const postings = loadPostings(walletId, need);
+      const receipts = receiptsNamed(postings.values());
+      const holds = loadHolds(walletId, receipts.length > 0 ? [...need.holdIds, ...receipts] : need.holdIds);
       const dueHolds = due.filter((row) => row.wallet_id === walletId).map(readHold);
       for (const hold of dueHolds) holds.set(hold.holdId, hold);
       const keys = countersNeeded([...limits.values(), ...need.limits], holds.values(), nowMs);
@@ -93,7 +95,7 @@ export function createLoader(client: Database): LoadBooks {
         holds,
         limits,
         counters: loadCounters(walletId, keys),
-        postings: loadPostings(walletId, need),
+        postings,
         dueHoldIds: dueHolds.map(({ holdId }) => holdId),
       };
       books.set(walletId, createWorkingBook(loaded));
@@ -110,12 +112,15 @@ function prepare(client: Database) {
     hold: query<HoldRow, [string, string]>(
       `SELECT ${HOLD_COLUMNS} FROM holds WHERE wallet_id = ? AND hold_id = ?`,
     ),
-    due: query<HoldRow, [number, number]>(
-      `SELECT ${HOLD_COLUMNS} FROM holds WHERE state = 'held' AND expires_at_ms <= ?
+    // By the index of open holds: by the wallets, it would walk through all they ever had.
+    due: query<HoldRow, [number, string, number]>(
+      `SELECT ${HOLD_COLUMNS} FROM holds INDEXED BY holds_open
+        WHERE state = 'held' AND expires_at_ms <= ? AND wallet_id IN (SELECT value FROM json_each(?))
         ORDER BY expires_at_ms LIMIT ?`,
     ),
     limitsOfKey: query<SpendLimitRow, [string, string]>(
-      "SELECT * FROM spend_limits WHERE wallet_id = ? AND (key_id IS NULL OR key_id = ?)",
+      `SELECT * FROM spend_limits
+        WHERE wallet_id = ? AND (key_id IS NULL OR key_id = ?) AND deleted_at_ms IS NULL`,
     ),
     limit: query<SpendLimitRow, [string, string]>(
       "SELECT * FROM spend_limits WHERE wallet_id = ? AND limit_id = ?",

@@ -20,6 +20,7 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
   const write = createWriter(client);
   const begin = client.query("BEGIN IMMEDIATE");
   const commit = client.query("COMMIT");
+  const anyWallet = client.query("SELECT 1 FROM wallets LIMIT 1");
   const due = client.query<{ walletId: string; holdId: string }, [number, number]>(
     `SELECT wallet_id AS walletId, hold_id AS holdId FROM holds
       WHERE state = 'held' AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
@@ -40,6 +41,13 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
       }
     },
     sync,
+    async ping() {
+      try {
+        anyWallet.get();
+      } catch (error) {
+        throw new StoreError("unavailable", error);
+      }
+    },
     findDue: (limit) => due.all(now(), limit),
   };
 }
