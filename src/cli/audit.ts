@@ -1,10 +1,20 @@
-import { auditSqlite, type Finding } from "../ledger/audit.ts";
+import { loadBooksConfig } from "../config.ts";
+import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit.ts";
+import { type FoundJournal, findJournals } from "../ledger/journal/find.ts";
 import type { Books } from "./books.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** Fails when the books contradict themselves; what will mend itself is only a warning. */
+/**
+ * Fails when the books contradict themselves. What will mend itself is only a warning: holds past their
+ * time, and settlements that a journal of this machine has not given to the ledger yet.
+ */
 export async function runAudit({ database }: Books): Promise<Outcome> {
-  const report = auditSqlite(database, Date.now());
+  const report = await auditDatabase(database, Date.now());
+  return printAudit(report, findJournals(loadBooksConfig().dataFolder));
+}
+
+/** What an audit came to, for people and for programs. */
+export function printAudit(report: AuditReport, journals: readonly FoundJournal[]): Outcome {
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
   const verdict = failed ? `${findings.length} findings: the books are NOT right.` : "The books are right.";
@@ -12,6 +22,7 @@ export async function runAudit({ database }: Books): Promise<Outcome> {
     ...checked.map((invariant) => `checked  ${invariant}`),
     ...findings.map((finding) => `FINDING  ${describe(finding)}`),
     ...warnings.map((warning) => `warning  ${describe(warning)}`),
+    ...journals.map((journal) => `warning  ${describeJournal(journal)}`),
     `${wallets} wallets, ${holds} holds, ${transfers} transfers. ${verdict}`,
   ];
   const json = {
@@ -22,6 +33,7 @@ export async function runAudit({ database }: Books): Promise<Outcome> {
     checked,
     findings: findings.map(print),
     warnings: warnings.map(print),
+    journals: journals.map(({ path, entries, isReadable }) => ({ path, entries, is_readable: isReadable })),
   };
   return { json, text: lines.join("\n"), failed };
 }
@@ -32,4 +44,10 @@ function print({ invariant, says, walletId, subject }: Finding) {
 
 function describe({ invariant, says, walletId, subject }: Finding): string {
   return `${invariant}: ${says} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
+}
+
+function describeJournal({ path, entries, isReadable }: FoundJournal): string {
+  if (!isReadable) return `journal ${path}: it is damaged or of a later version, and may hold settlements`;
+  const what = entries === 1 ? "1 settlement waits" : `${entries} settlements wait`;
+  return `journal ${path}: ${what} for the ledger, or ${entries === 1 ? "was" : "were"} refused by it`;
 }

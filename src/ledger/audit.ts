@@ -1,60 +1,72 @@
-import type { Database } from "bun:sqlite";
+import type { PostgresDatabase } from "../db/postgres/database.ts";
 import { connect, type SqliteDatabase } from "../db/sqlite/database.ts";
-import { INVARIANTS, type Invariant, OVERDUE } from "./sqlite/invariants.ts";
+import { type AuditedBooks, type AuditOptions, type AuditReport, runAudit } from "./audit/run-audit.ts";
+import { POSTGRES } from "./postgres/dialect.ts";
+import type { QueryValue, Row } from "./reads/query.ts";
+import { SQLITE } from "./sqlite/dialect.ts";
 
-/** One row that contradicts an invariant. `subject` is a hold, transfer or limit; `undefined` is the wallet. */
-export interface Finding {
-  readonly invariant: string;
-  readonly says: string;
-  readonly walletId: string;
-  readonly subject: string | undefined;
-}
+export type { AuditReport, Finding } from "./audit/run-audit.ts";
 
-/** What an audit looked at and found. The books are right when `findings` is empty. */
-export interface AuditReport {
-  readonly wallets: number;
-  readonly holds: number;
-  readonly transfers: number;
-  readonly checked: readonly string[];
-  readonly findings: readonly Finding[];
-  /** What will mend itself: holds past their time that no sweep has reached. */
-  readonly warnings: readonly Finding[];
-}
+/** A database of either dialect with the books of a ledger. */
+export type AuditedDatabase =
+  | { readonly dialect: "sqlite"; readonly sqlite: Pick<SqliteDatabase, "path"> }
+  | { readonly dialect: "postgres"; readonly postgres: Pick<PostgresDatabase, "connect"> };
 
-/** Rows reported per invariant; one is enough to fail. */
-const ROWS_MAX = 100;
+type RangeOptions = Omit<AuditOptions, "nowMs">;
+
 const BUSY_MS = 5_000;
+/** A SQLite file has no index by wallet: each range would read the whole of it. */
+const ALL_AT_ONCE = Number.MAX_SAFE_INTEGER;
+
+/** Audits the books in a database while others may be writing them. */
+export function auditDatabase(database: AuditedDatabase, nowMs: number): Promise<AuditReport> {
+  return database.dialect === "sqlite"
+    ? auditSqlite(database.sqlite, nowMs)
+    : auditPostgres(database.postgres, nowMs);
+}
 
 /**
- * Checks every invariant of a ledger in one read snapshot. Takes no lock that a running server
- * would notice, but takes as long as the books are large: not for an event loop that serves.
+ * Audits a SQLite ledger, over a connection of its own. Takes no lock that a running server would notice,
+ * but as long as the books are large, on the event loop: not in a process that serves.
  */
-export function auditSqlite(database: Pick<SqliteDatabase, "path">, nowMs: number): AuditReport {
-  const client = connect(database.path, BUSY_MS);
+export async function auditSqlite(
+  { path }: Pick<SqliteDatabase, "path">,
+  nowMs: number,
+  options: RangeOptions = {},
+): Promise<AuditReport> {
+  const client = connect(path, BUSY_MS);
+  const inSnapshot: AuditedBooks["inSnapshot"] = async (look) => {
+    client.run("BEGIN");
+    try {
+      return await look(async ({ sql, values }) => client.query<Row, QueryValue[]>(sql).all(...values));
+    } finally {
+      if (client.inTransaction) client.run("COMMIT");
+    }
+  };
   try {
-    return client.transaction(() => audit(client, nowMs)).deferred();
+    return await runAudit(
+      { dialect: SQLITE, inSnapshot },
+      { nowMs, walletsPerSnapshot: ALL_AT_ONCE, ...options },
+    );
   } finally {
     client.close();
   }
 }
 
-function audit(client: Database, nowMs: number): AuditReport {
-  const count = (table: string) => Number(client.query(`SELECT count(*) FROM ${table}`).values()[0]?.[0]);
-  return {
-    wallets: count("wallets"),
-    holds: count("holds"),
-    transfers: count("transfers"),
-    checked: [...INVARIANTS, OVERDUE].map(({ id, says }) => `${id}: ${says}`),
-    findings: INVARIANTS.flatMap((invariant) => find(client, invariant, [])),
-    warnings: find(client, OVERDUE, [nowMs]),
-  };
-}
-
-function find(client: Database, { id, says, sql }: Invariant, parameters: number[]): readonly Finding[] {
-  return client
-    .query<{ wallet_id: string; subject: string | null }, number[]>(
-      `SELECT * FROM (${sql}) LIMIT ${ROWS_MAX}`,
-    )
-    .all(...parameters)
-    .map((row) => ({ invariant: id, says, walletId: row.wallet_id, subject: row.subject ?? undefined }));
+/** Audits a PostgreSQL ledger, over a connection of its own that only reads and takes as long as it needs. */
+export async function auditPostgres(
+  database: Pick<PostgresDatabase, "connect">,
+  nowMs: number,
+  options: RangeOptions = {},
+): Promise<AuditReport> {
+  const client = database.connect({ max: 1, session: { statement_timeout: 0 } });
+  const inSnapshot: AuditedBooks["inSnapshot"] = (look) =>
+    client.begin("isolation level repeatable read read only", (snapshot) =>
+      look(async ({ sql, values }) => snapshot.unsafe(sql, [...values])),
+    );
+  try {
+    return await runAudit({ dialect: POSTGRES, inSnapshot }, { nowMs, ...options });
+  } finally {
+    await client.close();
+  }
 }

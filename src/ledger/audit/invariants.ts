@@ -1,0 +1,150 @@
+import type { Dialect } from "../reads/query.ts";
+
+/** A statement about the books that is always true: its query returns the rows that contradict it. */
+export interface Invariant {
+  readonly id: string;
+  readonly says: string;
+  /** Columns `wallet_id` and `subject` (a hold, transfer or limit, null for the wallet as a whole). */
+  readonly sql: string;
+}
+
+/** Limits a query to the wallets that are looked at, by the name of its column of wallet ids. */
+export type Range = (walletId: string) => string;
+
+/** What credits the wallet adds to its balance, what debits it is taken from it. */
+const SIGNED = "CASE WHEN credit_account = 1 THEN amount ELSE -amount END";
+
+/**
+ * The invariants of a ledger, in words that both stores understand. Transfer kinds: 1 top-up, 2 settlement,
+ * 3 expiry capture, 4 late settlement, 5 refund, 6 charge; accounts: 1 wallet, 2 usage revenue, 3 funding.
+ */
+export function invariantsOf(dialect: Dialect, range: Range): readonly Invariant[] {
+  return [...walletInvariants(range), ...receiptInvariants(range), countersAgree(dialect, range)];
+}
+
+/** I7, a warning: a hold is open well past its time. `before` stands for the Unix milliseconds it ended before. */
+export function overdueHolds(range: Range, before: string): Invariant {
+  return {
+    id: "I7",
+    says: "no hold is open past its time",
+    sql: `SELECT wallet_id, CAST(hold_id AS text) AS subject FROM holds
+      WHERE state = 'held' AND expires_at_ms <= ${before} AND ${range("wallet_id")}`,
+  };
+}
+
+function walletInvariants(range: Range): readonly Invariant[] {
+  return [
+    {
+      id: "I1",
+      says: "every transfer moves between the accounts of its kind",
+      sql: `SELECT wallet_id, transfer_id AS subject FROM transfers
+        WHERE ${range("wallet_id")} AND (amount <= 0 OR (kind, debit_account, credit_account)
+          NOT IN (VALUES (1, 3, 1), (2, 1, 2), (3, 1, 2), (4, 1, 2), (5, 2, 1), (6, 1, 2)))`,
+    },
+    {
+      id: "I2",
+      says: "posted is the sum of the wallet's entries",
+      sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM wallets w LEFT JOIN (
+          SELECT wallet_id, sum(${SIGNED}) AS entries FROM transfers WHERE ${range("wallet_id")} GROUP BY wallet_id
+        ) AS journal ON journal.wallet_id = w.wallet_id
+        WHERE ${range("w.wallet_id")} AND w.posted <> coalesce(entries, 0)
+        UNION ALL SELECT wallet_id, transfer_id FROM transfers t
+        WHERE ${range("wallet_id")} AND NOT EXISTS (SELECT 1 FROM wallets w WHERE w.wallet_id = t.wallet_id)`,
+    },
+    {
+      id: "I3",
+      says: "held is the sum of the open holds",
+      sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM wallets w LEFT JOIN (
+          SELECT wallet_id, sum(granted) AS granted FROM holds
+          WHERE state = 'held' AND ${range("wallet_id")} GROUP BY wallet_id
+        ) AS open_holds ON open_holds.wallet_id = w.wallet_id
+        WHERE ${range("w.wallet_id")} AND w.held <> coalesce(granted, 0)
+        UNION ALL SELECT wallet_id, CAST(hold_id AS text) FROM holds h
+        WHERE ${range("wallet_id")} AND NOT EXISTS (SELECT 1 FROM wallets w WHERE w.wallet_id = h.wallet_id)`,
+    },
+    {
+      id: "I4",
+      says: "transfers are numbered without a gap and each carries on from the balance before",
+      sql: `SELECT wallet_id, transfer_id AS subject FROM (
+          SELECT wallet_id, transfer_id, seq, posted_after, ${SIGNED} AS signed, row_number() OVER chain AS place,
+            lag(posted_after, 1, CAST(0 AS bigint)) OVER chain AS posted_before
+          FROM transfers WHERE ${range("wallet_id")} WINDOW chain AS (PARTITION BY wallet_id ORDER BY seq)
+        ) AS chained WHERE seq <> place OR posted_after <> posted_before + signed
+        UNION ALL SELECT wallet_id, CAST(NULL AS text) FROM wallets w WHERE ${range("wallet_id")}
+          AND last_seq <> (SELECT coalesce(max(seq), 0) FROM transfers t WHERE t.wallet_id = w.wallet_id)`,
+    },
+    {
+      id: "I8",
+      says: "a negative available balance is explained by charges, and costs above what was held or after expiry",
+      // In parts of 10^9: the sum of all such costs may be beyond 64 bits.
+      sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM (
+          SELECT wallet_id, held - posted - credit_limit AS overdraft FROM wallets
+          WHERE ${range("wallet_id")} AND posted - held + credit_limit < 0
+        ) AS w LEFT JOIN (
+          SELECT wallet_id, sum(above / 1000000000) AS above_high, sum(above % 1000000000) AS above_low FROM (
+            SELECT wallet_id, CASE WHEN late THEN captured WHEN captured > granted THEN captured - granted ELSE 0 END
+              AS above FROM holds WHERE ${range("wallet_id")}
+              AND wallet_id IN (SELECT wallet_id FROM wallets WHERE posted - held + credit_limit < 0)
+          ) AS costs GROUP BY wallet_id
+        ) AS explained ON explained.wallet_id = w.wallet_id
+        WHERE (overdraft / 1000000000 - coalesce(above_high, 0)) * 1000000000 + overdraft % 1000000000
+          > coalesce(above_low, 0)`,
+    },
+  ];
+}
+
+function receiptInvariants(range: Range): readonly Invariant[] {
+  return [
+    {
+      id: "I5",
+      says: "a hold's transfers come to what it captured and gave back, never lost and never twice",
+      sql: `SELECT h.wallet_id, CAST(h.hold_id AS text) AS subject FROM holds h LEFT JOIN (
+          SELECT wallet_id, hold_id, sum(CASE WHEN kind = 5 THEN 0 ELSE amount END) AS captures,
+            sum(CASE WHEN kind = 5 THEN amount ELSE 0 END) AS refunds
+          FROM transfers WHERE hold_id IS NOT NULL AND ${range("wallet_id")} GROUP BY wallet_id, hold_id
+        ) AS t ON t.wallet_id = h.wallet_id AND t.hold_id = h.hold_id
+        WHERE ${range("h.wallet_id")} AND (h.captured <> coalesce(captures, 0) OR h.refunded <> coalesce(refunds, 0)
+          OR (h.state IN ('held', 'released') AND h.captured <> 0))
+        UNION ALL SELECT t.wallet_id, t.transfer_id FROM transfers t
+        LEFT JOIN holds h ON h.wallet_id = t.wallet_id AND h.hold_id = t.hold_id
+        WHERE ${range("t.wallet_id")} AND t.kind <> 1 AND h.state IS NULL`,
+    },
+    {
+      id: "R1",
+      says: "each part of a receipt's cost was captured by one transfer, of the kind that its end calls for",
+      sql: `SELECT h.wallet_id, CAST(h.hold_id AS text) AS subject FROM (
+          SELECT wallet_id, hold_id, count(*) AS captures, count(DISTINCT kind) AS kinds,
+            sum(CASE WHEN kind = 2 THEN 1 ELSE 0 END) AS settlements,
+            sum(CASE WHEN kind = 3 THEN 1 ELSE 0 END) AS expiries,
+            sum(CASE WHEN kind = 4 THEN 1 ELSE 0 END) AS lates,
+            sum(CASE WHEN kind = 6 THEN 1 ELSE 0 END) AS charges,
+            sum(CASE WHEN kind <> 6 AND transfer_id <> CAST(hold_id AS text) THEN 1 ELSE 0 END) AS misnamed
+          FROM transfers WHERE kind IN (2, 3, 4, 6) AND hold_id IS NOT NULL AND ${range("wallet_id")}
+          GROUP BY wallet_id, hold_id
+        ) AS t JOIN holds h ON h.wallet_id = t.wallet_id AND h.hold_id = t.hold_id
+        WHERE ${range("h.wallet_id")} AND (captures <> kinds OR misnamed > 0 OR NOT (CASE
+          WHEN charges > 0 THEN captures = 1 AND h.state = 'settled' AND h.granted = 0 AND NOT h.late
+          WHEN h.state = 'settled' AND h.late THEN settlements = 0
+          WHEN h.state = 'settled' THEN captures = settlements
+          WHEN h.state = 'expired' THEN captures = expiries
+          ELSE captures = 0 END))
+        UNION ALL SELECT wallet_id, transfer_id FROM transfers
+        WHERE ${range("wallet_id")} AND (kind = 1) <> (hold_id IS NULL)`,
+    },
+  ];
+}
+
+function countersAgree({ elements, item }: Dialect, range: Range): Invariant {
+  return {
+    id: "I6",
+    says: "a limit's counters are the sums of the holds that count against its period",
+    sql: `SELECT wallet_id, limit_id AS subject FROM (
+        SELECT wallet_id, limit_id, period_start_ms, used, held FROM limit_counters WHERE ${range("wallet_id")}
+      ) AS kept FULL JOIN (
+        SELECT wallet_id, ${item(0, "text")} AS limit_id, ${item(1, "integer")} AS period_start_ms,
+          sum(captured - refunded) AS used, sum(CASE WHEN state = 'held' THEN granted ELSE 0 END) AS held
+        FROM holds h, ${elements("h.limits")} WHERE ${range("wallet_id")} GROUP BY 1, 2, 3
+      ) AS counted USING (wallet_id, limit_id, period_start_ms)
+      WHERE coalesce(kept.used, 0) <> coalesce(counted.used, 0) OR coalesce(kept.held, 0) <> coalesce(counted.held, 0)`,
+  };
+}
