@@ -13,12 +13,10 @@ const CHARGED: Partial<Record<Cause, Cause>> = {
 };
 
 /** Tells the client how its paid request ended: the withheld end of the answer, or an error that says what was charged. */
-export function conclude(outcome: Outcome, { settlement }: Bill, reply: Reply): void {
-  const isCharged = settlement.captured > 0n;
-  reply.setHeaders({
-    "x-tollgate-cost-usd": printUsd(settlement.captured),
-    "x-tollgate-balance-usd": printUsd(settlement.balances.available),
-  });
+export function conclude(outcome: Outcome, { charged, balances }: Bill, reply: Reply): void {
+  const isCharged = charged > 0n;
+  reply.setHeaders({ "x-tollgate-cost-usd": printUsd(charged) });
+  if (balances) reply.setHeaders({ "x-tollgate-balance-usd": printUsd(balances.available) });
   if (outcome.kind === "empty") throw new GatewayError(isCharged ? "empty_charged" : "empty_released");
   if (outcome.kind === "failed") throw isCharged ? saidAsCharged(outcome.error) : outcome.error;
   reply.end(outcome.kind === "finished" ? outcome.ending : "");

@@ -1,5 +1,6 @@
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Authenticate } from "../keys/key.ts";
+import type { Journal } from "../ledger/journal/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -16,6 +17,8 @@ export interface Gateway {
   readonly catalog: Catalog;
   readonly limiter: Limiter;
   readonly ledger: Ledger;
+  /** Takes the end of a hold when the ledger cannot. */
+  readonly journal: Journal;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly tokens: TokenCounter;
   readonly heartbeats: Heartbeats;

@@ -1,4 +1,5 @@
 import type { Nanos } from "../domain/money.ts";
+import { isAway } from "../ledger/journal/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
@@ -18,16 +19,31 @@ export interface Heartbeats {
 
 export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): Heartbeats {
   const live = new Map<string, LiveHold>();
-  const timer = setInterval(() => {
-    for (const hold of live.values()) beat(hold);
-  }, holdTtlMs / 3);
+  const timer = setInterval(beatAll, holdTtlMs / 3);
+  /** Said once when it begins and once when it is over: every hold of every turn would say the same. */
+  let isLedgerAway = false;
 
-  function beat(hold: LiveHold): void {
+  async function beatAll(): Promise<void> {
+    const faults = await Promise.all([...live.values()].map(beat));
+    if (faults.length === 0) return;
+    const away = faults.find(isAway);
+    if (away && !isLedgerAway) log.warn(describeFault(away), "heartbeats fail");
+    if (!away && isLedgerAway) log.info({}, "heartbeats go on");
+    isLedgerAway = away !== undefined;
+  }
+
+  async function beat(hold: LiveHold): Promise<unknown> {
     const { walletId, holdId } = hold;
-    ledger.extend({ walletId, holdId, accrued: hold.accrued(), ttlMs: holdTtlMs }).catch((fault) => {
+    try {
+      await ledger.extend({ walletId, holdId, accrued: hold.accrued(), ttlMs: holdTtlMs });
+    } catch (fault) {
       // A hold that ended between the beat and its commit is no news.
-      if (live.has(holdId)) log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat refused");
-    });
+      if (live.has(holdId) && !isAway(fault)) {
+        log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat refused");
+      }
+      return fault;
+    }
+    return undefined;
   }
 
   return {

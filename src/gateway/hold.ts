@@ -1,6 +1,7 @@
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Caller } from "../keys/key.ts";
-import { type HoldGrant, LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
+import { type HoldGrant, LedgerError, type LedgerRefusal, type OutcomeFacts } from "../ledger/ledger.ts";
+import { describeFault } from "../telemetry/log.ts";
 import type { Admitted } from "./admit.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import { createMeter, type Meter } from "./meter.ts";
@@ -70,8 +71,27 @@ async function requestHold(
     });
   } catch (fault) {
     const cause = fault instanceof LedgerError ? REFUSALS[fault.refusal] : undefined;
+    if (isUnknown(fault)) abandonHold(gateway, call, walletId);
     if (!cause) throw fault;
     gateway.refusals.note(keyId, cause);
     throw new GatewayError(cause);
   }
+}
+
+/** Whether the hold may have been taken all the same. */
+function isUnknown(fault: unknown): boolean {
+  return fault instanceof LedgerError && fault.refusal === "unavailable";
+}
+
+/** Frees a hold that may have been taken although the ledger did not say so; it would expire, but a minute later. */
+function abandonHold({ journal, clock, log }: Gateway, call: Call, walletId: string): void {
+  const facts: OutcomeFacts = {
+    outcome: "internal_error",
+    source: "none",
+    totalMs: Math.round(clock() - call.startedAt),
+    attempts: [],
+  };
+  journal.append({ kind: "abandon", request: { walletId, holdId: call.id, facts } }).catch((fault) => {
+    log.debug({ request: call.id, ...describeFault(fault) }, "hold left to expire");
+  });
 }

@@ -15,6 +15,8 @@ export interface RequestRecord {
   /** `ok`, a code of the error contract, or `client_closed`. */
   outcome?: string;
   chargedUsd?: string;
+  /** Whether the ledger was away when it ended. */
+  journaled?: true;
 }
 
 export function recordCaller(record: RequestRecord, { key }: Caller): void {
@@ -27,5 +29,6 @@ export function recordAnswer(record: RequestRecord, hold: OpenHold, answer: Answ
   record.upstream = hold.meter.route?.upstream;
   record.attempts = answer.attempts.length;
   record.outcome = outcomeName(answer.outcome);
-  record.chargedUsd = printUsd(bill.settlement.captured);
+  record.chargedUsd = printUsd(bill.charged);
+  if (!bill.balances) record.journaled = true;
 }

@@ -1,32 +1,56 @@
+import type { Nanos } from "../domain/money.ts";
 import { totalTokensOf } from "../domain/usage.ts";
-import { LedgerError, type OutcomeFacts, type Settlement } from "../ledger/ledger.ts";
+import { bookEntry, isAway, type JournalEntry } from "../ledger/journal/entry.ts";
+import type { Balances, OutcomeFacts, Settlement } from "../ledger/ledger.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Answer } from "./forward.ts";
 import type { Call, Gateway } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { outcomeName } from "./outcome.ts";
 
-/** Waits before asking again a ledger that was away or full; together shorter than a hold lives. */
-const RETRY_MS = [50, 250, 1000, 4000];
+/** How long a client waits for a ledger that is away, before its answer ends on the journal's word. */
+const ANSWER_MAX_MS = 3_000;
 
 /** A request that is paid for. */
 export interface Bill {
-  readonly settlement: Settlement;
+  /** What it cost, in the books or on its way there. */
+  readonly charged: Nanos;
+  /** `undefined` when the ledger is away, and the settlement in the journal. */
+  readonly balances: Balances | undefined;
   /** What the tokens-per-minute window keeps of it. */
   readonly tokens: number;
 }
 
-/** Books what an answer came to and frees the rest of its hold. Resolves when that is committed. */
+/** Books what an answer came to and frees the rest of its hold. Resolves when that is committed or journaled. */
 export async function settle(gateway: Gateway, call: Call, hold: OpenHold, answer: Answer): Promise<Bill> {
   const charge = await chargeFor(answer.outcome, hold, gateway.tokens);
   const facts = factsOf(gateway, { call, hold, answer, charge });
   const request = { walletId: hold.walletId, holdId: hold.holdId, facts };
-  const settlement = await insist(() =>
+  const settlement = await bookOrJournal(
+    gateway,
     charge.source === "none"
-      ? gateway.ledger.release(request)
-      : gateway.ledger.settle({ ...request, amount: charge.amount }),
+      ? { kind: "release", request }
+      : { kind: "settle", request: { ...request, amount: charge.amount } },
   );
-  return { settlement, tokens: charge.usage ? totalTokensOf(charge.usage) : 0 };
+  return {
+    charged: settlement?.captured ?? charge.amount,
+    balances: settlement?.balances,
+    tokens: charge.usage ? totalTokensOf(charge.usage) : 0,
+  };
+}
+
+/** `undefined` when the ledger did not take it: then it is on disk, and the ledger gets it when it is back. */
+async function bookOrJournal(
+  { ledger, journal }: Gateway,
+  entry: JournalEntry,
+): Promise<Settlement | undefined> {
+  try {
+    return await bookEntry(ledger, entry, ANSWER_MAX_MS);
+  } catch (fault) {
+    if (!isAway(fault)) throw fault;
+    await journal.append(entry);
+    return undefined;
+  }
 }
 
 interface Facts {
@@ -50,18 +74,4 @@ function factsOf({ clock }: Gateway, { call, hold, answer, charge }: Facts): Out
     totalMs: Math.round(clock() - call.startedAt),
     attempts: answer.attempts,
   };
-}
-
-/** Repeats a settlement that was not applied or may not have been: its id makes that harmless. */
-async function insist(book: () => Promise<Settlement>): Promise<Settlement> {
-  for (const waitMs of RETRY_MS) {
-    try {
-      return await book();
-    } catch (fault) {
-      const mayPass = fault instanceof LedgerError && ["queue_full", "unavailable"].includes(fault.refusal);
-      if (!mayPass) throw fault;
-      await Bun.sleep(waitMs);
-    }
-  }
-  return book();
 }
