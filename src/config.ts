@@ -1,22 +1,20 @@
 import { DEMO_MODEL } from "./catalog/demo-model.ts";
+import { type BooksConfig, readBooks } from "./config/books.ts";
 import { ConfigError } from "./config/config-error.ts";
-import { readDatabasePath, readEnvironment } from "./config/environment.ts";
+import { readEnvironment, readProcess } from "./config/environment.ts";
 import { loadFile } from "./config/file.ts";
 import { readModels } from "./config/models.ts";
 import type { Environment } from "./config/placeholders.ts";
 import { createProblems, type Problems } from "./config/problems.ts";
-import { readSettings } from "./config/settings.ts";
+import { readLedgerSettings, readSettings } from "./config/settings.ts";
 import type { Model } from "./domain/model.ts";
 import type { Limits } from "./limiter/limiter.ts";
 import type { UpstreamConfig } from "./upstream/upstream.ts";
 
 /** Everything the environment and the YAML file decide, checked as a whole. */
-export interface Config {
+export interface Config extends LedgerProcessConfig {
   readonly host: string;
   readonly port: number;
-  /** Absolute. */
-  readonly databasePath: string;
-  readonly logLevel: string;
   /** Whether the catalog is the built-in one with only the demo model. */
   readonly isDemoOnly: boolean;
   readonly upstreams: readonly UpstreamConfig[];
@@ -26,6 +24,13 @@ export interface Config {
   readonly accountLimits: Limits;
   readonly bodyBytesInFlightMax: number;
   readonly holdTtlMs: number;
+}
+
+/** As much of it as the ledger needs in a process of its own. */
+export interface LedgerProcessConfig extends BooksConfig {
+  readonly logLevel: string;
+  /** Wallets of one transaction at most; `undefined` is no bound. */
+  readonly walletsPerBatch: number | undefined;
   /** How long running requests may go on after SIGTERM. */
   readonly drainMs: number;
 }
@@ -42,7 +47,7 @@ export interface LoadOptions {
 export function loadConfig(environment: Environment = Bun.env, { folder = "." }: LoadOptions = {}): Config {
   const problems = createProblems();
   const own = readEnvironment(environment, folder, problems);
-  const { content, writtenAtS } = loadFile(environment, folder, problems);
+  const { content, writtenAtS } = loadFile(environment, { folder }, problems);
   throwAny(problems);
   const models = readModels(content, writtenAtS);
   const isDemoOnly = models.length === 0;
@@ -54,15 +59,27 @@ export function loadConfig(environment: Environment = Bun.env, { folder = "." }:
   });
 }
 
-/** Only where the database is, for work on it that needs no upstream's key. Throws {@link ConfigError}. */
-export function loadDatabasePath(
+/** The same for a process that serves the ledger alone: needs no upstream's key. Throws {@link ConfigError}. */
+export function loadLedgerConfig(
   environment: Environment = Bun.env,
   { folder = "." }: LoadOptions = {},
-): string {
+): LedgerProcessConfig {
   const problems = createProblems();
-  const path = readDatabasePath(environment, folder, problems);
+  const own = readProcess(environment, folder, problems);
+  const { content } = loadFile(environment, { folder, keys: ["ledger", "drain_s"] }, problems);
   throwAny(problems);
-  return path;
+  return deepFreeze({ ...own, ...readLedgerSettings(content) });
+}
+
+/** Only where the books are, for work on them that needs no file. Throws {@link ConfigError}. */
+export function loadBooksConfig(
+  environment: Environment = Bun.env,
+  { folder = "." }: LoadOptions = {},
+): BooksConfig {
+  const problems = createProblems();
+  const books = readBooks(environment, folder, problems);
+  throwAny(problems);
+  return deepFreeze(books);
 }
 
 function throwAny(problems: Problems): void {

@@ -1,6 +1,7 @@
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config.ts";
-import { openDatabase, type SqliteDatabase } from "./db/sqlite/database.ts";
+import type { Database } from "./db/database.ts";
+import { describeLocation } from "./db/location.ts";
 import { welcomeFirstStart } from "./first-start.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { createHeartbeats } from "./gateway/heartbeats.ts";
@@ -8,12 +9,13 @@ import { createRefusalMemory } from "./gateway/refusal-memory.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createRunningRequests } from "./http/running-requests.ts";
 import { listen } from "./http/serve.ts";
+import { type KeptBooks, keepBooks } from "./keep-books.ts";
 import { createAuthenticate } from "./keys/authenticate.ts";
+import { openJournal } from "./ledger/journal.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { createSqliteLedger } from "./ledger/sqlite.ts";
-import { startSweeper } from "./ledger/sweep.ts";
 import { createMemoryLimiter } from "./limiter/memory.ts";
-import { createLog, describeFault, type Log } from "./telemetry/log.ts";
+import { logStrayFaults, untilSignal } from "./process.ts";
+import { createLog, type Log } from "./telemetry/log.ts";
 import { createTokenCounter } from "./tokens/count-tokens.ts";
 import { createDemoUpstream } from "./upstream/demo.ts";
 import { createHttpUpstream } from "./upstream/http-upstream.ts";
@@ -26,28 +28,49 @@ const CUT_MS = 5_000;
 export interface Tollgate {
   /** "http://127.0.0.1:8080" */
   readonly url: string;
-  readonly database: SqliteDatabase;
+  /** Where its ledger is served, "127.0.0.1:50051"; `undefined` is nowhere. */
+  readonly ledgerAddress: string | undefined;
+  readonly database: Database;
   readonly ledger: Ledger;
   /** Takes no more requests, lets running ones finish or cuts them at the drain limit, settles all, closes. */
   stop(): Promise<void>;
 }
 
-/** Puts the parts together and listens. Throws when the database or the port cannot be had. */
+/** Puts the parts together and listens. Rejects when the database, the data folder or a port cannot be had. */
 export async function startTollgate(config: Config, log: Log): Promise<Tollgate> {
-  const { gateway, database, close } = createParts(config, log);
+  const books = await keepBooks(config, log);
+  try {
+    const parts = createParts(config, books, log);
+    const http = await listenOrClose(config, parts);
+    const stop = async () => {
+      await Promise.all([http.stop(), within(config.drainMs, books.stopServing())]);
+      await parts.close();
+      await books.close();
+    };
+    const { database, ledger, servedAt: ledgerAddress } = books;
+    return { url: http.url, ledgerAddress, database, ledger, stop };
+  } catch (error) {
+    await books.close();
+    throw error;
+  }
+}
+
+async function listenOrClose(
+  { host, port, bodyBytesInFlightMax, drainMs }: Config,
+  { gateway, close }: Parts,
+) {
   const running = createRunningRequests();
-  const bodyBudget = createBodyBudget(config.bodyBytesInFlightMax);
+  const bodyBudget = createBodyBudget(bodyBytesInFlightMax);
   let isReady = true;
   try {
-    const server = listen({ gateway, bodyBudget, running, isReady: () => isReady }, config);
+    const server = listen({ gateway, bodyBudget, running, isReady: () => isReady }, { host, port });
     const stop = async () => {
       isReady = false;
-      await within(config.drainMs, Promise.all([server.stop(), running.idle()]));
+      await within(drainMs, Promise.all([server.stop(), running.idle()]));
       await server.stop(true);
       await within(CUT_MS, running.idle());
-      await close();
     };
-    return { url: server.url.origin, database, ledger: gateway.ledger, stop };
+    return { url: server.url.origin, stop };
   } catch (error) {
     await close();
     throw error;
@@ -56,15 +79,12 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
 
 interface Parts {
   readonly gateway: Gateway;
-  readonly database: SqliteDatabase;
+  /** Ends what runs by itself, and leaves on disk what the ledger has not taken. */
   close(): Promise<void>;
 }
 
-function createParts(config: Config, log: Log): Parts {
-  const database = openDatabase(config.databasePath);
-  const ledger = createSqliteLedger({ database });
-  const onError = (fault: unknown) => log.error(describeFault(fault), "sweep failed");
-  const sweeper = startSweeper({ ledger, onError });
+function createParts(config: Config, { database, ledger }: KeptBooks, log: Log): Parts {
+  const journal = openJournal({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const tokens = createTokenCounter();
   const clock = () => performance.now();
@@ -73,6 +93,7 @@ function createParts(config: Config, log: Log): Parts {
     catalog: createCatalog(config.models),
     limiter: createMemoryLimiter(),
     ledger,
+    journal,
     upstreams: createUpstreams(config),
     tokens,
     heartbeats,
@@ -85,38 +106,28 @@ function createParts(config: Config, log: Log): Parts {
   };
   const close = async () => {
     heartbeats.close();
-    await sweeper.stop();
     tokens.close();
-    await ledger.close();
-    database.close();
+    await journal.close();
   };
-  return { gateway, database, close };
+  return { gateway, close };
 }
 
 /** Runs until a signal ends it: the gateway as a process of its own. */
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
   logStrayFaults(log);
+  const ended = untilSignal();
   const tollgate = await startTollgate(config, log);
-  log.info({ url: tollgate.url, database: config.databasePath, models: config.models.length }, "listening");
+  const { url, ledgerAddress: ledger } = tollgate;
+  const database = describeLocation(config.database);
+  log.info({ url, ledger, database, models: config.models.length }, "listening");
   const welcome = await welcomeFirstStart(tollgate, config);
   // On stderr, because stdout is the log, and a log must not hold a key.
   if (welcome) process.stderr.write(welcome);
-
-  const signal = await new Promise<string>((resolve) => {
-    for (const name of ["SIGTERM", "SIGINT"]) process.once(name, resolve);
-  });
-  log.info({ signal }, "draining");
+  log.info({ signal: await ended }, "draining");
   await tollgate.stop();
   log.info({}, "stopped");
   log.close();
-}
-
-/** A fault that nobody caught ends one request at most; Bun itself would print its text, whoever wrote that. */
-function logStrayFaults(log: Log): void {
-  for (const event of ["uncaughtException", "unhandledRejection"]) {
-    process.on(event, (fault) => log.error(describeFault(fault), "stray fault"));
-  }
 }
 
 /** Waits for something, but not for longer than this. */

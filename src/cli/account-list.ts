@@ -5,7 +5,7 @@ import { printAccount, printBalances, printTable } from "./print-values.ts";
 
 export async function runAccountList({ database, ledger }: Books): Promise<Outcome> {
   const accounts = await Promise.all(
-    listAccounts(database).map(async (account) => ({
+    (await listAccounts(database)).map(async (account) => ({
       ...printAccount(account),
       ...printBalances(await ledger.balances(account.id)),
     })),

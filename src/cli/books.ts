@@ -1,31 +1,34 @@
 import type { Account } from "../accounts/account.ts";
 import { findAccount } from "../accounts/find.ts";
-import { loadDatabasePath } from "../config.ts";
-import { openDatabase, type SqliteDatabase } from "../db/sqlite/database.ts";
+import { openBooks } from "../books.ts";
+import { loadBooksConfig } from "../config.ts";
+import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { createSqliteLedger } from "../ledger/sqlite.ts";
 import { CommandError } from "./command-error.ts";
 
-/** What a command works on; a running server may hold the same file open. */
+/** What a command works on; a running server may have the same database open. */
 export interface Books {
-  readonly database: SqliteDatabase;
+  readonly database: Database;
   readonly ledger: Ledger;
 }
 
-/** Opens the database of the environment for one piece of work and closes it whatever happens. */
+/** Opens the books of the environment for one piece of work and closes them whatever happens. */
 export async function withBooks<T>(work: (books: Books) => Promise<T>): Promise<T> {
-  const database = openDatabase(loadDatabasePath());
-  try {
-    const ledger = createSqliteLedger({ database });
-    return await work({ database, ledger }).finally(() => ledger.close());
-  } finally {
-    database.close();
+  const books = await openBooks(loadBooksConfig());
+  return await work(books).finally(() => books.close());
+}
+
+/** The same for work that the ledger itself must be at hand for. */
+export async function withLocalBooks<T>(work: (books: Books) => Promise<T>): Promise<T> {
+  if (loadBooksConfig().ledger.remote) {
+    throw new CommandError("LEDGER_URL names another ledger: run this where the database of that ledger is.");
   }
+  return withBooks(work);
 }
 
 /** The account that `--account` names by id or name. */
-export function requireAccount(database: SqliteDatabase, idOrName: string): Account {
-  const account = findAccount(database, idOrName);
+export async function requireAccount(database: Database, idOrName: string): Promise<Account> {
+  const account = await findAccount(database, idOrName);
   if (!account) throw new CommandError(`There is no account "${idOrName}".`);
   return account;
 }

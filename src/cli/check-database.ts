@@ -1,14 +1,22 @@
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
+import type { DatabaseLocation } from "../db/location.ts";
 import { connect } from "../db/sqlite/database.ts";
 import { MIGRATIONS } from "../db/sqlite/migrate.ts";
+import { findFolderFault } from "./check-folder.ts";
+import { findPostgresFault } from "./check-postgres.ts";
 
 const BUSY_MS = 2_000;
 
-/** Why the database at a path cannot be used, as "path: what is wrong, what is expected". Creates nothing. */
-export function findDatabaseFault(path: string): string | undefined {
-  const fault = existsSync(path) ? findFileFault(path) : findFolderFault(dirname(path));
+/** Why a database cannot be used, as "path: what is wrong, what is expected". Creates and changes nothing. */
+export async function findDatabaseFault(location: DatabaseLocation): Promise<string | undefined> {
+  const fault =
+    location.dialect === "sqlite" ? findSqliteFault(location.path) : await findPostgresFault(location.url);
   return fault && `DATABASE_URL: ${fault}`;
+}
+
+function findSqliteFault(path: string): string | undefined {
+  return existsSync(path) ? findFileFault(path) : findFolderFault(dirname(path));
 }
 
 function findFileFault(path: string): string | undefined {
@@ -30,16 +38,4 @@ function readVersion(path: string): number {
   } finally {
     client.close();
   }
-}
-
-/** The nearest folder that is there decides whether the rest can be created. */
-function findFolderFault(folder: string): string | undefined {
-  if (!existsSync(folder)) return findFolderFault(dirname(folder));
-  try {
-    accessSync(folder, constants.W_OK | constants.X_OK);
-    if (statSync(folder).isDirectory()) return undefined;
-  } catch {
-    // Said below.
-  }
-  return "cannot be created, expected a folder that this user may write";
 }

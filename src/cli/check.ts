@@ -1,6 +1,10 @@
+import { dirname } from "node:path";
 import { ConfigError } from "../config/config-error.ts";
 import { type Config, loadConfig } from "../config.ts";
+import { describeLocation } from "../db/location.ts";
 import { findDatabaseFault } from "./check-database.ts";
+import { findFolderFault } from "./check-folder.ts";
+import { findLedgerFault } from "./check-ledger.ts";
 import { findUpstreamFault } from "./check-upstream.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -17,17 +21,27 @@ export async function runCheck(): Promise<Outcome> {
 
 async function findFaults(config: Config): Promise<readonly string[]> {
   const faults = await Promise.all([
-    findDatabaseFault(config.databasePath),
+    findDatabaseFault(config.database),
+    findDataFault(config),
+    findLedgerFault(config.ledger),
     ...config.upstreams.map((upstream) => findUpstreamFault(upstream)),
   ]);
   return faults.filter((fault) => fault !== undefined);
+}
+
+/** The folder of a SQLite file is looked at with the file. */
+function findDataFault({ database, dataFolder }: Config): string | undefined {
+  if (database.dialect === "sqlite" && dirname(database.path) === dataFolder) return undefined;
+  const fault = findFolderFault(dataFolder);
+  return fault && `TOLLGATE_DATA: ${fault}`;
 }
 
 function report(problems: readonly string[], config: Config | undefined): Outcome {
   const json = {
     ok: problems.length === 0,
     problems,
-    database: config?.databasePath ?? null,
+    database: config ? describeLocation(config.database) : null,
+    ledger: config?.ledger.remote?.address ?? null,
     models: config?.models.map(({ id }) => id) ?? [],
     upstreams: config?.upstreams.map(({ name }) => name) ?? [],
   };

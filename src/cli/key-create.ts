@@ -30,7 +30,7 @@ interface KeyCreateParts extends Books {
 
 export async function runKeyCreate(books: KeyCreateParts, options: KeyCreateOptions): Promise<Outcome> {
   const { now = Date.now } = books;
-  const account = requireAccount(books.database, options.account);
+  const account = await requireAccount(books.database, options.account);
   if (options.reset && options.spendingLimit === undefined) {
     throw new CommandError("--reset says when a spending limit starts anew: give --spending-limit too.", 2);
   }

@@ -10,9 +10,11 @@ export interface KeyListOptions {
 }
 
 export async function runKeyList({ database, ledger }: Books, options: KeyListOptions): Promise<Outcome> {
-  const account = options.account === undefined ? undefined : requireAccount(database, options.account);
+  const account = options.account === undefined ? undefined : await requireAccount(database, options.account);
   const keys = await Promise.all(
-    listKeys(database, account?.id).map(async (key) => printKey(key, await findSpendLimit(ledger, key))),
+    (await listKeys(database, account?.id)).map(async (key) =>
+      printKey(key, await findSpendLimit(ledger, key)),
+    ),
   );
   const rows = keys.map((key) => [
     key.id,

@@ -5,13 +5,13 @@ import { CommandError } from "./command-error.ts";
 import type { Outcome } from "./outcome.ts";
 
 export async function runKeyRevoke({ database }: Books, idOrHint: string): Promise<Outcome> {
-  const [key, ...others] = findKeys(database, idOrHint);
+  const [key, ...others] = await findKeys(database, idOrHint);
   if (!key) throw new CommandError("There is no such key.");
   if (others.length > 0) {
     const ids = [key, ...others].map(({ id }) => id).join(", ");
     throw new CommandError(`The hint stands for several keys, name one by its id: ${ids}.`);
   }
-  const isNew = revokeKey({ database }, key.id);
+  const isNew = await revokeKey({ database }, key.id);
   return {
     json: { id: key.id, hint: key.hint, revoked: true, replayed: !isNew },
     text: isNew

@@ -26,6 +26,10 @@ export function createProgram(): Command {
     .command("serve")
     .description("start the gateway")
     .action(async () => (await import("./serve.ts")).runServe());
+  program
+    .command("ledger")
+    .description("start the ledger's gRPC service alone, for gateways with LEDGER_URL and other services")
+    .action(async () => (await import("./ledger.ts")).runLedger());
   withJson(program, "check", "check configuration and connections, start nothing").action(
     async (options: JsonOption) => printOutcome(await (await import("./check.ts")).runCheck(), options),
   );
@@ -87,7 +91,7 @@ function addMoneyCommands(program: Command): void {
     .requiredOption("--id <id>", "your name for this refund: the same id is booked once")
     .action(onBooks(async () => (await import("./refund.ts")).runRefund));
   withJson(program, "audit", "prove that no money is lost").action(
-    onBooks(async () => (await import("./audit.ts")).runAudit),
+    onLocalBooks(async () => (await import("./audit.ts")).runAudit),
   );
 }
 
@@ -95,10 +99,20 @@ function withJson(parent: Command, name: string, description: string): Command {
   return parent.command(name).description(description).option("--json", "print one JSON object");
 }
 
+type Load<Options> = () => Promise<(books: Books, options: Options) => Promise<Outcome>>;
+
 /** An action that opens the books, runs a command on them and prints what it came to. */
-function onBooks<Options>(load: () => Promise<(books: Books, options: Options) => Promise<Outcome>>) {
+function onBooks<Options>(load: Load<Options>) {
   return async (options: Options & JsonOption): Promise<void> => {
     const [{ withBooks }, run] = await Promise.all([import("./books.ts"), load()]);
     printOutcome(await withBooks((books) => run(books, options)), options);
+  };
+}
+
+/** The same for what a remote ledger cannot be asked. */
+function onLocalBooks<Options>(load: Load<Options>) {
+  return async (options: Options & JsonOption): Promise<void> => {
+    const [{ withLocalBooks }, run] = await Promise.all([import("./books.ts"), load()]);
+    printOutcome(await withLocalBooks((books) => run(books, options)), options);
   };
 }

@@ -1,11 +1,12 @@
-import { and, eq, sql } from "drizzle-orm";
-import { transfers } from "../db/sqlite/schema.ts";
 import { type Nanos, printUsd } from "../domain/money.ts";
-import { TRANSFER_KINDS } from "../ledger/book.ts";
+import { type JournalLine, type Ledger, LedgerError, type Posting, type Receipt } from "../ledger/ledger.ts";
 import { type Books, requireAccount } from "./books.ts";
 import { CommandError } from "./command-error.ts";
 import type { Outcome } from "./outcome.ts";
 import { printBalances } from "./print-values.ts";
+
+const PAGE_SIZE = 1_000;
+const DAY_MS = 86_400_000;
 
 export interface RefundOptions {
   readonly account: string;
@@ -20,11 +21,17 @@ interface Refund {
   readonly refundId: string;
 }
 
-export async function runRefund(books: Books, options: RefundOptions): Promise<Outcome> {
-  const account = requireAccount(books.database, options.account);
+interface Refunded extends Posting {
+  readonly amount: Nanos;
+}
+
+export async function runRefund({ database, ledger }: Books, options: RefundOptions): Promise<Outcome> {
+  const account = await requireAccount(database, options.account);
   const refund: Refund = { walletId: account.id, holdId: options.receipt, refundId: options.id };
-  const amount = options.amount ?? findBooked(books, refund) ?? (await findRest(books, refund));
-  const { balances, replayed } = await books.ledger.refund({ ...refund, amount });
+  const { amount, balances, replayed } =
+    options.amount === undefined
+      ? await refundRest(ledger, refund)
+      : { amount: options.amount, ...(await ledger.refund({ ...refund, amount: options.amount })) };
   const done = replayed
     ? `Refund ${options.id} was booked before: nothing was added`
     : `Refunded ${printUsd(amount)} USD of receipt ${options.receipt} to account ${account.name}`;
@@ -41,22 +48,35 @@ export async function runRefund(books: Books, options: RefundOptions): Promise<O
   };
 }
 
-/** What the same command booked when it ran before: by then the rest it meant is gone. */
-function findBooked({ database }: Books, { walletId, refundId }: Refund): Nanos | undefined {
-  const isSame = and(
-    eq(transfers.walletId, walletId),
-    eq(transfers.transferId, refundId),
-    eq(transfers.kind, TRANSFER_KINDS.refund),
-  );
-  const amount = sql<string>`cast(${transfers.amount} as text)`;
-  const booked = database.db.select({ amount }).from(transfers).where(isSame).get();
-  return booked && BigInt(booked.amount);
+/** Gives back what is left. The same command run again answers what it booked before: by then the rest is gone. */
+async function refundRest(ledger: Ledger, refund: Refund): Promise<Refunded> {
+  const receipt = await ledger.receipt(refund.walletId, refund.holdId);
+  if (!receipt) throw new CommandError("The account has no such receipt.");
+  const book = async (amount: Nanos) => ({ amount, ...(await ledger.refund({ ...refund, amount })) });
+  const rest = receipt.captured - receipt.refunded;
+  try {
+    if (rest === 0n) throw new CommandError("Nothing is left of the charge to refund.");
+    return await book(rest);
+  } catch (thrown) {
+    if (thrown instanceof LedgerError && thrown.refusal !== "conflict") throw thrown;
+    const booked = await findBooked(ledger, refund, receipt);
+    if (!booked) throw thrown;
+    return book(booked.amount);
+  }
 }
 
-async function findRest({ ledger }: Books, { walletId, holdId }: Refund): Promise<Nanos> {
-  const receipt = await ledger.receipt(walletId, holdId);
-  if (!receipt) throw new CommandError("The account has no such receipt.");
-  const rest = receipt.captured - receipt.refunded;
-  if (rest === 0n) throw new CommandError("Nothing is left of the charge to refund.");
-  return rest;
+/** The refund of this id, looked for back to the day before the receipt began: clocks of processes differ. */
+async function findBooked(
+  ledger: Ledger,
+  { walletId, refundId }: Refund,
+  { createdAtMs }: Receipt,
+): Promise<JournalLine | undefined> {
+  let token: string | undefined;
+  do {
+    const { items, nextToken } = await ledger.transfers(walletId, { size: PAGE_SIZE, token });
+    const booked = items.find(({ kind, transferId }) => kind === "refund" && transferId === refundId);
+    if (booked || items.some((line) => line.createdAtMs < createdAtMs - DAY_MS)) return booked;
+    token = nextToken;
+  } while (token !== undefined);
+  return undefined;
 }

@@ -1,9 +1,11 @@
 import { type Command, CommanderError } from "commander";
 import { DrizzleQueryError } from "drizzle-orm/errors";
+import { LedgerLinkError } from "../ledger/grpc/client-link-error.ts";
 import { LedgerError } from "../ledger/ledger.ts";
 import { CommandError } from "./command-error.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 
+const DATABASE_ERRORS = ["SQLiteError", "PostgresError"];
 const FAILED = 1;
 const MISUSED = 2;
 
@@ -22,9 +24,15 @@ export async function runProgram(program: Command, argv: readonly string[]): Pro
 
 /** One sentence; the values of a statement, which Drizzle puts into its message, stay out of it. */
 function explain(thrown: unknown): string {
-  if (thrown instanceof LedgerError) return explainRefusal(thrown.refusal);
+  if (thrown instanceof LedgerError) return explainLedger(thrown);
   if (thrown instanceof DrizzleQueryError) return explain(thrown.cause);
   if (!(thrown instanceof Error)) return "The command failed for an unknown reason.";
-  if (thrown.name === "SQLiteError") return `The database cannot be used: ${thrown.message}.`;
+  if (DATABASE_ERRORS.includes(thrown.name)) return `The database cannot be used: ${thrown.message}.`;
+  if (thrown.name === "LedgerListenError") return `${thrown.message}: see LEDGER_LISTEN and LEDGER_TLS_CERT.`;
   return thrown.message;
+}
+
+/** A ledger elsewhere that cannot be reached says more than that it is unavailable. */
+function explainLedger({ refusal, cause }: LedgerError): string {
+  return cause instanceof LedgerLinkError ? `${cause.message}.` : explainRefusal(refusal);
 }

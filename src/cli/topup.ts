@@ -10,7 +10,7 @@ export interface TopUpOptions {
 }
 
 export async function runTopUp({ database, ledger }: Books, options: TopUpOptions): Promise<Outcome> {
-  const account = requireAccount(database, options.account);
+  const account = await requireAccount(database, options.account);
   const { id: topUpId, amount } = options;
   const { balances, replayed } = await ledger.topUp({ walletId: account.id, topUpId, amount });
   const done = replayed

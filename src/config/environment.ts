@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { readBooks } from "./books.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 
@@ -6,32 +6,25 @@ const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"
 
 /** What the environment decides by itself; a variable that is empty counts as not set. */
 export function readEnvironment(environment: Environment, folder: string, problems: Problems) {
-  refuseUnbuilt(environment, problems);
   return {
     host: readHost(environment.HOST || "127.0.0.1", problems),
     port: readPort(environment.PORT || "8080", problems),
-    databasePath: readDatabasePath(environment, folder, problems),
-    logLevel: readLogLevel(environment.LOG_LEVEL || "info", problems),
+    ...readProcess(environment, folder, problems),
   };
 }
 
-/** The absolute path of the SQLite file. */
-export function readDatabasePath(environment: Environment, folder: string, problems: Problems): string {
-  const url = environment.DATABASE_URL || "sqlite:./data/tollgate.db";
-  const path = /^sqlite:(?!\/\/[^/])(.*)$/s.exec(url)?.[1] ?? "";
-  if (/^postgres(ql)?:/.test(url)) {
-    problems.add(["DATABASE_URL"], "names PostgreSQL, which this version does not have yet", "sqlite:PATH");
-  } else if (path === "" || path === ":memory:" || path.includes("\0")) {
-    problems.add(["DATABASE_URL"], "names no database that this version has", "sqlite:PATH");
-  }
-  return resolve(folder, path);
+/** The part of it that does not serve HTTP. */
+export function readProcess(environment: Environment, folder: string, problems: Problems) {
+  refuseUnbuilt(environment, problems);
+  return {
+    ...readBooks(environment, folder, problems),
+    logLevel: readLogLevel(environment.LOG_LEVEL || "info", problems),
+  };
 }
 
 /** What a later version will read: to pass over it in silence would promise what is not done. */
 const UNBUILT: Readonly<Record<string, string>> = {
   REDIS_URL: "asks for Redis",
-  LEDGER_URL: "asks for a remote ledger",
-  LEDGER_LISTEN: "asks to serve the ledger",
   METRICS_LISTEN: "asks for metrics",
 };
 

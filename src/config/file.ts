@@ -16,8 +16,19 @@ export interface LoadedFile {
   readonly writtenAtS: number;
 }
 
+export interface FileOptions {
+  /** What relative paths start from. */
+  readonly folder: string;
+  /** The only keys to look at, so that the rest needs no variable; without it, all. */
+  readonly keys?: readonly (keyof ConfigFile)[];
+}
+
 /** Reads the YAML file that `TOLLGATE_CONFIG` names, or ./tollgate.yaml if it is there. */
-export function loadFile(environment: Environment, folder: string, problems: Problems): LoadedFile {
+export function loadFile(
+  environment: Environment,
+  { folder, keys }: FileOptions,
+  problems: Problems,
+): LoadedFile {
   const named = environment.TOLLGATE_CONFIG;
   const path = resolve(folder, named || DEFAULT_NAME);
   const status = statSync(path, { throwIfNoEntry: false });
@@ -25,7 +36,8 @@ export function loadFile(environment: Environment, folder: string, problems: Pro
   const text = readText(path, problems);
   const document =
     text === undefined ? undefined : parseYaml(shieldPlaceholders(text), DEFAULT_NAME, problems);
-  return { content: checkDocument(document, environment, problems), writtenAtS: secondsOf(status?.mtimeMs) };
+  const content = checkDocument(keys ? pick(document, keys) : document, environment, problems);
+  return { content, writtenAtS: secondsOf(status?.mtimeMs) };
 }
 
 function readText(path: string, problems: Problems): string | undefined {
@@ -53,6 +65,12 @@ function checkDocument(document: unknown, environment: Environment, problems: Pr
   checkRules(content, problems);
   // Safe because whoever finds a problem does not use the content.
   return content as ConfigFile;
+}
+
+/** What is no mapping stays as it is, to be refused as such. */
+function pick(document: unknown, keys: readonly string[]): unknown {
+  if (typeof document !== "object" || document === null || Array.isArray(document)) return document;
+  return Object.fromEntries(Object.entries(document).filter(([key]) => keys.includes(key)));
 }
 
 function secondsOf(ms: number | undefined): number {

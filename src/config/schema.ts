@@ -91,6 +91,7 @@ export const ConfigFileSchema = Mapping({
       ),
     }),
   ),
+  ledger: Type.Optional(Mapping({ wallets_per_batch: Type.Optional(Count(1, 10_000)) })),
   billing: Type.Optional(Mapping({ hold_ttl_s: Type.Optional(Count(1, 3_600)) })),
   drain_s: Type.Optional(Count(0, 3_600)),
 });

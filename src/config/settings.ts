@@ -15,6 +15,14 @@ export function readSettings(file: ConfigFile) {
     accountLimits: readAccountLimits(file),
     bodyBytesInFlightMax: file.limits?.body_bytes_in_flight ?? BODY_BYTES_IN_FLIGHT_MAX,
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,
+    ...readLedgerSettings(file),
+  };
+}
+
+/** The part of it that a process needs which serves the ledger alone. */
+export function readLedgerSettings(file: ConfigFile) {
+  return {
+    walletsPerBatch: file.ledger?.wallets_per_batch,
     drainMs: (file.drain_s ?? DRAIN_S) * 1_000,
   };
 }
