@@ -2,14 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { runKeyCreate } from "../../src/cli/key-create.ts";
 import { runKeyList } from "../../src/cli/key-list.ts";
 import { runKeyRevoke } from "../../src/cli/key-revoke.ts";
-import { apiKeys } from "../../src/db/sqlite/schema.ts";
 import { openTempBooks, type TempBooks } from "../accounts/temp-books.ts";
 
 const DAY_MS = 86_400_000;
 
 let books: TempBooks;
 beforeEach(async () => {
-  books = openTempBooks();
+  books = await openTempBooks();
   await books.newAccount("acme");
 });
 afterEach(() => books.close());
@@ -48,7 +47,8 @@ describe("key revoke", () => {
   test("revokes nothing when a hint stands for several keys", async () => {
     const { json } = await create();
     await create();
-    books.database.db.update(apiKeys).set({ hint: "sk-tg-same" }).run();
+    const { db, tables } = books.database;
+    await db.update(tables.apiKeys).set({ hint: "sk-tg-same" });
     await expect(runKeyRevoke(books, "sk-tg-same")).rejects.toThrow("name one by its id");
     expect((await runKeyList(books, {})).text).not.toContain("revoked");
     await runKeyRevoke(books, String(json.id));

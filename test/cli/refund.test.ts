@@ -7,7 +7,7 @@ let books: TempBooks;
 let account: Account;
 let receipt: string;
 beforeEach(async () => {
-  books = openTempBooks();
+  books = await openTempBooks();
   account = await books.newAccount("acme");
   receipt = await charge(1_000n);
 });
@@ -15,7 +15,7 @@ afterEach(() => books.close());
 
 /** A request that was charged this much of 5,000 nano-USD. */
 async function charge(amount: bigint): Promise<string> {
-  const holdId = Bun.randomUUIDv7();
+  const holdId = Bun.randomUUIDv7("hex", books.clock.nowMs);
   const hold = { walletId: account.id, holdId };
   const facts = { surface: "chat", model: "demo" };
   await books.ledger.topUp({ walletId: account.id, topUpId: holdId, amount: 5_000n });

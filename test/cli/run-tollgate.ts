@@ -10,7 +10,7 @@ export interface Finished {
   json(): Record<string, unknown>;
 }
 
-/** Runs a command line in a process of its own, with nothing in its environment but what is given. */
+/** Runs a command line in a process of its own, with nothing in its environment but what is given; it serves no ledger by default. */
 export async function runTollgate(
   folder: string,
   commandLine: readonly string[],
@@ -18,7 +18,7 @@ export async function runTollgate(
 ): Promise<Finished> {
   const child = Bun.spawn([process.execPath, ENTRY, ...commandLine], {
     cwd: folder,
-    env: environment,
+    env: { LEDGER_LISTEN: "off", ...environment },
     stdout: "pipe",
     stderr: "pipe",
   });

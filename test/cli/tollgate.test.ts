@@ -114,14 +114,14 @@ describe("a command line that is wrong", () => {
 
 describe("a command that fails", () => {
   test("says why in one sentence and repeats no secret", async () => {
-    const environment = { DATABASE_URL: "postgres://u:s3cr3t@h/d" };
+    const environment = { DATABASE_URL: "mysql://u:s3cr3t@h/d" };
     const { exitCode, stdout, stderr } = await runTollgate(
       tempFolder(),
       ["account", "list", "--json"],
       environment,
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toContain("DATABASE_URL: names PostgreSQL");
+    expect(stderr).toContain("DATABASE_URL: names no database");
     expect(stderr).not.toContain("s3cr3t");
   });
 
@@ -160,6 +160,14 @@ describe("check", () => {
     expect(checked.exitCode).toBe(0);
     expect(checked.json()).toMatchObject({ ok: true, problems: [], models: ["demo"] });
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("finds a data folder that cannot be made", async () => {
+    const folder = tempFolder();
+    writeFileSync(join(folder, "file"), "");
+    const checked = await runTollgate(folder, ["check"], { TOLLGATE_DATA: "./file/data" });
+    expect(checked).toMatchObject({ exitCode: 1 });
+    expect(checked.stdout).toStartWith("TOLLGATE_DATA: cannot be created");
   });
 
   test("prints every problem and exits 1", async () => {

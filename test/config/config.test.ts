@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
 import { ConfigFileSchema } from "../../src/config/schema.ts";
-import { loadConfig, loadDatabasePath } from "../../src/config.ts";
+import { loadBooksConfig, loadConfig, loadLedgerConfig } from "../../src/config.ts";
+import { describeLocation } from "../../src/db/location.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { configFolder, loadYaml, placesOf, problemsOf } from "./temp-config.ts";
 
@@ -42,7 +43,9 @@ describe("loadConfig", () => {
     const folder = configFolder();
     const config = loadConfig({}, { folder });
     expect(config).toMatchObject({ host: "127.0.0.1", port: 8080, logLevel: "info", isDemoOnly: true });
-    expect(config.databasePath).toBe(join(folder, "data/tollgate.db"));
+    expect(config.database).toEqual({ dialect: "sqlite", path: join(folder, "data/tollgate.db") });
+    expect(config.dataFolder).toBe(join(folder, "data"));
+    expect(config.ledger).toMatchObject({ listen: { host: "127.0.0.1", port: 50051 }, remote: undefined });
     expect(config.models.map(({ id }) => id)).toEqual(["demo"]);
     expect(config.keyLimits).toEqual({
       requestsPerMinute: 600,
@@ -178,16 +181,19 @@ models:
     price: { input: "1.2345678", output: 3.00, cached_input: "-1" }
 limits: { requests_per_minute: -1, tokens_per_minute: 1.5 }
 limiter: { on_failure: deny }
+ledger: { wallets_per_batch: 0 }
 colour: red
 `;
     const environment = {
       PORT: "65536",
       HOST: "http://x",
       LOG_LEVEL: "loud",
-      DATABASE_URL: "postgres://u:p@h/d",
+      DATABASE_URL: "mysql://u:p@h/d",
       REDIS_URL: "redis://h",
-      LEDGER_URL: "grpc://h:1",
-      LEDGER_LISTEN: "127.0.0.1:50051",
+      LEDGER_URL: "http://h:1",
+      LEDGER_LISTEN: "127.0.0.1",
+      LEDGER_TOKEN: "short",
+      LEDGER_TLS_CERT: "./nowhere.pem",
       METRICS_LISTEN: "127.0.0.1:9464",
     };
     expect([...placesOf(problemsOf(yaml, environment))].sort()).toEqual(
@@ -199,6 +205,9 @@ colour: red
         "REDIS_URL",
         "LEDGER_URL",
         "LEDGER_LISTEN",
+        "LEDGER_TOKEN",
+        "LEDGER_TLS_CERT",
+        "LEDGER_TLS_KEY",
         "METRICS_LISTEN",
         "upstreams.demo",
         "upstreams.a.protocol",
@@ -215,6 +224,7 @@ colour: red
         "limits.requests_per_minute",
         "limits.tokens_per_minute",
         "limiter.on_failure",
+        "ledger.wallets_per_batch",
         "colour",
       ].sort(),
     );
@@ -225,8 +235,8 @@ colour: red
       "PORT: is no port, expected a whole number from 0 to 65535",
       "drain_s: has a wrong value, expected a whole number from 0 to 3600",
     ]);
-    expect(problemsOf(undefined, { DATABASE_URL: "postgres://h/d" })).toEqual([
-      "DATABASE_URL: names PostgreSQL, which this version does not have yet, expected sqlite:PATH",
+    expect(problemsOf(undefined, { DATABASE_URL: "mysql://h/d" })).toEqual([
+      "DATABASE_URL: names no database that can be used, expected sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
     ]);
   });
 
@@ -251,9 +261,12 @@ limiter: { on_failure: "\${S}" }
       PORT: secret,
       HOST: `http://${secret}`,
       LOG_LEVEL: secret,
-      DATABASE_URL: `postgres://${secret}`,
+      DATABASE_URL: `mysql://${secret}`,
       REDIS_URL: secret,
       LEDGER_URL: secret,
+      LEDGER_LISTEN: secret,
+      LEDGER_TOKEN: `${secret} too`,
+      LEDGER_TLS_CA: secret,
     };
     const problems = problemsOf(yaml, environment);
     expect(problems.length).toBeGreaterThan(18);
@@ -286,15 +299,69 @@ describe("DATABASE_URL", () => {
     ["sqlite:/var/x.db", "/var/x.db"],
     ["sqlite:///var/x.db", "/var/x.db"],
   ])("%p is the file %p", (url, path) => {
-    expect(loadDatabasePath({ DATABASE_URL: url }, { folder: "/base" })).toBe(path);
+    const { database, dataFolder } = loadBooksConfig({ DATABASE_URL: url }, { folder: "/base" });
+    expect(database).toEqual({ dialect: "sqlite", path });
+    expect(dataFolder).toBe(dirname(path));
   });
 
-  test.each(["sqlite:", "sqlite::memory:", "sqlite://host/x.db", "mysql://h/d", "./x.db", "postgresql://h"])(
-    "%p is refused",
-    (url) => {
-      expect(() => loadDatabasePath({ DATABASE_URL: url })).toThrow("DATABASE_URL: ");
-    },
-  );
+  test.each([
+    "postgres://h",
+    "postgresql://u:p@h:5433/d?sslmode=require",
+    "postgres://u@[::1]/d",
+    "postgres:///d?host=/run/postgresql",
+  ])("%p is PostgreSQL", (url) => {
+    const { database, dataFolder } = loadBooksConfig({ DATABASE_URL: url }, { folder: "/base" });
+    expect(database).toEqual({ dialect: "postgres", url });
+    expect(dataFolder).toBe("/base/data");
+  });
+
+  test.each([
+    "sqlite:",
+    "sqlite::memory:",
+    "sqlite://host/x.db",
+    "mysql://h/d",
+    "./x.db",
+    "postgres://",
+    "postgres:",
+    "postgres://h:port/d",
+  ])("%p is refused", (url) => {
+    expect(() => loadBooksConfig({ DATABASE_URL: url })).toThrow("DATABASE_URL: ");
+  });
+
+  test("is shown without user, password and parameters", () => {
+    const url = "postgres://user-canary:pass-canary@h:5433/d?sslmode=require&password=canary";
+    expect(describeLocation({ dialect: "postgres", url })).toBe("postgres://h:5433/d");
+    const socket = "postgres://user-canary@localhost/d?host=/run/postgresql";
+    expect(describeLocation({ dialect: "postgres", url: socket })).toBe("postgres:///run/postgresql/d");
+  });
+});
+
+describe("TOLLGATE_DATA", () => {
+  test("moves the token and the journals away from the database", () => {
+    const { dataFolder } = loadBooksConfig({ TOLLGATE_DATA: "./state" }, { folder: "/base" });
+    expect(dataFolder).toBe("/base/state");
+  });
+});
+
+describe("loadLedgerConfig", () => {
+  test("reads only what the ledger needs of a file whose other variables are not set", () => {
+    const yaml = `${MINIMAL.replace("api_key: k", `api_key: \${UNSET}`)}ledger: { wallets_per_batch: 1 }\ndrain_s: 7\n`;
+    const config = loadLedgerConfig({ LOG_LEVEL: "warn" }, { folder: configFolder(yaml) });
+    expect(config).toMatchObject({ walletsPerBatch: 1, drainMs: 7_000, logLevel: "warn" });
+  });
+
+  test("reads the same of it as the gateway does", () => {
+    expect(loadYaml("ledger: { wallets_per_batch: 5 }").walletsPerBatch).toBe(5);
+    expect(loadYaml("drain_s: 1").walletsPerBatch).toBeUndefined();
+  });
+
+  test("refuses what is wrong there", () => {
+    const folder = configFolder("ledger: { wallets_per_batch: many }\n");
+    expect(() => loadLedgerConfig({ METRICS_LISTEN: "x" }, { folder })).toThrow(
+      /METRICS_LISTEN: .*\n.*ledger\.wallets_per_batch: /,
+    );
+    expect(() => loadLedgerConfig({}, { folder: configFolder("- a\n") })).toThrow("tollgate.yaml: ");
+  });
 });
 
 describe("PORT", () => {

@@ -122,7 +122,7 @@ describe.each(SURFACES)("a client that hangs up, on $path", (surface) => {
   test.each([false, true])("while its hold is taken reaches no upstream (streamed: %p)", async (stream) => {
     const before = await gateway.balances();
     const lines = gateway.log.text().split("\n").length;
-    const { client } = gateway.tollgate.database;
+    const { client } = gateway.sqlite;
     // The ledger waits while somebody else writes.
     client.run("BEGIN IMMEDIATE");
     const controller = new AbortController();

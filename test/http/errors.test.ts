@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { accounts } from "../../src/db/sqlite/schema.ts";
 import { ERRORS } from "../../src/errors.ts";
 import { revokeKey } from "../../src/keys/revoke.ts";
 import { post, SURFACES } from "../support/client.ts";
@@ -61,7 +60,7 @@ const KEY_CASES: readonly ErrorCase[] = [
     "a revoked key",
     async () => {
       const { key, secret } = await gateway.newKey();
-      revokeKey({ database: gateway.tollgate.database }, key.id);
+      await revokeKey({ database: gateway.tollgate.database }, key.id);
       return { secret };
     },
     "unknown_key",
@@ -75,8 +74,9 @@ const KEY_CASES: readonly ErrorCase[] = [
     "a suspended account",
     async () => {
       const { key, secret } = await gateway.newPayer("1");
-      const { db } = gateway.tollgate.database;
-      db.update(accounts).set({ state: "suspended" }).where(eq(accounts.id, key.accountId)).run();
+      const { db, tables } = gateway.tollgate.database;
+      const isPayer = eq(tables.accounts.id, key.accountId);
+      await db.update(tables.accounts).set({ state: "suspended" }).where(isPayer);
       return { secret };
     },
     "account_suspended",

@@ -6,7 +6,7 @@ import { startTestGateway } from "../support/test-gateway.ts";
 describe("a fault of our own", () => {
   test("is a 500 with nothing of its cause when the books cannot be read", async () => {
     const gateway = await startTestGateway();
-    const { client } = gateway.tollgate.database;
+    const { client } = gateway.sqlite;
     client.run("ALTER TABLE holds RENAME TO lost_table");
     for (const surface of SURFACES) {
       await expectError(await post(gateway, surface), surface, "internal");
@@ -25,7 +25,7 @@ describe("a fault of our own", () => {
 
   test("is a 500 on every route when keys cannot be read", async () => {
     const gateway = await startTestGateway();
-    gateway.tollgate.database.client.run("ALTER TABLE api_keys RENAME TO lost_table");
+    gateway.sqlite.client.run("ALTER TABLE api_keys RENAME TO lost_table");
     for (const surface of SURFACES) await expectError(await post(gateway, surface), surface, "internal");
     for (const path of ["/v1/models", "/v1/key"]) {
       const headers = { "x-api-key": gateway.secret };
@@ -39,7 +39,7 @@ describe("a fault of our own", () => {
     const gateway = await startTestGateway();
     const limits = { requestsPerMinute: 5, tokensPerMinute: 2_000, concurrentRequests: 1 };
     const { secret } = await gateway.newKey({ limits });
-    const { client } = gateway.tollgate.database;
+    const { client } = gateway.sqlite;
     client.run("ALTER TABLE holds RENAME TO lost_table");
     for (const surface of SURFACES) {
       await expectError(await post(gateway, surface, { secret }), surface, "internal");

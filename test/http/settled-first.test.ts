@@ -8,7 +8,7 @@ let reader: Database;
 beforeAll(async () => {
   gateway = await startTestGateway();
   // A connection of its own sees what is committed and nothing else.
-  reader = new Database(gateway.tollgate.database.path, { readonly: true });
+  reader = new Database(gateway.sqlite.path, { readonly: true });
 });
 beforeEach(() => gateway.upstream.reset());
 afterAll(async () => {

@@ -49,6 +49,17 @@ describe("the first start in an empty folder", () => {
     expect(served.stdout()).not.toContain(secretIn(served.stderr()));
   }, 20_000);
 
+  test("prints one key when two start at once", async () => {
+    const folder = tempFolder();
+    const both = await Promise.all([start(folder), start(folder)]);
+    const secrets = () => both.flatMap((each) => each.stderr().match(/sk-tg-[\w-]{43}/g) ?? []);
+    for (let waited = 0; waited < 200 && secrets().length === 0; waited++) await Bun.sleep(20);
+    for (const served of both) await stop(served);
+    expect(new Set(secrets()).size).toBe(1);
+    expect((await runTollgate(folder, ["key", "list", "--json"])).json().keys).toHaveLength(1);
+    expect(await balanceIn(folder)).toMatchObject([{ name: "demo", posted_usd: "5.00" }]);
+  }, 20_000);
+
   test("keeps its database to this user alone", async () => {
     const folder = tempFolder();
     await start(folder);

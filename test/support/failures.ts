@@ -105,10 +105,10 @@ async function failuresOf(gateway: TestGateway): Promise<Failure[]> {
 }
 
 /** A key whose row cannot be read: the fault is ours, and only this key's. */
-async function brokenKey({ newKey, tollgate }: TestGateway): Promise<string> {
+async function brokenKey({ newKey, sqlite }: TestGateway): Promise<string> {
   const { key, secret } = await newKey({ models: ["good"] });
-  tollgate.database.client.run("UPDATE api_keys SET models = 'broken' WHERE id = ?", [key.id]);
-  const row = tollgate.database.client.query("SELECT models FROM api_keys WHERE id = ?").get(key.id);
+  sqlite.client.run("UPDATE api_keys SET models = 'broken' WHERE id = ?", [key.id]);
+  const row = sqlite.client.query("SELECT models FROM api_keys WHERE id = ?").get(key.id);
   if (JSON.stringify(row) !== '{"models":"broken"}') throw new Error("The key could not be broken");
   return secret;
 }

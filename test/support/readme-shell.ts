@@ -48,6 +48,7 @@ export function createReadmeShell(folder: string): ReadmeShell {
     PATH: `${bin}:${process.env.PATH}`,
     HOME: folder,
     PORT: "0",
+    LEDGER_LISTEN: "off",
     DATABASE_URL: `sqlite:${join(folder, "data/tollgate.db")}`,
     // A file of the developer's own in the repository would replace the demo.
     TOLLGATE_CONFIG: "/dev/null",

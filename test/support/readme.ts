@@ -11,6 +11,7 @@ interface Snippet {
 
 /** The parts of README.md that can be held to what they say. */
 export interface Readme {
+  readonly text: string;
   readonly snippets: readonly Snippet[];
   /** The one block with a text in it. Throws when there is none or more than one. */
   snippet(mark: string): Snippet;
@@ -24,6 +25,7 @@ export function readReadme(): Readme {
     ([, language = "", body = ""]): Snippet => ({ language, text: body }),
   );
   return {
+    text,
     snippets,
     snippet(mark) {
       const [found, ...others] = snippets.filter((snippet) => snippet.text.includes(mark));

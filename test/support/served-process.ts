@@ -4,9 +4,8 @@ const REPOSITORY = resolve(import.meta.dir, "../..");
 const ENTRY = resolve(REPOSITORY, "src/cli/tollgate.ts");
 const START_MS = 8_000;
 
-/** A gateway as an operator runs it: a process of its own, seen only from outside. */
-export interface ServedProcess {
-  readonly url: string;
+/** A process as an operator runs it, seen only from outside. */
+interface RunningProcess {
   readonly pid: number;
   /** Everything printed so far. */
   stdout(): string;
@@ -14,6 +13,17 @@ export interface ServedProcess {
   signal(name: "SIGTERM" | "SIGKILL"): void;
   /** Resolves when both streams are read to their end. */
   readonly exitCode: Promise<number>;
+}
+
+/** A gateway in a process of its own. */
+export interface ServedProcess extends RunningProcess {
+  readonly url: string;
+}
+
+/** The ledger's gRPC service in a process of its own. */
+export interface LedgerProcess extends RunningProcess {
+  /** "127.0.0.1:PORT" */
+  readonly address: string;
 }
 
 export interface ServeOptions {
@@ -25,15 +35,27 @@ export interface ServeOptions {
 }
 
 /** Starts the gateway on a free port and waits until it is ready. Throws with its last words if it is not. */
-export async function serveProcess({
-  folder,
-  environment,
-  throughScript,
-}: ServeOptions): Promise<ServedProcess> {
+export async function serveProcess(options: ServeOptions): Promise<ServedProcess> {
+  const running = launch("serve", options);
+  const url = await untilSaid(running, /"url":"(http:[^"]+)"/, async (said) => {
+    const answer = await fetch(`${said}/readyz`).catch(() => undefined);
+    return answer?.ok ?? false;
+  });
+  return { ...running, url };
+}
+
+/** Starts the ledger alone on a free port and waits until it listens. Throws with its last words if it does not. */
+export async function serveLedgerProcess(options: ServeOptions): Promise<LedgerProcess> {
+  const environment = { LEDGER_LISTEN: "127.0.0.1:0", ...options.environment };
+  const running = launch("ledger", { ...options, environment });
+  return { ...running, address: await untilSaid(running, /"ledger":"([^"]+)"/, async () => true) };
+}
+
+function launch(name: string, { folder, environment, throughScript }: ServeOptions): RunningProcess {
   const command = throughScript ? ["run", "--silent", "tollgate"] : [ENTRY];
-  const child = Bun.spawn([process.execPath, ...command, "serve"], {
+  const child = Bun.spawn([process.execPath, ...command, name], {
     cwd: throughScript ? REPOSITORY : folder,
-    env: { PATH: process.env.PATH ?? "", PORT: "0", ...environment },
+    env: { PATH: process.env.PATH ?? "", PORT: "0", LEDGER_LISTEN: "off", ...environment },
     stdout: "pipe",
     stderr: "pipe",
     // A group of its own, so that a signal reaches the gateway behind a script runner too.
@@ -41,13 +63,11 @@ export async function serveProcess({
   });
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  const url = await untilListening(stdout, stderr);
   return {
-    url,
     pid: child.pid,
     stdout: () => stdout.text,
     stderr: () => stderr.text,
-    signal: (name) => void signalGroup(child.pid, name),
+    signal: (signalName) => void signalGroup(child.pid, signalName),
     exitCode: child.exited.then(async (code) => {
       await Promise.all([stdout.ended, stderr.ended]);
       return code;
@@ -79,13 +99,18 @@ function collect(stream: ReadableStream<Uint8Array>): Collected {
   return collected;
 }
 
-async function untilListening(stdout: Collected, stderr: Collected): Promise<string> {
+/** What the process says on stdout of where it is, once it is ready there. */
+async function untilSaid(
+  running: RunningProcess,
+  pattern: RegExp,
+  isReady: (said: string) => Promise<boolean>,
+): Promise<string> {
   const deadline = performance.now() + START_MS;
   while (performance.now() < deadline) {
-    const url = /"url":"(http:[^"]+)"/.exec(stdout.text)?.[1];
-    const isReady = url && (await fetch(`${url}/readyz`).catch(() => undefined))?.ok;
-    if (isReady) return url;
+    const said = pattern.exec(running.stdout())?.[1];
+    if (said && (await isReady(said))) return said;
     await Bun.sleep(20);
   }
-  throw new Error(`The gateway did not start: ${stdout.text}${stderr.text}`);
+  running.signal("SIGKILL");
+  throw new Error(`The process did not start: ${running.stdout()}${running.stderr()}`);
 }

@@ -3,10 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount } from "../../src/accounts/create.ts";
 import type { Config } from "../../src/config.ts";
+import { connectDatabase } from "../../src/db/database.ts";
+import type { DatabaseLocation } from "../../src/db/location.ts";
+import type { SqliteDatabase } from "../../src/db/sqlite/database.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { type IssuedKey, issueKey, type NewKey } from "../../src/keys/issue.ts";
-import { auditSqlite } from "../../src/ledger/audit.ts";
+import { auditDatabase, type Finding } from "../../src/ledger/audit.ts";
 import type { Balances, Receipt } from "../../src/ledger/ledger.ts";
 import type { Limits } from "../../src/limiter/limiter.ts";
 import { startTollgate, type Tollgate } from "../../src/main.ts";
@@ -21,6 +24,8 @@ export interface TestGateway {
   readonly url: string;
   readonly upstream: ScriptedUpstream;
   readonly tollgate: Tollgate;
+  /** Its database, when that is SQLite; throws otherwise. */
+  readonly sqlite: SqliteDatabase;
   readonly log: LogBook;
   readonly accountId: string;
   /** The secret of a key without limits of its own. */
@@ -44,6 +49,8 @@ export interface TestGatewayOptions {
   readonly accountLimits?: Limits;
   /** USD in the wallet of the first account. */
   readonly topUp?: string;
+  /** Default: a SQLite file of its own. */
+  readonly database?: DatabaseLocation;
   readonly config?: Partial<Config>;
 }
 
@@ -52,7 +59,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const upstream = await startScriptedUpstream();
   const log = createLogBook();
-  const tollgate = await startTollgate(configOf(options, { folder, upstream }), log);
+  const config = configOf(options, { folder, upstream });
+  const tollgate = await startTollgate(config, log);
   const { ledger, database } = tollgate;
 
   const newPayer = async (usd: string, more: Partial<NewKey> = {}) => {
@@ -69,6 +77,10 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     url: tollgate.url,
     upstream,
     tollgate,
+    get sqlite() {
+      if (database.dialect !== "sqlite") throw new Error("The gateway does not run on SQLite");
+      return database.sqlite;
+    },
     log,
     accountId,
     secret: first.secret,
@@ -91,21 +103,38 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
     async stop() {
       await tollgate.stop();
       await upstream.stop();
-      const { findings } = auditSqlite(database, Date.now());
+      const findings = await audit(config.database);
       rmSync(folder, { recursive: true, force: true });
       if (findings.length > 0) throw new Error(`The books are not right: ${JSON.stringify(findings)}`);
     },
   };
 }
 
+async function audit(location: DatabaseLocation): Promise<readonly Finding[]> {
+  const database = await connectDatabase(location);
+  try {
+    return (await auditDatabase(database, Date.now())).findings;
+  } finally {
+    await database.close();
+  }
+}
+
 function configOf(
-  { models, upstreams = scriptedUpstreams, limits, accountLimits, config }: TestGatewayOptions,
+  { models, upstreams = scriptedUpstreams, limits, accountLimits, database, config }: TestGatewayOptions,
   { folder, upstream }: { folder: string; upstream: ScriptedUpstream },
 ): Config {
   return {
     host: "127.0.0.1",
     port: 0,
-    databasePath: join(folder, "tollgate.db"),
+    database: database ?? { dialect: "sqlite", path: join(folder, "tollgate.db") },
+    dataFolder: folder,
+    ledger: {
+      listen: undefined,
+      remote: undefined,
+      token: undefined,
+      tls: { cert: undefined, key: undefined, ca: undefined },
+    },
+    walletsPerBatch: undefined,
     logLevel: "debug",
     isDemoOnly: false,
     upstreams: upstreams(upstream),

@@ -1,0 +1,202 @@
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openPostgres } from "../../src/db/postgres/database.ts";
+import { MIGRATIONS } from "../../src/db/postgres/migrate.ts";
+import journal from "../../src/db/postgres/migrations/meta/_journal.json";
+import { ensurePartitions } from "../../src/db/postgres/partitions.ts";
+import { accounts, apiKeys } from "../../src/db/postgres/schema.ts";
+import { holdIdOf } from "../ledger/samples.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+
+// The first test may have to start a server.
+setDefaultTimeout(30_000);
+
+let empty: TestDatabase;
+
+beforeEach(async () => {
+  empty = await createTestDatabase();
+});
+
+afterEach(() => empty.drop());
+
+test("every migration that was generated is applied, in the order of its journal", async () => {
+  const generated = journal.entries.map(({ tag }) =>
+    Bun.file(`${import.meta.dir}/../../src/db/postgres/migrations/${tag}.sql`).text(),
+  );
+  expect([...MIGRATIONS]).toEqual(await Promise.all(generated));
+});
+
+test("four starters at once on an empty database all find the whole schema", async () => {
+  const databases = await Promise.all(Array.from({ length: 4 }, () => openPostgres(empty.url)));
+  for (const { client, close } of databases) {
+    expect(await tablesOf(client)).toEqual(TABLES);
+    expect([...(await client.unsafe("SELECT version FROM schema_version"))]).toEqual([
+      { version: MIGRATIONS.length },
+    ]);
+    await close();
+  }
+});
+
+test("a database opened again keeps what is in it, in the shapes of the other dialect", async () => {
+  const first = await openPostgres(empty.url);
+  await first.db.insert(accounts).values({ id: "1", name: "acme", createdAtMs: 5 });
+  const key = { id: "2", accountId: "1", name: "k", hint: "sk-tg-1234", digest: "d", createdAtMs: 6 };
+  await first.db.insert(apiKeys).values({ ...key, models: ["a", 'b"\\'], allowsClamp: true });
+  await first.close();
+  const again = await openPostgres(empty.url);
+  expect(await again.db.select().from(accounts)).toEqual([
+    { id: "1", name: "acme", email: null, state: "active", createdAtMs: 5 },
+  ]);
+  expect(await again.db.select().from(apiKeys)).toMatchObject([
+    { ...key, models: ["a", 'b"\\'], allowsClamp: true, expiresAtMs: null },
+  ]);
+  await again.close();
+});
+
+test("texts sort by their bytes, whatever order the server prefers", async () => {
+  const { db, close } = await openPostgres(empty.url);
+  const names = ["b", "A", "a", "B", "Ä", "_"];
+  for (const name of names) await db.insert(accounts).values({ id: name, name, createdAtMs: 5 });
+  const sorted = await db.select({ name: accounts.name }).from(accounts).orderBy(accounts.name);
+  expect(sorted.map(({ name }) => name)).toEqual(["A", "B", "_", "a", "b", "Ä"]);
+  await close();
+});
+
+test("a database of a newer program is refused and left as it is", async () => {
+  const { client, close } = await openPostgres(empty.url);
+  await client.unsafe("UPDATE schema_version SET version = 99");
+  await expect(openPostgres(empty.url)).rejects.toThrow(
+    `at version 99, this program knows ${MIGRATIONS.length}`,
+  );
+  expect([...(await client.unsafe("SELECT version FROM schema_version"))]).toEqual([{ version: 99 }]);
+  await close();
+});
+
+test("a transfer cannot be changed, deleted or truncated", async () => {
+  const { client, close } = await openPostgres(empty.url);
+  for (const statement of ["UPDATE transfers SET seq = 1", "DELETE FROM transfers", "TRUNCATE transfers"]) {
+    await expect(client.unsafe(statement).execute()).rejects.toThrow("append-only");
+  }
+  await close();
+});
+
+describe("a database that cannot be opened", () => {
+  const hopeless: [string, (url: URL) => void][] = [
+    ["nobody listens", (url) => (url.port = "1")],
+    ["the password is wrong", (url) => (url.password = "hunter2")],
+    ["there is no such database", (url) => (url.pathname = "/nothing")],
+    ["the server has no TLS", (url) => url.searchParams.set("sslmode", "require")],
+  ];
+
+  test.each(hopeless)("because %s says so and not the password", async (_, spoil) => {
+    const url = new URL(empty.url);
+    spoil(url);
+    const refused = await openPostgres(url.href).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(Error);
+    expect(Bun.inspect(refused)).not.toContain(url.password);
+  });
+
+  test("because its URL is none says so and not the URL", async () => {
+    await expect(openPostgres("postgres://u:hunter2@:x/")).rejects.toThrow("must begin with postgres://");
+    await expect(openPostgres("mysql://u:hunter2@localhost/")).rejects.toThrow("must begin with postgres://");
+  });
+});
+
+describe("the partitions of holds", () => {
+  const NEW_YEAR_MS = Date.UTC(2027, 0, 1);
+
+  async function partitionOf(client: Client, holdId: string): Promise<string> {
+    await client.unsafe(
+      `INSERT INTO holds (wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, captured,
+        refunded, ttl_ms, created_at_ms, expires_at_ms, surface, model)
+      VALUES ('w', $1, 'k', 'held', false, 1, 1, 1, 0, 0, 0, 1, 1, 1, 'chat', 'demo')`,
+      [holdId],
+    );
+    const [row] = await client.unsafe(
+      "SELECT tableoid::regclass::text AS part FROM holds WHERE hold_id = $1",
+      [holdId],
+    );
+    return row.part;
+  }
+
+  test("hold each its month, to the millisecond, and the default one the rest", async () => {
+    const { client, close } = await openPostgres(empty.url);
+    await ensurePartitions(client, NEW_YEAR_MS);
+    const places = [NEW_YEAR_MS - 1, NEW_YEAR_MS, Date.UTC(2027, 2, 31), Date.UTC(2040, 0, 1)];
+    const found: string[] = [];
+    for (const atMs of places) found.push(await partitionOf(client, holdIdOf("h1", atMs)));
+    expect(found).toEqual(["holds_2026_12", "holds_2027_01", "holds_2027_03", "holds_default"]);
+    await close();
+  });
+
+  test("are there from the month before to two months ahead when the database is opened", async () => {
+    const { client, close } = await openPostgres(empty.url);
+    const months = [-1, 0, 1, 2].map((later) => {
+      const now = new Date();
+      const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + later, 15));
+      return `holds_${month.toISOString().slice(0, 7).replace("-", "_")}`;
+    });
+    expect(await partitionsOf(client)).toEqual([...months, "holds_default"]);
+    await close();
+  });
+
+  test("are made once by several replicas at once, and again never", async () => {
+    const databases = await Promise.all(Array.from({ length: 3 }, () => openPostgres(empty.url)));
+    await Promise.all(databases.map(({ client }) => ensurePartitions(client, NEW_YEAR_MS)));
+    const [first] = databases;
+    const made = await partitionsOf(databaseOf(first));
+    await ensurePartitions(databaseOf(first), NEW_YEAR_MS);
+    expect(await partitionsOf(databaseOf(first))).toEqual(made);
+    for (const { close } of databases) await close();
+  });
+
+  test("wait for another time while somebody reads the default one for long", async () => {
+    const { client, close } = await openPostgres(empty.url);
+    const made = await partitionsOf(client);
+    await client.begin(async (reader) => {
+      await reader.unsafe("SELECT count(*) FROM holds");
+      await ensurePartitions(client, NEW_YEAR_MS);
+      expect(await partitionsOf(client)).toEqual(made);
+    });
+    await ensurePartitions(client, NEW_YEAR_MS);
+    expect(await partitionsOf(client)).toContain("holds_2027_03");
+    await close();
+  });
+
+  test("leave a month alone that has holds in the default one", async () => {
+    const { client, close } = await openPostgres(empty.url);
+    const april = Date.UTC(2027, 3, 10);
+    expect(await partitionOf(client, holdIdOf("h1", april))).toBe("holds_default");
+    await ensurePartitions(client, april);
+    const made = await partitionsOf(client);
+    expect(made).toContain("holds_2027_05");
+    expect(made).not.toContain("holds_2027_04");
+    expect(await partitionOf(client, holdIdOf("h2", april))).toBe("holds_default");
+    await close();
+  });
+});
+
+type Client = Awaited<ReturnType<typeof openPostgres>>["client"];
+
+function databaseOf(database: { readonly client: Client } | undefined): Client {
+  if (!database) throw new Error("no database was opened");
+  return database.client;
+}
+
+const TABLES = [
+  ...["accounts", "api_keys", "holds", "limit_counters", "schema_version", "spend_limits", "transfers"],
+  "wallets",
+];
+
+async function tablesOf(client: Client): Promise<string[]> {
+  const rows: { name: string }[] = await client.unsafe(
+    "SELECT relname::text AS name FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace AND NOT relispartition ORDER BY 1",
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function partitionsOf(client: Client): Promise<string[]> {
+  const rows: { name: string }[] = await client.unsafe(
+    "SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = 'holds'::regclass ORDER BY 1",
+  );
+  return rows.map(({ name }) => name);
+}

@@ -1,0 +1,132 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { dirname } from "node:path";
+import { findJournals } from "../../src/ledger/journal.ts";
+import { CHAT, post, SURFACES } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { says } from "../support/says.ts";
+import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+/** Takes the ledger away: another connection holds the lock of its database, longer than a settlement waits. */
+function takeAway(): { giveBack(): Promise<void> } {
+  const client = new Database(gateway.sqlite.path);
+  client.run("PRAGMA busy_timeout = 1000");
+  client.run("BEGIN IMMEDIATE");
+  return {
+    async giveBack() {
+      client.run("ROLLBACK");
+      client.close();
+      await untilJournaled((count) => count === 0);
+    },
+  };
+}
+
+async function untilJournaled(isEnough: (count: number) => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!isEnough(journaled())) {
+    if (performance.now() > deadline) throw new Error(`The journal still has ${journaled()} entries`);
+    await Bun.sleep(5);
+  }
+}
+
+function journaled(): number {
+  return findJournals(dirname(gateway.sqlite.path)).reduce((sum, { entries }) => sum + entries, 0);
+}
+
+/** Seven tokens out, eleven in. */
+const COST = 25_000n;
+
+/** Scripts that stand still until the ledger is away. */
+function scriptAll(opened: Promise<void>, script: (how: { gate: Promise<unknown> }) => Script): void {
+  for (const { model } of SURFACES) gateway.upstream.on(model, script({ gate: opened }));
+}
+
+describe("a ledger that goes away while requests run", () => {
+  test("ends them as if it were there, and has all of them in its books once it is back", async () => {
+    const before = await gateway.balances();
+    const { opened, open } = gate();
+    scriptAll(opened, (how) => says(undefined, how));
+    const pending = SURFACES.flatMap((surface) =>
+      [false, true].map((stream) => ({ stream, response: post(gateway, surface, { stream }) })),
+    );
+    await gateway.upstream.waitForSeen(4);
+    const { giveBack } = takeAway();
+    open();
+
+    const ids: string[] = [];
+    for (const { stream, response } of pending) {
+      const got = await response;
+      expect(got.status).toBe(200);
+      ids.push(got.headers.get("x-request-id") ?? "");
+      const text = await got.text();
+      if (stream) expect(text).toMatch(/\[DONE\]|message_stop/);
+      else {
+        expect(got.headers.get("x-tollgate-cost-usd")).toBe("0.000025");
+        expect(got.headers.has("x-tollgate-balance-usd")).toBe(false);
+      }
+    }
+    expect(journaled()).toBe(4);
+    expect((await gateway.balances()).posted).toBe(before.posted);
+
+    await giveBack();
+    for (const id of ids) {
+      expect(await gateway.receiptOf(id)).toMatchObject({
+        state: "settled",
+        late: false,
+        captured: COST,
+        outcome: { outcome: "ok", source: "reported", usage: { inputTokens: 11, outputTokens: 7 } },
+      });
+    }
+    expect(await gateway.balances()).toMatchObject({ posted: before.posted - 4n * COST, held: 0n });
+    expect(gateway.log.text().match(/"journaled":true/g)).toHaveLength(4);
+    expect(gateway.log.text()).not.toContain('"level":"error"');
+  }, 30_000);
+
+  test("says of a failure what it says always, and frees its money once it is back", async () => {
+    const before = await gateway.balances();
+    const { opened, open } = gate();
+    gateway.upstream.on("chat", (request) => {
+      const script = request.stream ? resetAtOnce : answer({ status: 400, body: "{}" });
+      return (async function* () {
+        yield { until: opened };
+        yield* script(request);
+      })();
+    });
+    const pending = [false, true].map((stream) => post(gateway, CHAT, { stream }));
+    await gateway.upstream.waitForSeen(2);
+    const { giveBack } = takeAway();
+    open();
+    const [whole, streamed] = await Promise.all(pending);
+    if (!whole || !streamed) throw new Error("two requests were sent");
+    await expectError(whole, CHAT, "rejected_by_upstream");
+    await expectError(streamed, CHAT, "upstream_unavailable");
+    expect(journaled()).toBe(2);
+    await giveBack();
+    expect(await gateway.receiptOf(whole)).toMatchObject({ state: "released", captured: 0n });
+    expect(await gateway.balances()).toEqual(before);
+  }, 30_000);
+
+  test("takes no new request, and leaves no money on hold for one", async () => {
+    const before = await gateway.balances();
+    const { giveBack } = takeAway();
+    const refused = await Promise.all(SURFACES.map((surface) => post(gateway, surface)));
+    for (const [index, surface] of SURFACES.entries()) {
+      const response = refused[index];
+      if (response) await expectError(response, surface, "internal");
+    }
+    expect(gateway.upstream.seen).toBeEmpty();
+    // Nobody knows whether their holds were taken: they are to be released.
+    await untilJournaled((count) => count === SURFACES.length);
+    await giveBack();
+    expect(await gateway.balances()).toEqual(before);
+    expect((await post(gateway, CHAT)).status).toBe(200);
+  }, 30_000);
+});

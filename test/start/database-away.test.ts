@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { CHAT, objectOf, post } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let server: PostgresServer;
+let gateway: TestGateway;
+beforeAll(async () => {
+  server = await startPostgresServer();
+  gateway = await startTestGateway({ database: { dialect: "postgres", url: server.url } });
+}, 60_000);
+afterAll(async () => {
+  await gateway.stop();
+  await server.stop();
+});
+
+const readState = () => fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": gateway.secret } });
+
+test("a key is never called wrong while the database is away, and is known again without a restart", async () => {
+  expect((await readState()).status).toBe(200);
+  await server.kill();
+  // The cache may know the key for half a second more, its money nobody.
+  for (let until = performance.now() + 1_500; performance.now() < until; await Bun.sleep(50)) {
+    await expectError(await readState(), CHAT, "internal");
+    await expectError(await post(gateway, CHAT), CHAT, "internal");
+  }
+  await server.start();
+  const deadline = performance.now() + 10_000;
+  let answer = await post(gateway, CHAT);
+  while (answer.status === 500 && performance.now() < deadline) {
+    await Bun.sleep(50);
+    answer = await post(gateway, CHAT);
+  }
+  expect(answer.status).toBe(200);
+  expect(await objectOf(answer)).toMatchObject({ object: "chat.completion" });
+  expect((await readState()).status).toBe(200);
+  expect(gateway.log.text()).not.toContain(gateway.secret);
+}, 60_000);

@@ -1,0 +1,208 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { runTollgate } from "../cli/run-tollgate.ts";
+import {
+  type LedgerProcess,
+  type ServedProcess,
+  serveLedgerProcess,
+  serveProcess,
+} from "../support/served-process.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+let ledger: LedgerProcess;
+let gateway: ServedProcess | undefined;
+/** Where accounts and keys are, and the money too, as far as the ledger's process says. */
+let folder: string;
+beforeEach(async () => {
+  folder = tempFolder();
+  ledger = await serveLedgerProcess({ folder });
+  gateway = undefined;
+}, 20_000);
+afterEach(async () => {
+  for (const running of [gateway, ledger]) {
+    running?.signal("SIGKILL");
+    await running?.exitCode;
+  }
+});
+
+function tokenOfLedger(): string {
+  return readFileSync(join(folder, "data/ledger-token"), "utf8").trim();
+}
+
+/** The environment of a process elsewhere that uses this ledger. */
+function remote(more: Record<string, string> = {}): Record<string, string> {
+  return { LEDGER_URL: `grpc://${ledger.address}`, LEDGER_TOKEN: tokenOfLedger(), ...more };
+}
+
+const run = (environment: Record<string, string>, ...commandLine: string[]) =>
+  runTollgate(tempFolder(), commandLine, environment);
+
+async function ask(secret: string): Promise<Response> {
+  return fetch(`${gateway?.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": secret },
+    body: JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hello" }] }),
+  });
+}
+
+describe("a gateway with LEDGER_URL", () => {
+  test("keeps its money in the ledger's process, and survives its end without losing a request's charge", async () => {
+    const elsewhere = tempFolder();
+    gateway = await serveProcess({ folder: elsewhere, environment: remote() });
+    const { stderr } = gateway;
+    for (let waited = 0; waited < 200 && stderr() === ""; waited++) await Bun.sleep(20);
+    const secret = /sk-tg-[\w-]{43}/.exec(stderr())?.[0] ?? "";
+    const answer = await ask(secret);
+    expect(answer.status).toBe(200);
+    await answer.text();
+    const receipt = await fetch(`${gateway.url}/v1/receipts/${answer.headers.get("x-request-id")}`, {
+      headers: { "x-api-key": secret },
+    });
+    expect(await receipt.json()).toMatchObject({ state: "settled", outcome: "ok" });
+    const audited = await runTollgate(folder, ["audit", "--json"]);
+    expect(audited.json()).toMatchObject({ ok: true, wallets: 1, holds: 1 });
+
+    ledger.signal("SIGTERM");
+    expect(await ledger.exitCode).toBe(0);
+    expect((await ask(secret)).status).toBe(500);
+    expect((await fetch(`${gateway.url}/healthz`)).status).toBe(200);
+    ledger = await serveLedgerProcess({ folder, environment: { LEDGER_LISTEN: ledger.address } });
+    let status = 500;
+    for (let waited = 0; waited < 100 && status === 500; waited++) {
+      await Bun.sleep(50);
+      status = (await ask(secret)).status;
+    }
+    expect(status).toBe(200);
+    gateway.signal("SIGTERM");
+    expect(await gateway.exitCode).toBe(0);
+    expect(gateway.stdout()).not.toContain(tokenOfLedger());
+  }, 30_000);
+});
+
+describe("a gateway without LEDGER_URL", () => {
+  test("serves its own ledger to others", async () => {
+    const environment = { LEDGER_LISTEN: "127.0.0.1:0", LEDGER_TOKEN: "a-token-that-both-know" };
+    gateway = await serveProcess({ folder: tempFolder(), environment });
+    const address = /"ledger":"([^"]+)"/.exec(gateway.stdout())?.[1];
+    const asOther = { LEDGER_URL: `grpc://${address}`, LEDGER_TOKEN: environment.LEDGER_TOKEN };
+    const created = await run(asOther, "account", "create", "--name", "acme", "--json");
+    expect(created.json()).toMatchObject({ available_usd: "0.00" });
+    gateway.signal("SIGTERM");
+    expect(await gateway.exitCode).toBe(0);
+  }, 20_000);
+});
+
+describe("the command line with LEDGER_URL", () => {
+  test("books money where the ledger is", async () => {
+    const environment = remote({ DATABASE_URL: `sqlite:${join(tempFolder(), "accounts.db")}` });
+    const created = await run(environment, "account", "create", "--name", "acme", "--json");
+    expect(created.json()).toMatchObject({ name: "acme", available_usd: "0.00" });
+    const topUp = ["topup", "--account", "acme", "--amount", "7.50", "--id", "wire", "--json"];
+    expect((await run(environment, ...topUp)).json()).toMatchObject({
+      available_usd: "7.50",
+      replayed: false,
+    });
+    expect((await run(environment, ...topUp)).json()).toMatchObject({
+      available_usd: "7.50",
+      replayed: true,
+    });
+    const key = ["key", "create", "--account", "acme", "--name", "k", "--spending-limit", "5.00", "--json"];
+    expect((await run(environment, ...key)).json()).toMatchObject({ spending_limit: { amount_usd: "5.00" } });
+    expect((await runTollgate(folder, ["audit", "--json"])).json()).toMatchObject({
+      wallets: 1,
+      transfers: 1,
+    });
+  }, 20_000);
+
+  test("has the audit run where the database is", async () => {
+    const audited = await run(remote(), "audit", "--json");
+    expect(audited).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(audited.stderr).toBe(
+      "LEDGER_URL names another ledger: run this where the database of that ledger is.\n",
+    );
+  });
+
+  test("says in one sentence that the token is wrong, and repeats it nowhere", async () => {
+    const LEDGER_TOKEN = "canary-canary-canary";
+    const failed = await run(remote({ LEDGER_TOKEN }), "account", "create", "--name", "acme");
+    expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(failed.stderr).toBe("The ledger does not accept this token or certificate.\n");
+  });
+
+  test("is checked", async () => {
+    const check = async (more: Record<string, string>) => (await run(remote(more), "check", "--json")).json();
+    expect(await check({})).toMatchObject({ ok: true, problems: [], ledger: ledger.address });
+    expect((await check({ LEDGER_TOKEN: "canary-canary-canary" })).problems).toEqual([
+      "LEDGER_TOKEN: is refused, or the certificate is, expected what the ledger accepts",
+    ]);
+    expect((await check({ LEDGER_URL: "grpc://127.0.0.1:1" })).problems).toEqual([
+      "LEDGER_URL: does not answer, expected a ledger that is ready",
+    ]);
+  }, 20_000);
+});
+
+describe("the ledger alone", () => {
+  test("writes its token where only this user reads it, and no log shows it", () => {
+    expect(tokenOfLedger()).toMatch(/^[\w-]{43}$/);
+    expect(ledger.stdout() + ledger.stderr()).not.toContain(tokenOfLedger());
+  });
+
+  test("ends when asked to", async () => {
+    ledger.signal("SIGTERM");
+    expect(await ledger.exitCode).toBe(0);
+    expect(ledger.stdout()).toContain('"stopped"');
+  });
+
+  test.each([
+    ["on a port that is taken", () => ({ LEDGER_LISTEN: ledger.address })],
+    ["where it is to listen nowhere", () => ({ LEDGER_LISTEN: "off" })],
+    ["for a process that uses another one", () => remote({ LEDGER_LISTEN: "127.0.0.1:0" })],
+  ])("does not start %s", async (_, environment) => {
+    const failed = await run(environment(), "ledger");
+    expect(failed).toMatchObject({ exitCode: 1 });
+    expect(failed.stderr).toMatch(/^[^\n]*LEDGER_[^\n]*\n$/);
+  });
+});
+
+describe("the ledger in TLS", () => {
+  let secured: LedgerProcess | undefined;
+  afterEach(async () => {
+    secured?.signal("SIGKILL");
+    await secured?.exitCode;
+  });
+
+  test("is reached with a certificate of its authority, and by nobody else", async () => {
+    const certificates = makeCertificates();
+    const { LEDGER_TLS_CA } = certificates;
+    const LEDGER_TOKEN = "a-token-that-both-know";
+    const environment = { ...certificates, LEDGER_TOKEN };
+    secured = await serveLedgerProcess({ folder: tempFolder(), environment });
+    const LEDGER_URL = `grpcs://localhost:${secured.address.split(":").at(-1)}`;
+    const check = async (more: Record<string, string>) =>
+      (await run({ LEDGER_URL, LEDGER_TOKEN, ...more }, "check", "--json")).json().problems;
+    const plain = { LEDGER_URL: LEDGER_URL.replace("grpcs", "grpc") };
+    const [ours, ...others] = await Promise.all([certificates, { LEDGER_TLS_CA }, {}, plain].map(check));
+    expect(ours).toEqual([]);
+    expect(others).toEqual(Array(3).fill([expect.stringMatching(/^LEDGER_/)]));
+  }, 30_000);
+});
+
+/** An authority and a certificate of "localhost" that it signed, as the variables that name their files. */
+function makeCertificates() {
+  const cwd = tempFolder();
+  const openssl = (...options: string[]) => {
+    const { exitCode, stderr } = Bun.spawnSync(["openssl", ...options], { cwd, stderr: "pipe" });
+    if (exitCode !== 0) throw new Error(`openssl failed: ${stderr}`);
+  };
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+  openssl("req", "-x509", ...curve, "-keyout", "ca-key.pem", "-out", "ca.pem", "-subj", "/CN=authority");
+  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"];
+  const authority = ["-CA", "ca.pem", "-CAkey", "ca-key.pem"];
+  openssl("req", "-x509", ...curve, ...authority, "-keyout", "key.pem", "-out", "cert.pem", ...names);
+  return {
+    LEDGER_TLS_CA: join(cwd, "ca.pem"),
+    LEDGER_TLS_CERT: join(cwd, "cert.pem"),
+    LEDGER_TLS_KEY: join(cwd, "key.pem"),
+  };
+}

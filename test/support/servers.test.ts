@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { RedisClient, SQL } from "bun";
+import { createTestDatabase } from "./postgres.ts";
+import { startPostgresServer } from "./postgres-server.ts";
+import { testRedisUrl } from "./redis.ts";
+
+const START_MS = 120_000;
+
+async function query(url: string, statement: string): Promise<unknown[]> {
+  const client = new SQL(url, { max: 1 });
+  try {
+    return [...(await client.unsafe(statement))];
+  } finally {
+    await client.close();
+  }
+}
+
+describe("a test database", () => {
+  test(
+    "is empty, its own, and gone when it is dropped",
+    async () => {
+      const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+      await query(one.url, "CREATE TABLE things (id bigint)");
+      const tables = "SELECT count(*)::int AS count FROM pg_tables WHERE tablename = 'things'";
+      expect(await query(one.url, tables)).toEqual([{ count: 1 }]);
+      expect(await query(other.url, tables)).toEqual([{ count: 0 }]);
+      const client = new SQL(one.url, { max: 1 });
+      await client.unsafe("SELECT 1");
+      await one.drop();
+      await other.drop();
+      await client.close();
+      const name = new URL(one.url).pathname.slice(1);
+      const third = await createTestDatabase();
+      expect(await query(third.url, `SELECT 1 FROM pg_database WHERE datname = '${name}'`)).toEqual([]);
+      await third.drop();
+    },
+    START_MS,
+  );
+});
+
+describe("a private PostgreSQL", () => {
+  test(
+    "syncs, comes back after a kill with what it had committed, and leaves nothing behind",
+    async () => {
+      const server = await startPostgresServer();
+      expect(await query(server.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
+      await query(server.url, "CREATE TABLE things AS SELECT 7 AS id");
+      const first = server.pid();
+      await server.kill();
+      expect(isAlive(first)).toBe(false);
+      await server.start();
+      expect(await query(server.url, "SELECT id FROM things")).toEqual([{ id: 7 }]);
+      const second = server.pid();
+      expect(second).not.toBe(first);
+      const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("postgres-")).length;
+      const before = folders();
+      await server.stop();
+      expect(isAlive(second)).toBe(false);
+      expect(folders()).toBe(before - 1);
+    },
+    START_MS,
+  );
+
+  test("that cannot start says at once what is wrong", async () => {
+    const starting = startPostgresServer({ isDurable: false, settings: { shared_buffers: "a lot" } });
+    await expect(starting).rejects.toThrow(/did not start: (.|\n)*shared_buffers/);
+  }, 20_000);
+
+  test(
+    "ends with the process that started it, also when that is killed",
+    async () => {
+      const starter = Bun.spawn([process.execPath, join(import.meta.dir, "postgres-child.ts")], {
+        cwd: resolve(import.meta.dir, "../.."),
+        stdout: "pipe",
+        stderr: "inherit",
+      });
+      const { value } = await starter.stdout.getReader().read();
+      const { pid, folder } = JSON.parse(new TextDecoder().decode(value));
+      expect(isAlive(pid)).toBe(true);
+      starter.kill("SIGKILL");
+      await until(() => !isAlive(pid) && !existsSync(folder));
+    },
+    START_MS,
+  );
+});
+
+describe("the test Redis", () => {
+  test(
+    "answers, and is one for the whole run",
+    async () => {
+      const url = await testRedisUrl();
+      expect(await testRedisUrl()).toBe(url);
+      const client = new RedisClient(url);
+      expect(await client.send("PING", [])).toBe("PONG");
+      client.close();
+    },
+    START_MS,
+  );
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(10);
+}
