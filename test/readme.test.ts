@@ -1,11 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { scripts } from "../package.json";
 import { ConfigError } from "../src/config/config-error.ts";
 import { loadConfig } from "../src/config.ts";
 import { ERRORS } from "../src/errors.ts";
+import { freePort } from "./bench/free-port.ts";
+import { installPythonPackages } from "./support/python-packages.ts";
 import { codesOf, REPOSITORY, readReadme } from "./support/readme.ts";
 import { createReadmeShell } from "./support/readme-shell.ts";
 import { type ServedProcess, serveProcess } from "./support/served-process.ts";
@@ -19,15 +21,20 @@ const OPENAI = README.snippet('from "openai"');
 const ANTHROPIC = README.snippet('from "@anthropic-ai/sdk"');
 const CLAUDE_CODE = README.snippet("claude -p");
 const YAML = README.snippet("upstreams:");
-const COMMANDS = README.snippet("bun tollgate");
+const COMMANDS = README.snippet("bun tollgate account");
+const PROTOC = README.snippet("grpc_tools.protoc");
+const PYTHON = README.snippet("import grpc");
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-readme-"));
 const shell = createReadmeShell(folder);
+const ledgerAddress = `127.0.0.1:${await freePort()}`;
+const LEDGER_TOKEN = "a-token-of-the-readme";
 let served: ServedProcess;
 let key: string;
 
 beforeAll(async () => {
-  served = await serveProcess({ folder, environment: shell.environment });
+  const ledger = { LEDGER_LISTEN: ledgerAddress, LEDGER_TOKEN };
+  served = await serveProcess({ folder, environment: { ...shell.environment, ...ledger } });
   key = await secretOf(served);
 }, 10_000);
 
@@ -62,7 +69,19 @@ function requestIdIn(response: string): string {
 
 describe("a block of the README", () => {
   test("is one that is run here", () => {
-    const run = [START, TEST, FIRST_REQUEST, RECEIPT, OPENAI, ANTHROPIC, CLAUDE_CODE, YAML, COMMANDS];
+    const run = [
+      START,
+      TEST,
+      FIRST_REQUEST,
+      RECEIPT,
+      OPENAI,
+      ANTHROPIC,
+      CLAUDE_CODE,
+      YAML,
+      COMMANDS,
+      PROTOC,
+      PYTHON,
+    ];
     expect(README.snippets.filter((snippet) => !run.includes(snippet))).toEqual([]);
   });
 });
@@ -138,6 +157,27 @@ describe("the command lines of the README", () => {
   }, 15_000);
 });
 
+describe("the Python of the README", () => {
+  test("holds and settles", async () => {
+    const project = join(folder, "service");
+    const packages = join(folder, "packages");
+    mkdirSync(project);
+    symlinkSync(join(REPOSITORY, "proto"), join(project, "proto"));
+    await installPythonPackages(packages, /`pip install ([^`]+)`/.exec(README.text)?.[1]?.split(" ") ?? []);
+    const { stdout: accounts } = await shell.paste("bun tollgate account list --json", {});
+    const WALLET_ID = JSON.parse(accounts).accounts[0].id;
+    await Bun.write(join(project, "service.py"), PYTHON.text.replaceAll("127.0.0.1:50051", ledgerAddress));
+
+    const environment = { PYTHONPATH: packages, LEDGER_TOKEN, WALLET_ID };
+    const { stdout, stderr } = await shell.paste(
+      `cd ${project}\n${PROTOC.text}\npython3 service.py`,
+      environment,
+    );
+    expect(stderr).toBe("");
+    expect(stdout).toMatch(/^held 20000000\nsettled 12500000 available \d+\n$/);
+  }, 120_000);
+});
+
 describe("the configuration of the README", () => {
   const inFolder = join(folder, "config");
   const load = (environment: Record<string, string>) => loadConfig(environment, { folder: inFolder });
@@ -159,8 +199,9 @@ describe("the configuration of the README", () => {
   });
 
   test.each(variables)("$name is read from the environment", ({ name }) => {
-    const problems = problemsWith({ [name]: "no such thing" });
-    expect(problems).toEqual([expect.stringContaining(name)]);
+    // Any other text may name a folder.
+    const value = name === "TOLLGATE_DATA" ? "\0" : "no such thing";
+    expect(problemsWith({ [name]: value })).toContainEqual(expect.stringContaining(name));
   });
 
   test("shows the defaults of the environment", () => {

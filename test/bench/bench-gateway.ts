@@ -6,16 +6,18 @@ import { printReport, type Report } from "./report.ts";
 import { measureStreamMemory } from "./stream-memory.ts";
 import { type CellResult, measureThroughput } from "./throughput.ts";
 
-// `bun run bench [--quick] [--json]`: the gateway beside a bare proxy, both before one fast upstream.
-const plan = readPlan(Bun.argv.slice(2));
-const contestants = await startContestants();
-const report = await measure(contestants, plan).finally(() => contestants.stop());
-console.log(plan.printsJson ? JSON.stringify(report) : printReport(report));
-process.exitCode = report.money.isRight ? 0 : 1;
+/** `bun run bench [--quick] [--json]`: the gateway beside a bare proxy, both before one fast upstream. */
+export async function benchGateway(args: readonly string[]): Promise<void> {
+  const plan = readPlan(args);
+  const contestants = await startContestants();
+  const report = await measure(contestants, plan).finally(() => contestants.stop());
+  console.log(plan.printsJson ? JSON.stringify(report) : printReport(report));
+  process.exitCode = report.money.isRight ? 0 : 1;
+}
 
-async function measure(all: Contestants, { cells }: Plan): Promise<Report> {
+async function measure(all: Contestants, plan: Plan): Promise<Report> {
   const throughput: CellResult[] = [];
-  for (const cell of cells) throughput.push(await measureThroughput(all, plan, cell));
+  for (const cell of plan.cells) throughput.push(await measureThroughput(all, plan, cell));
   return {
     throughput,
     steady: await measureAddedLatency(all, plan),

@@ -1,90 +1,259 @@
-import { describe, expect, test } from "bun:test";
-import { auditSqlite } from "../../src/ledger/audit.ts";
-import { FACTS, holdOf, NOON_MS, openLedger, WALLET } from "./samples.ts";
+import { afterAll, describe, expect, test } from "bun:test";
+import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
+import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { copyBooks } from "./copy-books.ts";
+import { FACTS, holdIdOf, holdOf, NOON_MS, type OpenLedger, openLedger, WALLET } from "./samples.ts";
 
 const walletId = WALLET;
+const START_MS = 120_000;
+const [h1, h2, h3, h4, h5] = ["h1", "h2", "h3", "h4", "h5"].map((name) => holdIdOf(name)) as [
+  string,
+  string,
+  string,
+  string,
+  string,
+];
 
-/** Books with something of everything in them. */
-async function openUsed() {
+/** Books with something of everything in them, over three wallets. */
+async function openUsed(): Promise<OpenLedger> {
   const open = await openLedger(100n);
-  const { ledger } = open;
+  const { ledger, clock } = open;
   await ledger.setSpendLimit({ walletId, limitId: "l1", keyId: "k1", period: "day", amount: 90n });
-  for (const holdId of ["h1", "h2", "h3"]) await ledger.hold(holdOf(10n, { holdId }));
-  await ledger.settle({ walletId, holdId: "h1", amount: 9n, facts: FACTS });
-  await ledger.refund({ walletId, refundId: "r1", holdId: "h1", amount: 4n });
-  await ledger.release({ walletId, holdId: "h2", facts: FACTS });
+  for (const holdId of [h1, h2, h3]) await ledger.hold(holdOf(10n, { holdId }));
+  await ledger.hold(holdOf(10n, { holdId: h4, ttlMs: 1_000 }));
+  await ledger.settle({ walletId, holdId: h1, amount: 9n, facts: FACTS });
+  await ledger.refund({ walletId, refundId: "r1", holdId: h1, amount: 4n });
+  await ledger.release({ walletId, holdId: h2, facts: FACTS });
+  await ledger.charge({
+    walletId,
+    chargeId: "c1",
+    keyId: "k1",
+    amount: 6n,
+    facts: { surface: "batch", model: "demo" },
+    outcome: { outcome: "ok", source: "reported", attempts: [] },
+  });
+  await ledger.createWallet("other");
+  await ledger.topUp({ walletId: "other", topUpId: "funds", amount: 50n });
+  await ledger.hold(holdOf(10n, { walletId: "other", holdId: h5, ttlMs: 1_000 }));
+  await ledger.extend({ walletId: "other", holdId: h5, accrued: 3n, ttlMs: 1_000 });
+  await ledger.extend({ walletId, holdId: h4, accrued: 2n, ttlMs: 1_000 });
+  clock.nowMs += 2_000;
+  await ledger.sweep();
+  await ledger.settle({ walletId: "other", holdId: h5, amount: 8n, facts: FACTS });
+  await ledger.createWallet("zebra");
   return open;
 }
 
-const DROP = "DROP TRIGGER transfers_never_change; DROP TRIGGER transfers_never_go;";
+interface AuditedStore {
+  run(statement: string): Promise<unknown>;
+  audit(nowMs?: number, walletsPerSnapshot?: number): Promise<AuditReport>;
+  close(): Promise<void>;
+}
 
-describe("the audit", () => {
-  test("finds nothing in right books and says what it looked at", async () => {
-    const open = await openUsed();
-    const report = auditSqlite(open.database, NOON_MS);
-    expect(report).toMatchObject({ wallets: 1, holds: 3, transfers: 3, findings: [], warnings: [] });
-    expect(report.checked.map((each) => each.slice(0, 2)).toSorted()).toEqual([
-      "I1",
-      "I2",
-      "I3",
-      "I4",
-      "I5",
-      "I6",
-      "I7",
-      "I8",
-    ]);
-    await open.close();
+const stores: Readonly<Record<"SQLite" | "PostgreSQL", (books: OpenLedger) => Promise<AuditedStore>>> = {
+  SQLite: async ({ database, close }) => ({
+    run: async (statement) => database.client.run(statement),
+    audit: (nowMs = NOON_MS, walletsPerSnapshot = 1_000) =>
+      auditSqlite(database, nowMs, { walletsPerSnapshot }),
+    close,
+  }),
+  PostgreSQL: async (books) => {
+    const { database } = await openPostgresOnce();
+    const emptied = ["wallets", "transfers", "holds", "spend_limits", "limit_counters"];
+    await database.client.unsafe(`TRUNCATE ${emptied.join(", ")}`);
+    await copyBooks(books.database.client, database.client);
+    await books.close();
+    return {
+      run: (statement) => database.client.unsafe(statement),
+      audit: (nowMs = NOON_MS, walletsPerSnapshot = 1_000) =>
+        auditPostgres(database, nowMs, { walletsPerSnapshot }),
+      close: async () => {},
+    };
+  },
+};
+
+let opened: Promise<{ database: PostgresDatabase; server: TestDatabase }> | undefined;
+
+function openPostgresOnce() {
+  opened ??= (async () => {
+    const server = await createTestDatabase();
+    const database = await openPostgres(server.url);
+    // These would refuse the damage, and emptying the tables for the next test.
+    await database.client.unsafe("ALTER TABLE transfers DISABLE TRIGGER USER");
+    return { server, database };
+  })();
+  return opened;
+}
+
+afterAll(async () => {
+  const { database, server } = (await opened) ?? {};
+  await database?.close();
+  await server?.drop();
+});
+
+/** Transfers refuse every change until this is done. */
+const ALLOW_DAMAGE = {
+  SQLite: "DROP TRIGGER transfers_never_change; DROP TRIGGER transfers_never_go;",
+  PostgreSQL: "",
+};
+
+describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", (dialect) => {
+  const openStore = async () => stores[dialect](await openUsed());
+
+  test(
+    "finds nothing in right books and says what it looked at",
+    async () => {
+      const store = await openStore();
+      const report = await store.audit();
+      expect(report).toMatchObject({ wallets: 3, holds: 6, transfers: 8, findings: [], warnings: [] });
+      const ids = ["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "R1"];
+      expect(report.checked.map((each) => each.slice(0, 2))).toEqual(ids);
+      await store.close();
+    },
+    START_MS,
+  );
+
+  test("comes to the same in whatever ranges it looks", async () => {
+    const store = await openStore();
+    const whole = await store.audit();
+    for (const wallets of [1, 2, 3, 4]) expect(await store.audit(NOON_MS, wallets)).toEqual(whole);
+    await store.close();
   });
 
   test.each<[string, string, readonly string[]]>([
     [
       "a transfer between the wrong accounts",
-      `${DROP} UPDATE transfers SET debit_account = 2 WHERE kind = 1`,
+      "UPDATE transfers SET debit_account = 2 WHERE kind = 1",
       ["I1"],
     ],
-    ["a balance without a transfer", "UPDATE wallets SET posted = posted + 1", ["I2"]],
-    ["money held for nobody", "UPDATE wallets SET held = held + 1", ["I3"]],
-    ["a hold that is not held", "UPDATE holds SET state = 'released' WHERE hold_id = 'h3'", ["I3", "I6"]],
-    ["a release that was paid for", "UPDATE holds SET state = 'released' WHERE hold_id = 'h1'", ["I5"]],
-    ["a lost transfer", `${DROP} DELETE FROM transfers WHERE kind = 2`, ["I2", "I4", "I5"]],
-    ["a lost last transfer", `${DROP} DELETE FROM transfers WHERE kind = 5`, ["I2", "I4", "I5"]],
-    ["a wrong running balance", `${DROP} UPDATE transfers SET posted_after = 1 WHERE kind = 2`, ["I4"]],
+    [
+      "a balance without a transfer",
+      "UPDATE wallets SET posted = posted + 1 WHERE wallet_id = 'zebra'",
+      ["I2"],
+    ],
+    ["money held for nobody", "UPDATE wallets SET held = held + 1 WHERE wallet_id = 'acme'", ["I3"]],
+    ["a hold that is not held", `UPDATE holds SET state = 'released' WHERE hold_id = '${h3}'`, ["I3", "I6"]],
+    [
+      "a release that was paid for",
+      `UPDATE holds SET state = 'released' WHERE hold_id = '${h1}'`,
+      ["I5", "R1"],
+    ],
+    ["a lost transfer", "DELETE FROM transfers WHERE kind = 2", ["I2", "I4", "I5"]],
+    [
+      "a lost last transfer",
+      "DELETE FROM transfers WHERE kind = 3 AND wallet_id = 'acme'",
+      ["I2", "I4", "I5"],
+    ],
+    ["a lost charge", "DELETE FROM transfers WHERE kind = 6", ["I2", "I4", "I5"]],
+    ["a wrong running balance", "UPDATE transfers SET posted_after = 1 WHERE kind = 2", ["I4"]],
+    [
+      "a gap in the journal",
+      "UPDATE transfers SET seq = seq + 1 WHERE kind = 3 AND wallet_id = 'acme'",
+      ["I4"],
+    ],
     [
       "a cost that was never booked",
-      "UPDATE holds SET captured = captured + 1 WHERE hold_id = 'h1'",
+      `UPDATE holds SET captured = captured + 1 WHERE hold_id = '${h1}'`,
       ["I5", "I6"],
     ],
     [
       "a refund that was never booked",
-      "UPDATE holds SET refunded = refunded + 1 WHERE hold_id = 'h1'",
+      `UPDATE holds SET refunded = refunded + 1 WHERE hold_id = '${h1}'`,
       ["I5", "I6"],
     ],
-    ["a transfer of no hold", "DELETE FROM holds WHERE hold_id = 'h1'", ["I5", "I6"]],
+    ["a transfer of no hold", `DELETE FROM holds WHERE hold_id = '${h1}'`, ["I5", "I6"]],
+    ["a charge without its receipt", "DELETE FROM holds WHERE surface = 'batch'", ["I5", "I6"]],
+    ["a capture that names no receipt", "UPDATE transfers SET hold_id = NULL WHERE kind = 2", ["I5", "R1"]],
+    ["a capture of another receipt", `UPDATE transfers SET hold_id = '${h2}' WHERE kind = 2`, ["I5", "R1"]],
+    [
+      "a top-up that names a receipt",
+      `UPDATE transfers SET hold_id = '${h2}' WHERE transfer_id = 'funds'`,
+      ["I5", "R1"],
+    ],
+    [
+      "a cost captured in two halves",
+      `UPDATE transfers SET amount = 5 WHERE kind = 2;
+       INSERT INTO transfers SELECT wallet_id, seq + 100, 'again', kind, debit_account, credit_account, 4, 0, hold_id, 0
+       FROM transfers WHERE kind = 2`,
+      ["I4", "R1"],
+    ],
+    [
+      "an expiry's capture on what was settled in time",
+      "UPDATE transfers SET kind = 3 WHERE kind = 2",
+      ["R1"],
+    ],
+    ["a settlement on what had expired", "UPDATE transfers SET kind = 2 WHERE kind = 4", ["R1"]],
+    ["a charge on what had been held", "UPDATE transfers SET kind = 6 WHERE kind = 2", ["R1"]],
     ["a counter that has drifted", "UPDATE limit_counters SET used = used + 1", ["I6"]],
+    ["a counter that holds too much", "UPDATE limit_counters SET held = held + 1", ["I6"]],
     ["a counter that is gone", "DELETE FROM limit_counters", ["I6"]],
-    ["a wallet that is gone", "DELETE FROM wallets", ["I2", "I3"]],
-    ["an overdraft that no cost explains", "UPDATE wallets SET credit_limit = -200", ["I8"]],
-  ])("finds %s", async (_, damage, invariants) => {
-    const open = await openUsed();
-    open.database.client.run(damage);
-    const { findings } = auditSqlite(open.database, NOON_MS);
-    expect([...new Set(findings.map(({ invariant }) => invariant))]).toEqual([...invariants]);
-    await open.close();
-  });
+    ["a counter of nobody", "INSERT INTO limit_counters VALUES ('zebra', 'l9', 0, 1, 0)", ["I6"]],
+    ["wallets that are gone", "DELETE FROM wallets", ["I2", "I3"]],
+    [
+      "a wallet that is gone between two others",
+      "DELETE FROM wallets WHERE wallet_id = 'other'",
+      ["I2", "I3"],
+    ],
+    [
+      "an overdraft that no cost explains",
+      "UPDATE wallets SET credit_limit = -200 WHERE wallet_id = 'acme'",
+      ["I8"],
+    ],
+    [
+      "an overdraft above what costs explain",
+      "UPDATE wallets SET credit_limit = -51 WHERE wallet_id = 'other'",
+      ["I8"],
+    ],
+  ])(
+    "finds %s",
+    async (_, damage, invariants) => {
+      const store = await openStore();
+      await store.run(`${ALLOW_DAMAGE[dialect]} ${damage}`);
+      for (const wallets of [1_000, 1]) {
+        const { findings } = await store.audit(NOON_MS, wallets);
+        expect([...new Set(findings.map(({ invariant }) => invariant))].sort()).toEqual([...invariants]);
+      }
+      await store.close();
+    },
+    START_MS,
+  );
 
-  test("accepts an overdraft that a cost above its hold explains", async () => {
-    const open = await openUsed();
-    await open.ledger.settle({ walletId, holdId: "h3", amount: 500n, facts: FACTS });
-    expect(auditSqlite(open.database, NOON_MS).findings).toEqual([]);
-    await open.close();
+  test("accepts an overdraft that late costs, costs above their hold and charges explain", async () => {
+    const books = await openUsed();
+    const { ledger } = books;
+    await ledger.settle({ walletId, holdId: h3, amount: 500n, facts: FACTS });
+    await ledger.settle({ walletId, holdId: h4, amount: 4_000_000_000_000n, facts: FACTS });
+    await ledger.charge({
+      walletId,
+      chargeId: "c2",
+      keyId: "k1",
+      amount: 4_000_000_000n,
+      facts: { surface: "batch", model: "demo" },
+      outcome: { outcome: "ok", source: "reported", attempts: [] },
+    });
+    const store = await stores[dialect](books);
+    expect((await store.audit()).findings).toEqual([]);
+    await store.close();
   });
 
   test("warns of a hold well past its time", async () => {
-    const open = await openUsed();
-    expect(auditSqlite(open.database, NOON_MS + 89_999).warnings).toEqual([]);
-    const { warnings, findings } = auditSqlite(open.database, NOON_MS + 90_000);
-    expect(warnings).toMatchObject([{ invariant: "I7", walletId, subject: "h3" }]);
+    const store = await openStore();
+    expect((await store.audit(NOON_MS + 89_999)).warnings).toEqual([]);
+    const { warnings, findings } = await store.audit(NOON_MS + 90_000);
+    expect(warnings).toMatchObject([{ invariant: "I7", walletId, subject: h3 }]);
     expect(findings).toEqual([]);
-    await open.close();
+    await store.close();
+  });
+
+  test("reports a hundred rows of an invariant and no more, over all ranges", async () => {
+    const store = await openStore();
+    await store.run(`INSERT INTO wallets (wallet_id, posted, held, credit_limit, state, last_seq, created_at_ms)
+      SELECT 'w' || n, 1, 0, 0, 'active', 0, 0
+      FROM (WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 250) SELECT n FROM n) AS numbers`);
+    const report = await store.audit(NOON_MS, 60);
+    expect(report.wallets).toBe(253);
+    expect(report.findings).toHaveLength(100);
+    await store.close();
   });
 });

@@ -8,7 +8,16 @@ import type { Command } from "../../src/ledger/command.ts";
 import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
 import type { Store } from "../../src/ledger/store.ts";
 import { commands } from "./commands.ts";
-import { FACTS, holdOf, NOON_MS, type OpenLedger, openLedger, refusalOf, WALLET } from "./samples.ts";
+import {
+  FACTS,
+  holdIdOf,
+  holdOf,
+  NOON_MS,
+  type OpenLedger,
+  openLedger,
+  refusalOf,
+  WALLET,
+} from "./samples.ts";
 
 const TABLES = ["wallets", "holds", "transfers", "spend_limits", "limit_counters"];
 let open: OpenLedger;
@@ -55,7 +64,7 @@ describe("the batch loop", () => {
     await Promise.all(
       Array.from({ length: 50 }, async (_, i) => {
         await Promise.resolve();
-        await batcher.submit("hold", holdOf(1n, { holdId: `h${i}` }));
+        await batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(`h${i}`) }));
       }),
     );
     expect(store.sizes).toEqual([50]);
@@ -98,7 +107,7 @@ describe("the batch loop", () => {
     const batcher = createBatcher(slow);
     const first = batcher.submit("hold", holdOf(1n));
     await Bun.sleep(5);
-    const second = batcher.submit("hold", holdOf(1n, { holdId: "h2" }));
+    const second = batcher.submit("hold", holdOf(1n, { holdId: holdIdOf("h2") }));
     const elsewhere = batcher.submit("hold", holdOf(0n, { walletId: "other" }));
     await Promise.all([first, second, elsewhere]);
     expect(store.sizes).toEqual([2, 1]);
@@ -108,7 +117,9 @@ describe("the batch loop", () => {
   test("refuses what does not fit the queue, and only that", async () => {
     const client = connect(open.database.path, 0);
     const { batcher } = openBatcher(client, { queueMax: 3 });
-    const given = ["a", "b", "c", "d"].map((holdId) => batcher.submit("hold", holdOf(1n, { holdId })));
+    const given = ["a", "b", "c", "d"].map((name) =>
+      batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(name) })),
+    );
     const results = await Promise.allSettled(given);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
     expect(await refusalOf(given[3] ?? Promise.resolve())).toBe("queue_full");
@@ -120,9 +131,11 @@ describe("the batch loop", () => {
     const { batcher } = openBatcher(client);
     const taken = batcher.submit("hold", holdOf(1n));
     const closed = batcher.close();
-    expect(await refusalOf(batcher.submit("hold", holdOf(1n, { holdId: "h2" })))).toBe("unavailable");
+    expect(await refusalOf(batcher.submit("hold", holdOf(1n, { holdId: holdIdOf("h2") })))).toBe(
+      "unavailable",
+    );
     await closed;
-    expect(client.query("SELECT hold_id FROM holds").values()).toEqual([["h1"]]);
+    expect(client.query("SELECT hold_id FROM holds").values()).toEqual([[holdIdOf("h1")]]);
     expect(await taken).toMatchObject({ granted: 1n });
     client.close();
   });
@@ -137,7 +150,7 @@ describe("the batch loop", () => {
     ]);
     await batcher.submit("set_spend_limit", { ...limit, period: "total" });
     const monthly = batcher.submit("set_spend_limit", { ...limit, period: "month" });
-    const refused = refusalOf(batcher.submit("hold", holdOf(2n, { holdId: "h2" })));
+    const refused = refusalOf(batcher.submit("hold", holdOf(2n, { holdId: holdIdOf("h2") })));
     await monthly;
     expect(await refused).toBe("spending_limit_exceeded");
     expect(store.sizes).toEqual([2, 1, 2]);
@@ -145,14 +158,16 @@ describe("the batch loop", () => {
   });
 
   test("keeps all but the one command of a batch that the database cannot keep", async () => {
-    open.database.client.run(`CREATE TRIGGER poison BEFORE INSERT ON holds WHEN new.hold_id = 'h37'
+    open.database.client.run(`CREATE TRIGGER poison BEFORE INSERT ON holds WHEN new.hold_id = '${holdIdOf("h37")}'
       BEGIN SELECT RAISE(ABORT, 'poison'); END`);
-    const given = Array.from({ length: 90 }, (_, i) => open.ledger.hold(holdOf(1n, { holdId: `h${i}` })));
+    const given = Array.from({ length: 90 }, (_, i) =>
+      open.ledger.hold(holdOf(1n, { holdId: holdIdOf(`h${i}`) })),
+    );
     const results = await Promise.allSettled(given);
     expect(results.flatMap(({ status }, i) => (status === "rejected" ? [i] : []))).toEqual([37]);
     expect(await refusalOf(given[37] ?? Promise.resolve())).toBe("unavailable");
     expect(await open.ledger.balances(WALLET)).toMatchObject({ held: 89n });
-    expect(auditSqlite(open.database, NOON_MS).findings).toEqual([]);
+    expect((await auditSqlite(open.database, NOON_MS)).findings).toEqual([]);
   });
 });
 
@@ -203,7 +218,7 @@ describe("a database that cannot be written", () => {
       const { batcher } = openBatcher(client);
       const metadata = { long: "x".repeat(4000) };
       const given = Array.from({ length: 50 }, (_, i) =>
-        refusalOf(batcher.submit("hold", holdOf(1n, { holdId: `h${i}`, metadata }))),
+        refusalOf(batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(`h${i}`), metadata }))),
       );
       expect(new Set(await Promise.all(given))).toEqual(new Set(["unavailable"]));
       expect(dump(open.database.client)).toEqual(before);
@@ -211,6 +226,12 @@ describe("a database that cannot be written", () => {
       expect(await open.ledger.hold(holdOf(1n))).toMatchObject({ granted: 1n });
     },
   );
+});
+
+test("a ping says whether the books can be read", async () => {
+  await open.ledger.ping();
+  open.database.client.run("ALTER TABLE wallets RENAME TO gone");
+  expect(await refusalOf(open.ledger.ping())).toBe("unavailable");
 });
 
 describe("batches on a real store", () => {
@@ -230,7 +251,7 @@ describe("batches on a real store", () => {
           }
         }
         expect(dump(one.client)).toEqual(dump(other.client));
-        expect(auditSqlite(together.database, NOON_MS).findings).toEqual([]);
+        expect((await auditSqlite(together.database, NOON_MS)).findings).toEqual([]);
         for (const { client } of [one, other]) client.close();
         await Promise.all([together.close(), apart.close()]);
       }),
@@ -255,9 +276,9 @@ async function give(batcher: Batcher, { kind, request }: Command): Promise<unkno
 test("a refusal in a batch leaves the commands beside it alone", async () => {
   const given = [
     open.ledger.hold(holdOf(60n)),
-    open.ledger.hold(holdOf(60n, { holdId: "h2" })),
-    open.ledger.settle({ walletId: WALLET, holdId: "h1", amount: 10n, facts: FACTS }),
-    open.ledger.hold(holdOf(60n, { holdId: "h3" })),
+    open.ledger.hold(holdOf(60n, { holdId: holdIdOf("h2") })),
+    open.ledger.settle({ walletId: WALLET, holdId: holdIdOf("h1"), amount: 10n, facts: FACTS }),
+    open.ledger.hold(holdOf(60n, { holdId: holdIdOf("h3") })),
   ];
   const results = await Promise.allSettled(given);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);

@@ -1,53 +1,39 @@
 import { describe, expect, test } from "bun:test";
-import type { Command, CommandKind, RequestOf } from "../../src/ledger/command.ts";
-import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-store.ts";
-import { FACTS, holdOf, NOON_MS, WALLET } from "./samples.ts";
+import { emptyWallet } from "./memory-store.ts";
+import { FACTS, holdIdOf, NOON_MS, WALLET } from "./samples.ts";
+import {
+  AFTER_EXPIRY,
+  balances,
+  charge,
+  create,
+  DAY_MS,
+  expire,
+  extend,
+  freeze,
+  fund,
+  give,
+  hold,
+  lastOf,
+  limit,
+  MOST,
+  refund,
+  release,
+  settle,
+  type Told,
+} from "./told.ts";
 
-const MOST = 4n * 10n ** 18n;
-const [walletId, holdId, facts] = [WALLET, "h1", FACTS];
-
-function give<Kind extends CommandKind>(kind: Kind, request: RequestOf<Kind>): Command {
-  // Safe because kind and request come as a pair.
-  return { kind, request } as Command;
-}
-
-const create = give("create_wallet", { walletId });
-const fund = (amount: bigint) => give("top_up", { walletId, topUpId: "t1", amount });
-const hold = (amount: bigint, changes = {}) => give("hold", holdOf(amount, changes));
-const settle = (amount: bigint) => give("settle", { walletId, holdId, amount, facts });
-const release = give("release", { walletId, holdId, facts });
-const expire = give("expire", { walletId, holdId });
-const extend = (accrued: bigint) => give("extend", { walletId, holdId, accrued, ttlMs: 60_000 });
-const refund = (amount: bigint, refundId = "r1") => give("refund", { walletId, refundId, holdId, amount });
-const limit = (amount: bigint, changes = {}) =>
-  give("set_spend_limit", { walletId, limitId: "l1", keyId: "k1", period: "day", amount, ...changes });
-
-const AFTER_EXPIRY = 60_000;
-
-/** Gives commands one by one, a number letting that many milliseconds pass; returns what the last came to. */
-function lastOf(given: readonly (Command | number)[], stored: MemoryWallet = emptyWallet()) {
-  let nowMs = NOON_MS;
-  let last: object | undefined;
-  for (const each of given) {
-    if (typeof each === "number") nowMs += each;
-    else [last] = decideBatch(stored, [each], nowMs);
-  }
-  if (!last) throw new Error("no command was given");
-  return "refusal" in last ? last.refusal : "answer" in last ? last.answer : undefined;
-}
-
-function balances(posted: bigint, held: bigint) {
-  return { posted, held, available: posted - held };
-}
+const [walletId, holdId, facts] = [WALLET, holdIdOf("h1"), FACTS];
 
 describe("a hold is refused, the first reason first,", () => {
   const long = "x".repeat(129);
-  const spent = [create, fund(100n), hold(100n, { holdId: "other" })];
-  const frozen = { ...emptyWallet(), wallet: undefined } as MemoryWallet;
+  const spent = [create, fund(100n), hold(100n, { holdId: holdIdOf("other") })];
 
-  test.each<[string, readonly (Command | number)[], string]>([
+  test.each<[string, readonly Told[], string]>([
     ["for an empty id, even with a bad amount", [hold(-1n, { holdId: "" })], "invalid_id"],
-    ["for an id of 129 characters", [hold(1n, { holdId: long })], "invalid_id"],
+    ["for an id of 129 characters", [hold(1n, { keyId: long })], "invalid_id"],
+    ["for an id that is no UUID", [hold(1n, { holdId: "h1" })], "invalid_id"],
+    ["for a UUID in capitals", [hold(1n, { holdId: holdId.toUpperCase() })], "invalid_id"],
+    ["for a UUID of another version", [hold(1n, { holdId: holdId.replace("-7", "-4") })], "invalid_id"],
     ["for an id with a control character", [hold(1n, { keyId: "a\u0000b" })], "invalid_id"],
     ["for an id that is not well-formed text", [hold(1n, { keyId: "\ud800" })], "invalid_id"],
     ["for a negative amount, even without a wallet", [hold(-1n)], "invalid_amount"],
@@ -56,18 +42,27 @@ describe("a hold is refused, the first reason first,", () => {
     ["for a minimum above the amount", [hold(1n, { minimum: 2n })], "invalid_amount"],
     ["for a life of no time", [hold(1n, { ttlMs: 0 })], "invalid_amount"],
     ["for a life that is not a number", [hold(1n, { ttlMs: Number.NaN })], "invalid_amount"],
+    [
+      "for a surface with a control character",
+      [hold(1n, { facts: { surface: "\u0000", model: "" } })],
+      "invalid_facts",
+    ],
     ["for metadata above 4 KiB", [hold(1n, { metadata: { a: "é".repeat(2048) } })], "invalid_metadata"],
     ["for want of a wallet", [hold(1n)], "wallet_not_found"],
-    ["for an id that is taken with another amount", [...spent, hold(99n, { holdId: "other" })], "conflict"],
+    [
+      "for an id that is taken with another amount",
+      [...spent, hold(99n, { holdId: holdIdOf("other") })],
+      "conflict",
+    ],
     [
       "for an id that is taken by another key",
-      [...spent, hold(100n, { holdId: "other", keyId: "k2" })],
+      [...spent, hold(100n, { holdId: holdIdOf("other"), keyId: "k2" })],
       "conflict",
     ],
     ["by a limit before the wallet", [create, limit(4n), hold(5n)], "spending_limit_exceeded"],
     [
       "by a limit whose room is only on hold",
-      [create, fund(100n), limit(5n), hold(5n, { holdId: "other" }), hold(1n)],
+      [create, fund(100n), limit(5n), hold(5n, { holdId: holdIdOf("other") }), hold(1n)],
       "spending_limit_exceeded",
     ],
     ["for money that is only on hold", [...spent, hold(100n)], "balance_on_hold"],
@@ -75,7 +70,7 @@ describe("a hold is refused, the first reason first,", () => {
     ["for one nano too little", [create, fund(99n), hold(100n)], "insufficient_balance"],
     [
       "even for nothing, once a cost has driven the wallet below zero",
-      [create, fund(5n), hold(5n), settle(6n), hold(0n, { holdId: "next" })],
+      [create, fund(5n), hold(5n), settle(6n), hold(0n, { holdId: holdIdOf("next") })],
       "insufficient_balance",
     ],
   ])("%s", (_, given, refusal) => {
@@ -83,16 +78,62 @@ describe("a hold is refused, the first reason first,", () => {
   });
 
   test("for a frozen wallet, unless the hold was taken before", () => {
-    lastOf([create, fund(10n), hold(5n)], frozen);
-    if (frozen.wallet) frozen.wallet = { ...frozen.wallet, state: "frozen" };
-    expect(lastOf([hold(5n, { holdId: "next" })], frozen)).toBe("wallet_frozen");
-    expect(lastOf([hold(5n)], frozen)).toMatchObject({ granted: 5n, replayed: true });
-    expect(lastOf([settle(7n)], frozen)).toMatchObject({ captured: 7n });
+    const held = [create, fund(10n), hold(5n), freeze];
+    expect(lastOf([...held, hold(5n, { holdId: holdIdOf("next") })])).toBe("wallet_frozen");
+    expect(lastOf([...held, hold(5n)])).toMatchObject({ granted: 5n, replayed: true });
+    expect(lastOf([...held, settle(7n)])).toMatchObject({ captured: 7n });
+  });
+
+  test.each<[string, number, string | undefined]>([
+    ["a day old", DAY_MS, undefined],
+    ["more than a day old", DAY_MS + 1, "invalid_id"],
+    ["a day ahead", -DAY_MS, undefined],
+    ["more than a day ahead", -DAY_MS - 1, "invalid_id"],
+  ])("for an id that is %s, or not", (_, ageMs, refusal) => {
+    const aged = hold(0n, { holdId: holdIdOf("aged", NOON_MS - ageMs) });
+    expect(lastOf([create, aged])).toEqual(refusal ?? expect.objectContaining({ granted: 0n }));
+  });
+
+  test("for an old id only while it is new: the same hold again is a replay whenever it comes", () => {
+    const taken = [create, fund(10n), hold(5n), 9 * DAY_MS];
+    expect(lastOf([...taken, hold(5n)])).toMatchObject({ granted: 5n, replayed: true });
+    expect(lastOf([...taken, hold(6n)])).toBe("conflict");
   });
 });
 
+describe("a hold's id is taken", () => {
+  const taken = { minimum: 2n, metadata: { job: 1 } };
+
+  test.each<[string, object]>([
+    ["another minimum", { minimum: 3n }],
+    ["another key", { keyId: "k2" }],
+    ["another life", { ttlMs: 59_999 }],
+    ["another surface", { facts: { surface: "messages", model: "demo" } }],
+    ["another model", { facts: { surface: "chat", model: "other" } }],
+    ["other metadata", { metadata: { job: 2 } }],
+    ["more metadata", { metadata: { job: 1, more: 2 } }],
+    ["no metadata", { metadata: undefined }],
+  ])("for a hold with %s", (_, change) => {
+    const given = [create, fund(9n), hold(9n, taken)];
+    expect(lastOf([...given, hold(9n, taken)])).toMatchObject({ replayed: true });
+    expect(lastOf([...given, hold(9n, { ...taken, ...change })])).toBe("conflict");
+  });
+});
+
+test("a hold whose metadata comes in another order is the same hold", () => {
+  const [one, other] = [
+    { a: 1, b: { c: [1, 2], d: 2 } },
+    { b: { d: 2, c: [1, 2] }, a: 1 },
+  ];
+  expect(lastOf([create, hold(0n, { metadata: one }), hold(0n, { metadata: other })])).toMatchObject({
+    replayed: true,
+  });
+  const unlike = { b: { d: 2, c: [2, 1] }, a: 1 };
+  expect(lastOf([create, hold(0n, { metadata: one }), hold(0n, { metadata: unlike })])).toBe("conflict");
+});
+
 describe("a hold grants", () => {
-  test.each<[string, readonly (Command | number)[], bigint]>([
+  test.each<[string, readonly Told[], bigint]>([
     ["all that is asked for when it is there to the last nano", [create, fund(5n), hold(5n)], 5n],
     ["what the wallet has, when that is enough", [create, fund(5n), hold(9n, { minimum: 5n })], 5n],
     ["what the limit leaves", [create, fund(50n), limit(7n), hold(9n, { minimum: 7n })], 7n],
@@ -111,12 +152,19 @@ describe("a hold grants", () => {
     ["regardless of another key's limit", [create, fund(9n), limit(0n, { keyId: "k2" }), hold(9n)], 9n],
     [
       "what a due hold still kept, without waiting for a sweep",
-      [create, fund(10n), hold(10n, { holdId: "lost" }), AFTER_EXPIRY, hold(10n)],
+      [create, fund(10n), hold(10n, { holdId: holdIdOf("lost") }), AFTER_EXPIRY, hold(10n)],
       10n,
     ],
     [
       "only what a due hold had not accrued",
-      [create, fund(10n), hold(10n), extend(4n), AFTER_EXPIRY, hold(10n, { holdId: "next", minimum: 1n })],
+      [
+        create,
+        fund(10n),
+        hold(10n),
+        extend(4n),
+        AFTER_EXPIRY,
+        hold(10n, { holdId: holdIdOf("next"), minimum: 1n }),
+      ],
       6n,
     ],
   ])("%s", (_, given, granted) => {
@@ -129,7 +177,7 @@ describe("a hold grants", () => {
   });
 
   test("nothing for a hold due a millisecond from now", () => {
-    const given = [create, fund(10n), hold(10n, { holdId: "other" }), AFTER_EXPIRY - 1, hold(10n)];
+    const given = [create, fund(10n), hold(10n, { holdId: holdIdOf("other") }), AFTER_EXPIRY - 1, hold(10n)];
     expect(lastOf(given)).toBe("balance_on_hold");
   });
 });
@@ -137,7 +185,7 @@ describe("a hold grants", () => {
 describe("a settlement", () => {
   const held = [create, fund(100n), hold(10n)];
 
-  test.each<[string, readonly (Command | number)[], object]>([
+  test.each<[string, readonly Told[], object]>([
     ["books less and frees the rest", [...held, settle(4n)], { captured: 4n, balances: balances(96n, 0n) }],
     [
       "of nothing is a settlement",
@@ -170,7 +218,7 @@ describe("a settlement", () => {
     expect(lastOf(given)).toMatchObject(answer);
   });
 
-  test.each<[string, readonly (Command | number)[], string]>([
+  test.each<[string, readonly Told[], string]>([
     ["of a negative cost", [...held, settle(-1n)], "invalid_amount"],
     ["of more than can be kept", [...held, settle(MOST + 1n)], "invalid_amount"],
     ["in no wallet", [settle(1n)], "wallet_not_found"],
@@ -181,8 +229,8 @@ describe("a settlement", () => {
       "that no balance can carry",
       [
         create,
-        hold(0n, { holdId: "x" }),
-        give("settle", { walletId, holdId: "x", amount: MOST, facts }),
+        hold(0n, { holdId: holdIdOf("x") }),
+        give("settle", { walletId, holdId: holdIdOf("x"), amount: MOST, facts }),
         hold(0n),
       ],
       "insufficient_balance",
@@ -192,8 +240,8 @@ describe("a settlement", () => {
       [
         create,
         hold(0n),
-        hold(0n, { holdId: "x" }),
-        give("settle", { walletId, holdId: "x", amount: MOST, facts }),
+        hold(0n, { holdId: holdIdOf("x") }),
+        give("settle", { walletId, holdId: holdIdOf("x"), amount: MOST, facts }),
         settle(1n),
       ],
       "balance_overflow",
@@ -216,7 +264,7 @@ describe("a settlement", () => {
 describe("a release", () => {
   const held = [create, fund(100n), hold(10n)];
 
-  test.each<[string, readonly (Command | number)[], unknown]>([
+  test.each<[string, readonly Told[], unknown]>([
     [
       "frees everything, also what was accrued",
       [...held, extend(5n), release],
@@ -257,7 +305,7 @@ describe("a heartbeat", () => {
     expect(lastOf([...held, short, 59_999, expire])).toMatchObject({ state: "held" });
   });
 
-  test.each<[string, readonly (Command | number)[], string]>([
+  test.each<[string, readonly Told[], string]>([
     ["expired", [...held, AFTER_EXPIRY, expire, extend(1n)], "hold_expired"],
     ["settled", [...held, settle(1n), extend(1n)], "hold_settled"],
     ["released", [...held, release, extend(1n)], "hold_released"],
@@ -266,10 +314,77 @@ describe("a heartbeat", () => {
   });
 });
 
+describe("an expiry", () => {
+  const other = { holdId: holdIdOf("other") };
+  const deepIn = [create, fund(9n), hold(9n), hold(0n, other), settle(MOST, other)];
+
+  test("captures what can be kept of an accrual that no balance can carry", () => {
+    const expired = [...deepIn, extend(MOST), AFTER_EXPIRY, expire];
+    expect(lastOf(expired)).toMatchObject({ state: "expired", captured: 9n, balances: balances(-MOST, 0n) });
+    expect(lastOf([...expired, settle(9n)])).toMatchObject({ state: "settled", captured: 9n });
+    expect(lastOf([...expired, settle(10n)])).toBe("balance_overflow");
+  });
+
+  test("captures what can be kept of an accrual that no limit can count", () => {
+    const counted = [create, fund(MOST), limit(MOST), hold(9n), charge(MOST - 2n), extend(7n)];
+    expect(lastOf([...counted, AFTER_EXPIRY, expire])).toMatchObject({ state: "expired", captured: 2n });
+  });
+
+  test("is booked as one, on whatever limit each hold counts against", () => {
+    const stored = emptyWallet();
+    const [first, second] = [holdIdOf("first"), holdIdOf("second")];
+    const heartbeat = { walletId, accrued: 2n, ttlMs: 60_000 };
+    const told = [
+      create,
+      fund(10n),
+      limit(9n),
+      limit(9n, { limitId: "l2", keyId: "k2" }),
+      hold(5n, { holdId: first }),
+      hold(5n, { holdId: second, keyId: "k2" }),
+      ...[first, second].map((id) => give("extend", { ...heartbeat, holdId: id })),
+      AFTER_EXPIRY,
+      hold(6n, { keyId: "k3" }),
+    ];
+    expect(lastOf(told, stored)).toMatchObject({ granted: 6n, balances: balances(6n, 6n) });
+    expect([...stored.counters.values()].map(({ limitId, used, held }) => [limitId, used, held])).toEqual([
+      ["l1", 2n, 0n],
+      ["l2", 2n, 0n],
+    ]);
+    expect(stored.transfers.map(({ kind, amount, transferId }) => [kind, amount, transferId])).toEqual([
+      [1, 10n, "t1"],
+      [3, 2n, first],
+      [3, 2n, second],
+    ]);
+  });
+
+  test("of several holds takes for each what the others have left", () => {
+    const stored = emptyWallet();
+    const lost = ["a", "b", "c"].map((name) => holdIdOf(name));
+    const heartbeat = { walletId, accrued: 4n, ttlMs: 60_000 };
+    lastOf(
+      [
+        create,
+        fund(10n),
+        hold(0n, other),
+        ...lost.map((id) => hold(3n, { holdId: id })),
+        ...lost.map((id) => give("extend", { ...heartbeat, holdId: id })),
+        settle(MOST, other),
+        AFTER_EXPIRY,
+        hold(0n),
+      ],
+      stored,
+    );
+    expect(lost.map((id) => stored.holds.get(id)?.state)).toEqual(["held", "held", "held"]);
+    const expiries = lost.map((id) => give("expire", { walletId, holdId: id }));
+    lastOf([AFTER_EXPIRY, ...expiries], stored);
+    expect(lost.map((id) => stored.holds.get(id)?.captured)).toEqual([4n, 4n, 2n]);
+  });
+});
+
 describe("money in and back", () => {
   const charged = [create, fund(100n), limit(20n), hold(10n), settle(8n)];
 
-  test.each<[string, readonly (Command | number)[], unknown]>([
+  test.each<[string, readonly Told[], unknown]>([
     [
       "a top-up counts once per id",
       [create, fund(5n), fund(5n)],
@@ -308,10 +423,14 @@ describe("money in and back", () => {
     ["a refund of no hold is refused", [create, refund(1n)], "hold_not_found"],
     [
       "a refund makes room under the limit",
-      [...charged, refund(8n), hold(20n, { holdId: "next" })],
+      [...charged, refund(8n), hold(20n, { holdId: holdIdOf("next") })],
       { granted: 20n },
     ],
-    ["without it there is none", [...charged, hold(20n, { holdId: "next" })], "spending_limit_exceeded"],
+    [
+      "without it there is none",
+      [...charged, hold(20n, { holdId: holdIdOf("next") })],
+      "spending_limit_exceeded",
+    ],
   ])("%s", (_, given, result) => {
     const got = lastOf(given);
     if (typeof result === "string") expect(got).toBe(result);
@@ -324,8 +443,6 @@ describe("money in and back", () => {
 });
 
 describe("a spending limit", () => {
-  const DAY_MS = 86_400_000;
-
   test("counts what was spent before it was lowered", () => {
     const given = [
       create,
@@ -334,15 +451,19 @@ describe("a spending limit", () => {
       hold(10n),
       settle(10n),
       limit(15n),
-      hold(6n, { holdId: "next" }),
+      hold(6n, { holdId: holdIdOf("next") }),
     ];
     expect(lastOf(given)).toBe("spending_limit_exceeded");
   });
 
   test("starts anew with its period", () => {
     const spent = [create, fund(100n), limit(10n), hold(10n), settle(10n)];
-    expect(lastOf([...spent, DAY_MS / 2 - 1, hold(1n, { holdId: "next" })])).toBe("spending_limit_exceeded");
-    expect(lastOf([...spent, DAY_MS / 2, hold(10n, { holdId: "next" })])).toMatchObject({ granted: 10n });
+    expect(lastOf([...spent, DAY_MS / 2 - 1, hold(1n, { holdId: holdIdOf("next") })])).toBe(
+      "spending_limit_exceeded",
+    );
+    expect(lastOf([...spent, DAY_MS / 2, hold(10n, { holdId: holdIdOf("next") })])).toMatchObject({
+      granted: 10n,
+    });
   });
 
   test("charges a hold to the period it was taken in, however late it is settled", () => {
@@ -354,7 +475,14 @@ describe("a spending limit", () => {
   });
 
   test("may be overrun by a true cost, and then admits nothing", () => {
-    const given = [create, fund(100n), limit(10n), hold(10n), settle(30n), hold(0n, { holdId: "next" })];
+    const given = [
+      create,
+      fund(100n),
+      limit(10n),
+      hold(10n),
+      settle(30n),
+      hold(0n, { holdId: holdIdOf("next") }),
+    ];
     expect(lastOf(given)).toBe("spending_limit_exceeded");
   });
 

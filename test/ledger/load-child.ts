@@ -1,23 +1,44 @@
-// A process that holds and settles as fast as it can and says on stdout what was acknowledged.
+// A process that holds and settles as fast as it can and says on stdout what was acknowledged. It says when
+// it is ready, and begins when it is told to, so that all of them run at once.
 import { writeSync } from "node:fs";
+import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
-import { FACTS, holdOf, WALLET } from "./samples.ts";
+import { FACTS, holdIdOf, holdOf } from "./samples.ts";
 
-const [path = "", name = "", rounds = "0"] = process.argv.slice(2);
-const database = openDatabase(path);
-const ledger = createSqliteLedger({ database, busyMaxMs: 20_000 });
+const [url = "", name = "", rounds = "0", wallets = ""] = process.argv.slice(2);
+const walletIds = wallets.split(",");
+const { ledger, close } = await open(url);
 
+async function open(url: string) {
+  if (url.startsWith("sqlite:")) {
+    const database = openDatabase(url.slice("sqlite:".length));
+    return { ledger: createSqliteLedger({ database, busyMaxMs: 20_000 }), close: database.close };
+  }
+  const database = await openPostgres(url);
+  return { ledger: createPostgresLedger({ database, busyMaxMs: 20_000 }), close: database.close };
+}
+
+async function spend(walletId: string, holdName: string): Promise<void> {
+  const holdId = holdIdOf(holdName, Date.now());
+  await ledger.hold(holdOf(3n, { walletId, holdId }));
+  writeSync(1, `held ${holdId}\n`);
+  await ledger.settle({ walletId, holdId, amount: 2n, facts: FACTS });
+  writeSync(1, `settled ${holdId}\n`);
+}
+
+/** In each round every wallet once, in an order of its own: whoever locks them in that order meets others. */
 async function work(worker: number): Promise<void> {
   for (let round = 0; round < Number(rounds); round++) {
-    const holdId = `${name}-${worker}-${round}`;
-    await ledger.hold(holdOf(3n, { holdId, keyId: "k1" }));
-    writeSync(1, `held ${holdId}\n`);
-    await ledger.settle({ walletId: WALLET, holdId, amount: 2n, facts: FACTS });
-    writeSync(1, `settled ${holdId}\n`);
+    const shuffled = walletIds.toSorted(() => Math.random() - 0.5);
+    await Promise.all(shuffled.map((walletId) => spend(walletId, `${name}-${worker}-${round}-${walletId}`)));
   }
 }
 
+process.send?.("ready");
+await new Promise((resolve) => process.once("message", resolve));
 await Promise.all(Array.from({ length: 32 }, (_, worker) => work(worker)));
 await ledger.close();
-database.close();
+await close();
+process.disconnect?.();

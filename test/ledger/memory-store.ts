@@ -1,15 +1,17 @@
 import {
   type Counter,
   counterKey,
+  type Ending,
   type Hold,
+  type KeptLimit,
   postingKey,
   type Transfer,
   type Wallet,
 } from "../../src/ledger/book.ts";
 import type { Answer, Command } from "../../src/ledger/command.ts";
 import { decide } from "../../src/ledger/decide.ts";
-import type { OutcomeFacts, SpendLimit } from "../../src/ledger/ledger.ts";
-import { countersNeeded } from "../../src/ledger/needs.ts";
+import type { SpendLimit } from "../../src/ledger/ledger.ts";
+import { countersNeeded, needsOf } from "../../src/ledger/needs.ts";
 import type { Outcome } from "../../src/ledger/rules/outcome.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/working-book.ts";
 
@@ -17,8 +19,8 @@ import { createWorkingBook, type WorkingBook } from "../../src/ledger/working-bo
 export interface MemoryWallet {
   wallet: Wallet | undefined;
   readonly holds: Map<string, Hold>;
-  readonly outcomes: Map<string, OutcomeFacts>;
-  readonly limits: Map<string, SpendLimit>;
+  readonly endings: Map<string, Ending>;
+  readonly limits: Map<string, KeptLimit>;
   readonly counters: Map<string, Counter>;
   readonly transfers: Transfer[];
 }
@@ -27,7 +29,7 @@ export function emptyWallet(): MemoryWallet {
   return {
     wallet: undefined,
     holds: new Map(),
-    outcomes: new Map(),
+    endings: new Map(),
     limits: new Map(),
     counters: new Map(),
     transfers: [],
@@ -40,8 +42,10 @@ export function decideBatch(
   commands: readonly Command[],
   nowMs: number,
 ): readonly Outcome<Answer>[] {
-  const setLimits = commands.flatMap(({ kind, request }) => (kind === "set_spend_limit" ? [request] : []));
-  const book = openBook(stored, setLimits, nowMs);
+  const setLimits = needsOf(commands)
+    .values()
+    .flatMap(({ limits }) => limits);
+  const book = openBook(stored, [...setLimits], nowMs);
   const outcomes = commands.map((command) => {
     const outcome = decide(book, command, nowMs);
     if ("changes" in outcome) book.apply(outcome.changes);
@@ -72,7 +76,7 @@ function openBook(stored: MemoryWallet, setLimits: readonly SpendLimit[], nowMs:
 function keep(stored: MemoryWallet, { unwritten }: WorkingBook): void {
   stored.wallet = unwritten.wallet ?? stored.wallet;
   for (const [id, hold] of [...unwritten.newHolds, ...unwritten.changedHolds]) stored.holds.set(id, hold);
-  for (const [id, facts] of unwritten.outcomes) stored.outcomes.set(id, facts);
+  for (const [id, ending] of unwritten.endings) stored.endings.set(id, ending);
   for (const [key, counter] of unwritten.counters) stored.counters.set(key, counter);
   for (const [id, limit] of unwritten.limits) stored.limits.set(id, limit);
   stored.transfers.push(...unwritten.transfers);

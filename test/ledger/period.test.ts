@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import type { LimitPeriod } from "../../src/ledger/ledger.ts";
-import { periodEnd, periodStart } from "../../src/ledger/period.ts";
+import { isTimeZone, periodEnd, periodStart } from "../../src/ledger/period.ts";
 
 describe("a period in UTC", () => {
   test.each<[LimitPeriod, string, string, string]>([
@@ -22,4 +23,186 @@ describe("a period in UTC", () => {
     expect(periodStart("total", Date.now())).toBe(0);
     expect(periodEnd("total", Date.now())).toBeUndefined();
   });
+});
+
+describe("a period in a zone", () => {
+  test.each<[string, LimitPeriod, string, string, string, string]>([
+    [
+      "goes by its midnight",
+      "day",
+      "Asia/Tokyo",
+      "2026-01-14T15:00Z",
+      "2026-01-14T15:00Z",
+      "2026-01-15T15:00Z",
+    ],
+    [
+      "ends at its midnight",
+      "day",
+      "Asia/Tokyo",
+      "2026-01-14T14:59:59.999Z",
+      "2026-01-13T15:00Z",
+      "2026-01-14T15:00Z",
+    ],
+    [
+      "half an hour off",
+      "day",
+      "Asia/Kolkata",
+      "2026-01-14T12:00Z",
+      "2026-01-13T18:30Z",
+      "2026-01-14T18:30Z",
+    ],
+    [
+      "a quarter off",
+      "month",
+      "Asia/Kathmandu",
+      "2026-01-31T18:15Z",
+      "2026-01-31T18:15Z",
+      "2026-02-28T18:15Z",
+    ],
+    [
+      "a day of 23 hours",
+      "day",
+      "Europe/Berlin",
+      "2026-03-29T12:00Z",
+      "2026-03-28T23:00Z",
+      "2026-03-29T22:00Z",
+    ],
+    [
+      "a day of 25 hours",
+      "day",
+      "Europe/Berlin",
+      "2026-10-25T12:00Z",
+      "2026-10-24T22:00Z",
+      "2026-10-25T23:00Z",
+    ],
+    [
+      "a week over the change",
+      "week",
+      "Europe/Berlin",
+      "2026-03-29T12:00Z",
+      "2026-03-22T23:00Z",
+      "2026-03-29T22:00Z",
+    ],
+    [
+      "a month over the change",
+      "month",
+      "America/New_York",
+      "2026-03-20T12:00Z",
+      "2026-03-01T05:00Z",
+      "2026-04-01T04:00Z",
+    ],
+    [
+      "half an hour of summer",
+      "day",
+      "Australia/Lord_Howe",
+      "2026-04-04T18:00Z",
+      "2026-04-04T13:00Z",
+      "2026-04-05T13:30Z",
+    ],
+    [
+      "a day without a midnight",
+      "day",
+      "America/Sao_Paulo",
+      "2018-11-04T12:00Z",
+      "2018-11-04T03:00Z",
+      "2018-11-05T02:00Z",
+    ],
+    [
+      "the day before it",
+      "day",
+      "America/Sao_Paulo",
+      "2018-11-04T02:59:59.999Z",
+      "2018-11-03T03:00Z",
+      "2018-11-04T03:00Z",
+    ],
+    [
+      "a month without a first midnight",
+      "month",
+      "Asia/Damascus",
+      "2011-04-01T12:00Z",
+      "2011-03-31T22:00Z",
+      "2011-04-30T21:00Z",
+    ],
+    [
+      "a midnight that comes twice",
+      "day",
+      "America/Havana",
+      "2026-11-01T05:30Z",
+      "2026-11-01T04:00Z",
+      "2026-11-02T05:00Z",
+    ],
+    [
+      "an evening that comes again",
+      "day",
+      "America/St_Johns",
+      "2010-11-07T03:00Z",
+      "2010-11-07T02:30Z",
+      "2010-11-08T03:30Z",
+    ],
+    [
+      "a day that never was",
+      "day",
+      "Pacific/Apia",
+      "2011-12-30T09:59Z",
+      "2011-12-29T10:00Z",
+      "2011-12-30T10:00Z",
+    ],
+    [
+      "the day after it",
+      "day",
+      "Pacific/Apia",
+      "2011-12-30T10:00Z",
+      "2011-12-30T10:00Z",
+      "2011-12-31T10:00Z",
+    ],
+  ])("%s", (_, period, zone, at, start, end) => {
+    const atMs = Date.parse(at);
+    expect(new Date(periodStart(period, atMs, zone))).toEqual(new Date(start));
+    expect(new Date(periodEnd(period, atMs, zone) ?? 0)).toEqual(new Date(end));
+  });
+
+  test("total knows no zone", () => {
+    expect(periodStart("total", Date.now(), "Asia/Tokyo")).toBe(0);
+  });
+
+  const zones = ["UTC", "Etc/UTC", "America/St_Johns", "America/Sao_Paulo", "Pacific/Apia", "Asia/Kathmandu"];
+  const around = fc.integer({ min: Date.UTC(2007, 0), max: Date.UTC(2027, 0) });
+
+  test("follows the one before without a gap, whatever was asked before", () => {
+    const periods = fc.constantFrom<LimitPeriod>("day", "week", "month");
+    fc.assert(
+      fc.property(periods, fc.constantFrom(...zones), around, (period, zone, atMs) => {
+        const [start, end] = [periodStart(period, atMs, zone), periodEnd(period, atMs, zone) ?? 0];
+        expect(start <= atMs && atMs < end).toBe(true);
+        for (const inside of [start, end - 1]) expect(periodStart(period, inside, zone)).toBe(start);
+        expect(periodStart(period, end, zone)).toBe(end);
+        expect(periodEnd(period, start - 1, zone)).toBe(start);
+        expect(periodStart(period, atMs, zone)).toBe(start);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("in UTC by another name is the same as in UTC", () => {
+    fc.assert(
+      fc.property(fc.constantFrom<LimitPeriod>("day", "week", "month"), around, (period, atMs) => {
+        expect(periodStart(period, atMs, "Etc/UTC")).toBe(periodStart(period, atMs));
+        expect(periodEnd(period, atMs, "Etc/UTC")).toBe(periodEnd(period, atMs, "UTC"));
+      }),
+    );
+  });
+});
+
+test("a time zone is a name of the IANA database, and no offset", () => {
+  expect(["UTC", "Europe/Berlin", "US/Pacific", "Asia/Kolkata"].map(isTimeZone)).toEqual(Array(4).fill(true));
+  const none = [
+    "",
+    "+02:00",
+    "-0500",
+    "Mars/Olympus",
+    "Europe/Berlin ",
+    "Europe/Berlin\u0000",
+    "UTC[u-ca=hebrew]",
+  ];
+  expect(none.map(isTimeZone)).toEqual(none.map(() => false));
 });

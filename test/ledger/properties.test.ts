@@ -16,7 +16,7 @@ function snapshot(stored: MemoryWallet): unknown {
     wallet: stored.wallet,
     transfers: stored.transfers,
     holds: sorted(stored.holds),
-    outcomes: sorted(stored.outcomes),
+    endings: sorted(stored.endings),
     limits: sorted(stored.limits),
     counters: sorted(stored.counters),
   });
@@ -59,9 +59,15 @@ describe("whatever happens to a wallet", () => {
           expect(got).toEqual(expected as typeof got);
           if ("refused" in expected) expect(snapshot(stored)).toEqual(before);
           expectInvariants(stored);
+          for (const [holdId, { note }] of oracle.holds) {
+            expect(stored.endings.get(holdId)?.metadata).toBe(note && JSON.stringify(note));
+          }
           for (const limit of oracle.limits.values()) {
-            const key = { limitId: limit.limitId, periodStartMs: periodStart(limit.period, nowMs) };
-            const period = oracle.nameOf(limit.period, nowMs);
+            const key = {
+              limitId: limit.limitId,
+              periodStartMs: periodStart(limit.period, nowMs, limit.timeZone),
+            };
+            const period = oracle.nameOf(limit, nowMs);
             const counter = stored.counters.get(counterKey(key));
             expect(counter?.used ?? 0n).toBe(oracle.used(limit.limitId, period));
             expect(counter?.held ?? 0n).toBe(oracle.heldBy(limit.limitId, period));

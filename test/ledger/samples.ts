@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { openDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.ts";
 import type { BatchOptions } from "../../src/ledger/batch.ts";
 import { type HoldRequest, LedgerError, type OutcomeFacts } from "../../src/ledger/ledger.ts";
-import { createSqliteLedger, type SweptLedger } from "../../src/ledger/sqlite.ts";
+import type { SweptLedger } from "../../src/ledger/local.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
 
 /** Wednesday, 2026-01-14 12:00 UTC. */
 export const NOON_MS = Date.UTC(2026, 0, 14, 12);
@@ -27,11 +28,18 @@ export const FACTS: OutcomeFacts = {
   attempts: [{ upstream: "anthropic", status: 200, ms: 850 }],
 };
 
-/** A hold of `amount`, all or nothing unless said otherwise. */
+/** A UUIDv7 of that time, the same whenever the same name is asked for. */
+export function holdIdOf(name: string, atMs = NOON_MS): string {
+  const time = atMs.toString(16).padStart(12, "0");
+  const hash = new Bun.CryptoHasher("sha256").update(name).digest("hex");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
+}
+
+/** A hold of `amount` named "h1", all or nothing unless said otherwise. */
 export function holdOf(amount: bigint, changes: Partial<HoldRequest> = {}): HoldRequest {
   return {
     walletId: WALLET,
-    holdId: "h1",
+    holdId: holdIdOf("h1"),
     keyId: "k1",
     amount,
     minimum: amount,

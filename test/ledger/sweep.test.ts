@@ -22,3 +22,17 @@ test("the sweeper comes again and again, at once while sweeps are full, also aft
   await Bun.sleep(30);
   expect(swept).toBe(stoppedAt);
 });
+
+test("the sweeper comes soon after the start, for what a killed process has left", async () => {
+  const { promise: swept, resolve } = Promise.withResolvers<number>();
+  const startedAt = performance.now();
+  const ledger = {
+    async sweep() {
+      resolve(performance.now() - startedAt);
+      return 0;
+    },
+  };
+  const sweeper = startSweeper({ ledger, everyMs: 1_000, onError: () => undefined });
+  expect(await swept).toBeLessThan(500);
+  await sweeper.stop();
+});

@@ -1,0 +1,16 @@
+// A ledger that is served over gRPC on a free port, for the benchmark's client in another process.
+import { serveLedger } from "../../../src/ledger/grpc/server.ts";
+import { createLogBook } from "../../support/log-book.ts";
+import { openBenchBooks } from "./bench-books.ts";
+
+const [location = "{}", token = ""] = Bun.argv.slice(2);
+const books = await openBenchBooks(JSON.parse(location));
+const listen = { host: "127.0.0.1", port: 0 };
+const { address } = await serveLedger({
+  ledger: books.ledger,
+  listen,
+  token,
+  tls: undefined,
+  log: createLogBook(),
+});
+process.send?.({ address });

@@ -1,0 +1,85 @@
+import { resolve } from "node:path";
+
+const ENTRY = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
+const START_MS = 20_000;
+
+/** A process of tollgate that is killed and started again, always under the same addresses. */
+export interface Program {
+  readonly name: string;
+  /** Starts it and waits until it serves. Throws with its last words when it does not. */
+  start(): Promise<void>;
+  /** Ends it with SIGKILL, as a power cut would. */
+  kill(): Promise<void>;
+  /** Ends it with SIGTERM. Returns its exit code. */
+  stop(): Promise<number>;
+  hasEnded(): boolean;
+  /** What it printed since it was last started. */
+  output(): string;
+}
+
+export interface ProgramOptions {
+  /** The command: "serve" or "ledger". */
+  readonly name: string;
+  readonly folder: string;
+  readonly environment: Readonly<Record<string, string>>;
+  isServing(): Promise<boolean>;
+}
+
+export function createProgram({ name, folder, environment, isServing }: ProgramOptions): Program {
+  let child: Bun.Subprocess<"ignore", "pipe", "pipe"> | undefined;
+  let printed = "";
+
+  const read = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) printed += decoder.decode(chunk, { stream: true });
+  };
+  const end = async (signal: "SIGKILL" | "SIGTERM") => {
+    child?.kill(signal);
+    return (await child?.exited) ?? 0;
+  };
+
+  return {
+    name,
+    async start() {
+      printed = "";
+      child = Bun.spawn([process.execPath, ENTRY, name], {
+        cwd: folder,
+        env: { PATH: process.env.PATH ?? "", ...environment },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      void read(child.stdout);
+      void read(child.stderr);
+      const deadline = performance.now() + START_MS;
+      while (performance.now() < deadline && child.exitCode === null) {
+        if (await isServing()) return;
+        await Bun.sleep(20);
+      }
+      throw new Error(`tollgate ${name} does not serve: ${printed}`);
+    },
+    kill: async () => void (await end("SIGKILL")),
+    stop: () => end("SIGTERM"),
+    hasEnded: () => child?.exitCode !== null,
+    output: () => printed,
+  };
+}
+
+/** Runs one command of tollgate to its end. Throws when it fails. */
+export async function runCommand(
+  args: readonly string[],
+  { folder, environment }: Pick<ProgramOptions, "folder" | "environment">,
+): Promise<string> {
+  const child = Bun.spawn([process.execPath, ENTRY, ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH ?? "", ...environment },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [said, complained] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`tollgate ${args.join(" ")} failed: ${said}${complained}`);
+  return said;
+}

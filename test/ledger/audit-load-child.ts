@@ -1,0 +1,84 @@
+// A process that does everything a ledger can do, over and over, until its standard input ends; then it says
+// on stdout how many requests there were. Its arguments: the dialect and the path or URL of the database.
+import { openPostgres } from "../../src/db/postgres/database.ts";
+import { openDatabase } from "../../src/db/sqlite/database.ts";
+import { LedgerError } from "../../src/ledger/ledger.ts";
+import type { SweptLedger } from "../../src/ledger/local.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { FACTS, holdOf } from "./samples.ts";
+
+const WORKERS = 8;
+const WALLETS = ["a", "b", "c", "d", "e"];
+
+const [dialect, place = ""] = process.argv.slice(2);
+const ledger = await open();
+const name = crypto.randomUUID();
+let isDone = false;
+let next = 0;
+
+await Promise.all(WALLETS.map(fund));
+console.log("ready");
+const working = Array.from({ length: WORKERS }, async () => {
+  while (!isDone) await request(next++).catch(ignoreRefusal);
+});
+await Bun.stdin.text();
+isDone = true;
+await Promise.all(working);
+await ledger.close();
+console.log(next);
+// The database's own connections would keep the process.
+process.exit();
+
+async function open(): Promise<SweptLedger> {
+  const options = { busyMaxMs: 20_000 };
+  if (dialect === "sqlite") return createSqliteLedger({ database: openDatabase(place), ...options });
+  return createPostgresLedger({ database: await openPostgres(place), ...options });
+}
+
+async function fund(walletId: string): Promise<void> {
+  await ledger.createWallet(walletId);
+  await ledger.topUp({ walletId, topUpId: "funds", amount: 10_000n });
+  const limit = { walletId, limitId: "l", keyId: undefined, period: "day", amount: 1_000_000n } as const;
+  await ledger.setSpendLimit(limit);
+}
+
+/** A request from its hold to one of its ends; every few of them something more happens to the wallet. */
+async function request(n: number): Promise<void> {
+  const walletId = WALLETS[n % WALLETS.length] ?? "";
+  const which = { walletId, holdId: Bun.randomUUIDv7() };
+  await ledger.hold(holdOf(50n, { ...which, keyId: `k${n % 2}`, minimum: 0n }));
+  if (n % 2 === 0) await ledger.extend({ ...which, accrued: BigInt(n % 7), ttlMs: 60_000 });
+  if (n % 3 === 0) await ledger.release({ ...which, facts: FACTS });
+  else await ledger.settle({ ...which, amount: BigInt(n % 90) + 1n, facts: FACTS });
+  if (n % 3 !== 0 && n % 4 === 0) await ledger.refund({ ...which, refundId: `${name} r${n}`, amount: 1n });
+  if (n % 5 === 0) await ledger.topUp({ walletId, topUpId: `${name} t${n}`, amount: 100n });
+  if (n % 7 === 0) await charge(walletId, n);
+  if (n % 11 === 0) await lose(walletId);
+}
+
+async function charge(walletId: string, n: number): Promise<void> {
+  const facts = { surface: "batch", model: "demo" };
+  await ledger.charge({
+    walletId,
+    chargeId: `${name} c${n}`,
+    keyId: "k0",
+    amount: 3n,
+    facts,
+    outcome: FACTS,
+  });
+}
+
+/** A request whose process died, and what became of it. */
+async function lose(walletId: string): Promise<void> {
+  const which = { walletId, holdId: Bun.randomUUIDv7() };
+  await ledger.hold(holdOf(5n, { ...which, minimum: 0n, ttlMs: 1 }));
+  await ledger.extend({ ...which, accrued: 2n, ttlMs: 1 });
+  await ledger.sweep();
+  await ledger.settle({ ...which, amount: 4n, facts: FACTS });
+}
+
+/** A wallet may have too little, which is no fault. */
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof LedgerError) || error.refusal === "unavailable") throw error;
+}

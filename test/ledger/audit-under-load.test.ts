@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { openPostgres } from "../../src/db/postgres/database.ts";
+import { openDatabase } from "../../src/db/sqlite/database.ts";
+import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+import { temporaryFolder } from "./samples.ts";
+
+const START_MS = 120_000;
+const AUDITS = 20;
+/** When the loads have done a little of everything. */
+const TRANSFERS = 400;
+const PROCESSES = 2;
+
+interface Audited {
+  /** What a load gets as its arguments. */
+  readonly place: readonly [dialect: string, place: string];
+  audit(walletsPerSnapshot: number): Promise<AuditReport>;
+  close(): Promise<void>;
+}
+
+const stores: Readonly<Record<"SQLite" | "PostgreSQL", () => Promise<Audited>>> = {
+  SQLite: async () => {
+    const folder = temporaryFolder();
+    const database = openDatabase(join(folder.path, "ledger.db"));
+    const audit = (walletsPerSnapshot: number) => auditSqlite(database, Date.now(), { walletsPerSnapshot });
+    const close = async () => {
+      database.close();
+      folder.remove();
+    };
+    return { place: ["sqlite", database.path], audit, close };
+  },
+  PostgreSQL: async () => {
+    const server = await createTestDatabase();
+    const database = await openPostgres(server.url);
+    const audit = (walletsPerSnapshot: number) => auditPostgres(database, Date.now(), { walletsPerSnapshot });
+    const close = () => database.close().then(() => server.drop());
+    return { place: ["postgres", server.url], audit, close };
+  },
+};
+
+async function startLoad(place: Audited["place"]) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "audit-load-child.ts"), ...place], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const said = child.stdout.getReader();
+  const line = async () => new TextDecoder().decode((await said.read()).value).trim();
+  expect(await line()).toBe("ready");
+  return {
+    /** Ends it, and says how many requests it made. */
+    async end() {
+      await child.stdin.end();
+      const requests = Number(await line());
+      expect(await child.exited).toBe(0);
+      return requests;
+    },
+  };
+}
+
+describe.each(["SQLite", "PostgreSQL"] as const)("an audit of a %s ledger at work", (dialect) => {
+  test(
+    "never calls right books wrong, however often it looks and in whatever ranges",
+    async () => {
+      const store = await stores[dialect]();
+      const loads = await Promise.all(Array.from({ length: PROCESSES }, () => startLoad(store.place)));
+      const reports: AuditReport[] = [];
+      // The books move from under the audits, or these prove nothing.
+      const seen = new Set<number>();
+      while (seen.size < AUDITS || Math.max(...seen) < TRANSFERS) {
+        const report = await store.audit(1 + (reports.length % 6));
+        reports.push(report);
+        seen.add(report.transfers);
+      }
+      const requests = await Promise.all(loads.map((load) => load.end()));
+      reports.push(await store.audit(1_000));
+      expect(reports.flatMap(({ findings, warnings }) => [...findings, ...warnings])).toEqual([]);
+      expect(Math.min(...requests)).toBeGreaterThan(0);
+      await store.close();
+    },
+    START_MS,
+  );
+});

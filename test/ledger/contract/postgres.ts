@@ -1,0 +1,81 @@
+import { openPostgres } from "../../../src/db/postgres/database.ts";
+import { auditPostgres } from "../../../src/ledger/audit.ts";
+import { createPostgresReads } from "../../../src/ledger/postgres/reads.ts";
+import { createPostgresStore } from "../../../src/ledger/postgres/store.ts";
+import { createPostgresLedger } from "../../../src/ledger/postgres.ts";
+import { createTestDatabase } from "../../support/postgres.ts";
+import { NOON_MS } from "../samples.ts";
+import type { OpenStore } from "./batches.ts";
+import type { LedgerUnderTest } from "./books.ts";
+
+/** A ledger in a PostgreSQL database. What is opened beside it has connections of its own, as a replica has. */
+export async function openOnPostgres(): Promise<LedgerUnderTest> {
+  const { url, drop } = await createTestDatabase();
+  const clock = { nowMs: NOON_MS };
+  const open = async () => {
+    const database = await openPostgres(url);
+    const ledger = createPostgresLedger({ database, now: () => clock.nowMs });
+    return { database, ledger };
+  };
+  const first = await open();
+  let second: ReturnType<typeof open> | undefined;
+  return {
+    ledger: first.ledger,
+    clock,
+    sweep: () => first.ledger.sweep(),
+    async openAnother() {
+      second ??= open();
+      return (await second).ledger;
+    },
+    async sweepElsewhere() {
+      second ??= open();
+      return (await second).ledger.sweep();
+    },
+    async audit() {
+      const { findings, warnings } = await auditPostgres(first.database, clock.nowMs);
+      return [...findings, ...warnings];
+    },
+    async close() {
+      for (const each of [first, await second]) {
+        await each?.ledger.close();
+        await each?.database.close();
+      }
+      await drop();
+    },
+  };
+}
+
+/** The PostgreSQL store alone, without the batch loop before it. */
+export async function openPostgresStore(): Promise<OpenStore> {
+  const { url, drop } = await createTestDatabase();
+  const database = await openPostgres(url);
+  const clock = { nowMs: NOON_MS };
+  const now = () => clock.nowMs;
+  const store = createPostgresStore({ database, now });
+  return {
+    store,
+    clock,
+    reads: createPostgresReads({ client: database.client, now }),
+    async dump(walletId) {
+      const dumps = TABLES.map(([table, order]) => {
+        const rows = `SELECT row_to_json(${table})::text AS row FROM ${table}`;
+        return database.client.unsafe(`${rows} WHERE wallet_id = $1 ORDER BY ${order}`, [walletId]);
+      });
+      const rows: { row: string }[] = (await Promise.all(dumps)).flat();
+      return rows.map(({ row }) => row.replace(`"${walletId}"`, '"the wallet"'));
+    },
+    async close() {
+      await store.close();
+      await database.close();
+      await drop();
+    },
+  };
+}
+
+const TABLES = [
+  ["wallets", "wallet_id"],
+  ["holds", "hold_id"],
+  ["transfers", "seq"],
+  ["spend_limits", "limit_id"],
+  ["limit_counters", "limit_id, period_start_ms"],
+] as const;

@@ -1,0 +1,77 @@
+import { join } from "node:path";
+import { connect, openDatabase } from "../../../src/db/sqlite/database.ts";
+import { auditSqlite } from "../../../src/ledger/audit.ts";
+import { createSqliteReads } from "../../../src/ledger/sqlite/reads.ts";
+import { createSqliteStore } from "../../../src/ledger/sqlite/store.ts";
+import { createSqliteLedger } from "../../../src/ledger/sqlite.ts";
+import { NOON_MS, temporaryFolder } from "../samples.ts";
+import type { OpenStore } from "./batches.ts";
+import type { LedgerUnderTest } from "./books.ts";
+
+/** A ledger on a SQLite file. What is opened beside it is another connection to the same file. */
+export async function openOnSqlite(): Promise<LedgerUnderTest> {
+  const folder = temporaryFolder();
+  const database = openDatabase(join(folder.path, "ledger.db"));
+  const clock = { nowMs: NOON_MS };
+  const open = () => createSqliteLedger({ database, now: () => clock.nowMs });
+  const first = open();
+  let second: ReturnType<typeof open> | undefined;
+  return {
+    ledger: first,
+    clock,
+    sweep: () => first.sweep(),
+    async openAnother() {
+      second ??= open();
+      return second;
+    },
+    async sweepElsewhere() {
+      second ??= open();
+      return second.sweep();
+    },
+    async audit() {
+      const { findings, warnings } = await auditSqlite(database, clock.nowMs);
+      return [...findings, ...warnings];
+    },
+    async close() {
+      for (const each of [first, second]) await each?.close();
+      database.close();
+      folder.remove();
+    },
+  };
+}
+
+/** The SQLite store alone, without the batch loop before it. */
+export async function openSqliteStore(): Promise<OpenStore> {
+  const folder = temporaryFolder();
+  const { path, close } = openDatabase(join(folder.path, "ledger.db"));
+  const client = connect(path, 0);
+  const clock = { nowMs: NOON_MS };
+  const now = () => clock.nowMs;
+  const reads = createSqliteReads({ client, path, now });
+  return {
+    store: createSqliteStore({ client, now, sync: async () => {} }),
+    clock,
+    reads,
+    async dump(walletId) {
+      return TABLES.flatMap(([table, order]) => {
+        const sql = `SELECT * FROM ${table} WHERE wallet_id = ? ORDER BY ${order}`;
+        const rows = client.query<object, [string]>(sql).safeIntegers(true).all(walletId);
+        return rows.map((row) => ({ ...row, wallet_id: "the wallet" }));
+      });
+    },
+    async close() {
+      reads.close();
+      client.close();
+      close();
+      folder.remove();
+    },
+  };
+}
+
+const TABLES = [
+  ["wallets", "wallet_id"],
+  ["holds", "hold_id"],
+  ["transfers", "seq"],
+  ["spend_limits", "limit_id"],
+  ["limit_counters", "limit_id, period_start_ms"],
+] as const;

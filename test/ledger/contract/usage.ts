@@ -1,0 +1,218 @@
+import { describe, expect, test } from "bun:test";
+import type { UsageDimension, UsageQuery } from "../../../src/ledger/ledger.ts";
+import { FACTS, holdIdOf, NOON_MS, refusalOf } from "../samples.ts";
+import type { Books } from "./books.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_START_MS = NOON_MS - 12 * HOUR_MS;
+const NO_USAGE = {
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  outputTokens: 0,
+};
+
+/** What receipts come to in groups. */
+export function describeUsage(books: Books): void {
+  const usage = (query: Partial<UsageQuery> = {}) =>
+    books.ledger.usage({ walletId: books.walletId, groupBy: [], ...query });
+
+  /** Five receipts over three hours and two days: settled, refunded, open, released and expired. */
+  async function fill(): Promise<void> {
+    const at = (name: string, hours: number) => ({ holdId: holdIdOf(name, NOON_MS + hours * HOUR_MS) });
+    const end = { walletId: books.walletId, facts: FACTS };
+    await books.hold("a", 10n, at("a", 0));
+    await books.hold("b", 10n, { ...at("b", 0.99), keyId: "k2" });
+    await books.hold("c", 10n, { ...at("c", 1), facts: { surface: "messages", model: "large" } });
+    await books.hold("d", 10n, at("d", -13));
+    await books.hold("e", 10n, { ...at("e", 2), ttlMs: 1 });
+    await books.ledger.settle({ ...end, ...at("a", 0), amount: 7n });
+    const other = { ...FACTS, upstream: "openai", source: "estimated" } as const;
+    await books.ledger.settle({ ...end, ...at("b", 0.99), amount: 5n, facts: other });
+    await books.ledger.refund({ walletId: books.walletId, refundId: "r1", ...at("b", 0.99), amount: 2n });
+    const timeout = { outcome: "upstream_timeout", source: "none", attempts: [] } as const;
+    await books.ledger.release({ ...end, ...at("d", -13), facts: timeout });
+    await books.ledger.extend({ walletId: books.walletId, ...at("e", 2), accrued: 3n, ttlMs: 1 });
+    books.clock.nowMs += 10;
+    await books.sweep();
+  }
+
+  describe("usage", () => {
+    test("of nothing is one row of nothing, or none in groups", async () => {
+      expect(await usage()).toEqual([
+        { group: {}, requests: 0, captured: 0n, refunded: 0n, usage: NO_USAGE },
+      ]);
+      expect(await usage({ groupBy: ["key"] })).toEqual([]);
+    });
+
+    test("sums up everything", async () => {
+      await fill();
+      const { usage: one } = FACTS;
+      expect(await usage()).toEqual([
+        {
+          group: {},
+          requests: 5,
+          captured: 15n,
+          refunded: 2n,
+          usage: {
+            inputTokens: 2 * (one?.inputTokens ?? 0),
+            cachedInputTokens: 2 * (one?.cachedInputTokens ?? 0),
+            cacheWriteTokens: 2 * (one?.cacheWriteTokens ?? 0),
+            cacheWrite1hTokens: 2 * (one?.cacheWrite1hTokens ?? 0),
+            outputTokens: 2 * (one?.outputTokens ?? 0),
+          },
+        },
+      ]);
+    });
+
+    test.each<[UsageDimension, [string | number | null, number, bigint][]]>([
+      [
+        "hour",
+        [
+          [NOON_MS - 13 * HOUR_MS, 1, 0n],
+          [NOON_MS, 2, 12n],
+          [NOON_MS + HOUR_MS, 1, 0n],
+          [NOON_MS + 2 * HOUR_MS, 1, 3n],
+        ],
+      ],
+      [
+        "day",
+        [
+          [DAY_START_MS - 24 * HOUR_MS, 1, 0n],
+          [DAY_START_MS, 4, 15n],
+        ],
+      ],
+      [
+        "key",
+        [
+          ["k1", 4, 10n],
+          ["k2", 1, 5n],
+        ],
+      ],
+      [
+        "surface",
+        [
+          ["chat", 4, 15n],
+          ["messages", 1, 0n],
+        ],
+      ],
+      [
+        "model",
+        [
+          ["demo", 4, 15n],
+          ["large", 1, 0n],
+        ],
+      ],
+      [
+        "upstream",
+        [
+          [null, 3, 3n],
+          ["anthropic", 1, 7n],
+          ["openai", 1, 5n],
+        ],
+      ],
+      [
+        "outcome",
+        [
+          [null, 1, 0n],
+          ["internal_error", 1, 3n],
+          ["ok", 2, 12n],
+          ["upstream_timeout", 1, 0n],
+        ],
+      ],
+      [
+        "source",
+        [
+          [null, 1, 0n],
+          ["estimated", 1, 5n],
+          ["expired", 1, 3n],
+          ["none", 1, 0n],
+          ["reported", 1, 7n],
+        ],
+      ],
+    ])("by %s has a row per group, in order", async (dimension, rows) => {
+      await fill();
+      const found = await usage({ groupBy: [dimension] });
+      expect(found.map(({ group, requests, captured }) => [group[dimension], requests, captured])).toEqual(
+        rows,
+      );
+    });
+
+    test("by several has a row per combination that there is, in the order they are named", async () => {
+      await fill();
+      const found = await usage({ groupBy: ["model", "day", "key"] });
+      expect(found.map(({ group, requests }) => ({ ...group, requests }))).toEqual([
+        { model: "demo", day: DAY_START_MS - 24 * HOUR_MS, key: "k1", requests: 1 },
+        { model: "demo", day: DAY_START_MS, key: "k1", requests: 2 },
+        { model: "demo", day: DAY_START_MS, key: "k2", requests: 1 },
+        { model: "large", day: DAY_START_MS, key: "k1", requests: 1 },
+      ]);
+      const four = await usage({ groupBy: ["hour", "source", "outcome", "upstream"] });
+      expect(four).toHaveLength(5);
+      expect(Object.keys(four[0]?.group ?? {}).sort()).toEqual(["hour", "outcome", "source", "upstream"]);
+    });
+
+    test("is of the receipts that every condition asks for", async () => {
+      await fill();
+      const cases: [Partial<UsageQuery>, number, bigint][] = [
+        [{ keyId: "k1" }, 4, 10n],
+        [{ state: "settled" }, 2, 12n],
+        [{ state: "held" }, 1, 0n],
+        [{ upstream: "openai", surface: "chat" }, 1, 5n],
+        [{ outcome: "ok", model: "large" }, 0, 0n],
+        [{ fromMs: NOON_MS, toMs: NOON_MS + HOUR_MS }, 2, 12n],
+        [{ fromMs: NOON_MS + 1 }, 3, 8n],
+        [{ toMs: NOON_MS }, 1, 0n],
+      ];
+      for (const [query, requests, captured] of cases) {
+        expect([query, await usage(query)]).toMatchObject([query, [{ requests, captured }]]);
+      }
+    });
+
+    test("keeps groups apart that only look alike", async () => {
+      for (const [name, keyId] of ["a", "A", "a ", "ä", "a\u0308", "null"].entries()) {
+        await books.charge(`c${name}`, 1n, { keyId });
+      }
+      const found = await usage({ groupBy: ["key"] });
+      expect(found.map(({ group }) => group.key)).toEqual(["A", "a", "a ", "a\u0308", "null", "ä"]);
+    });
+
+    test("sums amounts that no double holds, to the nano", async () => {
+      const most = 4n * 10n ** 18n;
+      await books.charge("c1", most);
+      await books.topUp("t1", most);
+      await books.charge("c2", most - 1n);
+      expect(await usage()).toMatchObject([{ requests: 2, captured: 2n * most - 1n }]);
+    });
+
+    test("refuses more than four dimensions, one twice, and one that there is not", async () => {
+      const bad: unknown[] = [
+        ["hour", "day", "key", "surface", "model"],
+        ["key", "key"],
+        ["keys"],
+        [""],
+        ["key; DROP TABLE holds"],
+        ["__proto__"],
+        ["constructor"],
+        [undefined],
+      ];
+      for (const groupBy of bad) {
+        const refusal = await refusalOf(usage({ groupBy: groupBy as UsageDimension[] }));
+        expect([groupBy, refusal]).toEqual([groupBy, "invalid_query"]);
+      }
+      const late = { fromMs: Number.NaN };
+      expect(await refusalOf(usage(late))).toBe("invalid_query");
+    });
+
+    test("has at most 10,000 rows, and refuses to leave any out", async () => {
+      const charge = (i: number) => books.charge(`c${i}`, 1n, { keyId: `key${i}` });
+      await Promise.all(Array.from({ length: 10_000 }, (_, i) => charge(i)));
+      const found = await usage({ groupBy: ["key"] });
+      expect(found).toHaveLength(10_000);
+      await charge(10_000);
+      expect(await refusalOf(usage({ groupBy: ["key"] }))).toBe("invalid_query");
+      expect(await usage()).toMatchObject([{ requests: 10_001, captured: 10_001n }]);
+    }, 30_000);
+  });
+}

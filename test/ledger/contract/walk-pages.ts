@@ -1,0 +1,18 @@
+import type { Page, PageRequest } from "../../../src/ledger/ledger.ts";
+
+/** Walks a list to its end; `between` happens after each page. */
+export async function pagesOf<Item>(
+  list: (page: PageRequest) => Promise<Page<Item>>,
+  size: number,
+  between: () => Promise<unknown> = async () => {},
+): Promise<(readonly Item[])[]> {
+  const pages: (readonly Item[])[] = [];
+  let token: string | undefined;
+  do {
+    const page: Page<Item> = await list(token === undefined ? { size } : { size, token });
+    pages.push(page.items);
+    token = page.nextToken;
+    await between();
+  } while (token !== undefined && pages.length < 1_000);
+  return pages;
+}

@@ -1,0 +1,74 @@
+import { connect, createServer, type Socket } from "node:net";
+
+/** When a connection is cut: COMMIT seen but not passed on, or passed on and its answer kept back. */
+type Cut = "before commit" | "after commit";
+
+/** Stands between a client and PostgreSQL, and cuts the connection at a commit when told to. */
+export interface CuttingProxy {
+  readonly url: string;
+  /** Cuts the next commit. Resolves when it has. */
+  cutNext(cut: Cut): Promise<void>;
+  /** Cuts every connection, and refuses new ones until `open`. */
+  shut(): void;
+  open(): void;
+  close(): Promise<void>;
+}
+
+/** A whole simple query, and the answer to it, as they are on the wire. */
+const COMMIT = "COMMIT\0";
+
+export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let next: { readonly cut: Cut; readonly done: () => void } | undefined;
+  let isShut = false;
+
+  const server = createServer((client) => {
+    if (isShut) return void client.destroy();
+    const upstream = connect({ host: target.hostname, port: Number(target.port) });
+    const end = () => {
+      for (const socket of [client, upstream]) {
+        sockets.delete(socket);
+        socket.destroy();
+      }
+    };
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.setNoDelay(true).on("error", end).on("close", end);
+    }
+    const pass = (from: Socket, to: Socket, cut: Cut) =>
+      from.on("data", (bytes: Buffer) => {
+        if (next?.cut !== cut || !bytes.includes(COMMIT)) return void to.write(bytes);
+        end();
+        next.done();
+        next = undefined;
+      });
+    pass(client, upstream, "before commit");
+    pass(upstream, client, "after commit");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+
+  const url = new URL(databaseUrl);
+  const address = server.address();
+  if (address === null || typeof address === "string") throw new Error("the proxy has no port");
+  url.port = `${address.port}`;
+  return {
+    url: url.href,
+    cutNext(cut) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      next = { cut, done: resolve };
+      return promise;
+    },
+    shut() {
+      isShut = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    open() {
+      isShut = false;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

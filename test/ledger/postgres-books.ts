@@ -1,0 +1,50 @@
+import type { SQL } from "bun";
+import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
+import { auditPostgres } from "../../src/ledger/audit.ts";
+import type { BatchOptions } from "../../src/ledger/batch.ts";
+import type { SweptLedger } from "../../src/ledger/local.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+import { NOON_MS, WALLET } from "./samples.ts";
+
+/** The books of a PostgreSQL database of their own, with a wallet of some funds, at {@link NOON_MS}. */
+export interface PostgresBooks {
+  readonly url: string;
+  readonly client: SQL;
+  readonly ledger: SweptLedger;
+  /** Another process's way to the same books. */
+  openAnother(options?: BatchOptions & { readonly url?: string }): Promise<SweptLedger>;
+  /** What the audit finds. */
+  audit(): Promise<readonly unknown[]>;
+  close(): Promise<void>;
+}
+
+export async function openPostgresBooks(funds: bigint, options: BatchOptions = {}): Promise<PostgresBooks> {
+  const { url, drop } = await createTestDatabase();
+  const opened: { database: PostgresDatabase; ledger: SweptLedger }[] = [];
+  const open = async (at: string, batches: BatchOptions) => {
+    const database = await openPostgres(at);
+    const ledger = createPostgresLedger({ database, now: () => NOON_MS, ...batches });
+    opened.push({ database, ledger });
+    return { database, ledger };
+  };
+  const { database, ledger } = await open(url, options);
+  await ledger.createWallet(WALLET);
+  if (funds > 0n) await ledger.topUp({ walletId: WALLET, topUpId: "funds", amount: funds });
+  return {
+    url,
+    client: database.client,
+    ledger,
+    async openAnother({ url: at = url, ...batches } = {}) {
+      return (await open(at, batches)).ledger;
+    },
+    audit: async () => (await auditPostgres(database, NOON_MS)).findings,
+    async close() {
+      for (const each of opened) {
+        await each.ledger.close();
+        await each.database.close();
+      }
+      await drop();
+    },
+  };
+}
