@@ -70,8 +70,10 @@ function walletInvariants(range: Range): readonly Invariant[] {
             lag(posted_after, 1, CAST(0 AS bigint)) OVER chain AS posted_before
           FROM transfers WHERE ${range("wallet_id")} WINDOW chain AS (PARTITION BY wallet_id ORDER BY seq)
         ) AS chained WHERE seq <> place OR posted_after <> posted_before + signed
-        UNION ALL SELECT wallet_id, CAST(NULL AS text) FROM wallets w WHERE ${range("wallet_id")}
-          AND last_seq <> (SELECT coalesce(max(seq), 0) FROM transfers t WHERE t.wallet_id = w.wallet_id)`,
+        UNION ALL SELECT w.wallet_id, CAST(NULL AS text) FROM wallets w LEFT JOIN (
+          SELECT wallet_id, max(seq) AS newest FROM transfers WHERE ${range("wallet_id")} GROUP BY wallet_id
+        ) AS journal ON journal.wallet_id = w.wallet_id
+        WHERE ${range("w.wallet_id")} AND w.last_seq <> coalesce(newest, 0)`,
     },
     {
       id: "I8",

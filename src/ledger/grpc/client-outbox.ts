@@ -24,8 +24,8 @@ interface Message {
   readonly mutations: readonly Pending[];
 }
 
-/** Mutations of one message at most: what the service takes. */
-const MESSAGE_MAX = 1_000;
+/** Mutations of one message at most. The service takes more; but while it works on one, it is sent the next. */
+const MESSAGE_MAX = 128;
 
 /** An outbox that lets at most `windowMax` messages be unanswered. All mutations may wait equally long. */
 export function createOutbox(windowMax: number): Outbox {
