@@ -10,7 +10,10 @@ export async function benchLedger(args: readonly string[]): Promise<void> {
   try {
     const fsyncsPerSecond = contestants.fsyncRate(plan.roundMs);
     const stores: StoreResult[] = [];
-    for (const store of contestants.stores) stores.push(await measureStore(store, contestants, plan));
+    for (const store of contestants.stores) {
+      console.error(`measuring ${store.name}, for some minutes unless --quick`);
+      stores.push(await measureStore(store, contestants, plan));
+    }
     const report: LedgerReport = { fsyncsPerSecond, stores };
     console.log(plan.printsJson ? JSON.stringify(report) : printLedgerReport(report));
     process.exitCode = stores.every(({ isAuditClean }) => isAuditClean) ? 0 : 1;

@@ -28,23 +28,26 @@ export function printLedgerReport({ fsyncsPerSecond, stores }: LedgerReport): st
 }
 
 function printStore(result: StoreResult): string[] {
-  const { name, hot, hotByPgbench, pgbench, few } = result;
+  const { name, hot, hotByPgbench, pgbench, calm, few } = result;
   const least = PGBENCH_RATIO_MIN[name];
-  const hotAim = verdict(hotByPgbench >= least && hot.latencyMs.p99 < HOT_P99_MS_MAX);
+  const hotAim = verdict(hotByPgbench >= least);
+  const calmAim = verdict(calm.latencyMs.p99 < HOT_P99_MS_MAX);
   const fewAim = verdict(few.latencyMs.p99 < FEW_P99_MS_MAX);
   const share = (least: number, ratio: number) => [ratio.toFixed(2), `${least} ${verdict(ratio >= least)}`];
   return [
     "",
     row(`${name}, pgbench TPC-B ${pgbench.toFixed(0)}/s`, COLUMNS),
-    line(`1 wallet, ${WAITING} waiting`, hot, [
-      hotByPgbench.toFixed(2),
-      `${least}, ${HOT_P99_MS_MAX} ms ${hotAim}`,
-    ]),
+    line(`1 wallet, ${WAITING} waiting`, hot, [hotByPgbench.toFixed(2), `${least} ${hotAim}`]),
+    line("the same without pgbench between", calm, ["", `${HOT_P99_MS_MAX} ms ${calmAim}`]),
     line(`the same with a spending limit`, result.limited, []),
-    line(`${WALLETS_MANY} wallets, ${WAITING} waiting`, result.many, share(MANY_RATIO_MIN, result.manyByHot)),
+    line(
+      `${WALLETS_MANY} wallets, ${WAITING} waiting`,
+      result.many,
+      share(MANY_RATIO_MIN, result.manyByCalm),
+    ),
     line(`1 wallet, ${WAITING_FEW} waiting`, few, ["", `${FEW_P99_MS_MAX} ms ${fewAim}`]),
-    line("gRPC StreamMutations", result.stream, share(STREAM_RATIO_MIN, result.streamByHot)),
-    line(`after ${result.filledHolds} holds`, result.filled, share(FILLED_RATIO_MIN, result.filledByHot)),
+    line("gRPC StreamMutations", result.stream, share(STREAM_RATIO_MIN, result.streamByCalm)),
+    line(`after ${result.filledHolds} holds`, result.filled, share(FILLED_RATIO_MIN, result.filledByCalm)),
     `audit: ${result.isAuditClean ? "clean" : "NOT CLEAN"}`,
   ];
 }
