@@ -1,8 +1,8 @@
-/**
- * Installs Python packages into a folder, for `PYTHONPATH`. Rejects where there is no Python with pip, or pip
- * cannot get them.
- */
+import { requirePip } from "./other-runtimes.ts";
+
+/** Installs Python packages into a folder, for `PYTHONPATH`. Rejects where pip cannot get them. */
 export async function installPythonPackages(folder: string, packages: readonly string[]): Promise<void> {
+  await requirePip();
   const flags = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
   const command = ["python3", "-m", "pip", "install", ...flags, "--target", folder, ...packages];
   console.error(

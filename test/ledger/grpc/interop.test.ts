@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { requireNode, requirePython } from "../../support/other-runtimes.ts";
 import { openLedger } from "../samples.ts";
 import { TOKEN } from "./caller.ts";
-import { requireNode, requirePython } from "./other-runtimes.ts";
 import { serve } from "./served.ts";
 
 const ROOT = join(import.meta.dir, "../../..");

@@ -21,6 +21,12 @@ export async function requirePython(): Promise<string> {
   return "/usr/bin/python3";
 }
 
+/** Python with pip, whichever comes first in PATH. */
+export function requirePip(): Promise<void> {
+  const probe = ["python3", "-m", "pip", "--version"];
+  return requireRuntime({ what: "Python with pip", probe, packages: ["python3", "python3-pip"] });
+}
+
 /** Installs what is missing if it may, and says so on stderr; throws with what to do about it if it may not. */
 async function requireRuntime({ what, probe, packages }: Wanted): Promise<void> {
   if (await succeeds(probe)) return;
