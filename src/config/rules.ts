@@ -30,7 +30,7 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
 }
 
 function checkModelId(path: Path, id: string, problems: Problems): void {
-  if (/^[^\s\p{Cc}]{1,256}$/u.test(id) && id !== "__proto__") return;
+  if (/^[^\s\p{Cc}\p{Cs}]{1,256}$/u.test(id) && id !== "__proto__") return;
   problems.add(path, "is no model id", "1 to 256 characters without spaces");
 }
 

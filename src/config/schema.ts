@@ -48,7 +48,11 @@ const Upstream = Mapping({
 
 const Route = Mapping({
   upstream: Text("the name of an upstream"),
-  model: Text("the upstream's name for the model"),
+  // What a receipt keeps.
+  model: Type.String({
+    pattern: "^[^\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff]{1,256}$",
+    description: "the upstream's name for the model, 1 to 256 characters",
+  }),
   priority: Type.Optional(Count(0, 1_000)),
   weight: Type.Optional(Count(1, 1_000_000)),
   price: Type.Optional(Price),

@@ -240,6 +240,14 @@ colour: red
     ]);
   });
 
+  test.each([
+    ["longer than a receipt keeps", "x".repeat(257)],
+    ["with a control character", '"a\\tb"'],
+  ])("name an upstream's model %s", (_, name) => {
+    const yaml = MINIMAL.replace("model: um", `model: ${name}`);
+    expect(placesOf(problemsOf(yaml))).toEqual(["models.m.routes[0].model"]);
+  });
+
   test("never repeat the value of a variable or a secret of the file", () => {
     const secret = "s3cr3t-canary";
     const yaml = `
