@@ -85,7 +85,7 @@ async function settleDoubt(
     const fate = await work.store.fateOf?.(transaction);
     work.doubtful = undefined;
     if (fate !== "committed") {
-      work.queue.unshift(...turn.entries);
+      work.queue.unshift(...(fate === "aborted" ? turn.entries : turn.entries.map(withoutDeadline)));
       return tryAgain(work, { isAway: true, error: new Error("The database ends commits and undoes them") });
     }
     work.answers.give(turn.entries, turn.outcomes);
@@ -98,6 +98,11 @@ async function settleDoubt(
     work.queue.unshift(...turn.entries);
     return tryAgain(work, { isAway: true, error });
   }
+}
+
+/** It was come to in time; refused as late now, it would be said not to have happened, which nobody knows. */
+function withoutDeadline(entry: Entry): Entry {
+  return { ...entry, deadlineMs: undefined };
 }
 
 /** Waits a little longer each time; when that was long enough, refuses all that waits. */

@@ -6,7 +6,7 @@ import { auditSqlite } from "../../src/ledger/audit.ts";
 import { type Batcher, createBatcher } from "../../src/ledger/batch.ts";
 import type { Command } from "../../src/ledger/command.ts";
 import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
-import type { Store } from "../../src/ledger/store.ts";
+import { type Store, StoreError } from "../../src/ledger/store.ts";
 import { commands } from "./commands.ts";
 import {
   FACTS,
@@ -283,4 +283,28 @@ test("a refusal in a batch leaves the commands beside it alone", async () => {
   const results = await Promise.allSettled(given);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
   expect(await open.ledger.balances(WALLET)).toEqual({ posted: 90n, held: 60n, available: 30n });
+});
+
+test("a hold that may have been taken is not refused as late when that is found out", async () => {
+  const client = connect(open.database.path, 0);
+  const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });
+  let nowMs = NOON_MS;
+  let isLost = true;
+  const forgetful: Store = {
+    ...store,
+    async transact(walletIds, turn) {
+      await store.transact(walletIds, turn);
+      if (isLost) throw new StoreError("unknown", new Error("The connection ended"), "1");
+    },
+    async fateOf() {
+      isLost = false;
+      nowMs = NOON_MS + 60_000;
+      return "unknown";
+    },
+  };
+  const batcher = createBatcher(forgetful, { now: () => nowMs });
+  const grant = await batcher.submit("hold", holdOf(10n), { deadlineMs: NOON_MS + 1_000 });
+  expect(grant).toMatchObject({ granted: 10n, replayed: true });
+  await batcher.close();
+  client.close();
 });

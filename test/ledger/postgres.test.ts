@@ -103,6 +103,19 @@ describe("a batch that waited for a wallet", () => {
     expect(await writersOf("holds")).toHaveLength(1);
   });
 
+  test("goes on also where the database's default is to refuse who waited", async () => {
+    const name = new URL(books.url).pathname.slice(1);
+    await books.client.unsafe(
+      `ALTER DATABASE "${name}" SET default_transaction_isolation = 'repeatable read'`,
+    );
+    const other = await books.openAnother({ busyMaxMs: 0 });
+    const granted = await whileLocked(
+      () => other.hold(holdOf(1n)),
+      (first) => first.unsafe("UPDATE wallets SET posted = posted"),
+    );
+    expect(granted).toMatchObject({ granted: 1n });
+  });
+
   test("is tried again when it waited too long, until that was long enough", async () => {
     const impatient = await books.openAnother({ busyMaxMs: 300 });
     const patient = await whileLocked(
@@ -264,4 +277,9 @@ describe("a database that refuses rows", () => {
     expect(Bun.inspect(refused)).toContain("SQLSTATE P0001");
     expect(Bun.inspect(refused)).not.toContain("secret");
   });
+});
+
+test("several who ask at once whether the books can be read all hear that they can", async () => {
+  const pings = await Promise.allSettled(Array.from({ length: 4 }, () => books.ledger.ping()));
+  expect(pings.map(({ status }) => status)).toEqual(Array(4).fill("fulfilled"));
 });

@@ -19,6 +19,8 @@ const SESSION: SessionSettings = {
   jit: "off",
   // A commit that is answered is on disk, whatever the server's default is.
   synchronous_commit: "on",
+  // Under a stricter one, whoever waited for a wallet's lock would fail instead of going on.
+  default_transaction_isolation: "read committed",
 };
 
 /**

@@ -1,20 +1,35 @@
 import type { SQL } from "bun";
+import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { ensurePartitions } from "../../db/postgres/partitions.ts";
 import type { ExpireRequest } from "../command.ts";
+import { createSession } from "./session.ts";
 
 const HOUR_MS = 3_600_000;
 
+/** Finds what is to be swept, over a connection of its own. */
+export interface DueRead {
+  /** The open holds whose time is up, the longest due first. */
+  find(limit: number): Promise<readonly ExpireRequest[]>;
+  close(): Promise<void>;
+}
+
+/** A server that vanished answers nothing, for ever: without a bound no sweep would come after it. */
+const SEARCH_MS = 10_000;
+
 /**
- * Finds the open holds whose time is up, the longest due first. Whoever sweeps also makes the partitions
- * of the months ahead, looking once an hour.
+ * Whoever sweeps also makes the partitions of the months ahead, looking once an hour. One search runs at a
+ * time, as the connection needs it.
  */
 export function createDueRead(
-  client: SQL,
+  database: Pick<PostgresDatabase, "connect">,
   now: (() => number) | undefined,
-): (limit: number) => Promise<readonly ExpireRequest[]> {
+  searchMaxMs = SEARCH_MS,
+): DueRead {
+  const session = createSession(database, { statement_timeout: "8s" });
+  let last: Promise<unknown> = Promise.resolve();
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
-  return async (limit) => {
+  const search = async (client: SQL, limit: number) => {
     const nowMs = Date.now();
     if (nowMs - lookedAtMs >= HOUR_MS) {
       // First, so that partitions which cannot be made fail one sweep an hour and not every one.
@@ -23,6 +38,15 @@ export function createDueRead(
     }
     const rows: DueRow[] = await client.unsafe(DUE, [now?.() ?? null, limit]);
     return rows.map((row) => ({ walletId: row.wallet_id, holdId: row.hold_id }));
+  };
+
+  return {
+    find(limit) {
+      const found = last.then(() => session.run(searchMaxMs, ({ client }) => search(client, limit)));
+      last = found.catch(() => undefined);
+      return found;
+    },
+    close: session.close,
   };
 }
 

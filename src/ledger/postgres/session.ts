@@ -3,7 +3,7 @@ import type { ConnectOptions } from "../../db/postgres/connection.ts";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { StoreError } from "../store.ts";
 
-/** One connection, for one thing at a time. */
+/** One connection, for one transaction at a time; what is asked beside that shares it. */
 export interface Session {
   /**
    * Runs something on the connection, which is opened when there is none. When it fails or takes longer
@@ -15,9 +15,19 @@ export interface Session {
 
 export interface Connection {
   readonly client: ReservedSQL;
-  /** Names the server and its history: transaction ids of another one mean nothing here. */
+  /** Names the server, its history and its life: transaction ids of another one mean nothing here. */
   readonly server: string;
 }
+
+/**
+ * The cluster, its timeline, and the life of the server between two crashes. A crash forgets the ids of
+ * transactions whose log was not on disk yet, and the next ones get the same ids: after it "committed" may be
+ * said of somebody else's. The postmaster may outlive a crash, but statistics do not, so theirs tell it.
+ */
+const SERVER = `SELECT concat_ws(' ', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
+    extract(epoch FROM pg_postmaster_start_time()),
+    extract(epoch FROM (SELECT stats_reset FROM pg_stat_bgwriter))) AS server
+  FROM pg_control_system()`;
 
 /** The driver itself tries for longer where somebody accepts connections and closes them. */
 const CONNECT_MS = 1_500;
@@ -27,32 +37,34 @@ export function createSession(
   settings: ConnectOptions["session"] = {},
 ): Session {
   let pool: SQL | undefined;
-  let opened: Connection | undefined;
+  let opened: Promise<Connection> | undefined;
 
-  const open = async () => {
+  const open = () => {
     pool ??= database.connect({ max: 1, connectSeconds: 2, session: settings });
-    opened ??= await reserve(pool);
+    opened ??= reserve(pool);
     return opened;
   };
-  const abandon = () => {
-    if (opened) closeQuietly(opened.client);
-    opened = undefined;
+  const abandon = (connection: Promise<Connection>) => {
+    if (opened === connection) opened = undefined;
+    connection.then(({ client }) => closeQuietly(client)).catch(() => undefined);
   };
 
   return {
     async run(maxMs, work) {
-      const watch = setTimeout(abandon, maxMs);
+      const connection = open();
+      const watch = setTimeout(abandon, maxMs, connection);
       try {
-        return await work(await open());
+        return await work(await connection);
       } catch (error) {
-        abandon();
+        abandon(connection);
         throw error;
       } finally {
         clearTimeout(watch);
       }
     },
     async close() {
-      await opened?.client.release();
+      const last = await opened?.catch(() => undefined);
+      await last?.client.release();
       await pool?.close({ timeout: 1 });
     },
   };
@@ -60,14 +72,15 @@ export function createSession(
 
 async function reserve(pool: SQL): Promise<Connection> {
   const client = await connect(pool);
+  const watch = setTimeout(closeQuietly, CONNECT_MS, client);
   try {
-    const [row] = await client.unsafe(
-      "SELECT system_identifier || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS server FROM pg_control_system()",
-    );
+    const [row] = await client.unsafe(SERVER);
     return { client, server: row.server };
   } catch (error) {
     closeQuietly(client);
     throw error;
+  } finally {
+    clearTimeout(watch);
   }
 }
 

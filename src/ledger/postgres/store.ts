@@ -39,7 +39,7 @@ export function createPostgresStore({
 }: PostgresStoreParts): Store & { close(): Promise<void> } {
   const session = createSession(database, SETTINGS);
   const probe = createSession(database);
-  const readDue = createDueRead(database.client, now);
+  const due = createDueRead(database, now);
 
   const transact = async (connection: Connection, walletIds: ReadonlySet<string>, turn: Turn) => {
     const wallets = await lockWallets(connection, walletIds);
@@ -63,9 +63,9 @@ export function createPostgresStore({
           await client.unsafe("SELECT 1 FROM wallets LIMIT 1");
         }),
       ),
-    findDue: (limit) => withFaults(readDue(limit)),
+    findDue: (limit) => withFaults(due.find(limit)),
     async close() {
-      await Promise.all([session.close(), probe.close()]);
+      await Promise.all([session.close(), probe.close(), due.close()]);
     },
   };
 }

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { SQL } from "bun";
+import { openPostgres } from "../../src/db/postgres/database.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres.ts";
+import { startPostgresServer } from "../support/postgres-server.ts";
+import { startCuttingProxy } from "./cutting-proxy.ts";
+import { holdOf, WALLET } from "./samples.ts";
+
+const OTHER = "other";
+
+/**
+ * The kernel kills a backend that takes too much memory, and the postmaster starts all of them anew: what
+ * was not on disk is forgotten, ids of transactions among it, and whoever comes first gets those.
+ */
+test("a top-up whose commit a crash undid is not taken for the commit that got its id", async () => {
+  const server = await startPostgresServer();
+  const proxy = await startCuttingProxy(server.url);
+  const database = await openPostgres(server.url);
+  const replica = createPostgresLedger({ database });
+  for (const walletId of [WALLET, OTHER]) await replica.createWallet(walletId);
+  await replica.topUp({ walletId: OTHER, topUpId: "funds", amount: 1_000n });
+  for (let round = 0; round < 3; round++) {
+    const victim = await openBackend(server.url);
+    const cutDatabase = await openPostgres(proxy.url);
+    const ledger = createPostgresLedger({ database: cutDatabase, busyMaxMs: 10_000 });
+    const isCut = proxy.cutNext("before commit");
+    const topUp = ledger.topUp({ walletId: WALLET, topUpId: `t${round}`, amount: 7n });
+    await isCut;
+    process.kill(victim.pid, "SIGKILL");
+    await Promise.all([topUp, untilHeld(replica)]);
+    expect(await replica.balances(WALLET)).toMatchObject({ posted: 7n * BigInt(round + 1) });
+    await ledger.close();
+    await cutDatabase.close();
+    await victim.close();
+  }
+  await replica.close();
+  await database.close();
+  await proxy.close();
+  await server.stop();
+}, 60_000);
+
+async function openBackend(url: string) {
+  const client = new SQL(url, { max: 1 });
+  const [row] = await client.unsafe("SELECT pg_backend_pid() AS pid");
+  return { pid: Number(row.pid), close: () => client.close().catch(() => undefined) };
+}
+
+/** Another process's commits, from the moment that the server takes any. */
+async function untilHeld(replica: ReturnType<typeof createPostgresLedger>): Promise<void> {
+  for (;;) {
+    try {
+      const taken = await replica.hold(holdOf(1n, { walletId: OTHER, holdId: Bun.randomUUIDv7() }));
+      if (!taken.replayed) return;
+    } catch {
+      await Bun.sleep(10);
+    }
+  }
+}
