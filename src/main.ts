@@ -7,6 +7,7 @@ import type { Gateway } from "./gateway/gateway.ts";
 import { createHeartbeats } from "./gateway/heartbeats.ts";
 import { createRefusalMemory } from "./gateway/refusal-memory.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
+import { createReadiness } from "./http/readiness.ts";
 import { createRunningRequests } from "./http/running-requests.ts";
 import { listen } from "./http/serve.ts";
 import { type KeptBooks, keepBooks } from "./keep-books.ts";
@@ -57,15 +58,17 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
 
 async function listenOrClose(
   { host, port, bodyBytesInFlightMax, drainMs }: Config,
-  { gateway, close }: Parts,
+  { gateway, database, close }: Parts,
 ) {
   const running = createRunningRequests();
   const bodyBudget = createBodyBudget(bodyBytesInFlightMax);
-  let isReady = true;
+  let isDraining = false;
+  const isUp = createReadiness([database.ping, gateway.ledger.ping]);
+  const isReady = async () => !isDraining && isUp();
   try {
-    const server = listen({ gateway, bodyBudget, running, isReady: () => isReady }, { host, port });
+    const server = listen({ gateway, bodyBudget, running, isReady }, { host, port });
     const stop = async () => {
-      isReady = false;
+      isDraining = true;
       await within(drainMs, Promise.all([server.stop(), running.idle()]));
       await server.stop(true);
       await within(CUT_MS, running.idle());
@@ -79,6 +82,7 @@ async function listenOrClose(
 
 interface Parts {
   readonly gateway: Gateway;
+  readonly database: Database;
   /** Ends what runs by itself, and leaves on disk what the ledger has not taken. */
   close(): Promise<void>;
 }
@@ -109,7 +113,7 @@ function createParts(config: Config, { database, ledger }: KeptBooks, log: Log):
     tokens.close();
     await journal.close();
   };
-  return { gateway, close };
+  return { gateway, database, close };
 }
 
 /** Runs until a signal ends it: the gateway as a process of its own. */
@@ -118,7 +122,8 @@ export async function serve(config: Config): Promise<void> {
   logStrayFaults(log);
   const ended = untilSignal();
   const tollgate = await startTollgate(config, log);
-  const { url, ledgerAddress: ledger } = tollgate;
+  const { url, ledgerAddress } = tollgate;
+  const ledger = config.ledger.remote?.address ?? ledgerAddress;
   const database = describeLocation(config.database);
   log.info({ url, ledger, database, models: config.models.length }, "listening");
   const welcome = await welcomeFirstStart(tollgate, config);

@@ -17,7 +17,9 @@ export async function runAudit({ database }: Books): Promise<Outcome> {
 export function printAudit(report: AuditReport, journals: readonly FoundJournal[]): Outcome {
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
-  const verdict = failed ? `${findings.length} findings: the books are NOT right.` : "The books are right.";
+  const verdict = failed
+    ? `${findings.length} findings (100 of a kind at most): the books are NOT right.`
+    : "The books are right.";
   const lines = [
     ...checked.map((invariant) => `checked  ${invariant}`),
     ...findings.map((finding) => `FINDING  ${describe(finding)}`),
@@ -43,7 +45,7 @@ function print({ invariant, says, walletId, subject }: Finding) {
 }
 
 function describe({ invariant, says, walletId, subject }: Finding): string {
-  return `${invariant}: ${says} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
+  return `${invariant} does not hold: ${says} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
 }
 
 function describeJournal({ path, entries, isReadable }: FoundJournal): string {

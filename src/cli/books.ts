@@ -5,6 +5,7 @@ import { loadBooksConfig } from "../config.ts";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { CommandError } from "./command-error.ts";
+import { requireBooks } from "./require-books.ts";
 
 /** What a command works on; a running server may have the same database open. */
 export interface Books {
@@ -18,11 +19,13 @@ export async function withBooks<T>(work: (books: Books) => Promise<T>): Promise<
   return await work(books).finally(() => books.close());
 }
 
-/** The same for work that the ledger itself must be at hand for. */
+/** The same for work on books that are there, in the database itself. */
 export async function withLocalBooks<T>(work: (books: Books) => Promise<T>): Promise<T> {
-  if (loadBooksConfig().ledger.remote) {
+  const { ledger, database } = loadBooksConfig();
+  if (ledger.remote) {
     throw new CommandError("LEDGER_URL names another ledger: run this where the database of that ledger is.");
   }
+  await requireBooks(database);
   return withBooks(work);
 }
 

@@ -1,3 +1,4 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Environment } from "./placeholders.ts";
@@ -21,7 +22,19 @@ export function readLedgerTls(environment: Environment, folder: string, problems
   if (keyPath && !certPath) {
     problems.add(["LEDGER_TLS_CERT"], "is not set", "the certificate of LEDGER_TLS_KEY");
   }
-  return { cert: read("LEDGER_TLS_CERT"), key: read("LEDGER_TLS_KEY"), ca: read("LEDGER_TLS_CA") };
+  const tls = { cert: read("LEDGER_TLS_CERT"), key: read("LEDGER_TLS_KEY"), ca: read("LEDGER_TLS_CA") };
+  if (tls.cert && tls.key && !isPair(tls.cert, tls.key)) {
+    problems.add(["LEDGER_TLS_KEY"], "is not the key of LEDGER_TLS_CERT", "a certificate and its own key");
+  }
+  return tls;
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
 function readPem(

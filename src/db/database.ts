@@ -15,6 +15,8 @@ interface Queries {
   /** For queries that are awaited: `all`, `get`, `run` and `prepare` are SQLite's alone. */
   readonly db: Pick<BunSQLiteDatabase, "select" | "insert" | "update" | "delete">;
   readonly tables: Tables;
+  /** Resolves when the database answers. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ function overSqlite(sqlite: SqliteDatabase): Database {
     sqlite,
     db: sqlite.db,
     tables: { accounts, apiKeys },
+    ping: async () => void sqlite.client.query("SELECT 1").get(),
     close: async () => sqlite.close(),
   };
 }
@@ -78,6 +81,7 @@ function overPostgres(postgres: PostgresDatabase, tables: TablesWithEqualRows): 
     postgres,
     db: postgres.db as unknown as Queries["db"],
     tables: tables as unknown as Tables,
+    ping: async () => void (await postgres.client.unsafe("SELECT 1")),
     close: () => postgres.close(),
   };
 }

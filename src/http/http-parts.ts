@@ -7,8 +7,8 @@ export interface HttpParts {
   readonly gateway: Gateway;
   readonly bodyBudget: BodyBudget;
   readonly running: RunningRequests;
-  /** False while starting and draining. */
-  isReady(): boolean;
+  /** False while draining, and while something that requests need does not answer. */
+  isReady(): Promise<boolean>;
   /** Lets the connection of a request be closed as idle again; to be said before its last byte goes out. */
   letIdle(request: Request): void;
 }

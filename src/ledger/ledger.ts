@@ -303,6 +303,11 @@ export class LedgerError extends Error {
     super(refusal, { cause: reason });
     this.refusal = refusal;
   }
+
+  /** For logs, which name faults by their codes. */
+  get code(): LedgerRefusal {
+    return this.refusal;
+  }
 }
 
 /**

@@ -7,6 +7,8 @@ import { createSqliteStore } from "./sqlite/store.ts";
 
 /** 16 MiB of log between checkpoints: a page that was written many times is copied once. */
 const CHECKPOINT_PAGES = 4_000;
+/** How long preparing waits for another process, which may be opening the same file at this moment. */
+const START_MS = 2_000;
 
 export interface SqliteLedgerOptions extends BatchOptions {
   readonly database: SqliteDatabase;
@@ -22,13 +24,15 @@ export function createSqliteLedger({
   now = Date.now,
   ...options
 }: SqliteLedgerOptions): SweptLedger {
-  const client = connect(path, 0);
+  const client = connect(path, START_MS);
   // A commit goes to the log unsynced, and is answered when the log is synced: see log-sync.
   client.run("PRAGMA synchronous = NORMAL");
   client.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const log = createLogSync(path);
   const store = createSqliteStore({ client, now, sync: log.sync });
   const reads = createSqliteReads({ client, path, now });
+  // From now on the event loop waits for nobody.
+  client.run("PRAGMA busy_timeout = 0");
   return createLocalLedger({
     store,
     reads,

@@ -47,4 +47,9 @@ export class StoreError extends Error {
     this.fault = fault;
     this.transaction = transaction;
   }
+
+  /** For logs, which name faults by their codes. */
+  get code(): StoreFault {
+    return this.fault;
+  }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
@@ -33,15 +33,25 @@ async function expectDrift(audited: AuditedFolder): Promise<void> {
   const { exitCode, stdout } = await audit(audited);
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(
-    /^FINDING {2}I2: posted is the sum of the wallet's entries \(account [0-9a-f-]+\)$/m,
+    /^FINDING {2}I2 does not hold: posted is the sum of the wallet's entries \(account [0-9a-f-]+\)$/m,
   );
-  expect(stdout).toMatch(/^1 wallets, 0 holds, 1 transfers\. 1 findings: the books are NOT right\.$/m);
+  expect(stdout).toMatch(
+    /^1 wallets, 0 holds, 1 transfers\. 1 findings \(100 of a kind at most\): the books are NOT right\.$/m,
+  );
   const printed = await audit(audited, "--json");
   expect(printed.exitCode).toBe(1);
   expect(printed.json()).toMatchObject({ ok: false, findings: [{ invariant: "I2", subject: null }] });
 }
 
 describe("tollgate audit", () => {
+  test("makes no books where there are none, and does not call them right", async () => {
+    const folder = tempFolder();
+    const { exitCode, stdout, stderr } = await audit({ folder, environment: {} });
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toMatch(/^There is no file .*: there are no books to audit\. See DATABASE_URL\.\n$/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
   test("says what it checked, and exits 1 when the books have drifted", async () => {
     const folder = tempFolder();
     const audited = { folder, environment: {} };

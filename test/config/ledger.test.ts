@@ -1,8 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../src/config/config-error.ts";
 import { loadBooksConfig } from "../../src/config.ts";
+import { makeCertificates } from "../support/certificates.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { placesOf } from "./temp-config.ts";
 
@@ -30,8 +31,10 @@ function folderWith(files: Record<string, string>): string {
   return folder;
 }
 
-const PEM = "-----BEGIN CERTIFICATE-----\n";
-const PEM_FILES = { "cert.pem": `${PEM}cert`, "key.pem": `${PEM}key`, "ca.pem": `${PEM}ca` };
+const certificates = makeCertificates();
+const { authority, server, caller } = certificates;
+afterAll(() => certificates[Symbol.dispose]());
+const PEM_FILES = { "cert.pem": server.cert, "key.pem": server.key, "ca.pem": authority };
 const CERT_AND_KEY = { LEDGER_TLS_CERT: "cert.pem", LEDGER_TLS_KEY: "./key.pem" };
 const CA = { LEDGER_TLS_CA: "ca.pem" };
 
@@ -115,7 +118,12 @@ describe("LEDGER_TOKEN", () => {
 describe("LEDGER_TLS_CERT, _KEY and _CA", () => {
   test("are read from their files", () => {
     const { tls } = loadLedger({ ...CERT_AND_KEY, ...CA }, folderWith(PEM_FILES));
-    expect(tls).toEqual({ cert: `${PEM}cert`, key: `${PEM}key`, ca: `${PEM}ca` });
+    expect(tls).toEqual({ ...server, ca: authority });
+  });
+
+  test("are a problem when certificate and key are no pair", () => {
+    const folder = folderWith({ ...PEM_FILES, "key.pem": caller.key });
+    expect(placesIn(CERT_AND_KEY, folder)).toEqual(["LEDGER_TLS_KEY"]);
   });
 
   test("are problems when a file is missing or no PEM, or one stands without the other", () => {

@@ -25,6 +25,7 @@ test("a key is never called wrong while the database is away, and is known again
     await expectError(await readState(), CHAT, "internal");
     await expectError(await post(gateway, CHAT), CHAT, "internal");
   }
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
   await server.start();
   const deadline = performance.now() + 10_000;
   let answer = await post(gateway, CHAT);
@@ -35,5 +36,8 @@ test("a key is never called wrong while the database is away, and is known again
   expect(answer.status).toBe(200);
   expect(await objectOf(answer)).toMatchObject({ object: "chat.completion" });
   expect((await readState()).status).toBe(200);
+  // An answer is shared for half a second.
+  while (!(await fetch(`${gateway.url}/readyz`)).ok && performance.now() < deadline) await Bun.sleep(50);
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
   expect(gateway.log.text()).not.toContain(gateway.secret);
 }, 60_000);

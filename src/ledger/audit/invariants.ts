@@ -106,7 +106,9 @@ function receiptInvariants(range: Range): readonly Invariant[] {
           FROM transfers WHERE hold_id IS NOT NULL AND ${range("wallet_id")} GROUP BY wallet_id, hold_id
         ) AS t ON t.wallet_id = h.wallet_id AND t.hold_id = h.hold_id
         WHERE ${range("h.wallet_id")} AND (h.captured <> coalesce(captures, 0) OR h.refunded <> coalesce(refunds, 0)
-          OR (h.state IN ('held', 'released') AND h.captured <> 0))
+          OR (h.state IN ('held', 'released') AND h.captured <> 0)
+          OR (h.state = 'settled' AND (h.actual IS NULL OR h.captured < h.actual OR (h.captured > h.actual AND NOT h.late)))
+          OR h.state NOT IN ('held', 'settled', 'released', 'expired'))
         UNION ALL SELECT t.wallet_id, t.transfer_id FROM transfers t
         LEFT JOIN holds h ON h.wallet_id = t.wallet_id AND h.hold_id = t.hold_id
         WHERE ${range("t.wallet_id")} AND t.kind <> 1 AND h.state IS NULL`,

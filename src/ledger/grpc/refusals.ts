@@ -47,7 +47,7 @@ export const REASONS = Object.freeze({
   },
   invalid_request: {
     code: status.INVALID_ARGUMENT,
-    says: "The message cannot be read.",
+    says: "The message, or what is named in it, is missing or cannot be taken as it is.",
     detail: "bad_request",
   },
   wallet_not_found: { code: status.NOT_FOUND, says: "There is no such wallet.", detail: "resource" },

@@ -88,12 +88,26 @@ const DETAILS: Readonly<Record<DetailKind, (reason: Reason, about: About) => Any
     quota.pack({ violations: [{ subject: resource, description: REASONS[reason].says }] }),
   resource: (reason, { resource = "" }) =>
     resourceInfo.pack({
-      resourceType: `${DOMAIN}/${reason === "wallet_not_found" ? "Wallet" : "Hold"}`,
+      resourceType: `${DOMAIN}/${resourceTypeOf(resource)}`,
       resourceName: resource,
       description: REASONS[reason].says,
     }),
   retry: () => retryInfo.pack({ retryDelay: encodeDuration(RETRY_MS) }),
 };
+
+/** "Charge" of "wallets/W/charges/C". */
+function resourceTypeOf(resource: string): string {
+  const collection = resource.split("/").at(-2) ?? "";
+  return RESOURCE_TYPES[collection] ?? "Wallet";
+}
+
+const RESOURCE_TYPES: Readonly<Record<string, string>> = Object.freeze({
+  holds: "Hold",
+  charges: "Charge",
+  topUps: "TopUp",
+  refunds: "Refund",
+  limits: "SpendLimit",
+});
 
 function detailType<Message extends object, Output extends object>(name: string) {
   const type = messageType<Message, Output>(`google.rpc.${name}`);

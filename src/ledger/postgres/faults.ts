@@ -23,7 +23,10 @@ const CREATED_TWICE = "wallets_pkey";
 export function storeErrorOf(error: unknown, transaction?: string): StoreError {
   if (error instanceof StoreError) return error;
   const fault = faultOf(error);
-  const reason = error instanceof SQL.PostgresError ? new Error(describe(error)) : error;
+  const reason =
+    error instanceof SQL.PostgresError
+      ? Object.assign(new Error(describe(error)), { code: error.errno ?? error.code })
+      : error;
   if (transaction !== undefined && isConnectionLost(error))
     return new StoreError("unknown", reason, transaction);
   return new StoreError(fault, reason);

@@ -4,9 +4,9 @@ import { LedgerLinkError } from "../../../src/ledger/grpc/client-link-error.ts";
 import type { ClientTls } from "../../../src/ledger/grpc/client-tls.ts";
 import { type LedgerServer, serveLedger } from "../../../src/ledger/grpc/server.ts";
 import { LedgerError } from "../../../src/ledger/ledger.ts";
+import { makeCertificates } from "../../support/certificates.ts";
 import { createLogBook } from "../../support/log-book.ts";
 import { type OpenLedger, openLedger, WALLET } from "../samples.ts";
-import { makeCertificates } from "./certificates.ts";
 import { TOKEN } from "./served-process.ts";
 
 const ours = makeCertificates();

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryFolder } from "../samples.ts";
+import { temporaryFolder } from "../ledger/samples.ts";
 
 /** PEM texts. */
 interface Certified {
