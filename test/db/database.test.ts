@@ -99,3 +99,11 @@ async function startElsewhere(): Promise<string> {
   const start = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe", stderr: "ignore" });
   return (await new Response(start.stdout).text()).trim();
 }
+
+test("two processes that open a new file at the same moment do not stand in each other's way", async () => {
+  const open = () =>
+    Bun.spawn([process.execPath, `${import.meta.dir}/open-child.ts`, folder.path, "60"], { stderr: "pipe" });
+  const both = [open(), open()];
+  expect(await Promise.all(both.map(({ stderr }) => new Response(stderr).text()))).toEqual(["", ""]);
+  expect(await Promise.all(both.map(({ exited }) => exited))).toEqual([0, 0]);
+}, 20_000);

@@ -1,4 +1,4 @@
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
@@ -24,7 +24,7 @@ export function openDatabase(path: string): SqliteDatabase {
   createPrivately(path);
   const client = connect(path, BUSY_MS);
   try {
-    client.run("PRAGMA journal_mode = WAL");
+    useLog(client);
     migrate(client);
   } catch (error) {
     client.close();
@@ -40,6 +40,24 @@ export function connect(path: string, busyMs: number): Database {
   client.run("PRAGMA synchronous = FULL");
   client.run("PRAGMA foreign_keys = OFF");
   return client;
+}
+
+/**
+ * Two processes that open a new file at once can stand in each other's way here, which SQLite refuses at
+ * once instead of waiting: neither would ever go first.
+ */
+function useLog(client: Database): void {
+  const deadline = performance.now() + BUSY_MS;
+  for (;;) {
+    try {
+      client.run("PRAGMA journal_mode = WAL");
+      return;
+    } catch (error) {
+      const isBusy = error instanceof SQLiteError && error.code?.startsWith("SQLITE_BUSY");
+      if (!isBusy || performance.now() > deadline) throw error;
+      Bun.sleepSync(1 + Math.random() * 10);
+    }
+  }
 }
 
 function createPrivately(path: string): void {
