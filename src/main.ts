@@ -2,6 +2,7 @@ import { createCatalog } from "./catalog/catalog.ts";
 import type { Config } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { describeLocation } from "./db/location.ts";
+import { waitAtMost } from "./domain/within.ts";
 import { welcomeFirstStart } from "./first-start.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { createHeartbeats } from "./gateway/heartbeats.ts";
@@ -44,7 +45,7 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
     const parts = createParts(config, books, log);
     const http = await listenOrClose(config, parts);
     const stop = async () => {
-      await Promise.all([http.stop(), within(config.drainMs, books.stopServing())]);
+      await Promise.all([http.stop(), waitAtMost(config.drainMs, books.stopServing())]);
       await parts.close();
       await books.close();
     };
@@ -69,9 +70,9 @@ async function listenOrClose(
     const server = listen({ gateway, bodyBudget, running, isReady }, { host, port });
     const stop = async () => {
       isDraining = true;
-      await within(drainMs, Promise.all([server.stop(), running.idle()]));
+      await waitAtMost(drainMs, Promise.all([server.stop(), running.idle()]));
       await server.stop(true);
-      await within(CUT_MS, running.idle());
+      await waitAtMost(CUT_MS, running.idle());
     };
     return { url: server.url.origin, stop };
   } catch (error) {
@@ -133,14 +134,6 @@ export async function serve(config: Config): Promise<void> {
   await tollgate.stop();
   log.info({}, "stopped");
   log.close();
-}
-
-/** Waits for something, but not for longer than this. */
-async function within(ms: number, awaited: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([awaited, late]);
-  clearTimeout(timer);
 }
 
 function createUpstreams({ upstreams }: Config): ReadonlyMap<string, Upstream> {

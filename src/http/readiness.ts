@@ -1,3 +1,5 @@
+import { within } from "../domain/within.ts";
+
 /** How long an answer is given to others who ask; an open route must not load what it asks. */
 const SHARED_MS = 500;
 /** What takes longer to answer is not there. */
@@ -13,12 +15,10 @@ export function createReadiness(probes: readonly (() => Promise<void>)[]): () =>
   };
 }
 
-async function askAll(probes: readonly (() => Promise<void>)[]): Promise<boolean> {
-  const { promise: tooLate, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), ANSWER_MAX_MS);
+function askAll(probes: readonly (() => Promise<void>)[]): Promise<boolean> {
   const answers = Promise.all(probes.map((probe) => probe())).then(
     () => true,
     () => false,
   );
-  return Promise.race([answers, tooLate]).finally(() => clearTimeout(timer));
+  return within(ANSWER_MAX_MS, answers, () => false);
 }

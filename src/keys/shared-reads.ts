@@ -1,3 +1,4 @@
+import { within } from "../domain/within.ts";
 import { GatewayError } from "../errors.ts";
 
 /** What was read. It was true when the read began, or later. */
@@ -35,7 +36,7 @@ export function createSharedReads<Value>(
       runningCount -= 1;
       if (latest.get(key)?.reading === reading) latest.delete(key);
     });
-    const reading = within(waitMaxMs, running).then(
+    const reading = within(waitMaxMs, running, tooLate).then(
       (value) => ({ value, beganAtMs }),
       (reason: unknown) => {
         throw new GatewayError("internal", { reason });
@@ -52,8 +53,6 @@ export function createSharedReads<Value>(
   };
 }
 
-async function within<Value>(ms: number, awaited: Promise<Value>): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("The database did not answer in time")), ms);
-  return Promise.race([awaited, late]).finally(() => clearTimeout(timer));
+function tooLate(): never {
+  throw new Error("The database did not answer in time");
 }

@@ -1,3 +1,4 @@
+import { waitAtMost } from "../domain/within.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Journal, JournalError } from "./journal/entry.ts";
 import type { NewEntry } from "./journal/file.ts";
@@ -51,7 +52,7 @@ export function openJournal(options: JournalOptions): OpenJournal {
     const untilMs = performance.now() + ms;
     await group.idle();
     for (let leftMs = ms; files.pending() > 0 && leftMs > 0; leftMs = untilMs - performance.now()) {
-      await within(leftMs, rounds.replayNow());
+      await waitAtMost(leftMs, rounds.replayNow());
       if (replayer.isAway) await Bun.sleep(Math.min(leftMs, DRAIN_PAUSE_MS));
     }
   }
@@ -80,12 +81,4 @@ export function openJournal(options: JournalOptions): OpenJournal {
       files.close();
     },
   };
-}
-
-/** Waits for something, but not for longer than this. */
-async function within(ms: number, awaited: Promise<unknown>): Promise<void> {
-  const { promise: late, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([awaited, late]);
-  clearTimeout(timer);
 }

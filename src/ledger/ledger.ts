@@ -1,3 +1,4 @@
+// What a ledger can be told and asked, whole in one file: every store and every caller has this one text.
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";

@@ -1,5 +1,5 @@
 import type { Counter, Hold, KeptLimit, LimitPeriodKey, Transfer, TransferKind, Wallet } from "./book.ts";
-import type { HoldState, LimitPeriod } from "./ledger.ts";
+import type { HoldState, LimitPeriod, SpendLimit } from "./ledger.ts";
 
 /** Rows as a statement with safe integers gives them: every integer a bigint. */
 export interface WalletRow {
@@ -106,6 +106,12 @@ export function printLimitPeriods(keys: readonly LimitPeriodKey[]): string | nul
 }
 
 export function readSpendLimit(row: SpendLimitRow): KeptLimit {
+  const deletedAtMs = row.deleted_at_ms === null ? undefined : Number(row.deleted_at_ms);
+  return { ...readLimitInForce(row), deletedAtMs };
+}
+
+/** A limit of a statement that reads no others. */
+export function readLimitInForce(row: Omit<SpendLimitRow, "deleted_at_ms">): SpendLimit {
   return {
     walletId: row.wallet_id,
     limitId: row.limit_id,
@@ -113,7 +119,6 @@ export function readSpendLimit(row: SpendLimitRow): KeptLimit {
     period: row.period,
     timeZone: row.time_zone ?? undefined,
     amount: row.amount,
-    deletedAtMs: row.deleted_at_ms === null ? undefined : Number(row.deleted_at_ms),
   };
 }
 

@@ -1,5 +1,6 @@
-import type { LimitPeriod, SpendLimit, SpendLimitUsage } from "../ledger.ts";
+import type { SpendLimit, SpendLimitUsage } from "../ledger.ts";
 import { periodEnd, periodStart } from "../period.ts";
+import { readLimitInForce, type SpendLimitRow } from "../rows.ts";
 import { type Ask, createValues, type Dialect, type Row } from "./query.ts";
 import { isStorable } from "./text.ts";
 
@@ -62,24 +63,7 @@ interface CounterRow {
   readonly held: bigint;
 }
 
-interface SpendLimitRow {
-  readonly wallet_id: string;
-  readonly limit_id: string;
-  readonly key_id: string | null;
-  readonly period: LimitPeriod;
-  readonly time_zone: string | null;
-  readonly amount: bigint;
-}
-
-function readLimit(given: Row): SpendLimit {
+function readLimit(row: Row): SpendLimit {
   // Safe because the statement names these columns, whose types are the schema's.
-  const row = given as unknown as SpendLimitRow;
-  return {
-    walletId: row.wallet_id,
-    limitId: row.limit_id,
-    keyId: row.key_id ?? undefined,
-    period: row.period,
-    timeZone: row.time_zone ?? undefined,
-    amount: row.amount,
-  };
+  return readLimitInForce(row as unknown as SpendLimitRow);
 }
