@@ -15,7 +15,7 @@ export interface GuardedCommand {
   readonly command: readonly string[];
   readonly folder: string;
   /** What the server takes as: end at once. */
-  readonly endSignal: "QUIT" | "TERM";
+  readonly endSignal: "QUIT" | "TERM" | "KILL";
 }
 
 const ABANDON = "abandon";

@@ -6,6 +6,7 @@ import { RedisClient, SQL } from "bun";
 import { createTestDatabase } from "./postgres.ts";
 import { startPostgresServer } from "./postgres-server.ts";
 import { testRedisUrl } from "./redis.ts";
+import { startRedisServer } from "./redis-server.ts";
 
 const START_MS = 120_000;
 
@@ -72,16 +73,7 @@ describe("a private PostgreSQL", () => {
   test(
     "ends with the process that started it, also when that is killed",
     async () => {
-      const starter = Bun.spawn([process.execPath, join(import.meta.dir, "postgres-child.ts")], {
-        cwd: resolve(import.meta.dir, "../.."),
-        stdout: "pipe",
-        stderr: "inherit",
-      });
-      const { value } = await starter.stdout.getReader().read();
-      const { pid, folder } = JSON.parse(new TextDecoder().decode(value));
-      expect(isAlive(pid)).toBe(true);
-      starter.kill("SIGKILL");
-      await until(() => !isAlive(pid) && !existsSync(folder));
+      await expectEndWithStarter("postgres-child.ts");
     },
     START_MS,
   );
@@ -100,6 +92,81 @@ describe("the test Redis", () => {
     START_MS,
   );
 });
+
+describe("a private Redis", () => {
+  test("comes back empty after a kill, on the same port, and leaves nothing behind", async () => {
+    const server = await startRedisServer();
+    const client = new RedisClient(server.url);
+    await client.set("a", "1");
+    client.close();
+    const first = server.pid();
+    await server.kill();
+    expect(isAlive(first)).toBe(false);
+    await server.start();
+    expect(server.pid()).not.toBe(first);
+    expect(await server.ask("EXISTS", "a")).toBe(0);
+    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("redis-")).length;
+    const before = folders();
+    await server.stop();
+    expect(folders()).toBe(before - 1);
+  });
+
+  test("keeps its data over a kill when it is told to", async () => {
+    const server = await startRedisServer({ settings: { appendonly: "yes", appendfsync: "always" } });
+    await server.ask("SET", "a", 1);
+    await server.kill();
+    await server.start();
+    expect(await server.ask("GET", "a")).toBe("1");
+    await server.stop();
+  });
+
+  test("wants the login that its address names", async () => {
+    const server = await startRedisServer({ user: { name: "someone", password: "secret" } });
+    const client = new RedisClient(server.url);
+    expect(await client.send("PING", [])).toBe("PONG");
+    client.close();
+    const stranger = new RedisClient(`redis://127.0.0.1:${server.port}`, { autoReconnect: false });
+    const [attempt] = await Promise.allSettled([stranger.send("PING", [])]);
+    expect(attempt?.status).toBe("rejected");
+    stranger.close();
+    await server.stop();
+  });
+
+  test("answers nobody while it is frozen, and all that came when it is thawed", async () => {
+    const server = await startRedisServer();
+    server.freeze();
+    const asked = server.ask("PING");
+    expect(await Promise.race([asked, Bun.sleep(50).then(() => "silence")])).toBe("silence");
+    server.thaw();
+    expect(await asked).toBe("PONG");
+    await server.stop();
+  });
+
+  test("that cannot start says at once what is wrong", async () => {
+    const [starting] = await Promise.allSettled([startRedisServer({ settings: { maxclients: "many" } })]);
+    expect(`${starting?.status === "rejected" && starting.reason}`).toMatch(
+      /did not start: (.|\n)*maxclients/,
+    );
+  });
+
+  test("ends with the process that started it, also when both are beyond being asked", async () => {
+    await expectEndWithStarter("redis-child.ts");
+  });
+});
+
+/** Starts a script that starts a server, kills the script, and waits for the server's end. */
+async function expectEndWithStarter(script: string): Promise<void> {
+  const starter = Bun.spawn([process.execPath, join(import.meta.dir, script)], {
+    cwd: resolve(import.meta.dir, "../.."),
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const { value } = await starter.stdout.getReader().read();
+  const { pid, folder } = JSON.parse(new TextDecoder().decode(value));
+  expect(isAlive(pid)).toBe(true);
+  starter.kill("SIGKILL");
+  await until(() => !isAlive(pid) && !existsSync(folder));
+}
 
 function isAlive(pid: number): boolean {
   try {

@@ -1,0 +1,214 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { networkInterfaces } from "node:os";
+import type { RedisLocation } from "../../src/limiter/redis/location.ts";
+import { freePort } from "../bench/free-port.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { type RedisServer, type RedisServerOptions, startRedisServer } from "../support/redis-server.ts";
+import { startTcpRelay } from "../support/tcp-relay.ts";
+import { connectedWithin, createOpener, runScript, settle, until } from "./redis-client.ts";
+
+const { open, closeAll } = createOpener();
+const servers: RedisServer[] = [];
+afterEach(closeAll);
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+async function start(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const server = await startRedisServer(options);
+  servers.push(server);
+  return server;
+}
+
+function atPort({ location }: RedisServer, port: number): RedisLocation {
+  return { ...location, hosts: [{ host: "127.0.0.1", port }] };
+}
+
+describe("a connection to one server", () => {
+  test("is there at once, and connects by itself", async () => {
+    const connection = open((await start()).location);
+    expect(connection.fault()).toBe("it is not connected yet");
+    await connectedWithin(connection, 1_000);
+    expect(await connection.client.set("a", 1)).toBe("OK");
+    expect(connection.fault()).toBeUndefined();
+    expect(connection.shardOf("one")).toBe(connection.shardOf("other"));
+  });
+
+  test("rejects commands at once while nobody is there, and says why", async () => {
+    const port = await freePort();
+    const { client, fault } = open(atPort(await start(), port));
+    await until(() => fault()?.includes(`${port}`) ?? false);
+    const { rejected, ms } = await settle(() => client.incr("a"), 100);
+    expect(rejected).toBe(100);
+    expect(ms).toBeLessThan(150);
+  });
+
+  test("rejects what a killed server left open, sends none of it again, and is back with the server", async () => {
+    const server = await start({ settings: { appendonly: "yes", appendfsync: "always" } });
+    const connection = open(server.location);
+    await connectedWithin(connection, 1_000);
+    server.freeze();
+    const unanswered = settle(() => connection.client.incr("a"), 100);
+    // They are on their way before the server is gone.
+    await new Promise((resolve) => setImmediate(resolve));
+    await server.kill();
+    const { rejected, ms } = await unanswered;
+    expect(rejected).toBe(100);
+    expect(ms).toBeLessThan(500);
+    await server.start();
+    await connectedWithin(connection, 1_500);
+    expect(await connection.client.get("a")).toBeNull();
+  });
+
+  test("rejects what a frozen server does not answer, and goes on when it does again", async () => {
+    const server = await start();
+    const connection = open(server.location);
+    await connectedWithin(connection, 1_000);
+    server.freeze();
+    const { rejected, ms } = await settle(() => connection.client.incr("a"), 100);
+    server.thaw();
+    expect(rejected).toBe(100);
+    expect(ms).toBeLessThan(1_500);
+    await connectedWithin(connection, 500);
+  });
+
+  test("gives a connection up that nothing comes back on, though nobody has closed it", async () => {
+    const [lost, found] = await Promise.all([start(), start()]);
+    const relay = await startTcpRelay(lost.port);
+    const connection = open(atPort(lost, relay.port));
+    await connectedWithin(connection, 1_000);
+    relay.loseAll(found.port);
+    await connectedWithin(connection, 3_500);
+    await connection.client.set("a", 1);
+    expect(await found.ask("GET", "a")).toBe("1");
+    relay.stop();
+  });
+
+  test("looks for the master anew when its server has become a replica", async () => {
+    const [old, next] = await Promise.all([start(), start()]);
+    const relay = await startTcpRelay(old.port);
+    const connection = open(atPort(old, relay.port));
+    await connectedWithin(connection, 1_000);
+    const run = runScript(connection.client);
+    await run("a");
+    await old.ask("REPLICAOF", "127.0.0.1", next.port);
+    relay.aimAt(next.port);
+    await expect(run("a")).rejects.toThrow("READONLY");
+    await connectedWithin(connection, 1_500);
+    expect(await run("b")).toBe(1);
+    expect(await next.ask("GET", "b")).toBe("1");
+    relay.stop();
+  });
+
+  test("goes on with its scripts when the server has forgotten them", async () => {
+    const server = await start();
+    const connection = open(server.location);
+    await connectedWithin(connection, 1_000);
+    const run = runScript(connection.client);
+    const callAll = () => Promise.all(Array.from({ length: 400 }, () => run("a")));
+    await callAll();
+    await server.ask("SCRIPT", "FLUSH");
+    await callAll();
+    await Promise.all([callAll(), server.ask("SCRIPT", "FLUSH"), callAll()]);
+    expect(await connection.client.get("a")).toBe("1600");
+  });
+
+  test("says that the password is wrong, and not which it is", async () => {
+    const server = await start({ password: "right-one" });
+    const { client, fault } = open({ ...server.location, password: "wrong-one" });
+    await until(() => fault()?.startsWith("WRONGPASS") ?? false);
+    expect(fault()).not.toContain("wrong-one");
+    expect((await settle(() => client.incr("a"), 1)).rejected).toBe(1);
+  });
+
+  test.each([
+    ["a password", { password: "secret" }],
+    ["a user", { user: { name: "gateway", password: "p@ss:word" } }],
+  ])("logs in with %s", async (_, options) => {
+    const server = await start(options);
+    await connectedWithin(open(server.location), 1_000);
+    expect(`${await server.ask("CLIENT", "LIST")}`).toContain("name=tollgate");
+  });
+
+  test("keeps to its own database, over a restart of the server too", async () => {
+    const server = await start();
+    const connection = open({ ...server.location, db: 3 });
+    await connectedWithin(connection, 1_000);
+    await server.kill();
+    await server.start();
+    await connectedWithin(connection, 1_500);
+    await connection.client.set("a", 1);
+    expect(await server.ask("INFO", "keyspace")).toContain("db3:keys=1");
+  });
+
+  test("uses no other database when the server does not have its own", async () => {
+    const server = await start();
+    const { client, fault } = open({ ...server.location, db: 99 });
+    await until(() => fault()?.includes("DB index") ?? false);
+    let tries = 0;
+    let accepted = 0;
+    client.on("connecting", () => {
+      tries += 1;
+    });
+    await until(async () => {
+      await client.set("a", 1).then(
+        () => {
+          accepted += 1;
+        },
+        () => {},
+      );
+      return tries === 3;
+    });
+    expect(accepted).toBe(0);
+    expect(await server.ask("DBSIZE")).toBe(0);
+  });
+
+  const hasIpv6 = Object.values(networkInterfaces()).some((each) =>
+    each?.some(({ address }) => address === "::1"),
+  );
+  test.skipIf(!hasIpv6)("reaches a server at an IPv6 address", async () => {
+    const server = await start({ settings: { bind: "127.0.0.1 ::1" } });
+    await connectedWithin(open({ ...server.location, hosts: [{ host: "::1", port: server.port }] }), 1_000);
+  });
+
+  test("is silent after close, and rejects", async () => {
+    const server = await start();
+    const relay = await startTcpRelay(server.port);
+    const connection = open(atPort(server, relay.port));
+    await connectedWithin(connection, 1_000);
+    connection.close();
+    expect((await settle(() => connection.client.incr("a"), 1)).rejected).toBe(1);
+    await until(async () => !`${await server.ask("CLIENT", "LIST")}`.includes("name=tollgate"));
+    expect(relay.connections()).toBe(1);
+    relay.stop();
+  });
+});
+
+describe("a connection over TLS", () => {
+  test("is made with the server's authority, and with no other", async () => {
+    using certificates = makeCertificates();
+    using others = makeCertificates();
+    const { location } = await start({ tls: { certificates } });
+    await connectedWithin(open(location), 1_000);
+    for (const ca of [others.authority, undefined]) {
+      const { fault } = open({ ...location, tls: { ca, cert: undefined, key: undefined } });
+      await until(() => /certificate|issuer/i.test(fault() ?? ""));
+    }
+  });
+
+  test("is not made with a server of another name", async () => {
+    using certificates = makeCertificates();
+    const server = await start({ tls: { certificates }, settings: { bind: "127.0.0.1 127.0.0.2" } });
+    const { fault } = open({ ...server.location, hosts: [{ host: "127.0.0.2", port: server.port }] });
+    await until(() => /altname|does not match/i.test(fault() ?? ""));
+  });
+
+  test("shows a certificate to a server that wants one", async () => {
+    using certificates = makeCertificates();
+    const { location } = await start({ tls: { certificates, demandsCertificate: true } });
+    const { authority: ca, caller } = certificates;
+    await connectedWithin(open({ ...location, tls: { ca, ...caller } }), 1_000);
+    const { client } = open(location);
+    expect((await settle(() => client.incr("a"), 1)).rejected).toBe(1);
+  });
+});

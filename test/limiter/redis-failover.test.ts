@@ -1,0 +1,246 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import type { RedisConnection } from "../../src/limiter/redis/connection.ts";
+import { makeCertificates } from "../support/certificates.ts";
+import { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "../support/redis-cluster.ts";
+import { type RedisSentinelOptions, startRedisSentinel } from "../support/redis-sentinel.ts";
+import type { RedisServer } from "../support/redis-server.ts";
+import { connectedWithin, createOpener, runScript, settle, until } from "./redis-client.ts";
+
+const TEST_MS = 20_000;
+/** What is rejected or answered at once takes no longer than this, on a busy machine too. */
+const AT_ONCE_MS = 150;
+
+const { open, closeAll } = createOpener();
+const started: { stop(): Promise<void> }[] = [];
+afterEach(closeAll);
+afterAll(async () => {
+  await Promise.all(started.map((each) => each.stop()));
+});
+
+describe("a connection through sentinels", () => {
+  const start = async (options: RedisSentinelOptions = {}) => {
+    const group = await startRedisSentinel(options);
+    started.push(group);
+    return group;
+  };
+
+  test(
+    "goes to the new master when the old one is killed, or frozen",
+    async () => {
+      const lose = async (how: "kill" | "freeze") => {
+        const group = await start();
+        const connection = open(group.location);
+        await connectedWithin(connection, 1_000);
+        const old = await group.master();
+        await old[how]();
+        const next = await group.untilSwitched(old);
+        await connectedWithin(connection, 2_500);
+        await connection.client.set("a", 1);
+        expect(await next.ask("GET", "a")).toBe("1");
+      };
+      await Promise.all([lose("kill"), lose("freeze")]);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "leaves a master that still answers as soon as there is another",
+    async () => {
+      const group = await start();
+      const { client } = open(group.location);
+      const old = await group.master();
+      await until(async () => (await client.set("a", 1).catch(() => undefined)) === "OK");
+      await group.sentinel.ask("SENTINEL", "FAILOVER", "mymaster");
+      const next = await group.untilSwitched(old);
+      const isThere = async () => (await next.ask("GET", "b")) === "1";
+      await until(async () => (await client.set("b", 1).catch(() => undefined)) === "OK" && isThere(), 1_000);
+    },
+    TEST_MS,
+  );
+
+  test("connects when it was told to do so anew in the middle of asking", async () => {
+    const connection = open((await start()).location);
+    await until(() => connection.client.status === "connecting");
+    connection.client.disconnect(true);
+    await connectedWithin(connection, 1_000);
+  });
+
+  test.each([true, false])("logs in when the sentinel wants the password too: %p", async (isWanted) => {
+    const group = await start({ password: "secret", sentinelHasPassword: isWanted });
+    await connectedWithin(open(group.location), 1_000);
+  });
+
+  test("says that the sentinel does not know the master, or is not there", async () => {
+    const group = await start();
+    const stranger = open({ ...group.location, masterName: "other" });
+    await until(() => stranger.fault()?.includes("No such master") ?? false);
+    await group.sentinel.kill();
+    const { fault } = open(group.location);
+    await until(() => fault()?.includes(`${group.sentinel.port}`) ?? false);
+  });
+});
+
+describe("a connection to a cluster", () => {
+  using certificates = makeCertificates();
+  const clusters = {} as Record<"plain" | "replicated" | "strict" | "secret", RedisCluster>;
+  const start = async (name: keyof typeof clusters, options: RedisClusterOptions) => {
+    clusters[name] = await startRedisCluster(options);
+    started.push(clusters[name]);
+  };
+  beforeAll(
+    () =>
+      Promise.all([
+        start("plain", {}),
+        start("replicated", { replicas: 1 }),
+        start("strict", { needsEverySlot: true }),
+        start("secret", { server: { tls: { certificates }, password: "secret" } }),
+      ]),
+    TEST_MS,
+  );
+
+  /** A connection that serves each master, and one account of each. */
+  async function connect(cluster: RedisCluster) {
+    const accounts: [RedisServer, string][] = [];
+    for (let n = 0; accounts.length < 3; n++) {
+      const master = await cluster.masterOf(`account-${n}`);
+      if (!accounts.some(([known]) => known === master)) accounts.push([master, `account-${n}`]);
+    }
+    const connection = open(cluster.location);
+    await untilServed(connection, accounts, 1_500);
+    return { connection, client: connection.client, accounts: accounts as Three<[RedisServer, string]> };
+  }
+  type Three<T> = [T, T, T];
+
+  async function untilServed(
+    connection: RedisConnection,
+    accounts: readonly [RedisServer, string][],
+    maxMs: number,
+  ): Promise<void> {
+    await Promise.all(accounts.map(([, account]) => connectedWithin(connection, maxMs, account)));
+  }
+
+  /** Makes calls for many accounts: each that is answered has the answer to itself, and to no other. */
+  async function expectOwnReplies(client: RedisConnection["client"]): Promise<void> {
+    const calls = Array.from({ length: 60 }, async (_, n) => {
+      const sent = crypto.randomUUID();
+      const [reply] = await Promise.allSettled([client.eval("return ARGV[1]", 1, `{account-${n}}`, sent)]);
+      if (reply?.status === "fulfilled") expect({ reply: reply.value }).toEqual({ reply: sent });
+    });
+    await Promise.all(calls);
+  }
+
+  test("rejects at once until it is there, and knows each account's master then", async () => {
+    const early = open(clusters.plain.location);
+    const { rejected, ms } = await settle((n) => early.client.incr(`{account-${n}}`), 100);
+    expect(rejected).toBe(100);
+    expect(ms).toBeLessThan(AT_ONCE_MS);
+    const { connection, accounts } = await connect(clusters.plain);
+    for (const [master, account] of accounts) {
+      expect(connection.shardOf(account)).toBe(`127.0.0.1:${master.port}`);
+    }
+  });
+
+  test("goes on with its scripts when the nodes have forgotten them", async () => {
+    const { client } = await connect(clusters.plain);
+    const run = runScript(client);
+    const callAll = () => Promise.all(Array.from({ length: 300 }, (_, n) => run(`{script-${n % 30}}`)));
+    await callAll();
+    await Promise.all(clusters.plain.nodes.map((node) => node.ask("SCRIPT", "FLUSH")));
+    await callAll();
+    expect(await client.get("{script-7}")).toBe("20");
+  });
+
+  test("follows a slot that goes to another master", async () => {
+    const { connection, client, accounts } = await connect(clusters.plain);
+    const [[, account], [next]] = accounts;
+    const slot = Number(await next.ask("CLUSTER", "KEYSLOT", `{${account}}`));
+    const id = `${await next.ask("CLUSTER", "MYID")}`;
+    for (const node of clusters.plain.nodes) await node.ask("CLUSTER", "SETSLOT", slot, "NODE", id);
+    // A batch of which only a part has moved.
+    await settle((n) => client.incr(`{${n % 2 ? account : `account-${n}`}}`), 100);
+    await until(() => connection.shardOf(account) === `127.0.0.1:${next.port}`, 1_500);
+    expect((await settle(() => client.incr(`{${account}}`), 100)).rejected).toBe(0);
+  });
+
+  test(
+    "serves the accounts of the other masters while one is dead, and its own when it is back",
+    async () => {
+      const { connection, client, accounts } = await connect(clusters.plain);
+      const [[dead, lost], ...others] = accounts;
+      await dead.kill();
+      await until(async () => (await settle(() => client.incr(`{${lost}}`), 1)).rejected === 1);
+      for (let round = 0; round < 10; round++) {
+        const [ofDead, ...ofOthers] = await Promise.all(
+          [lost, ...others.map(([, account]) => account)].map((account) =>
+            settle(() => client.incr(`{${account}}`), 20),
+          ),
+        );
+        expect(ofDead?.rejected).toBe(20);
+        expect(ofDead?.ms).toBeLessThan(AT_ONCE_MS);
+        for (const { rejected, ms } of ofOthers) {
+          expect(rejected).toBe(0);
+          expect(ms).toBeLessThan(AT_ONCE_MS);
+        }
+        // So that some rounds meet a try to connect.
+        await Bun.sleep(50);
+      }
+      await dead.start();
+      // A master that is back waits for two seconds until it serves.
+      await connectedWithin(connection, 4_000, lost);
+    },
+    TEST_MS,
+  );
+
+  test(
+    "goes to the replica of a master that is killed, or frozen",
+    async () => {
+      const { connection, client, accounts } = await connect(clusters.replicated);
+      const lose = async ([old, account]: [RedisServer, string], how: "kill" | "freeze") => {
+        await old[how]();
+        const ofOther = await settle(() => client.incr(`{${accounts[2][1]}}`), 20);
+        expect(ofOther.rejected).toBe(0);
+        expect(ofOther.ms).toBeLessThan(AT_ONCE_MS);
+        const owner = () => clusters.replicated.masterOf(account).catch(() => old);
+        await until(async () => {
+          await expectOwnReplies(client);
+          return (await owner()) !== old;
+        }, 8_000);
+        await connectedWithin(connection, 3_000, account);
+        // For a moment some nodes still name the old one.
+        await until(async () => {
+          await expectOwnReplies(client);
+          return connection.shardOf(account) === `127.0.0.1:${(await owner()).port}`;
+        }, 1_000);
+      };
+      await lose(accounts[0], "kill");
+      await lose(accounts[1], "freeze");
+    },
+    TEST_MS,
+  );
+
+  test(
+    "rejects at once while the cluster serves nobody, and comes back from nothing",
+    async () => {
+      const { connection, client, accounts } = await connect(clusters.strict);
+      const [[dead], [, account]] = accounts;
+      await dead.kill();
+      await until(async () => (await settle(() => client.incr(`{${account}}`), 1)).rejected === 1);
+      const { rejected, ms } = await settle(() => client.incr(`{${account}}`), 100);
+      expect(rejected).toBe(100);
+      expect(ms).toBeLessThan(AT_ONCE_MS);
+      const others = clusters.strict.nodes.filter((node) => node !== dead);
+      await Promise.all(others.map((node) => node.kill()));
+      await until(() => connection.fault() !== undefined);
+      await Promise.all(clusters.strict.nodes.map((node) => node.start()));
+      await untilServed(connection, accounts, 8_000);
+    },
+    TEST_MS,
+  );
+
+  test("logs in over TLS, and says when it may not", async () => {
+    await connect(clusters.secret);
+    const { fault } = open({ ...clusters.secret.location, password: "wrong-one" });
+    await until(() => fault()?.includes("WRONGPASS") ?? false);
+    expect(fault()).not.toContain("wrong-one");
+  });
+});

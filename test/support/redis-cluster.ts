@@ -1,0 +1,173 @@
+import type { RedisLocation } from "../../src/limiter/redis/location.ts";
+import { freePort } from "../bench/free-port.ts";
+import { type RedisServer, type RedisServerOptions, startRedisServer } from "./redis-server.ts";
+
+/** Masters that share the slots, each with its replicas. */
+export interface RedisCluster {
+  /** Names the first masters. */
+  readonly url: string;
+  readonly location: RedisLocation;
+  /** The masters as they were at the start, then their replicas. */
+  readonly nodes: readonly RedisServer[];
+  /** The node that serves an account's keys now, as the others that are alive see it. */
+  masterOf(accountId: string): Promise<RedisServer>;
+  stop(): Promise<void>;
+}
+
+export interface RedisClusterOptions {
+  /** Default 3. */
+  readonly masters?: number;
+  /** Of each master. Default 0. */
+  readonly replicas?: 0 | 1;
+  /** Whether nobody serves anything while one slot has no master. Default false. */
+  readonly needsEverySlot?: boolean;
+  readonly server?: Pick<RedisServerOptions, "password" | "tls">;
+}
+
+const SLOTS = 16_384;
+/** From one port to that on which the node talks with the others. */
+const BUS = 10_000;
+const PORT_MAX = 65_535;
+const WAIT_MS = 20_000;
+
+/** Starts a cluster on the loopback, in which a node counts as gone after a second of silence. */
+export async function startRedisCluster({
+  masters = 3,
+  replicas = 0,
+  needsEverySlot = false,
+  server = {},
+}: RedisClusterOptions = {}): Promise<RedisCluster> {
+  const settings = clusterSettings(needsEverySlot, server);
+  const start = async () => startRedisServer({ ...server, settings, port: await freePortPair() });
+  const nodes = await Promise.all(Array.from({ length: masters * (1 + replicas) }, start));
+  const first = nodes.slice(0, masters);
+  await shareSlots(first);
+  await introduce(nodes);
+  await Promise.all(nodes.slice(masters).map((replica, index) => follow(replica, first[index % masters])));
+  await until(async () => {
+    const states = await Promise.all(nodes.map((node) => node.ask("CLUSTER", "INFO")));
+    return states.every((state) => `${state}`.includes("cluster_state:ok"));
+  });
+
+  const hosts = first.map(({ port }) => ({ host: "127.0.0.1", port }));
+  const [{ location }] = nodes as [RedisServer];
+  return {
+    url: `${clusterScheme(location)}${hosts.map(({ host, port }) => `${host}:${port}`).join(",")}`,
+    location: { ...location, kind: "cluster", hosts },
+    nodes,
+    masterOf: (accountId) => masterOf(nodes, accountId),
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()));
+    },
+  };
+}
+
+function clusterScheme({ tls, password }: RedisLocation): string {
+  return `${tls ? "rediss" : "redis"}+cluster://${password === undefined ? "" : `:${password}@`}`;
+}
+
+function clusterSettings(
+  needsEverySlot: boolean,
+  { password, tls }: Pick<RedisServerOptions, "password" | "tls">,
+): Record<string, string> {
+  return {
+    "cluster-enabled": "yes",
+    "cluster-config-file": "nodes.conf",
+    "cluster-node-timeout": "1000",
+    "cluster-require-full-coverage": needsEverySlot ? "yes" : "no",
+    // However long a replica has not heard its master, it may take over.
+    "cluster-replica-validity-factor": "0",
+    "repl-diskless-sync-delay": "0",
+    ...(password === undefined ? {} : { masterauth: password }),
+    ...(tls ? { "tls-cluster": "yes", "tls-replication": "yes" } : {}),
+  };
+}
+
+/** A free port may be found twice before its server listens. */
+const given = new Set<number>();
+
+/** A port that is free, and so is the one of its bus. */
+async function freePortPair(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    if (given.has(port) || port + BUS > PORT_MAX || !isFree(port + BUS)) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+function isFree(port: number): boolean {
+  try {
+    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function shareSlots(masters: readonly RedisServer[]): Promise<void> {
+  const bound = (index: number) => Math.floor((SLOTS * index) / masters.length);
+  await Promise.all(
+    masters.map(async (master, index) => {
+      await master.ask("CLUSTER", "ADDSLOTSRANGE", bound(index), bound(index + 1) - 1);
+      await master.ask("CLUSTER", "SET-CONFIG-EPOCH", index + 1);
+    }),
+  );
+}
+
+async function introduce(nodes: readonly RedisServer[]): Promise<void> {
+  for (const [index, node] of nodes.entries()) {
+    // Each meets each: hearsay would take seconds.
+    for (const other of nodes.slice(index + 1)) await node.ask("CLUSTER", "MEET", "127.0.0.1", other.port);
+  }
+  await until(async () => {
+    const views = await Promise.all(nodes.map(viewOf));
+    return views.every((view) => view.length === nodes.length && view.every(({ isAlive }) => isAlive));
+  });
+}
+
+async function follow(replica: RedisServer, master: RedisServer | undefined): Promise<void> {
+  if (!master) throw new Error("There is no master to follow");
+  await replica.ask("CLUSTER", "REPLICATE", `${await master.ask("CLUSTER", "MYID")}`);
+  await until(async () => `${await replica.ask("INFO", "replication")}`.includes("master_link_status:up"));
+}
+
+async function masterOf(nodes: readonly RedisServer[], accountId: string): Promise<RedisServer> {
+  const askOne = async (witness: RedisServer) => {
+    const slot = Number(await witness.ask("CLUSTER", "KEYSLOT", `{${accountId}}`));
+    const owner = (await viewOf(witness)).find(({ serves, isAlive }) => isAlive && serves(slot));
+    const node = nodes.find(({ port }) => port === owner?.port);
+    if (!node) throw new Error(`Nobody serves the keys of ${accountId}`);
+    return node;
+  };
+  // Some may be dead or frozen.
+  return Promise.any(nodes.map(askOne));
+}
+
+interface NodeView {
+  readonly port: number;
+  readonly isAlive: boolean;
+  serves(slot: number): boolean;
+}
+
+/** What CLUSTER NODES says: id, address, flags, master, ping, pong, epoch, link, and ranges of slots. */
+async function viewOf(witness: RedisServer): Promise<readonly NodeView[]> {
+  const lines = `${await witness.ask("CLUSTER", "NODES")}`.trim().split("\n");
+  return lines.map((line) => {
+    const [, address = "", flags = "", , , , , , ...ranges] = line.split(" ");
+    const bounds = ranges.map((range) => range.split("-").map(Number));
+    return {
+      port: Number(address.slice(address.indexOf(":") + 1).split("@")[0]),
+      isAlive: !/fail|handshake|noaddr/.test(flags),
+      serves: (slot) => bounds.some(([from = -1, to = from]) => from <= slot && slot <= to),
+    };
+  });
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error("The cluster did not get ready in time");
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,103 @@
+import type { RedisLocation } from "../../src/limiter/redis/location.ts";
+import { type RedisServer, startRedisServer } from "./redis-server.ts";
+
+/** A master, its replica, and a sentinel that puts the replica in its place within a few seconds. */
+export interface RedisSentinel {
+  readonly url: string;
+  readonly location: RedisLocation;
+  readonly sentinel: RedisServer;
+  /** The server that the sentinel names now. */
+  master(): Promise<RedisServer>;
+  /** Resolves when another server than `master` is the master. */
+  untilSwitched(master: RedisServer): Promise<RedisServer>;
+  stop(): Promise<void>;
+}
+
+export interface RedisSentinelOptions {
+  /** Of the two servers and of the sentinel. Default: none. */
+  readonly password?: string;
+  /** Default true: whether the sentinel wants the password too. */
+  readonly sentinelHasPassword?: boolean;
+}
+
+const NAME = "mymaster";
+const WAIT_MS = 15_000;
+
+export async function startRedisSentinel({
+  password,
+  sentinelHasPassword = true,
+}: RedisSentinelOptions = {}): Promise<RedisSentinel> {
+  const login = password === undefined ? {} : { password };
+  const settings = {
+    // A replica is given its data at once, and not only when others may have come too.
+    "repl-diskless-sync-delay": "0",
+    ...(password === undefined ? {} : { masterauth: password }),
+  };
+  const [first, second] = await Promise.all([
+    startRedisServer({ ...login, settings }),
+    startRedisServer({ ...login, settings }),
+  ]);
+  const servers = [first, second];
+  await second.ask("REPLICAOF", "127.0.0.1", first.port);
+  await until(async () => `${await second.ask("INFO", "replication")}`.includes("master_link_status:up"));
+
+  const sentinel = await startRedisServer({
+    ...(sentinelHasPassword ? login : {}),
+    isSentinel: true,
+    settings: {
+      [`sentinel monitor ${NAME}`]: `127.0.0.1 ${first.port} 1`,
+      [`sentinel down-after-milliseconds ${NAME}`]: "500",
+      [`sentinel failover-timeout ${NAME}`]: "4000",
+      ...(password === undefined ? {} : { [`sentinel auth-pass ${NAME}`]: password }),
+    },
+  });
+  await until(
+    async () =>
+      `${await sentinel.ask("INFO", "sentinel")}`.includes("status=ok") && (await knowsReplica(sentinel)),
+  );
+
+  const master = async () => {
+    const address = await sentinel.ask("SENTINEL", "get-master-addr-by-name", NAME);
+    const port = Array.isArray(address) ? Number(address[1]) : undefined;
+    const server = servers.find((each) => each.port === port);
+    if (!server) throw new Error(`The sentinel names no server of ours: ${address}`);
+    return server;
+  };
+  return {
+    url: `redis+sentinel://${password === undefined ? "" : `:${password}@`}127.0.0.1:${sentinel.port}/${NAME}`,
+    location: {
+      ...first.location,
+      kind: "sentinel",
+      hosts: [{ host: "127.0.0.1", port: sentinel.port }],
+      masterName: NAME,
+    },
+    sentinel,
+    master,
+    async untilSwitched(old) {
+      await until(async () => (await master()) !== old);
+      const current = await master();
+      await until(async () => `${await current.ask("ROLE")}`.startsWith("master"));
+      return current;
+    },
+    async stop() {
+      await Promise.all([sentinel, ...servers].map((server) => server.stop()));
+    },
+  };
+}
+
+/** It knows of a replica from the start, but can promote only one that it has heard. */
+async function knowsReplica(sentinel: RedisServer): Promise<boolean> {
+  const replicas = await sentinel.ask("SENTINEL", "replicas", NAME);
+  if (!Array.isArray(replicas) || !Array.isArray(replicas[0])) return false;
+  const [replica] = replicas;
+  const value = (name: string) => replica[replica.indexOf(name) + 1];
+  return value("flags") === "slave" && value("master-link-status") === "ok";
+}
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + WAIT_MS;
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error("The servers of a sentinel did not get ready in time");
+    await Bun.sleep(20);
+  }
+}

@@ -1,0 +1,64 @@
+import { connect, createServer, type Socket } from "node:net";
+
+/** Stands between a client and a server, as the network does. */
+export interface TcpRelay {
+  readonly port: number;
+  /** How many connections have come so far. */
+  connections(): number;
+  /** From now on what is open passes nothing on and is never closed; new connections go to `port`. */
+  loseAll(port: number): void;
+  /** Keeps back what the server says, on new connections too, until it is let through; all else passes. */
+  holdAnswers(): void;
+  letThrough(): void;
+  /** New connections go to another server; what is open stays. */
+  aimAt(port: number): void;
+  stop(): void;
+}
+
+/** Listens on a free port of the loopback and passes each connection on to `port` there. */
+export async function startTcpRelay(port: number): Promise<TcpRelay> {
+  let target = port;
+  let count = 0;
+  let isHeld = false;
+  const pairs = new Set<readonly [Socket, Socket]>();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    count += 1;
+    const far = connect({ host: "127.0.0.1", port: target, allowHalfOpen: true });
+    pairs.add([near, far]);
+    near.pipe(far);
+    if (!isHeld) far.pipe(near);
+    near.on("error", () => far.destroy());
+    far.on("error", () => near.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address ? address.port : 0,
+    connections: () => count,
+    loseAll(next) {
+      target = next;
+      for (const [near, far] of pairs) {
+        near.unpipe(far);
+        far.unpipe(near);
+        // What still comes is read and forgotten.
+        near.resume();
+        far.resume();
+      }
+    },
+    holdAnswers() {
+      isHeld = true;
+      for (const [near, far] of pairs) far.unpipe(near).pause();
+    },
+    letThrough() {
+      isHeld = false;
+      for (const [near, far] of pairs) far.pipe(near);
+    },
+    aimAt(next) {
+      target = next;
+    },
+    stop() {
+      server.close();
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+    },
+  };
+}
