@@ -1,6 +1,7 @@
 import { DEMO_MODEL } from "./catalog/demo-model.ts";
 import { type BooksConfig, readBooks } from "./config/books.ts";
 import { ConfigError } from "./config/config-error.ts";
+import type { Endpoint } from "./config/endpoint.ts";
 import { readEnvironment, readProcess } from "./config/environment.ts";
 import { loadFile } from "./config/file.ts";
 import { readModels } from "./config/models.ts";
@@ -9,12 +10,15 @@ import { createProblems, type Problems } from "./config/problems.ts";
 import { readLedgerSettings, readSettings } from "./config/settings.ts";
 import type { Model } from "./domain/model.ts";
 import type { Limits } from "./limiter/limiter.ts";
+import type { RedisLocation } from "./limiter/redis/location.ts";
 import type { UpstreamConfig } from "./upstream/upstream.ts";
 
 /** Everything the environment and the YAML file decide, checked as a whole. */
 export interface Config extends LedgerProcessConfig {
   readonly host: string;
   readonly port: number;
+  /** Where the metrics are served; `undefined` is nowhere. */
+  readonly metricsListen: Endpoint | undefined;
   /** Whether the catalog is the built-in one with only the demo model. */
   readonly isDemoOnly: boolean;
   readonly upstreams: readonly UpstreamConfig[];
@@ -22,8 +26,19 @@ export interface Config extends LedgerProcessConfig {
   /** Per key, unless the key says otherwise. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
+  readonly limiter: LimiterConfig;
   readonly bodyBytesInFlightMax: number;
   readonly holdTtlMs: number;
+}
+
+/** Where requests, tokens and slots are counted. */
+interface LimiterConfig {
+  /** What several gateways count in together; `undefined` is in this process alone. */
+  readonly redis: RedisLocation | undefined;
+  /** What happens while it is away: this process counts alone, or every request is refused. */
+  readonly onFailure: "local" | "deny";
+  /** How many gateways share it, from 1: counting alone, each admits that part of every limit. */
+  readonly replicas: number;
 }
 
 /** As much of it as the ledger needs in a process of its own. */
@@ -46,14 +61,16 @@ export interface LoadOptions {
  */
 export function loadConfig(environment: Environment = Bun.env, { folder = "." }: LoadOptions = {}): Config {
   const problems = createProblems();
-  const own = readEnvironment(environment, folder, problems);
+  const { redis, ...own } = readEnvironment(environment, folder, problems);
   const { content, writtenAtS } = loadFile(environment, { folder }, problems);
   throwAny(problems);
   const models = readModels(content, writtenAtS);
   const isDemoOnly = models.length === 0;
+  const { limiter, ...settings } = readSettings(content);
   return deepFreeze({
     ...own,
-    ...readSettings(content),
+    ...settings,
+    limiter: { redis, ...limiter },
     isDemoOnly,
     models: isDemoOnly ? [DEMO_MODEL] : models,
   });

@@ -2,13 +2,15 @@ import { dirname } from "node:path";
 import { ConfigError } from "../config/config-error.ts";
 import { type Config, loadConfig } from "../config.ts";
 import { describeLocation } from "../db/location.ts";
+import { describeRedis } from "../limiter/redis/location.ts";
 import { findDatabaseFault } from "./check-database.ts";
 import { findFolderFault } from "./check-folder.ts";
 import { findLedgerFault } from "./check-ledger.ts";
+import { findRedisFault } from "./check-redis.ts";
 import { findUpstreamFault } from "./check-upstream.ts";
 import type { Outcome } from "./outcome.ts";
 
-/** Checks the configuration, the database and every upstream. Starts, creates and changes nothing. */
+/** Checks the configuration, the database, ledger, Redis and every upstream. Starts, creates and changes nothing. */
 export async function runCheck(): Promise<Outcome> {
   try {
     const config = loadConfig();
@@ -24,6 +26,7 @@ async function findFaults(config: Config): Promise<readonly string[]> {
     findDatabaseFault(config.database),
     findDataFault(config),
     findLedgerFault(config.ledger),
+    findRedisFault(config.limiter.redis),
     ...config.upstreams.map((upstream) => findUpstreamFault(upstream)),
   ]);
   return faults.filter((fault) => fault !== undefined);
@@ -42,10 +45,11 @@ function report(problems: readonly string[], config: Config | undefined): Outcom
     problems,
     database: config ? describeLocation(config.database) : null,
     ledger: config?.ledger.remote?.address ?? null,
+    redis: config?.limiter.redis ? describeRedis(config.limiter.redis) : null,
     models: config?.models.map(({ id }) => id) ?? [],
     upstreams: config?.upstreams.map(({ name }) => name) ?? [],
   };
   if (problems.length > 0) return { json, text: problems.join("\n"), failed: true };
   const text = `All is well: ${json.models.length} models, ${json.upstreams.length} upstreams, database ${json.database}.`;
-  return { json, text };
+  return { json, text: json.redis === null ? text : `${text} Limits are counted in Redis: ${json.redis}.` };
 }

@@ -1,3 +1,5 @@
+import type { Problems } from "./problems.ts";
+
 /** Where something listens. */
 export interface Endpoint {
   /** Without the brackets of an IPv6 address. */
@@ -13,4 +15,12 @@ export function parseEndpoint(text: string): Endpoint | undefined {
   const host = address ?? name;
   const port = Number(digits);
   return host !== undefined && port <= 65_535 ? { host, port } : undefined;
+}
+
+/** Reads where a variable says to listen; `undefined` is nowhere, for "off". */
+export function readListen(name: string, text: string, problems: Problems): Endpoint | undefined {
+  if (text === "off") return undefined;
+  const endpoint = parseEndpoint(text);
+  if (!endpoint) problems.add([name], "is no place to listen", "HOST:PORT or off");
+  return endpoint;
 }

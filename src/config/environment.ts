@@ -1,7 +1,10 @@
 import { readBooks } from "./books.ts";
+import { readListen } from "./endpoint.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
+import { readRedis } from "./redis.ts";
 
+const DEFAULT_METRICS_LISTEN = "127.0.0.1:9464";
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 
 /** What the environment decides by itself; a variable that is empty counts as not set. */
@@ -9,30 +12,22 @@ export function readEnvironment(environment: Environment, folder: string, proble
   return {
     host: readHost(environment.HOST || "127.0.0.1", problems),
     port: readPort(environment.PORT || "8080", problems),
+    metricsListen: readListen(
+      "METRICS_LISTEN",
+      environment.METRICS_LISTEN || DEFAULT_METRICS_LISTEN,
+      problems,
+    ),
+    redis: readRedis(environment, folder, problems),
     ...readProcess(environment, folder, problems),
   };
 }
 
-/** The part of it that does not serve HTTP. */
+/** The part of it that a process needs which serves the ledger alone. */
 export function readProcess(environment: Environment, folder: string, problems: Problems) {
-  refuseUnbuilt(environment, problems);
   return {
     ...readBooks(environment, folder, problems),
     logLevel: readLogLevel(environment.LOG_LEVEL || "info", problems),
   };
-}
-
-/** What a later version will read: to pass over it in silence would promise what is not done. */
-const UNBUILT: Readonly<Record<string, string>> = {
-  REDIS_URL: "asks for Redis",
-  METRICS_LISTEN: "asks for metrics",
-};
-
-function refuseUnbuilt(environment: Environment, problems: Problems): void {
-  for (const [name, wish] of Object.entries(UNBUILT)) {
-    if (!environment[name] || environment[name] === "off") continue;
-    problems.add([name], `${wish}, which this version does not have yet`, "it to be unset");
-  }
 }
 
 function readHost(host: string, problems: Problems): string {

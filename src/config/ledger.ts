@@ -1,8 +1,8 @@
-import { type Endpoint, parseEndpoint } from "./endpoint.ts";
-import { type LedgerTls, readLedgerTls } from "./ledger-tls.ts";
+import { type Endpoint, parseEndpoint, readListen } from "./endpoint.ts";
 import { findLedgerToken, isLedgerToken } from "./ledger-token.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
+import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** A ledger that another process keeps. */
 export interface RemoteLedger {
@@ -20,7 +20,7 @@ export interface LedgerConfig {
   readonly remote: RemoteLedger | undefined;
   /** What opens the gRPC service; `undefined` is the one in the data folder, made when it is first served. */
   readonly token: string | undefined;
-  readonly tls: LedgerTls;
+  readonly tls: TlsFiles;
 }
 
 const DEFAULT_LISTEN = "127.0.0.1:50051";
@@ -37,9 +37,10 @@ export function readLedger(
   problems: Problems,
 ): LedgerConfig {
   const remote = readRemote(environment.LEDGER_URL, problems);
-  const listen = readListen(environment.LEDGER_LISTEN || (remote ? "off" : DEFAULT_LISTEN), problems);
+  const defaultListen = remote ? "off" : DEFAULT_LISTEN;
+  const listen = readListen("LEDGER_LISTEN", environment.LEDGER_LISTEN || defaultListen, problems);
   const token = readToken(environment.LEDGER_TOKEN, { remote, dataFolder }, problems);
-  const tls = readLedgerTls(environment, folder, problems);
+  const tls = readTlsFiles("LEDGER", { environment, folder }, problems);
   checkEncryption({ listen, remote, token, tls }, problems);
   return { listen, remote, token, tls };
 }
@@ -52,13 +53,6 @@ function readRemote(url: string | undefined, problems: Problems): RemoteLedger |
     problems.add(["LEDGER_URL"], "names no ledger", "grpc://HOST:PORT or grpcs://HOST:PORT");
   }
   return { address, isEncrypted: encrypted === "s" };
-}
-
-function readListen(text: string, problems: Problems): Endpoint | undefined {
-  if (text === "off") return undefined;
-  const endpoint = parseEndpoint(text);
-  if (!endpoint) problems.add(["LEDGER_LISTEN"], "is no place to listen", "HOST:PORT or off");
-  return endpoint;
 }
 
 /** A token that is not set may be in the data folder. Of a remote ledger it cannot be made up. */

@@ -91,8 +91,9 @@ export const ConfigFileSchema = Mapping({
   limiter: Type.Optional(
     Mapping({
       on_failure: Type.Optional(
-        Type.Literal("local", { description: "local, the only choice that this version has" }),
+        Type.Union([Type.Literal("local"), Type.Literal("deny")], { description: "local or deny" }),
       ),
+      replicas: Type.Optional(Count(1, 100_000)),
     }),
   ),
   ledger: Type.Optional(Mapping({ wallets_per_batch: Type.Optional(Count(1, 10_000)) })),

@@ -13,6 +13,7 @@ export function readSettings(file: ConfigFile) {
     upstreams: Object.entries(file.upstreams ?? {}).map(([name, entry]) => readUpstream(name, entry)),
     keyLimits: readKeyLimits(file),
     accountLimits: readAccountLimits(file),
+    limiter: readLimiter(file),
     bodyBytesInFlightMax: file.limits?.body_bytes_in_flight ?? BODY_BYTES_IN_FLIGHT_MAX,
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,
     ...readLedgerSettings(file),
@@ -61,4 +62,8 @@ function readAccountLimits({ account_limits: limits = {} }: ConfigFile): Limits 
     tokensPerMinute: limits.tokens_per_minute,
     concurrentRequests: limits.concurrent_requests ?? 500,
   };
+}
+
+function readLimiter({ limiter = {} }: ConfigFile) {
+  return { onFailure: limiter.on_failure ?? "local", replicas: limiter.replicas ?? 1 };
 }

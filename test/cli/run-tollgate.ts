@@ -18,7 +18,7 @@ export async function runTollgate(
 ): Promise<Finished> {
   const child = Bun.spawn([process.execPath, ENTRY, ...commandLine], {
     cwd: folder,
-    env: { LEDGER_LISTEN: "off", ...environment },
+    env: { LEDGER_LISTEN: "off", METRICS_LISTEN: "off", ...environment },
     stdout: "pipe",
     stderr: "pipe",
   });

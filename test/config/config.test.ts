@@ -161,6 +161,8 @@ describe("loadConfig", () => {
       LOG_LEVEL: "",
       TOLLGATE_CONFIG: "",
       REDIS_URL: "",
+      REDIS_TLS_CA: "",
+      METRICS_LISTEN: "",
     };
     expect(loadConfig(environment, { folder })).toEqual(loadConfig({}, { folder }));
   });
@@ -180,7 +182,7 @@ models:
     default_max_output_tokens: 30
     price: { input: "1.2345678", output: 3.00, cached_input: "-1" }
 limits: { requests_per_minute: -1, tokens_per_minute: 1.5 }
-limiter: { on_failure: deny }
+limiter: { on_failure: allow, replicas: 0 }
 ledger: { wallets_per_batch: 0 }
 colour: red
 `;
@@ -189,12 +191,13 @@ colour: red
       HOST: "http://x",
       LOG_LEVEL: "loud",
       DATABASE_URL: "mysql://u:p@h/d",
-      REDIS_URL: "redis://h",
+      REDIS_URL: "redis://h/name",
+      REDIS_TLS_CA: "ca.pem",
       LEDGER_URL: "http://h:1",
       LEDGER_LISTEN: "127.0.0.1",
       LEDGER_TOKEN: "short",
       LEDGER_TLS_CERT: "./nowhere.pem",
-      METRICS_LISTEN: "127.0.0.1:9464",
+      METRICS_LISTEN: "9464",
     };
     expect([...placesOf(problemsOf(yaml, environment))].sort()).toEqual(
       [
@@ -203,6 +206,7 @@ colour: red
         "LOG_LEVEL",
         "DATABASE_URL",
         "REDIS_URL",
+        "REDIS_TLS_CA",
         "LEDGER_URL",
         "LEDGER_LISTEN",
         "LEDGER_TOKEN",
@@ -224,6 +228,7 @@ colour: red
         "limits.requests_per_minute",
         "limits.tokens_per_minute",
         "limiter.on_failure",
+        "limiter.replicas",
         "ledger.wallets_per_batch",
         "colour",
       ].sort(),
@@ -261,7 +266,7 @@ models:
     max_output_tokens: "\${S}"
     price: "\${S}"
 limits: "\${S}"
-limiter: { on_failure: "\${S}" }
+limiter: { on_failure: "\${S}", replicas: "\${S}" }
 "\${S}": 1
 `;
     const environment = {
@@ -270,7 +275,9 @@ limiter: { on_failure: "\${S}" }
       HOST: `http://${secret}`,
       LOG_LEVEL: secret,
       DATABASE_URL: `mysql://${secret}`,
-      REDIS_URL: secret,
+      REDIS_URL: `rediss://:${secret}@h/${secret}`,
+      REDIS_TLS_CA: secret,
+      METRICS_LISTEN: secret,
       LEDGER_URL: secret,
       LEDGER_LISTEN: secret,
       LEDGER_TOKEN: `${secret} too`,
@@ -365,8 +372,8 @@ describe("loadLedgerConfig", () => {
 
   test("refuses what is wrong there", () => {
     const folder = configFolder("ledger: { wallets_per_batch: many }\n");
-    expect(() => loadLedgerConfig({ METRICS_LISTEN: "x" }, { folder })).toThrow(
-      /METRICS_LISTEN: .*\n.*ledger\.wallets_per_batch: /,
+    expect(() => loadLedgerConfig({ LOG_LEVEL: "loud" }, { folder })).toThrow(
+      /LOG_LEVEL: .*\n.*ledger\.wallets_per_batch: /,
     );
     expect(() => loadLedgerConfig({}, { folder: configFolder("- a\n") })).toThrow("tollgate.yaml: ");
   });

@@ -1,0 +1,64 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Environment } from "./placeholders.ts";
+import type { Problems } from "./problems.ts";
+
+/**
+ * Certificates of one connection, as PEM text; `cert` and `key` are there together or not at all. A server
+ * with `ca` demands certificates of its clients; a client with `ca` trusts no other authority.
+ */
+export interface TlsFiles {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly ca: string | undefined;
+}
+
+/** Whose variables: `LEDGER` is `LEDGER_TLS_CERT` and so on. */
+type TlsOwner = "LEDGER" | "REDIS";
+
+interface Place {
+  readonly environment: Environment;
+  /** What relative paths start from. */
+  readonly folder: string;
+}
+
+/** The variables of an owner: of its certificate, its key and its authority. */
+export function nameTlsVariables(owner: TlsOwner) {
+  return { cert: `${owner}_TLS_CERT`, key: `${owner}_TLS_KEY`, ca: `${owner}_TLS_CA` };
+}
+
+/** Reads the files that the variables of an owner name. */
+export function readTlsFiles(owner: TlsOwner, place: Place, problems: Problems): TlsFiles {
+  const names = nameTlsVariables(owner);
+  const { [names.cert]: certPath, [names.key]: keyPath } = place.environment;
+  if (certPath && !keyPath) problems.add([names.key], "is not set", `the key of ${names.cert}`);
+  if (keyPath && !certPath) problems.add([names.cert], "is not set", `the certificate of ${names.key}`);
+  const read = (name: string) => readPem(name, place, problems);
+  const files = { cert: read(names.cert), key: read(names.key), ca: read(names.ca) };
+  if (files.cert && files.key && !isPair(files.cert, files.key)) {
+    problems.add([names.key], `is not the key of ${names.cert}`, "a certificate and its own key");
+  }
+  return files;
+}
+
+function isPair(cert: string, key: string): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
+}
+
+function readPem(name: string, { environment, folder }: Place, problems: Problems): string | undefined {
+  const path = environment[name];
+  if (!path) return undefined;
+  try {
+    const text = readFileSync(resolve(folder, path), "utf8");
+    if (!text.includes("-----BEGIN ")) problems.add([name], "names a file that is not PEM", "a PEM file");
+    return text;
+  } catch {
+    problems.add([name], "names a file that cannot be read", "a PEM file");
+    return undefined;
+  }
+}
