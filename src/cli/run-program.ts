@@ -29,6 +29,7 @@ function explain(thrown: unknown): string {
   if (!(thrown instanceof Error)) return "The command failed for an unknown reason.";
   if (DATABASE_ERRORS.includes(thrown.name)) return `The database cannot be used: ${thrown.message}.`;
   if (thrown.name === "LedgerListenError") return `${thrown.message}: see LEDGER_LISTEN and LEDGER_TLS_CERT.`;
+  if (thrown.name === "MetricsListenError") return `${thrown.message}: see METRICS_LISTEN.`;
   return thrown.message;
 }
 

@@ -1,0 +1,52 @@
+import { describeFault, type Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+
+/** Served metrics. */
+export interface MetricsServer {
+  /** "127.0.0.1:9464", with the port that was really taken. */
+  readonly address: string;
+  stop(): Promise<void>;
+}
+
+interface MetricsServerOptions {
+  readonly metrics: Pick<Metrics, "print" | "contentType">;
+  /** Port 0 is any that is free. `host` comes without the brackets of an IPv6 address. */
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly log: Pick<Log, "error">;
+}
+
+/** The metrics cannot have their address. */
+export class MetricsListenError extends Error {
+  override readonly name = "MetricsListenError";
+}
+
+/**
+ * Serves `GET /metrics` to whoever asks, and nothing else. Throws {@link MetricsListenError}: two gateways on
+ * one port would be scraped as one.
+ */
+export function serveMetrics({ metrics, listen: { host, port }, log }: MetricsServerOptions): MetricsServer {
+  const print = async () =>
+    new Response(await metrics.print(), { headers: { "content-type": metrics.contentType } });
+  try {
+    const server = Bun.serve({
+      hostname: host,
+      port,
+      reusePort: false,
+      // Else Bun shows the source around a fault to whoever asks.
+      development: false,
+      routes: { "/metrics": { GET: print } },
+      fetch: () => new Response("not found\n", { status: 404 }),
+      error(fault) {
+        log.error(describeFault(fault), "metrics cannot be read");
+        return new Response("internal error\n", { status: 500 });
+      },
+    });
+    return { address: addressOf(host, server.port ?? port), stop: () => server.stop(true) };
+  } catch (cause) {
+    throw new MetricsListenError(`Cannot serve the metrics at ${addressOf(host, port)}`, { cause });
+  }
+}
+
+function addressOf(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}

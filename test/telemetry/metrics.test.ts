@@ -1,0 +1,131 @@
+import { expect, test } from "bun:test";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { readSamples } from "./samples.ts";
+
+test("before anything happened every decision that can come is there as 0", async () => {
+  expect(limiterOf(await createMetrics().print())).toEqual({
+    'tollgate_limiter_decisions_total{store="redis",outcome="admitted"}': 0,
+    'tollgate_limiter_decisions_total{store="redis",outcome="rate"}': 0,
+    'tollgate_limiter_decisions_total{store="redis",outcome="concurrency"}': 0,
+    'tollgate_limiter_decisions_total{store="memory",outcome="admitted"}': 0,
+    'tollgate_limiter_decisions_total{store="memory",outcome="rate"}': 0,
+    'tollgate_limiter_decisions_total{store="memory",outcome="concurrency"}': 0,
+    'tollgate_limiter_decisions_total{store="none",outcome="unavailable"}': 0,
+    tollgate_limiter_gateways: 0,
+  });
+});
+
+test("decisions are counted by store and outcome, also between two readings", async () => {
+  const { limiter, print } = createMetrics();
+  limiter.decided("redis", "admitted");
+  limiter.decided("redis", "admitted");
+  limiter.decided("memory", "rate");
+  await print();
+  limiter.decided("redis", "admitted");
+  limiter.decided("none", "unavailable");
+  expect(limiterOf(await print())).toMatchObject({
+    'tollgate_limiter_decisions_total{store="redis",outcome="admitted"}': 3,
+    'tollgate_limiter_decisions_total{store="redis",outcome="rate"}': 0,
+    'tollgate_limiter_decisions_total{store="memory",outcome="rate"}': 1,
+    'tollgate_limiter_decisions_total{store="none",outcome="unavailable"}': 1,
+  });
+});
+
+test("whether Redis decides is told by shard, as it is now", async () => {
+  const { limiter, print } = createMetrics();
+  limiter.shared("10.0.0.1:6379", true);
+  limiter.shared("10.0.0.2:6379", true);
+  await print();
+  limiter.shared("10.0.0.2:6379", false);
+  expect(limiterOf(await print())).toMatchObject({
+    'tollgate_limiter_shared{shard="10.0.0.1:6379"}': 1,
+    'tollgate_limiter_shared{shard="10.0.0.2:6379"}': 0,
+  });
+});
+
+test("two gateways of one process count apart", async () => {
+  const [one, other] = [createMetrics(), createMetrics()];
+  one.limiter.neighbours(3);
+  one.limiter.decided("memory", "admitted");
+  expect(limiterOf(await one.print()).tollgate_limiter_gateways).toBe(3);
+  const others = limiterOf(await other.print());
+  expect(Object.values(others).every((value) => value === 0)).toBe(true);
+});
+
+test("two readings at once are both whole", async () => {
+  const { limiter, print } = createMetrics();
+  limiter.decided("memory", "admitted");
+  const [one, other] = await Promise.all([print(), print()]);
+  expect(limiterOf(one)).toEqual(limiterOf(other));
+});
+
+test("every metric has help and a type, and every value is a number, from the first reading on", async () => {
+  const { limiter, print } = createMetrics();
+  limiter.shared("a", true);
+  for (const text of [await print(), await print()]) {
+    const samples = readSamples(text);
+    const names = [...samples.keys()].map((sample) => sample.replace(/\{.*/, ""));
+    for (const name of names) {
+      expect(text).toContain(`# HELP ${name} `);
+      expect(text).toMatch(new RegExp(`^# TYPE ${name} (counter|gauge)$`, "m"));
+    }
+    expect([...samples].filter(([, value]) => !(value >= 0 && value < 1e15))).toEqual([]);
+  }
+});
+
+test("what is said of the process is true", async () => {
+  const { print } = createMetrics();
+  const before = readSamples(await print());
+  await blockLoop(80);
+  const after = readSamples(await print());
+  const of = (name: string) => after.get(name) ?? Number.NaN;
+  const cpu = "process_cpu_seconds_total";
+  expect(of(cpu) - (before.get(cpu) ?? Number.NaN)).toBeGreaterThan(0.02);
+  expect(of("process_resident_memory_bytes") / process.memoryUsage().rss).toBeWithin(0.5, 2);
+  expect(of("process_start_time_seconds") * 1000).toBeWithin(Date.now() - 3_600_000, Date.now() + 1000);
+  expect(of("process_open_fds")).toBeWithin(3, of("process_max_fds"));
+});
+
+test("an event loop that stood still is seen at the next reading, and not at the one after", async () => {
+  const { print } = createMetrics();
+  const lag = async () => readSamples(await print()).get("nodejs_eventloop_lag_max_seconds");
+  await lag();
+  // The lag is measured between two beats of a timer, which begins with the first reading.
+  await Bun.sleep(40);
+  await blockLoop(300);
+  expect(await lag()).toBeGreaterThan(0.2);
+  await Bun.sleep(40);
+  expect(await lag()).toBeLessThan(0.2);
+});
+
+async function blockLoop(ms: number): Promise<void> {
+  const untilMs = performance.now() + ms;
+  while (performance.now() < untilMs);
+  await Bun.sleep(40);
+}
+
+test("what is not true on Bun is not said", async () => {
+  const names = [...readSamples(await createMetrics().print()).keys()].join("\n");
+  expect(names).not.toMatch(/heap|active|version|gc_|_min_|_mean_|_stddev_/);
+});
+
+test("every metric of our own is in the README", async () => {
+  const readme = await Bun.file(`${import.meta.dir}/../../README.md`).text();
+  const text = await createMetrics().print();
+  const names = [...text.matchAll(/^# TYPE (tollgate_\w+)/gm)].map(([, name]) => name);
+  expect(names).toHaveLength(3);
+  expect(names.filter((name) => !readme.includes(`| \`${name}`))).toEqual([]);
+});
+
+test("a decision costs less than half a microsecond", () => {
+  const { limiter } = createMetrics();
+  const count = 200_000;
+  const begunAtMs = performance.now();
+  for (let left = count; left > 0; left--) limiter.decided("redis", "admitted");
+  expect((performance.now() - begunAtMs) / count).toBeLessThan(0.0005);
+});
+
+/** The limiter's own samples. */
+function limiterOf(text: string): Record<string, number> {
+  return Object.fromEntries([...readSamples(text)].filter(([name]) => name.startsWith("tollgate_")));
+}
