@@ -1,14 +1,19 @@
 import type { BunSQLiteDatabase } from "drizzle-orm/bun-sqlite";
 import type { DatabaseLocation } from "./location.ts";
 import type { PostgresDatabase } from "./postgres/database.ts";
-import type { accounts as postgresAccounts, apiKeys as postgresApiKeys } from "./postgres/schema.ts";
+import type {
+  accounts as postgresAccounts,
+  apiKeys as postgresApiKeys,
+  gateways as postgresGateways,
+} from "./postgres/schema.ts";
 import { openDatabase, type SqliteDatabase } from "./sqlite/database.ts";
-import { accounts, apiKeys } from "./sqlite/schema.ts";
+import { accounts, apiKeys, gateways } from "./sqlite/schema.ts";
 
 /** The tables outside the ledger. */
 interface Tables {
   readonly accounts: typeof accounts;
   readonly apiKeys: typeof apiKeys;
+  readonly gateways: typeof gateways;
 }
 
 interface Queries {
@@ -40,7 +45,7 @@ function overSqlite(sqlite: SqliteDatabase): Database {
     dialect: "sqlite",
     sqlite,
     db: sqlite.db,
-    tables: { accounts, apiKeys },
+    tables: { accounts, apiKeys, gateways },
     ping: async () => void sqlite.client.query("SELECT 1").get(),
     close: async () => sqlite.close(),
   };
@@ -52,6 +57,8 @@ interface SqliteRows {
   readonly newAccount: typeof accounts.$inferInsert;
   readonly key: typeof apiKeys.$inferSelect;
   readonly newKey: typeof apiKeys.$inferInsert;
+  readonly gateway: typeof gateways.$inferSelect;
+  readonly newGateway: typeof gateways.$inferInsert;
 }
 
 interface PostgresRows {
@@ -59,11 +66,14 @@ interface PostgresRows {
   readonly newAccount: typeof postgresAccounts.$inferInsert;
   readonly key: typeof postgresApiKeys.$inferSelect;
   readonly newKey: typeof postgresApiKeys.$inferInsert;
+  readonly gateway: typeof postgresGateways.$inferSelect;
+  readonly newGateway: typeof postgresGateways.$inferInsert;
 }
 
 interface PostgresTables {
   readonly accounts: typeof postgresAccounts;
   readonly apiKeys: typeof postgresApiKeys;
+  readonly gateways: typeof postgresGateways;
 }
 
 /** `never`, which nothing is, unless the rows of both dialects are equal. */
@@ -73,7 +83,7 @@ type TablesWithEqualRows = [SqliteRows, PostgresRows] extends [PostgresRows, Sql
 
 /**
  * The one place where PostgreSQL passes for SQLite. Both of Drizzle's builders have the same verbs for what
- * accounts and keys ask, and both can be awaited; that the rows are the same is checked by the compiler here.
+ * accounts, keys and gateways ask, and both can be awaited; that the rows are the same is checked by the compiler here.
  */
 function overPostgres(postgres: PostgresDatabase, tables: TablesWithEqualRows): Database {
   return {

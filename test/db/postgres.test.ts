@@ -183,8 +183,8 @@ function databaseOf(database: { readonly client: Client } | undefined): Client {
 }
 
 const TABLES = [
-  ...["accounts", "api_keys", "holds", "limit_counters", "schema_version", "spend_limits", "transfers"],
-  "wallets",
+  ...["accounts", "api_keys", "gateways", "holds", "limit_counters", "schema_version", "spend_limits"],
+  ...["transfers", "wallets"],
 ];
 
 async function tablesOf(client: Client): Promise<string[]> {

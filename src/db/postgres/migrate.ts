@@ -1,9 +1,10 @@
 import type { SQL } from "bun";
 import books from "./migrations/0000_books.sql" with { type: "text" };
 import storage from "./migrations/0001_storage.sql" with { type: "text" };
+import gateways from "./migrations/0002_gateways.sql" with { type: "text" };
 
 /** Every migration in order; what drizzle-kit generates is listed here by hand, which a test checks. */
-export const MIGRATIONS: readonly string[] = [books, storage];
+export const MIGRATIONS: readonly string[] = [books, storage, gateways];
 
 /** Of the advisory lock under which the schema changes; any number that nobody else uses will do. */
 const LOCK_ID = 8_655_424_553n;

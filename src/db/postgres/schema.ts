@@ -35,6 +35,17 @@ export const apiKeys = pgTable(
   (table) => [index("api_keys_account").on(table.accountId)],
 );
 
+/**
+ * Gateways that run on this database, each renewing its row, so that those which count limits apart from each
+ * other know it.
+ */
+export const gateways = pgTable("gateways", {
+  id: bytewise("id").primaryKey(),
+  /** Whether it counts limits in Redis, together with the others that do. */
+  hasRedis: boolean("has_redis").notNull(),
+  seenAtMs: whole("seen_at_ms").notNull(),
+});
+
 /** Cached balances: `posted` is the sum of the journal, `held` that of the open holds. Locked before all else. */
 export const wallets = pgTable(
   "wallets",

@@ -3,9 +3,10 @@ import books from "./migrations/0000_books.sql" with { type: "text" };
 import appendOnly from "./migrations/0001_append-only.sql" with { type: "text" };
 import chargesAndZones from "./migrations/0002_charges-and-zones.sql" with { type: "text" };
 import inOrderOfTime from "./migrations/0003_in-order-of-time.sql" with { type: "text" };
+import gateways from "./migrations/0004_gateways.sql" with { type: "text" };
 
 /** Every migration in order; what drizzle-kit generates is listed here by hand, which a test checks. */
-export const MIGRATIONS: readonly string[] = [books, appendOnly, chargesAndZones, inOrderOfTime];
+export const MIGRATIONS: readonly string[] = [books, appendOnly, chargesAndZones, inOrderOfTime, gateways];
 
 /**
  * Brings a database up to date, once, also when several processes start together. Throws when the

@@ -34,6 +34,17 @@ export const apiKeys = sqliteTable(
   (table) => [index("api_keys_account").on(table.accountId)],
 );
 
+/**
+ * Gateways that run on this database, each renewing its row, so that those which count limits apart from each
+ * other know it.
+ */
+export const gateways = sqliteTable("gateways", {
+  id: text().primaryKey(),
+  /** Whether it counts limits in Redis, together with the others that do. */
+  hasRedis: integer("has_redis", { mode: "boolean" }).notNull(),
+  seenAtMs: integer("seen_at_ms").notNull(),
+});
+
 /** Cached balances: `posted` is the sum of the journal, `held` that of the open holds. */
 export const wallets = sqliteTable(
   "wallets",

@@ -1,0 +1,235 @@
+import { Database as SqliteFile } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { connectDatabase, type Database } from "../../src/db/database.ts";
+import { openGatewayRows } from "../../src/db/gateways.ts";
+import type { DatabaseLocation } from "../../src/db/location.ts";
+import { watchNeighbours } from "../../src/limiter/neighbours.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import { createLogBook } from "../support/log-book.ts";
+import { createTestDatabase } from "../support/postgres.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { readSamples } from "../telemetry/samples.ts";
+
+// The first test may have to start a server.
+setDefaultTimeout(30_000);
+
+/** Short, but three of them are longer than a busy machine keeps a timer waiting. */
+const INTERVAL_MS = 250;
+const APART = '{"level":"warn","gateways":2,"event":"gateways count limits apart: set REDIS_URL on each"}';
+const TOGETHER = '{"level":"info","event":"limits are counted in one place again"}';
+
+interface Place {
+  readonly location: DatabaseLocation;
+  drop(): Promise<void> | void;
+}
+
+function sqlitePlace(): Place {
+  const folder = tempFolder();
+  const path = join(folder, "tollgate.db");
+  return { location: { dialect: "sqlite", path }, drop: () => rmSync(folder, { recursive: true }) };
+}
+
+async function postgresPlace(): Promise<Place> {
+  const { url, drop } = await createTestDatabase();
+  return { location: { dialect: "postgres", url }, drop };
+}
+
+/** A gateway as far as its neighbours see it. */
+interface Watcher {
+  readonly id: string;
+  readonly database: Database;
+  log(): string;
+  /** What its metric says. */
+  count(): Promise<number | undefined>;
+  /** Resolves when the metric says so. */
+  counts(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+async function startWatcher(location: DatabaseLocation, { hasRedis = false } = {}): Promise<Watcher> {
+  const database = await connectDatabase(location);
+  const log = createLogBook();
+  const metrics = createMetrics();
+  const id = crypto.randomUUID();
+  const watch = watchNeighbours({
+    ...{ database, gatewayId: id, hasRedis, log, metrics: metrics.limiter, intervalMs: INTERVAL_MS },
+  });
+  const count = async () => readSamples(await metrics.print()).get("tollgate_limiter_gateways");
+  return {
+    id,
+    database,
+    log: log.text,
+    count,
+    counts: (expected) => until(async () => (await count()) === expected),
+    close: async () => {
+      await watch.close();
+      await database.close();
+    },
+  };
+}
+
+async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error("It did not come to that within 10 s");
+    await Bun.sleep(10);
+  }
+}
+
+async function idsIn(database: Database): Promise<readonly string[]> {
+  return (await database.db.select().from(database.tables.gateways)).map(({ id }) => id);
+}
+
+describe.each([
+  ["SQLite", sqlitePlace],
+  ["PostgreSQL", postgresPlace],
+])("gateways on one database of %s", (_, createPlace) => {
+  let place: Place;
+  let first: Watcher;
+
+  beforeEach(async () => {
+    place = await createPlace();
+    first = await startWatcher(place.location);
+    await first.counts(1);
+  });
+
+  afterEach(async () => {
+    await first.close();
+    await place.drop();
+  });
+
+  test("say once each that they count limits apart, and once that it is over", async () => {
+    const second = await startWatcher(place.location);
+    await Promise.all([first.counts(2), second.counts(2)]);
+    const third = await startWatcher(place.location);
+    await Promise.all([first.counts(3), second.counts(3), third.counts(3)]);
+    await third.close();
+    await Promise.all([first.counts(2), second.counts(2)]);
+    await second.close();
+    await first.counts(1);
+    expect(second.log()).toBe(APART);
+    expect(third.log()).toMatch(/^\{"level":"warn","gateways":[23],"event":"gateways count [^\n]*$/);
+    expect(first.log()).toBe(`${APART}\n${TOGETHER}`);
+  });
+
+  test("take leave when they are closed, and leave no row", async () => {
+    const second = await startWatcher(place.location);
+    await first.counts(2);
+    await second.close();
+    expect(await idsIn(first.database)).toEqual([first.id]);
+  });
+
+  test("forget one that is gone without a word after three beats", async () => {
+    const rows = openGatewayRows(first.database);
+    const goneMs = 3 * INTERVAL_MS;
+    let isBeating = true;
+    const beating = (async () => {
+      while (isBeating) {
+        await rows.renew({ id: "killed", hasRedis: false }, goneMs);
+        await Bun.sleep(INTERVAL_MS / 2);
+      }
+    })();
+    await first.counts(2);
+    isBeating = false;
+    await beating;
+    const goneAtMs = performance.now();
+    await first.counts(1);
+    expect(performance.now() - goneAtMs).toBeGreaterThan(goneMs / 2);
+    expect(await idsIn(first.database)).toEqual([first.id]);
+    expect(first.log()).toBe(`${APART}\n${TOGETHER}`);
+    rows.close();
+  });
+
+  test("take the row that a killed process left for nobody", async () => {
+    const rows = openGatewayRows(first.database);
+    await rows.renew({ id: "killed", hasRedis: false }, 60_000);
+    const restarted = await startWatcher(place.location);
+    await Promise.all([first.counts(2), restarted.counts(2)]);
+    await until(async () => !(await idsIn(first.database)).includes("killed"));
+    expect([first.log(), restarted.log()]).toEqual([APART, APART]);
+    await restarted.close();
+    rows.close();
+  });
+
+  test("are one as far as they count in Redis, and one more for each that does not", async () => {
+    const sharing = [
+      await startWatcher(place.location, { hasRedis: true }),
+      await startWatcher(place.location, { hasRedis: true }),
+    ];
+    await Promise.all([first, ...sharing].map(({ counts }) => counts(2)));
+    expect([first, ...sharing].map(({ log }) => log())).toEqual([APART, APART, APART]);
+    const [one, other] = sharing;
+    await one?.close();
+    await other?.close();
+  });
+});
+
+test("gateways that all count in Redis have nothing to say", async () => {
+  const place = sqlitePlace();
+  const one = await startWatcher(place.location, { hasRedis: true });
+  const other = await startWatcher(place.location, { hasRedis: true });
+  const rows = openGatewayRows(one.database);
+  // Each has renewed its row twice after both were there.
+  const seen = await rows.renew({ id: "witness", hasRedis: true }, 60_000);
+  for (let beats = 0; beats < 2; beats++) await until(() => haveBeatenSince(one.database, seen));
+  expect([await one.count(), await other.count()]).toEqual([1, 1]);
+  expect([one.log(), other.log()]).toEqual(["", ""]);
+  await Promise.all([one.close(), other.close()]);
+  rows.close();
+  await place.drop();
+});
+
+async function haveBeatenSince(
+  { db, tables: { gateways } }: Database,
+  seen: readonly { readonly id: string; readonly seenAtMs: number }[],
+): Promise<boolean> {
+  const now = new Map((await db.select().from(gateways)).map(({ id, seenAtMs }) => [id, seenAtMs]));
+  return seen.every(({ id, seenAtMs }) => id === "witness" || (now.get(id) ?? 0) > seenAtMs);
+}
+
+test("a SQLite file that another process writes to holds up nobody, and its beats come after", async () => {
+  const place = sqlitePlace();
+  const first = await startWatcher(place.location);
+  await first.counts(1);
+  const busy = new SqliteFile(first.database.dialect === "sqlite" ? first.database.sqlite.path : "");
+  busy.run("BEGIN IMMEDIATE");
+  const longestMs = await longestStandstill(5 * INTERVAL_MS);
+  expect(longestMs).toBeLessThan(1_000);
+  expect(first.log()).toMatch(/^\{"level":"warn",[^\n]*"event":"cannot look for other gateways"\}$/);
+  busy.run("ROLLBACK");
+  const second = await startWatcher(place.location);
+  await Promise.all([first.counts(2), second.counts(2)]);
+  await Promise.all([first.close(), second.close()]);
+  busy.close();
+  await place.drop();
+});
+
+/** How long the event loop stood still at most, over some time. */
+async function longestStandstill(ms: number): Promise<number> {
+  const endMs = performance.now() + ms;
+  let [lastMs, longestMs] = [performance.now(), 0];
+  while (lastMs < endMs) {
+    await Bun.sleep(5);
+    const nowMs = performance.now();
+    longestMs = Math.max(longestMs, nowMs - lastMs);
+    lastMs = nowMs;
+  }
+  return longestMs;
+}
+
+test("a database that is gone is said once, fails nobody, and does not hold up the end", async () => {
+  const place = await postgresPlace();
+  const only = await startWatcher(place.location);
+  await only.counts(1);
+  await place.drop();
+  await until(() => only.log() !== "");
+  await Bun.sleep(4 * INTERVAL_MS);
+  const said = only.log();
+  expect(said).toMatch(/^\{"level":"warn",[^\n]*"event":"cannot look for other gateways"\}$/);
+  expect(said).not.toMatch(/INSERT|insert|postgres:\/\//);
+  const closingAtMs = performance.now();
+  await only.close();
+  expect(performance.now() - closingAtMs).toBeLessThan(5_000);
+});
