@@ -28,14 +28,17 @@ export interface LimitState {
   readonly tokens: WindowState | undefined;
 }
 
-/** A request that was let in. Exactly one of `settle` and `cancel` ends it; later calls do nothing. */
+/**
+ * A request that was let in. Exactly one of `settle` and `cancel` ends it; later calls do nothing. Both
+ * resolve when its slot is free for everyone, but after {@link PATIENCE_MS} at most, and never reject.
+ */
 export interface Admission {
   readonly admitted: true;
   readonly state: LimitState;
   /** Gives the slot back and corrects the tokens taken to the `tokens` really used. */
-  settle(tokens: number): void;
+  settle(tokens: number): Promise<void>;
   /** Undoes the admission whole: request, tokens and slot, as if it had never been asked for. */
-  cancel(): void;
+  cancel(): Promise<void>;
 }
 
 export interface Refusal {
@@ -52,12 +55,24 @@ export interface LimitUsage extends LimitState {
   readonly running: number;
 }
 
+/** How long a shared limiter is waited for. */
+export const PATIENCE_MS = 200;
+
+/** The shared limiter is away, and nobody is to be let in without it. */
+export class LimiterError extends Error {
+  override readonly name = "LimiterError";
+}
+
 /**
  * Decides requests per minute, tokens per minute and concurrency of key and account together:
  * all are taken or none is. Never more than N in any half-open 60 seconds.
+ * Throws {@link LimiterError} when it cannot decide.
  */
 export interface Limiter {
   admit(request: AdmissionRequest): Promise<Admission | Refusal>;
   /** Reads without taking. */
   usage(request: Omit<AdmissionRequest, "tokens">): Promise<LimitUsage>;
+  /** Rejects when it would let nobody in. */
+  ping(): Promise<void>;
+  close(): void;
 }

@@ -1,88 +1,116 @@
-import { createCallers } from "./callers.ts";
-import { type Bound, limitOf, limitStateOf } from "./limit-state.ts";
-import type { Admission, AdmissionRequest, Limiter, LimitUsage, Refusal } from "./limiter.ts";
+import { type Change, createAdmission, type Taken, wholeTokens } from "./admission.ts";
+import { createCallers, type LimitedCaller } from "./callers.ts";
+import { type Bound, limitOf, limitStateOf, type Standing } from "./limit-state.ts";
+import type { AdmissionRequest, Limiter, LimitUsage, Refusal } from "./limiter.ts";
 import { createSteadyClock } from "./steady-clock.ts";
-import { advance, type Counted, correct, take, waitMs } from "./window.ts";
+import { advance, type Counted, correct, resetMs, take, waitMs } from "./window.ts";
 
 export interface MemoryLimiterOptions {
   /** Milliseconds of any clock; only differences count, so one that cannot be set is best. */
   readonly now?: () => number;
 }
 
-/** The limiter of a single process. Nothing is awaited between looking and taking, so no lock is needed. */
-export function createMemoryLimiter({ now = monotonicMs }: MemoryLimiterOptions = {}): Limiter {
+/** The limiter of a single process; it answers at once. */
+export interface MemoryLimiter extends Limiter {
+  /** The same as `admit`, at once, for others to make an admission of. */
+  take(request: AdmissionRequest): Taken | Refusal;
+  /** Counts what was admitted elsewhere, whatever the limits are. Returns what ends it, to be called once. */
+  note(request: AdmissionRequest): (change: Change) => void;
+}
+
+/** Nothing is awaited between looking and taking, so no lock is needed. */
+export function createMemoryLimiter({ now = monotonicMs }: MemoryLimiterOptions = {}): MemoryLimiter {
   const clock = createSteadyClock(() => Math.floor(now()));
   const keys = createCallers();
   const accounts = createCallers();
 
-  function admit(request: AdmissionRequest): Admission | Refusal {
+  function findBoth(request: AdmissionRequest): Asked {
     const nowMs = clock();
-    const tokens = wholeTokens(request.tokens);
-    const key = { caller: keys.find(request.keyId, nowMs), limits: request.keyLimits };
+    const key = { caller: keys.find(nameOf(request), nowMs), limits: request.keyLimits };
     const account = { caller: accounts.find(request.accountId, nowMs), limits: request.accountLimits };
-
-    const rateWaitMs = Math.max(rateWait(key, tokens, nowMs), rateWait(account, tokens, nowMs));
-    const isRateShort = rateWaitMs > 0;
-    if (isRateShort || isFull(key) || isFull(account)) {
-      return {
-        admitted: false,
-        bound: isRateShort ? "rate" : "concurrency",
-        retryAfterS: isRateShort ? Math.ceil(rateWaitMs / 1000) : 1,
-        state: limitStateOf(key, account, nowMs),
-      };
-    }
-    return takeBoth({ key, account, tokens, nowMs, clock });
+    return { key, account, tokens: wholeTokens(request.tokens), nowMs, clock };
   }
 
   function usage(request: Omit<AdmissionRequest, "tokens">): LimitUsage {
     const nowMs = clock();
-    const key = { caller: keys.peek(request.keyId, nowMs), limits: request.keyLimits };
+    const key = { caller: keys.peek(nameOf(request), nowMs), limits: request.keyLimits };
     const account = { caller: accounts.peek(request.accountId, nowMs), limits: request.accountLimits };
-    return { ...limitStateOf(key, account, nowMs), running: key.caller.running };
+    return { ...stateOf({ key, account, nowMs }), running: key.caller.running };
   }
 
   return {
-    admit: async (request) => admit(request),
+    async admit(request) {
+      const decision = decide(findBoth(request));
+      return decision.admitted ? createAdmission(decision) : decision;
+    },
+    take: (request) => decide(findBoth(request)),
+    note: (request) => takeBoth(findBoth(request)),
     usage: async (request) => usage(request),
+    ping: async () => undefined,
+    close: () => undefined,
   };
 }
 
-interface Taking {
-  readonly key: Bound;
-  readonly account: Bound;
+/** A key goes by its account's name too. */
+function nameOf({ accountId, keyId }: Pick<AdmissionRequest, "accountId" | "keyId">): string {
+  return `${accountId}\0${keyId}`;
+}
+
+interface Limited {
+  readonly caller: LimitedCaller;
+  readonly limits: Bound["limits"];
+}
+
+interface Asked {
+  readonly key: Limited;
+  readonly account: Limited;
   readonly tokens: number;
   readonly nowMs: number;
   readonly clock: () => number;
 }
 
-function takeBoth({ key, account, tokens, nowMs, clock }: Taking): Admission {
+function decide(asked: Asked): Taken | Refusal {
+  const { key, account, tokens, nowMs } = asked;
+  const rateWaitMs = Math.max(rateWait(key, tokens, nowMs), rateWait(account, tokens, nowMs));
+  if (rateWaitMs > 0) return refusal("rate", Math.ceil(rateWaitMs / 1000), asked);
+  if (isFull(key) || isFull(account)) return refusal("concurrency", 1, asked);
+  const end = takeBoth(asked);
+  return { admitted: true, state: stateOf(asked), tokens, end };
+}
+
+function refusal(bound: Refusal["bound"], retryAfterS: number, asked: Asked): Refusal {
+  return { admitted: false, bound, retryAfterS, state: stateOf(asked) };
+}
+
+/** Returns what gives the slots back, once, and changes what was taken. */
+function takeBoth({ key, account, tokens, nowMs, clock }: Asked): (change: Change) => void {
   const second = take(key.caller.window, nowMs, tokens);
   take(account.caller.window, nowMs, tokens);
   key.caller.running += 1;
   account.caller.running += 1;
-
-  let isOver = false;
-  function end(change: Readonly<Record<Counted, number>>): void {
-    if (isOver) return;
-    isOver = true;
+  return (change) => {
     const endMs = clock();
     for (const { caller } of [key, account]) {
       caller.running -= 1;
       advance(caller.window, endMs);
       correct(caller.window, second, change);
     }
-  }
-
-  return {
-    admitted: true,
-    state: limitStateOf(key, account, nowMs),
-    settle: (used) => end({ requests: 0, tokens: isCount(used) ? Math.ceil(used) - tokens : 0 }),
-    cancel: () => end({ requests: -1, tokens: -tokens }),
   };
 }
 
+function stateOf({ key, account, nowMs }: Pick<Asked, "key" | "account" | "nowMs">) {
+  return limitStateOf(boundOf(key, nowMs), boundOf(account, nowMs));
+}
+
+function boundOf({ caller, limits }: Limited, nowMs: number): Bound {
+  const { window, running } = caller;
+  const { requests, tokens } = window;
+  const standing: Standing = { requests, tokens, running, resetMs: (of) => resetMs(window, nowMs, of) };
+  return { standing, limits };
+}
+
 /** How long the longest short window of one bound makes this request wait; 0 when none is short. */
-function rateWait(bound: Bound, tokens: number, nowMs: number): number {
+function rateWait(bound: Limited, tokens: number, nowMs: number): number {
   return Math.max(
     windowWait(bound, nowMs, { of: "requests", amount: 1 }),
     windowWait(bound, nowMs, { of: "tokens", amount: tokens }),
@@ -90,29 +118,18 @@ function rateWait(bound: Bound, tokens: number, nowMs: number): number {
 }
 
 function windowWait(
-  { caller, limits }: Bound,
+  { caller, limits }: Limited,
   nowMs: number,
   wanted: { of: Counted; amount: number },
 ): number {
   const limit = limitOf(limits, wanted.of);
   if (limit === undefined) return 0;
-  const used = wanted.of === "requests" ? caller.window.requests : caller.window.tokens;
-  const excess = limit <= 0 ? Number.POSITIVE_INFINITY : used + wanted.amount - limit;
+  const excess = limit <= 0 ? Number.POSITIVE_INFINITY : caller.window[wanted.of] + wanted.amount - limit;
   return waitMs(caller.window, nowMs, { of: wanted.of, excess });
 }
 
-function isFull({ caller, limits }: Bound): boolean {
+function isFull({ caller, limits }: Limited): boolean {
   return limits.concurrentRequests !== undefined && caller.running >= limits.concurrentRequests;
-}
-
-/** Throws RangeError: one NaN in a running sum would let everything in for ever. */
-function wholeTokens(tokens: number): number {
-  if (!isCount(tokens)) throw new RangeError(`Cannot admit ${tokens} tokens: expected a count from 0`);
-  return Math.ceil(tokens);
-}
-
-function isCount(tokens: number): boolean {
-  return tokens >= 0 && tokens <= Number.MAX_SAFE_INTEGER;
 }
 
 function monotonicMs(): number {

@@ -49,6 +49,9 @@ export function advance(window: Window, nowMs: number): void {
     window.slotTokens[slot] = 0;
     window.oldest += 1;
   }
+  // Past 2^53 sums are not exact: what rounding left in them must not stay.
+  window.requests = 0;
+  window.tokens = 0;
 }
 
 /** Counts one request. Returns its slot's second, by which it is corrected later. */
@@ -99,6 +102,23 @@ export function resetMs(window: Window, nowMs: number, of: Counted): number {
     if (at(counts, slot) > 0) return at(window.slotLastMs, slot) + WINDOW_MS - nowMs;
   }
   return 0;
+}
+
+/** The seconds that still count, oldest first. */
+export function slotsOf(window: Window) {
+  const slots: { second: number; requests: number; tokens: number; lastMs: number }[] = [];
+  for (let second = window.oldest; second <= window.newest; second += 1) {
+    const slot = second % SLOTS;
+    const requests = at(window.slotRequests, slot);
+    if (requests === 0) continue;
+    slots.push({
+      second,
+      requests,
+      tokens: at(window.slotTokens, slot),
+      lastMs: at(window.slotLastMs, slot),
+    });
+  }
+  return slots;
 }
 
 function countsOf(window: Window, of: Counted): Float64Array {

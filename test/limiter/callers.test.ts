@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createCallers } from "../../src/limiter/callers.ts";
-import { take } from "../../src/limiter/window.ts";
+import { advance, take } from "../../src/limiter/window.ts";
 
 test("callers idle for a minute are forgotten while others come", () => {
   const callers = createCallers();
@@ -28,4 +28,19 @@ test("peek remembers nothing", () => {
   const callers = createCallers();
   expect(callers.peek("key", 0).window.requests).toBe(0);
   expect(callers.size).toBe(0);
+});
+
+test("a caller takes under 4 KB, however much it is admitted for", () => {
+  const { window } = createCallers().find("busy", 0);
+  for (let index = 0; index < 100_000; index += 1) {
+    advance(window, index * 10);
+    take(window, index * 10, 1_000_000);
+  }
+  let bytes = 0;
+  for (const part of Object.values(window)) {
+    // Anything else could grow without being counted here.
+    expect(typeof part === "number" || part instanceof Float64Array).toBe(true);
+    bytes += part instanceof Float64Array ? part.byteLength : 8;
+  }
+  expect(bytes).toBeLessThan(4096);
 });

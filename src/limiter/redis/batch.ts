@@ -1,0 +1,56 @@
+import type { Script, ScriptArgument } from "./script.ts";
+
+/** One request to a script that takes many: its share of the keys and arguments, and of the reply. */
+export interface ScriptRequest {
+  /** Requests of one group go together: what one server keeps. */
+  readonly group: string;
+  readonly keys: readonly string[];
+  readonly args: readonly ScriptArgument[];
+}
+
+interface Waiting extends ScriptRequest {
+  resolve(reply: readonly number[]): void;
+  reject(fault: unknown): void;
+}
+
+/** A script of more keeps others waiting on the server for longer than a millisecond. */
+const BATCH_MAX = 64;
+
+/**
+ * Runs a script once for all requests of one turn of the event loop: a hot caller is loaded and saved once
+ * for all of them. The script's reply has as many numbers for each request, in the same order.
+ */
+export function createBatches(script: Script): (request: ScriptRequest) => Promise<readonly number[]> {
+  let waiting: Waiting[] = [];
+
+  function flush(): void {
+    const all = Map.groupBy(waiting, ({ group }) => group);
+    waiting = [];
+    for (const group of all.values()) {
+      for (let start = 0; start < group.length; start += BATCH_MAX) {
+        void run(script, group.slice(start, start + BATCH_MAX));
+      }
+    }
+  }
+
+  return (request) => {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly number[]>();
+    if (waiting.push({ ...request, resolve, reject }) === 1) setImmediate(flush);
+    return promise;
+  };
+}
+
+async function run(script: Script, batch: readonly Waiting[]): Promise<void> {
+  try {
+    const reply = await script(
+      batch.flatMap(({ keys }) => keys),
+      batch.flatMap(({ args }) => args),
+    );
+    const share = reply.length / batch.length;
+    batch.forEach(({ resolve }, index) => {
+      resolve(reply.slice(index * share, (index + 1) * share));
+    });
+  } catch (fault) {
+    for (const { reject } of batch) reject(fault);
+  }
+}

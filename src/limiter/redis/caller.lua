@@ -1,0 +1,47 @@
+--[[
+  A key or an account: what it was admitted for, and what it has running. Each is loaded once for all
+  requests of a call, and saved once. KEYS has four for each request: window and leases of its key, window
+  and leases of its account.
+]]
+local callers, clock_now_ms = {}, clock_ms()
+
+local function caller_at(index)
+  local window_key, leases_key = KEYS[index], KEYS[index + 1]
+  local caller = callers[window_key]
+  if not caller then
+    caller = load_window(window_key)
+    caller.leases_key, caller.new_leases = leases_key, {}
+    callers[window_key] = caller
+    callers[#callers + 1] = caller
+  end
+  return caller
+end
+
+local function bring_to(caller, now_ms)
+  advance(caller, now_ms)
+  if now_ms >= caller.lease_end_ms then end_leases(caller, now_ms) end
+end
+
+-- The callers of one request, and the time that both can go by.
+local function callers_at(index)
+  local key, account = caller_at(index), caller_at(index + 2)
+  local now_ms = steady_ms(key, account, clock_now_ms)
+  bring_to(key, now_ms)
+  bring_to(account, now_ms)
+  return key, account, now_ms
+end
+
+local function save_callers()
+  for _, caller in ipairs(callers) do
+    if caller.is_changed then save_window(caller) end
+    save_leases(caller)
+  end
+end
+
+-- Appends what is known of a caller: requests, tokens, ms until each is whole again, and how many run.
+local function append_standing(reply, caller, now_ms)
+  local at = #reply
+  reply[at + 1], reply[at + 2] = caller.requests, caller.tokens
+  reply[at + 3], reply[at + 4] = reset_ms(caller, now_ms, REQUESTS), reset_ms(caller, now_ms, TOKENS)
+  reply[at + 5] = caller.running
+end

@@ -1,0 +1,65 @@
+--[[
+  The running requests of a caller: a sorted set of lease ids by the time in ms at which each ends. A lease
+  that no gateway renews any more ends by itself. The caller's window keeps how many there are, and a time
+  before which none of them ends.
+]]
+local LEASE_MS = 30000
+-- What is added within a second of that does not put the set's own end off.
+local LEASES_TTL_MS = LEASE_MS + SLOT_MS
+
+local function lease_text(now_ms)
+  return string.format('%d', now_ms + LEASE_MS)
+end
+
+local function lease_end_ms(caller, lease)
+  return tonumber(call('ZSCORE', caller.leases_key, lease) or nil)
+end
+
+-- Drops what has ended, shortens what a clock that was set back since would let live too long, and counts.
+local function end_leases(caller, now_ms)
+  local key, longest = caller.leases_key, lease_text(now_ms)
+  call('ZREMRANGEBYSCORE', key, '-inf', string.format('%d', now_ms))
+  for _, lease in ipairs(call('ZRANGEBYSCORE', key, '(' .. longest, '+inf')) do
+    call('ZADD', key, longest, lease)
+  end
+  local first = call('ZRANGE', key, '0', '0', 'WITHSCORES')
+  caller.lease_end_ms = tonumber(first[2] or longest)
+  caller.running = call('ZCARD', key)
+  caller.is_changed = caller.is_changed or caller.is_stored
+end
+
+local function add_lease(caller, lease, now_ms)
+  local new = caller.new_leases
+  new[#new + 1] = lease_text(now_ms)
+  new[#new + 1] = lease
+  caller.running = caller.running + 1
+end
+
+-- How many were added that had not been there: 1 or 0.
+local function renew_lease(caller, lease, now_ms)
+  local added = call('ZADD', caller.leases_key, lease_text(now_ms), lease)
+  call('PEXPIRE', caller.leases_key, LEASES_TTL_MS)
+  if added == 1 and caller.is_stored then
+    caller.running = caller.running + 1
+    caller.is_changed = true
+  end
+  return added
+end
+
+-- Whether it was there.
+local function drop_lease(caller, lease)
+  if call('ZREM', caller.leases_key, lease) == 0 then return false end
+  caller.running = math.max(caller.running - 1, 0)
+  caller.is_changed = caller.is_changed or caller.is_stored
+  return true
+end
+
+local function save_leases(caller)
+  local new = caller.new_leases
+  if #new == 0 then return end
+  call('ZADD', caller.leases_key, unpack(new))
+  -- A set of new ones only was not there before, and has no end yet.
+  if caller.is_fresh or #new == 2 * caller.running then
+    call('PEXPIRE', caller.leases_key, LEASES_TTL_MS)
+  end
+end

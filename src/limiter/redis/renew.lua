@@ -1,0 +1,20 @@
+--[[
+  Renews leases of running requests; one that was lost comes back, whatever the limits are.
+
+  Input, of each request:
+    KEYS 1, 2    window and leases of its key
+    KEYS 3, 4    window and leases of its account
+    ARGV 1       lease id
+
+  Output, of each request:
+    1            1 when its lease had been lost, else 0
+]]
+local reply = {}
+for request = 1, #KEYS / 4 do
+  local key, account = caller_at(request * 4 - 3), caller_at(request * 4 - 1)
+  local now_ms = steady_ms(key, account, clock_now_ms)
+  reply[request] = renew_lease(key, ARGV[request], now_ms)
+  renew_lease(account, ARGV[request], now_ms)
+end
+save_callers()
+return reply

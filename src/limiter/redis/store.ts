@@ -1,0 +1,109 @@
+import type { Standing } from "../limit-state.ts";
+import type { AdmissionRequest, Limits } from "../limiter.ts";
+import { createBatches } from "./batch.ts";
+import type { RedisConnection } from "./connection.ts";
+import { type CallerNames, keysOf } from "./keys.ts";
+import { patiently } from "./patience.ts";
+import { createScripts, REDIS_CLOCK, type Script, type ScriptArgument } from "./script.ts";
+import { readStanding, STANDING_LENGTH } from "./standing.ts";
+
+/** What Redis decided about a request. */
+export interface RedisDecision {
+  readonly outcome: "admitted" | "rate" | "concurrency";
+  /** For the longest of the short windows; 0 when none is short. */
+  readonly waitMs: number;
+  /** Of the admission, by which it is corrected later. */
+  readonly second: number;
+  readonly key: Standing;
+  readonly account: Standing;
+}
+
+/** The end of an admission that has a lease. */
+export interface Ending extends CallerNames {
+  readonly lease: string;
+  /** Of the admission; `undefined` when Redis never said whether it was one. */
+  readonly second: number | undefined;
+  /** Change of what it counts for. */
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+/** What was admitted in one second without Redis. */
+export interface MissedSecond {
+  /** Milliseconds since its last admission. */
+  readonly ageMs: number;
+  readonly requests: number;
+  readonly tokens: number;
+}
+
+/** The limits as Redis keeps them for all gateways. Everything rejects when Redis does not do it in time. */
+export interface RedisStore {
+  admit(request: AdmissionRequest, lease: string): Promise<RedisDecision>;
+  /** Returns whether the admission's lease was still there. */
+  settle(ending: Ending): Promise<boolean>;
+  renew(names: CallerNames, lease: string): Promise<void>;
+  usage(names: CallerNames): Promise<Pick<RedisDecision, "key" | "account">>;
+  /** Returns the second under which each counts in Redis; 0 for what was over a minute ago. */
+  restore(names: CallerNames, missed: readonly MissedSecond[]): Promise<readonly number[]>;
+  /** Resolves when the account's server can be written to. */
+  probe(accountId: string): Promise<void>;
+}
+
+const OUTCOMES = ["admitted", "rate", "concurrency"] as const;
+const PROBE_MS = 1_000;
+
+/** `clockLua` is what the scripts tell the time by: Redis's own clock, but in tests. */
+export function createRedisStore({ client }: RedisConnection, clockLua = REDIS_CLOCK): RedisStore {
+  const scripts = createScripts(client, clockLua);
+  const batched = (script: Script) => {
+    const run = createBatches((keys, args) => patiently(script(keys, args)));
+    return (names: CallerNames, ...args: readonly ScriptArgument[]) =>
+      run({ group: client.isCluster ? names.accountId : "", keys: keysOf(names), args });
+  };
+  const admit = batched(scripts.admit);
+  const settle = batched(scripts.settle);
+  const renew = batched(scripts.renew);
+  return {
+    async admit(request, lease) {
+      const { tokens, keyLimits, accountLimits } = request;
+      const limits = [...printLimits(keyLimits), ...printLimits(accountLimits)];
+      return readDecision(await admit(request, lease, Math.ceil(tokens), ...limits));
+    },
+    async settle(ending) {
+      const { lease, second = "", requests, tokens } = ending;
+      const [found] = await settle(ending, lease, second, requests, tokens);
+      return found === 1;
+    },
+    async renew(names, lease) {
+      await renew(names, lease);
+    },
+    async usage(names) {
+      const reply = await patiently(scripts.usage(keysOf(names), []));
+      return { key: readStanding(reply, 0), account: readStanding(reply, STANDING_LENGTH) };
+    },
+    restore(names, missed) {
+      const args = missed.flatMap(({ ageMs, requests, tokens }) => [ageMs, requests, tokens]);
+      return patiently(scripts.restore(keysOf(names), args));
+    },
+    async probe(accountId) {
+      const [, , account] = keysOf({ accountId, keyId: "" });
+      await patiently(client.set(`${account}:probe`, "", "PX", PROBE_MS));
+    },
+  };
+}
+
+function printLimits(limits: Limits): readonly ScriptArgument[] {
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
+  return [requestsPerMinute ?? "", tokensPerMinute ?? "", concurrentRequests ?? ""];
+}
+
+function readDecision(reply: readonly number[]): RedisDecision {
+  const [outcome = 0, waitMs = 0, second = 0] = reply;
+  return {
+    outcome: OUTCOMES[outcome] ?? "rate",
+    waitMs,
+    second,
+    key: readStanding(reply, 3),
+    account: readStanding(reply, 3 + STANDING_LENGTH),
+  };
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test";
+import type { Callers } from "./callers.ts";
+
+/** Concurrent requests: a slot is taken by the admission and given back by its end. */
+export function describeConcurrency({ caller, advance }: Callers): void {
+  describe("concurrent requests", () => {
+    test("a slot is taken until the call ends and is free at once after", async () => {
+      const { pass, fail, usage } = caller({ concurrentRequests: 2 });
+      const first = await pass();
+      const second = await pass();
+      expect(await fail()).toMatchObject({ bound: "concurrency", retryAfterS: 1 });
+      await first.settle(0);
+      expect((await usage()).running).toBe(1);
+      const third = await pass();
+      await fail();
+      await second.cancel();
+      await third.cancel();
+      expect((await usage()).running).toBe(0);
+    });
+
+    test("200 callers at once get exactly N slots, and their ends give back exactly those", async () => {
+      const { admit, usage } = caller({ concurrentRequests: 7 });
+      for (let round = 0; round < 3; round += 1) {
+        const decisions = await Promise.all(Array.from({ length: 200 }, () => admit()));
+        const admitted = decisions.filter((decision) => decision.admitted);
+        expect(admitted).toHaveLength(7);
+        expect((await usage()).running).toBe(7);
+        await Promise.all(admitted.map((admission) => admission.settle(0)));
+        expect((await usage()).running).toBe(0);
+      }
+    });
+
+    test("a call of an hour keeps its slot, and its key and account nothing else", async () => {
+      const limits = { requestsPerMinute: 2, tokensPerMinute: 10, concurrentRequests: 1 };
+      const { pass, fail, usage } = caller(limits, limits);
+      const long = await pass({ tokens: 9 });
+      await advance(3_600_000);
+      expect(await fail()).toMatchObject({ bound: "concurrency", retryAfterS: 1 });
+      expect(await usage()).toEqual({
+        requests: { limit: 2, remaining: 2, resetMs: 0 },
+        tokens: { limit: 10, remaining: 10, resetMs: 0 },
+        running: 1,
+      });
+      await long.settle(5);
+      await pass({ tokens: 10 });
+    });
+
+    test("an account's slots are shared by its keys, and running is each key's own", async () => {
+      const { pass, fail, usage } = caller({ concurrentRequests: 2 }, { concurrentRequests: 3 });
+      await pass({ key: "k1" });
+      const second = await pass({ key: "k1" });
+      await fail({ key: "k1" });
+      await pass({ key: "k2" });
+      await fail({ key: "k2" });
+      await fail({ key: "k3" });
+      const running = ["k1", "k2", "k3"].map(async (key) => (await usage({ key })).running);
+      expect(await Promise.all(running)).toEqual([2, 1, 0]);
+      await second.cancel();
+      await pass({ key: "k3" });
+      await fail({ key: "k1" });
+    });
+
+    test("requests without a bound are counted all the same", async () => {
+      const { pass, usage } = caller({});
+      const calls = [await pass(), await pass(), await pass()];
+      expect((await usage()).running).toBe(3);
+      await calls[0]?.settle(0);
+      expect((await usage()).running).toBe(2);
+    });
+  });
+}

@@ -1,0 +1,20 @@
+import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
+import { createManualClock } from "../clock.ts";
+import type { LimiterHarness } from "./harness.ts";
+
+/** The limiter of one process; what is killed takes its memory with it, so nothing of that can be tested. */
+export async function openInProcess(): Promise<LimiterHarness> {
+  const clock = createManualClock();
+  const limiter = createMemoryLimiter({ now: clock.now });
+  return {
+    replicas: [limiter],
+    nowMs: clock.now,
+    advance: async (ms) => clock.step(ms),
+    setClock: async (ms) => clock.step(ms),
+    async kill() {
+      throw new Error("a limiter in process has no other replica that could be killed");
+    },
+    renewedAtMs: () => undefined,
+    close: async () => limiter.close(),
+  };
+}

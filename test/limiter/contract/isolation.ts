@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test";
+import type { Callers } from "./callers.ts";
+
+const ONE = { requestsPerMinute: 1, tokensPerMinute: 10, concurrentRequests: 1 };
+
+/** Who shares a bound with whom. */
+export function describeIsolation({ caller, advance }: Callers): void {
+  describe("keys and accounts", () => {
+    test("an account's bound holds over all its keys and no other account's", async () => {
+      const { pass, fail } = caller({}, { requestsPerMinute: 2 });
+      await pass({ key: "k1" });
+      await pass({ key: "k2" });
+      await fail({ key: "k3" });
+      await pass({ key: "k4", account: "other" });
+    });
+
+    test("one key of an account takes nothing from another", async () => {
+      const { pass, fail, usage } = caller(ONE);
+      await pass({ key: "k1", tokens: 10 });
+      await fail({ key: "k1" });
+      expect(await usage({ key: "k2" })).toEqual({
+        requests: { limit: 1, remaining: 1, resetMs: 0 },
+        tokens: { limit: 10, remaining: 10, resetMs: 0 },
+        running: 0,
+      });
+      await pass({ key: "k2", tokens: 10 });
+    });
+
+    test.each([
+      ["an id that is both a key's and its account's", ["same", "same"], ["same", "k2"]],
+      ["one account's key and another account's of the same id", ["a", "k1"], ["b", "k1"]],
+      ["ids that come to the same when they are joined by a colon", ["a:b", "c"], ["a", "b:c"]],
+      ["ids with braces in them", ["a}", "k"], ["a", "}k"]],
+      ["ids with braces around them", ["{a}", "k"], ["a", "k"]],
+      ["a key and one that is called like its leases", ["a", "k"], ["a", "k:leases"]],
+      ["an account and one that is called like its leases", ["a", "k"], ["a:leases", "k"]],
+      ["letters of two sizes", ["a", "K"], ["a", "k"]],
+      ["other scripts", ["ä", "鍵"], ["ä", "鍵\u200b"]],
+    ] as const)("%s are told apart", async (_name, [account, key], [otherAccount, otherKey]) => {
+      const { pass, fail } = caller(ONE);
+      await pass({ account, key, tokens: 10 });
+      await pass({ account: otherAccount, key: otherKey, tokens: 10 });
+      await fail({ account, key });
+      await fail({ account: otherAccount, key: otherKey });
+    });
+
+    test("200 keys keep their own minutes", async () => {
+      const { admit } = caller({ requestsPerMinute: 2 });
+      const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
+      const round = async () =>
+        (await Promise.all(keys.map((key) => admit({ key })))).filter((d) => d.admitted).length;
+      expect(await round()).toBe(200);
+      await advance(30_000);
+      expect(await round()).toBe(200);
+      expect(await round()).toBe(0);
+      await advance(30_000);
+      expect(await round()).toBe(200);
+      expect(await round()).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,157 @@
+import { once } from "node:events";
+import type { Cluster, Redis } from "ioredis";
+import { parseRedisUrl } from "../../../src/config/redis-url.ts";
+import { connectRedis, type RedisConnection } from "../../../src/limiter/redis/connection.ts";
+import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
+import { createRedisLimiter } from "../../../src/limiter/redis.ts";
+import { createMetrics } from "../../../src/telemetry/metrics.ts";
+import { testRedisUrl } from "../../support/redis.ts";
+import { createManualClock, type ManualClock } from "../clock.ts";
+import type { LimiterHarness } from "./harness.ts";
+
+const REPLICAS = 3;
+const START_MAX_MS = 5_000;
+
+/** Three limiters on one real Redis, which tell the time by a key of their own, as does what they repeat. */
+export async function openOnRedis(): Promise<LimiterHarness> {
+  const clock = createManualClock();
+  const redis = await connectClocked(clock);
+  const faults: string[] = [];
+  const replicas = Array.from({ length: REPLICAS }, () => openReplica({ redis, clock, faults }));
+  const step = (ms: number) => redis.setNow(clock.now() + ms);
+
+  await Promise.all(replicas.map(({ limiter }) => limiter.start()));
+  return {
+    replicas: replicas.map(({ limiter }) => limiter),
+    nowMs: clock.now,
+    async advance(ms) {
+      let leftMs = ms;
+      for (;;) {
+        const waitMs = Math.min(...replicas.map(({ repeated }) => repeated.waitMs()));
+        if (waitMs > leftMs) break;
+        await step(waitMs);
+        leftMs -= waitMs;
+        for (const { repeated } of replicas) repeated.pass(waitMs);
+        await Promise.all(replicas.map(({ client }) => untilAnswered(client)));
+      }
+      await step(leftMs);
+      for (const { repeated } of replicas) repeated.pass(leftMs);
+    },
+    setClock: step,
+    async kill(replica) {
+      replicas[replica]?.repeated.stop();
+    },
+    renewedAtMs: (replica) => replicas[replica]?.repeated.ranAtMs(),
+    async close() {
+      for (const { limiter } of replicas) limiter.close();
+      await redis.close();
+      // Whatever a test saw then was not what Redis says.
+      if (faults.length > 0) throw new Error(`Redis was too slow for this test: ${faults.join(", ")}`);
+    },
+  };
+}
+
+/** A connection to the tests' Redis, and a clock there for scripts. */
+export interface ClockedRedis {
+  readonly location: RedisLocation;
+  readonly connection: RedisConnection;
+  /** Lua that reads the clock. */
+  readonly clockLua: string;
+  /** Sets it there and here. */
+  setNow(ms: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function connectClocked(clock: ManualClock): Promise<ClockedRedis> {
+  const location = readUrl(await testRedisUrl());
+  const connection = connectRedis(location);
+  const { client } = connection;
+  const clockKey = `test:clock:${crypto.randomUUID()}`;
+  const setNow = async (ms: number) => {
+    clock.step(ms - clock.now());
+    await client.set(clockKey, ms);
+  };
+  await untilConnected(client);
+  await setNow(clock.now());
+  return {
+    location,
+    connection,
+    clockLua: `local function clock_ms() return tonumber(call('GET', '${clockKey}')) end`,
+    setNow,
+    async close() {
+      await client.del(clockKey);
+      connection.close();
+    },
+  };
+}
+
+async function untilConnected(client: Redis | Cluster): Promise<void> {
+  if (client.status !== "ready") await once(client, "ready", { signal: AbortSignal.timeout(START_MAX_MS) });
+}
+
+interface ReplicaOptions {
+  readonly redis: ClockedRedis;
+  readonly clock: ManualClock;
+  /** Takes what the limiter says when Redis does not answer it in time. */
+  readonly faults: string[];
+}
+
+function openReplica({ redis, clock, faults }: ReplicaOptions) {
+  const connection = connectRedis(redis.location);
+  const repeated = createRepeated(clock);
+  const limiter = createRedisLimiter({
+    connection,
+    onFailure: "deny",
+    replicas: 1,
+    log: { info: () => undefined, warn: (fields, event) => void faults.push(`${event}: ${fields.fault}`) },
+    metrics: createMetrics().limiter,
+    clockLua: redis.clockLua,
+    now: clock.now,
+    every: repeated.every,
+  });
+  return { limiter, client: connection.client, repeated };
+}
+
+/** What a limiter does again and again, by time that only passes when it is told. */
+function createRepeated(clock: ManualClock) {
+  let tasks: { readonly everyMs: number; readonly run: () => void; waitMs: number }[] = [];
+  let ranAtMs: number | undefined;
+  const stop = () => {
+    tasks = [];
+  };
+  return {
+    every(everyMs: number, run: () => void): () => void {
+      tasks.push({ everyMs, run, waitMs: everyMs });
+      return stop;
+    },
+    /** Until something is due. */
+    waitMs: () => Math.min(...tasks.map(({ waitMs }) => waitMs)),
+    pass(ms: number): void {
+      for (const task of tasks) {
+        task.waitMs -= ms;
+        if (task.waitMs > 0) continue;
+        task.waitMs = task.everyMs;
+        task.run();
+        ranAtMs = clock.now();
+      }
+    },
+    ranAtMs: () => ranAtMs,
+    stop,
+  };
+}
+
+/** Until Redis has done what a limiter began in this turn; a script it has never seen takes it two answers. */
+async function untilAnswered(client: Redis | Cluster): Promise<void> {
+  for (let answer = 0; answer < 2; answer += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await client.exists("test:answer");
+  }
+}
+
+function readUrl(url: string): RedisLocation {
+  const location = parseRedisUrl(url, (wrong, expected) => {
+    throw new Error(`TEST_REDIS_URL ${wrong}: expected ${expected}`);
+  });
+  if (!location) throw new Error("TEST_REDIS_URL is no address");
+  return { ...location, tls: undefined };
+}

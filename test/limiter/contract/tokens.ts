@@ -1,0 +1,124 @@
+import { describe, expect, test } from "bun:test";
+import type { Callers } from "./callers.ts";
+
+/** Tokens per minute: the estimate at admission, the actual from the settlement on. */
+export function describeTokens({ caller, advance }: Callers): void {
+  describe("tokens per minute", () => {
+    test("the estimate counts until the settlement and the actual afterwards", async () => {
+      const { pass, fail, usage } = caller({ tokensPerMinute: 1000 });
+      const call = await pass({ tokens: 900 });
+      expect(await fail({ tokens: 101 })).toMatchObject({ bound: "rate", retryAfterS: 60 });
+      await call.settle(300);
+      expect((await usage()).tokens).toEqual({ limit: 1000, remaining: 700, resetMs: 60_000 });
+      await pass({ tokens: 700 });
+      await fail({ tokens: 1 });
+      await pass({ tokens: 0 });
+    });
+
+    test("a settlement above the estimate counts too and remaining stops at 0", async () => {
+      const { pass, fail, usage } = caller({ tokensPerMinute: 1000 });
+      await (await pass({ tokens: 600 })).settle(1500);
+      expect((await usage()).tokens).toEqual({ limit: 1000, remaining: 0, resetMs: 60_000 });
+      expect(await fail({ tokens: 0 })).toMatchObject({ bound: "rate", retryAfterS: 60 });
+    });
+
+    test.each([0, 899, 900, 901])(
+      "a settlement of %i for an estimate of 900 is what counts",
+      async (used) => {
+        const { pass, fail, usage } = caller({ tokensPerMinute: 1000 });
+        await (await pass({ tokens: 900 })).settle(used);
+        expect((await usage()).tokens?.remaining).toBe(1000 - used);
+        await fail({ tokens: 1001 - used });
+        await pass({ tokens: 1000 - used });
+      },
+    );
+
+    test("a correction leaves with the call it belongs to", async () => {
+      const { pass, usage } = caller({ tokensPerMinute: 1000 });
+      const early = await pass({ tokens: 900 });
+      await advance(30_000);
+      await early.settle(300);
+      await pass({ tokens: 700 });
+      await advance(29_999);
+      expect((await usage()).tokens).toEqual({ limit: 1000, remaining: 0, resetMs: 30_001 });
+      await advance(1);
+      expect((await usage()).tokens).toEqual({ limit: 1000, remaining: 300, resetMs: 30_000 });
+      await advance(30_000);
+      expect((await usage()).tokens).toEqual({ limit: 1000, remaining: 1000, resetMs: 0 });
+    });
+
+    test("a correction upwards leaves with the call it belongs to", async () => {
+      const { pass, fail } = caller({ tokensPerMinute: 1000 });
+      const early = await pass({ tokens: 100 });
+      await advance(59_999);
+      await early.settle(950);
+      expect(await fail({ tokens: 51 })).toMatchObject({ retryAfterS: 1 });
+      await advance(1);
+      await pass({ tokens: 1000 });
+    });
+
+    test.each([60_000, 60_999, 61_000, 61_001, 122_000, 3_600_000])(
+      "a settlement %i ms after the admission changes nothing any more",
+      async (afterMs) => {
+        const { pass, usage } = caller({ tokensPerMinute: 1000 });
+        const down = await pass({ tokens: 400 });
+        const up = await pass({ tokens: 500 });
+        await advance(afterMs);
+        await pass({ tokens: 400 });
+        await down.settle(0);
+        expect((await usage()).tokens?.remaining).toBe(600);
+        await up.settle(900);
+        expect((await usage()).tokens?.remaining).toBe(600);
+      },
+    );
+
+    test("the wait is as long as enough tokens take to leave", async () => {
+      const { pass, fail } = caller({ tokensPerMinute: 1000 });
+      for (const waitMs of [10_000, 10_000, 5000]) {
+        await pass({ tokens: 300 });
+        await advance(waitMs);
+      }
+      expect(await fail({ tokens: 101 })).toMatchObject({ retryAfterS: 35 });
+      expect(await fail({ tokens: 400 })).toMatchObject({ retryAfterS: 35 });
+      expect(await fail({ tokens: 401 })).toMatchObject({ retryAfterS: 45 });
+      expect(await fail({ tokens: 700 })).toMatchObject({ retryAfterS: 45 });
+      expect(await fail({ tokens: 701 })).toMatchObject({ retryAfterS: 55 });
+      expect(await fail({ tokens: 1000 })).toMatchObject({ retryAfterS: 55 });
+      await pass({ tokens: 100 });
+    });
+
+    test("a request without tokens passes an exhausted minute and not an overdrawn one", async () => {
+      const { pass, fail } = caller({ tokensPerMinute: 1000 });
+      const last = await pass({ tokens: 1000 });
+      await pass({ tokens: 0 });
+      await last.settle(1001);
+      await fail({ tokens: 0 });
+    });
+
+    test("an overdrawn minute lets in again as soon as the overdraft has left", async () => {
+      const { pass, fail } = caller({ tokensPerMinute: 100 });
+      await (await pass({ tokens: 10 })).settle(5000);
+      await advance(20_000);
+      expect(await fail({ tokens: 1 })).toMatchObject({ retryAfterS: 40 });
+      await advance(39_999);
+      expect(await fail({ tokens: 0 })).toMatchObject({ retryAfterS: 1 });
+      await advance(1);
+      await pass({ tokens: 100 });
+    });
+
+    test("more tokens than a minute ever admits are refused with a whole minute, also on an empty one", async () => {
+      const { fail } = caller({ tokensPerMinute: 1000 });
+      expect(await fail({ tokens: 1001 })).toMatchObject({ bound: "rate", retryAfterS: 60 });
+    });
+
+    test("the tokens of 250 calls come to their sum", async () => {
+      const { pass, usage } = caller({ tokensPerMinute: 1_000_000 });
+      for (let index = 1; index <= 250; index += 1) {
+        await (await pass({ tokens: 1000 })).settle(index);
+        await advance(index % 5 === 0 ? 997 : 1);
+      }
+      // 1 + … + 250; all within 50 s.
+      expect((await usage()).tokens?.remaining).toBe(1_000_000 - 31_375);
+    });
+  });
+}

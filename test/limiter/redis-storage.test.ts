@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Redis } from "ioredis";
+import type { AdmissionRequest } from "../../src/limiter/limiter.ts";
+import { testRedisUrl } from "../support/redis.ts";
+import type { LimiterHarness } from "./contract/harness.ts";
+import { openOnRedis } from "./contract/redis.ts";
+
+const KEY_BYTES_MAX = 4096;
+const IDLE_MS = 61_000;
+
+describe("what a limiter keeps in Redis", () => {
+  let redis: Redis;
+  beforeAll(async () => {
+    redis = new Redis(await testRedisUrl());
+  });
+  afterAll(() => redis.disconnect());
+
+  async function onRedis(live: (harness: LimiterHarness, request: AdmissionRequest) => Promise<void>) {
+    const harness = await openOnRedis();
+    const request: AdmissionRequest = {
+      accountId: crypto.randomUUID(),
+      keyId: crypto.randomUUID(),
+      keyLimits: { requestsPerMinute: 1e9, tokensPerMinute: 1e15, concurrentRequests: 1e9 },
+      accountLimits: { requestsPerMinute: 1e9, tokensPerMinute: 1e15, concurrentRequests: 1e9 },
+      tokens: 1000,
+    };
+    try {
+      await live(harness, request);
+    } finally {
+      await harness.close();
+    }
+  }
+
+  /** What is kept of an account; the limiter also asks now and then whether its server can be written to. */
+  async function keysOf({ accountId }: AdmissionRequest): Promise<string[]> {
+    const keys = await redis.keys(`*${accountId}*`);
+    return keys.filter((key) => !key.endsWith(":probe"));
+  }
+
+  /** The milliseconds each key has left, by name; -1 is for ever. */
+  async function lifetimes(request: AdmissionRequest): Promise<number[]> {
+    return Promise.all((await keysOf(request)).map((key) => redis.pttl(key)));
+  }
+
+  function expectMortal(left: readonly number[], atLeast: number): void {
+    expect(left.length).toBeGreaterThanOrEqual(atLeast);
+    for (const ms of left) expect(ms).toBeWithin(1, IDLE_MS + 1);
+  }
+
+  test("100,000 admissions in all the seconds of a minute take under 4 KB a key, at any N", async () => {
+    await onRedis(async ({ replicas, advance }, request) => {
+      for (let second = 0; second < 100; second += 1) {
+        const admitted = Array.from({ length: 1000 }, async (_, index) => {
+          const decision = await replicas[index % replicas.length]?.admit(request);
+          if (!decision?.admitted) throw new Error("refused");
+          await decision.settle(900);
+        });
+        await Promise.all(admitted);
+        await advance(600);
+      }
+      const keys = await keysOf(request);
+      expect(keys).toHaveLength(2);
+      for (const key of keys)
+        expect(await redis.memory("USAGE", key, "SAMPLES", 0)).toBeLessThan(KEY_BYTES_MAX);
+      const left = (await replicas[0]?.usage(request))?.requests?.remaining;
+      expect(left).toBe(1e9 - 100_000);
+    });
+  }, 30_000);
+
+  test("nothing is kept for longer than 61 s after the last admission", async () => {
+    await onRedis(async ({ replicas: [one, other], advance }, request) => {
+      if (!one || !other) throw new Error("there are no replicas");
+      const running = await one.admit(request);
+      if (!running.admitted) throw new Error("refused");
+      expectMortal(await lifetimes(request), 4);
+      for (let step = 0; step < 70; step += 1) {
+        const decision = await other.admit(request);
+        if (!decision.admitted) throw new Error("refused");
+        await (step % 2 ? decision.settle(5) : decision.cancel());
+        await other.usage(request);
+        await advance(333);
+        expectMortal(await lifetimes(request), 4);
+      }
+      await running.settle(7);
+      expectMortal(await lifetimes(request), 2);
+    });
+  });
+
+  test("the first admission of a second makes every key outlive all that the second may hold", async () => {
+    await onRedis(async ({ replicas: [one], advance }, request) => {
+      for (let second = 0; second < 3; second += 1) {
+        await one?.admit(request);
+        for (const key of await keysOf(request)) {
+          const longest = key.endsWith(":leases") ? 30_000 : 60_000;
+          // A second more, less what the machine took meanwhile.
+          expect(await redis.pttl(key)).toBeWithin(longest + 1, longest + 1001);
+          await redis.pexpire(key, 20_000);
+        }
+        await advance(1000);
+      }
+    });
+  });
+
+  test("a clock that is set leaves nothing behind for ever", async () => {
+    await onRedis(async ({ replicas: [one], setClock, advance }, request) => {
+      for (const ms of [3_600_000, -7_200_000, -500, 40_000, -31_536_000_000]) {
+        const decision = await one?.admit(request);
+        expect(decision?.admitted).toBe(true);
+        await setClock(ms);
+        await one?.usage(request);
+        expectMortal(await lifetimes(request), 2);
+        await advance(20_000);
+        expectMortal(await lifetimes(request), 2);
+      }
+    });
+  });
+
+  test("a question and a refusal store nothing", async () => {
+    await onRedis(async ({ replicas: [one] }, request) => {
+      await one?.usage(request);
+      for (const keyLimits of [
+        { requestsPerMinute: 0 },
+        { tokensPerMinute: 999 },
+        { concurrentRequests: 0 },
+      ]) {
+        expect(await one?.admit({ ...request, keyLimits })).toMatchObject({ admitted: false });
+      }
+      expect(await keysOf(request)).toEqual([]);
+    });
+  });
+
+  test("the leases of calls that have ended are gone at once", async () => {
+    await onRedis(async ({ replicas: [one] }, request) => {
+      const decisions = await Promise.all(Array.from({ length: 100 }, () => one?.admit(request)));
+      expect(await keysOf(request)).toHaveLength(4);
+      await Promise.all(decisions.map((decision) => decision?.admitted && decision.settle(1)));
+      expect(await keysOf(request)).toHaveLength(2);
+    });
+  });
+});
