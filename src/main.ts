@@ -10,14 +10,17 @@ import { createRefusalMemory } from "./gateway/refusal-memory.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { createRunningRequests } from "./http/running-requests.ts";
-import { listen } from "./http/serve.ts";
+import { listen as serveHttp } from "./http/serve.ts";
 import { type KeptBooks, keepBooks } from "./keep-books.ts";
+import { type KeptLimits, keepLimits } from "./keep-limits.ts";
 import { createAuthenticate } from "./keys/authenticate.ts";
 import { openJournal } from "./ledger/journal.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { createMemoryLimiter } from "./limiter/memory.ts";
+import { describeRedis } from "./limiter/redis/location.ts";
 import { logStrayFaults, untilSignal } from "./process.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
+import { serveMetrics } from "./telemetry/serve-metrics.ts";
 import { createTokenCounter } from "./tokens/count-tokens.ts";
 import { createDemoUpstream } from "./upstream/demo.ts";
 import { createHttpUpstream } from "./upstream/http-upstream.ts";
@@ -32,6 +35,8 @@ export interface Tollgate {
   readonly url: string;
   /** Where its ledger is served, "127.0.0.1:50051"; `undefined` is nowhere. */
   readonly ledgerAddress: string | undefined;
+  /** Where its metrics are served, "127.0.0.1:9464"; `undefined` is nowhere. */
+  readonly metricsAddress: string | undefined;
   readonly database: Database;
   readonly ledger: Ledger;
   /** Takes no more requests, lets running ones finish or cuts them at the drain limit, settles all, closes. */
@@ -40,45 +45,60 @@ export interface Tollgate {
 
 /** Puts the parts together and listens. Rejects when the database, the data folder or a port cannot be had. */
 export async function startTollgate(config: Config, log: Log): Promise<Tollgate> {
+  const metrics = createMetrics();
   const books = await keepBooks(config, log);
-  try {
-    const parts = createParts(config, books, log);
-    const http = await listenOrClose(config, parts);
-    const stop = async () => {
-      await Promise.all([http.stop(), waitAtMost(config.drainMs, books.stopServing())]);
-      await parts.close();
-      await books.close();
-    };
-    const { database, ledger, servedAt: ledgerAddress } = books;
-    return { url: http.url, ledgerAddress, database, ledger, stop };
-  } catch (error) {
+  const { database, ledger, servedAt: ledgerAddress } = books;
+  const limits = await keepLimits(config.limiter, { database, log, metrics: metrics.limiter });
+  const parts = createParts(config, { books, limits, log });
+  const closeParts = async () => {
+    await parts.close();
+    await limits.close();
     await books.close();
+  };
+  try {
+    const served = listen(config, parts, { metrics, log });
+    const stop = async () => {
+      await Promise.all([served.stop(), waitAtMost(config.drainMs, books.stopServing())]);
+      await closeParts();
+    };
+    return { ...served, ledgerAddress, database, ledger, stop };
+  } catch (error) {
+    await closeParts();
     throw error;
   }
 }
 
-async function listenOrClose(
-  { host, port, bodyBytesInFlightMax, drainMs }: Config,
-  { gateway, database, close }: Parts,
-) {
+/** Serves requests and metrics. Throws when a port cannot be had. */
+function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metrics; log: Log }) {
+  const http = serveRequests(config, parts);
+  try {
+    const { metricsListen } = config;
+    const served = metricsListen && serveMetrics({ metrics, listen: metricsListen, log });
+    const stop = async () => {
+      await http.stop();
+      await served?.stop();
+    };
+    return { url: http.url, metricsAddress: served?.address, stop };
+  } catch (error) {
+    void http.stop();
+    throw error;
+  }
+}
+
+function serveRequests({ host, port, bodyBytesInFlightMax, drainMs }: Config, { gateway, database }: Parts) {
   const running = createRunningRequests();
   const bodyBudget = createBodyBudget(bodyBytesInFlightMax);
   let isDraining = false;
-  const isUp = createReadiness([database.ping, gateway.ledger.ping]);
+  const isUp = createReadiness([database.ping, gateway.ledger.ping, gateway.limiter.ping]);
   const isReady = async () => !isDraining && isUp();
-  try {
-    const server = listen({ gateway, bodyBudget, running, isReady }, { host, port });
-    const stop = async () => {
-      isDraining = true;
-      await waitAtMost(drainMs, Promise.all([server.stop(), running.idle()]));
-      await server.stop(true);
-      await waitAtMost(CUT_MS, running.idle());
-    };
-    return { url: server.url.origin, stop };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  const server = serveHttp({ gateway, bodyBudget, running, isReady }, { host, port });
+  const stop = async () => {
+    isDraining = true;
+    await waitAtMost(drainMs, Promise.all([server.stop(), running.idle()]));
+    await server.stop(true);
+    await waitAtMost(CUT_MS, running.idle());
+  };
+  return { url: server.url.origin, stop };
 }
 
 interface Parts {
@@ -88,7 +108,13 @@ interface Parts {
   close(): Promise<void>;
 }
 
-function createParts(config: Config, { database, ledger }: KeptBooks, log: Log): Parts {
+interface Kept {
+  readonly books: KeptBooks;
+  readonly limits: KeptLimits;
+  readonly log: Log;
+}
+
+function createParts(config: Config, { books: { database, ledger }, limits, log }: Kept): Parts {
   const journal = openJournal({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const tokens = createTokenCounter();
@@ -96,7 +122,7 @@ function createParts(config: Config, { database, ledger }: KeptBooks, log: Log):
   const gateway: Gateway = {
     authenticate: createAuthenticate({ database }),
     catalog: createCatalog(config.models),
-    limiter: createMemoryLimiter(),
+    limiter: limits.limiter,
     ledger,
     journal,
     upstreams: createUpstreams(config),
@@ -123,10 +149,11 @@ export async function serve(config: Config): Promise<void> {
   logStrayFaults(log);
   const ended = untilSignal();
   const tollgate = await startTollgate(config, log);
-  const { url, ledgerAddress } = tollgate;
+  const { url, ledgerAddress, metricsAddress: metrics } = tollgate;
   const ledger = config.ledger.remote?.address ?? ledgerAddress;
   const database = describeLocation(config.database);
-  log.info({ url, ledger, database, models: config.models.length }, "listening");
+  const redis = config.limiter.redis && describeRedis(config.limiter.redis);
+  log.info({ url, ledger, database, redis, metrics, models: config.models.length }, "listening");
   const welcome = await welcomeFirstStart(tollgate, config);
   // On stderr, because stdout is the log, and a log must not hold a key.
   if (welcome) process.stderr.write(welcome);

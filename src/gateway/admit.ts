@@ -1,12 +1,15 @@
 import { GatewayError } from "../errors.ts";
 import type { Caller } from "../keys/key.ts";
-import type { Admission, LimitState, Limits, WindowState } from "../limiter/limiter.ts";
+import type { Admission, AdmissionRequest, LimitState, Limits, WindowState } from "../limiter/limiter.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import { fitMinute, type Quote, tokensOf } from "./quote.ts";
+
+type LimitedCaller = Omit<AdmissionRequest, "tokens">;
 
 /** A request that was let in, with a quote that a minute can hold. */
 export interface Admitted {
   readonly admission: Admission;
+  readonly limited: LimitedCaller;
   readonly quote: Quote;
 }
 
@@ -26,18 +29,25 @@ export async function admit(
     accountLimits.tokensPerMinute ?? Infinity,
   );
   const quote = fitMinute(asked, perMinute);
-  const { accountId, id: keyId } = caller.key;
-  const decision = await limiter.admit({
-    accountId,
-    keyId,
-    keyLimits,
-    accountLimits,
-    tokens: tokensOf(quote),
-  });
+  const limited = { accountId: caller.key.accountId, keyId: caller.key.id, keyLimits, accountLimits };
+  const decision = await limiter.admit({ ...limited, tokens: tokensOf(quote) });
   reply.setHeaders(limitHeaders(decision.state, call.wire.surface));
-  if (decision.admitted) return { admission: decision, quote };
+  if (decision.admitted) return { admission: decision, limited, quote };
   const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
   throw new GatewayError(cause, { retryAfterS: decision.retryAfterS });
+}
+
+/** Undoes an admission whole, and says in headers what is left then. */
+export async function giveBack(
+  { limiter }: Gateway,
+  call: Call,
+  { admission, limited }: Admitted,
+  reply: Reply,
+): Promise<void> {
+  await admission.cancel();
+  // Without the limiter the refusal still stands: only its headers are those of a moment ago.
+  const state = await limiter.usage(limited).catch(() => undefined);
+  if (state) reply.setHeaders(limitHeaders(state, call.wire.surface));
 }
 
 /** A key's own limits, and the configured ones where it has none. */

@@ -2,7 +2,7 @@ import { type Cause, GatewayError } from "../errors.ts";
 import type { Caller } from "../keys/key.ts";
 import { type HoldGrant, LedgerError, type LedgerRefusal, type OutcomeFacts } from "../ledger/ledger.ts";
 import { describeFault } from "../telemetry/log.ts";
-import type { Admitted } from "./admit.ts";
+import { type Admitted, giveBack } from "./admit.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { amountOf, fitGrant, type Quote } from "./quote.ts";
@@ -46,8 +46,8 @@ export async function takeHold(
     return { walletId, holdId: call.id, quote, meter };
   } catch (refusal) {
     // Only what is refused costs nothing; a request that met a fault of ours was admitted, and counts.
-    if (refusal instanceof GatewayError) admission.cancel();
-    else admission.settle(0);
+    if (refusal instanceof GatewayError) await giveBack(gateway, call, admitted, reply);
+    else await admission.settle(0);
     throw refusal;
   }
 }

@@ -20,12 +20,11 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
   const hold = await takeHold(gateway, { call, caller, admitted }, reply);
   try {
     const answer = await forward(gateway, call, hold, reply);
-    const bill = await settle(gateway, call, hold, answer);
-    admitted.admission.settle(bill.tokens);
+    const bill = await settle(gateway, call, { ...admitted, hold }, answer);
     recordAnswer(call.record, hold, answer, bill);
     conclude(answer.outcome, bill, reply);
   } finally {
     gateway.heartbeats.stop(hold.holdId);
-    admitted.admission.settle(0);
+    await admitted.admission.settle(0);
   }
 }

@@ -2,6 +2,7 @@ import type { Nanos } from "../domain/money.ts";
 import { totalTokensOf } from "../domain/usage.ts";
 import { bookEntry, isAway, type JournalEntry } from "../ledger/journal/entry.ts";
 import type { Balances, OutcomeFacts, Settlement } from "../ledger/ledger.ts";
+import type { Admission } from "../limiter/limiter.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Answer } from "./forward.ts";
 import type { Call, Gateway } from "./gateway.ts";
@@ -17,25 +18,32 @@ export interface Bill {
   readonly charged: Nanos;
   /** `undefined` when the ledger is away, and the settlement in the journal. */
   readonly balances: Balances | undefined;
-  /** What the tokens-per-minute window keeps of it. */
-  readonly tokens: number;
 }
 
-/** Books what an answer came to and frees the rest of its hold. Resolves when that is committed or journaled. */
-export async function settle(gateway: Gateway, call: Call, hold: OpenHold, answer: Answer): Promise<Bill> {
+/**
+ * Books what an answer came to, frees the rest of its hold, and gives its slot and unused tokens back. Resolves
+ * when that is committed or journaled.
+ */
+export async function settle(
+  gateway: Gateway,
+  call: Call,
+  { hold, admission }: { hold: OpenHold; admission: Admission },
+  answer: Answer,
+): Promise<Bill> {
   const charge = await chargeFor(answer.outcome, hold, gateway.tokens);
   const facts = factsOf(gateway, { call, hold, answer, charge });
   const request = { walletId: hold.walletId, holdId: hold.holdId, facts };
-  const settlement = await bookOrJournal(
-    gateway,
+  const entry: JournalEntry =
     charge.source === "none"
       ? { kind: "release", request }
-      : { kind: "settle", request: { ...request, amount: charge.amount } },
-  );
+      : { kind: "settle", request: { ...request, amount: charge.amount } };
+  const [settlement] = await Promise.all([
+    bookOrJournal(gateway, entry),
+    admission.settle(charge.usage ? totalTokensOf(charge.usage) : 0),
+  ]);
   return {
     charged: settlement?.captured ?? charge.amount,
     balances: settlement?.balances,
-    tokens: charge.usage ? totalTokensOf(charge.usage) : 0,
   };
 }
 

@@ -26,6 +26,7 @@ export async function openReplicaHouse(): Promise<House> {
   const ofGateway = {
     ...shared,
     PORT: `${port}`,
+    METRICS_LISTEN: "off",
     LEDGER_URL: `grpc://${address}`,
     TOLLGATE_CONFIG: configuration,
   };

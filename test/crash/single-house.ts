@@ -17,6 +17,7 @@ export async function openSingleHouse(): Promise<House> {
   const environment = {
     PORT: `${port}`,
     LEDGER_LISTEN: address,
+    METRICS_LISTEN: "off",
     LEDGER_TOKEN: TOKEN,
     TOLLGATE_CONFIG: configuration,
     LOG_LEVEL: "warn",

@@ -68,6 +68,16 @@ describe.each(SURFACES)("requests per minute on $path", (surface) => {
     }
   });
 
+  test("are said as they are after a 402 has given its own back", async () => {
+    const { secret } = await gateway.newPayer("0", {
+      limits: { requestsPerMinute: 3, tokensPerMinute: 9_000 },
+    });
+    const refused = await post(gateway, surface, { secret });
+    expect(refused.status).toBe(402);
+    expect(windowOf(refused, surface, "requests")).toMatchObject({ limit: 3, remaining: 3 });
+    expect(windowOf(refused, surface, "tokens")).toMatchObject({ limit: 9_000, remaining: 9_000 });
+  });
+
   test("are not said when there are none, and an upstream's are never passed on", async () => {
     const headers = {
       "x-ratelimit-limit-requests": "77",

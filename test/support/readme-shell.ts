@@ -49,6 +49,7 @@ export function createReadmeShell(folder: string): ReadmeShell {
     HOME: folder,
     PORT: "0",
     LEDGER_LISTEN: "off",
+    METRICS_LISTEN: "off",
     DATABASE_URL: `sqlite:${join(folder, "data/tollgate.db")}`,
     // A file of the developer's own in the repository would replace the demo.
     TOLLGATE_CONFIG: "/dev/null",

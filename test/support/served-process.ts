@@ -55,7 +55,10 @@ function launch(name: string, { folder, environment, throughScript }: ServeOptio
   const command = throughScript ? ["run", "--silent", "tollgate"] : [ENTRY];
   const child = Bun.spawn([process.execPath, ...command, name], {
     cwd: throughScript ? REPOSITORY : folder,
-    env: { PATH: process.env.PATH ?? "", PORT: "0", LEDGER_LISTEN: "off", ...environment },
+    env: {
+      ...{ PATH: process.env.PATH ?? "", PORT: "0", LEDGER_LISTEN: "off", METRICS_LISTEN: "off" },
+      ...environment,
+    },
     stdout: "pipe",
     stderr: "pipe",
     // A group of its own, so that a signal reaches the gateway behind a script runner too.

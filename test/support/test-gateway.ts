@@ -126,6 +126,7 @@ function configOf(
   return {
     host: "127.0.0.1",
     port: 0,
+    metricsListen: undefined,
     database: database ?? { dialect: "sqlite", path: join(folder, "tollgate.db") },
     dataFolder: folder,
     ledger: {
@@ -141,6 +142,7 @@ function configOf(
     models: models ?? [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
     keyLimits: limits ?? {},
     accountLimits: accountLimits ?? {},
+    limiter: { redis: undefined, onFailure: "local", replicas: 1 },
     bodyBytesInFlightMax: 512 * 1024 * 1024,
     holdTtlMs: 60_000,
     drainMs: 2_000,
