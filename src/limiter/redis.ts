@@ -14,14 +14,14 @@ import { createRedisLink, type RedisLink, type RedisLinkOptions } from "./redis/
 import type { RedisDecision } from "./redis/store.ts";
 import { shareOf } from "./share.ts";
 
-export interface RedisLimiterOptions extends Pick<RedisLinkOptions, "connection" | "log"> {
+type LinkOptions = Pick<RedisLinkOptions, "connection" | "log" | "clockLua" | "patienceMs">;
+
+export interface RedisLimiterOptions extends LinkOptions {
   /** Who counts while Redis is away: this process alone; or nobody does, and all is refused. */
   readonly onFailure: "local" | "deny";
   /** Gateways that share the Redis: without it each admits that part of every limit. */
   readonly replicas: number;
   readonly metrics: Pick<LimiterMetrics, "shared" | "decided">;
-  /** Redis's own clock but in tests. */
-  readonly clockLua?: string;
   readonly now?: () => number;
   readonly every?: RedisLinkOptions["every"];
 }
@@ -39,8 +39,8 @@ const MEANWHILE = { local: "limits are counted here alone", deny: "all requests 
  * the last minute.
  */
 export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
-  const { onFailure, replicas, metrics, now = monotonicMs, every = repeat, clockLua } = options;
-  const link = createRedisLink({ ...options, meanwhile: MEANWHILE[onFailure], clockLua, now, every });
+  const { onFailure, replicas, metrics, now = monotonicMs, every = repeat } = options;
+  const link = createRedisLink({ ...options, meanwhile: MEANWHILE[onFailure], now, every });
   const here = createMemoryLimiter({ now });
 
   function admitAlone(request: AdmissionRequest): Admission | Refusal {

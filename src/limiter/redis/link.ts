@@ -7,16 +7,20 @@ import type { CallerNames } from "./keys.ts";
 import { createLeases } from "./leases.ts";
 import type { MissedAdmission } from "./outage.ts";
 import { createShards, type Shard } from "./shards.ts";
-import { createRedisStore, type Ending, type RedisDecision, type RedisStore } from "./store.ts";
+import {
+  createRedisStore,
+  type Ending,
+  type RedisDecision,
+  type RedisStore,
+  type RedisStoreOptions,
+} from "./store.ts";
 
-export interface RedisLinkOptions {
+export interface RedisLinkOptions extends RedisStoreOptions {
   readonly connection: RedisConnection;
   readonly log: Pick<Log, "info" | "warn">;
   readonly metrics: Pick<LimiterMetrics, "shared">;
   /** What the log says of requests while Redis is away. */
   readonly meanwhile: string;
-  /** Lua by which the scripts tell the time. */
-  readonly clockLua: string | undefined;
   /** Milliseconds of a clock that cannot be set. */
   readonly now: () => number;
   /** Runs a task again and again until what it returns is called. */
@@ -62,7 +66,7 @@ const NOBODY = "nobody";
 
 export function createRedisLink(options: RedisLinkOptions): RedisLink {
   const { connection, now, every } = options;
-  const store = createRedisStore(connection, options.clockLua);
+  const store = createRedisStore(connection, options);
   const leases = createLeases((names, lease) => void asked(names, store.renew(names, lease)));
   const clock = createSteadyClock(() => Math.floor(now()));
   const shards = createShards({ ...options, clock, probe: store.probe, reason: connection.fault, onBack });

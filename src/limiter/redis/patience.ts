@@ -1,18 +1,16 @@
-import { PATIENCE_MS } from "../limiter.ts";
-
 /** A Redis that did not answer in time. */
 export class OverdueError extends Error {
   override readonly name = "OverdueError";
 }
 
 /**
- * What Redis answers; rejects with {@link OverdueError} when that takes longer than {@link PATIENCE_MS}. When
- * this process was held up itself, what has come meanwhile still counts as in time.
+ * What Redis answers; rejects with {@link OverdueError} when that takes longer than `ms`. When this process
+ * was held up itself, what has come meanwhile still counts as in time.
  */
-export function patiently<Reply>(reply: Promise<Reply>): Promise<Reply> {
+export function patiently<Reply>(ms: number, reply: Promise<Reply>): Promise<Reply> {
   const { promise: overdue, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(new OverdueError("Redis did not answer in time"));
   // Two turns: the sockets are read between them.
-  const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), PATIENCE_MS);
+  const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), ms);
   return Promise.race([reply, overdue]).finally(() => clearTimeout(timer));
 }

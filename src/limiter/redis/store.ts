@@ -1,5 +1,5 @@
 import type { Standing } from "../limit-state.ts";
-import type { AdmissionRequest, Limits } from "../limiter.ts";
+import { type AdmissionRequest, type Limits, PATIENCE_MS } from "../limiter.ts";
 import { createBatches } from "./batch.ts";
 import type { RedisConnection } from "./connection.ts";
 import { type CallerNames, keysOf } from "./keys.ts";
@@ -52,11 +52,21 @@ export interface RedisStore {
 const OUTCOMES = ["admitted", "rate", "concurrency"] as const;
 const PROBE_MS = 1_000;
 
-/** `clockLua` is what the scripts tell the time by: Redis's own clock, but in tests. */
-export function createRedisStore({ client }: RedisConnection, clockLua = REDIS_CLOCK): RedisStore {
+export interface RedisStoreOptions {
+  /** What the scripts tell the time by: Redis's own clock, but in tests. */
+  readonly clockLua?: string | undefined;
+  /** How long an answer may take. */
+  readonly patienceMs?: number | undefined;
+}
+
+export function createRedisStore(
+  { client }: RedisConnection,
+  { clockLua = REDIS_CLOCK, patienceMs = PATIENCE_MS }: RedisStoreOptions = {},
+): RedisStore {
+  const inTime = <Reply>(reply: Promise<Reply>) => patiently(patienceMs, reply);
   const scripts = createScripts(client, clockLua);
   const batched = (script: Script) => {
-    const run = createBatches((keys, args) => patiently(script(keys, args)));
+    const run = createBatches((keys, args) => inTime(script(keys, args)));
     return (names: CallerNames, ...args: readonly ScriptArgument[]) =>
       run({ group: client.isCluster ? names.accountId : "", keys: keysOf(names), args });
   };
@@ -78,16 +88,16 @@ export function createRedisStore({ client }: RedisConnection, clockLua = REDIS_C
       await renew(names, lease);
     },
     async usage(names) {
-      const reply = await patiently(scripts.usage(keysOf(names), []));
+      const reply = await inTime(scripts.usage(keysOf(names), []));
       return { key: readStanding(reply, 0), account: readStanding(reply, STANDING_LENGTH) };
     },
     restore(names, missed) {
       const args = missed.flatMap(({ ageMs, requests, tokens }) => [ageMs, requests, tokens]);
-      return patiently(scripts.restore(keysOf(names), args));
+      return inTime(scripts.restore(keysOf(names), args));
     },
     async probe(accountId) {
       const [, , account] = keysOf({ accountId, keyId: "" });
-      await patiently(client.set(`${account}:probe`, "", "PX", PROBE_MS));
+      await inTime(client.set(`${account}:probe`, "", "PX", PROBE_MS));
     },
   };
 }

@@ -20,8 +20,8 @@ local HEAD, HEAD_BYTES = '<ddddddddddd', 88
 local HEAD_END = '87'
 local SLOT, SLOT_BYTES = '<ddd', 24
 local WINDOW_BYTES = HEAD_BYTES + SLOTS * SLOT_BYTES
--- Until the last slot has left.
 local REQUESTS, TOKENS = 1, 2
+-- Until the last slot has left.
 local WINDOW_TTL_MS = WINDOW_MS + SLOT_MS
 
 local function load_window(key)
