@@ -1,4 +1,5 @@
 import { within } from "../domain/within.ts";
+import { NO_SHARD } from "../limiter/redis/cluster.ts";
 import { connectRedis, type RedisConnection } from "../limiter/redis/connection.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 
@@ -10,7 +11,10 @@ const ANSWER_MS = 3_000;
 const VERSION_MIN = [6, 2] as const;
 /** As the limiter's scripts do, it reads the clock; its key is where an account's keys are. */
 const SCRIPT = "return redis.call('TIME')";
-const KEY = "tollgate:{check}";
+const ACCOUNT = "check";
+const KEY = `tollgate:{${ACCOUNT}}`;
+
+const CLUSTER_DOWN = "names a cluster that is down, expected one that serves all its slots";
 
 /** What Redis and the connection say, as "what is wrong, what is expected"; the first that fits counts. */
 const SAYS: readonly (readonly [pattern: RegExp, fault: string])[] = [
@@ -26,7 +30,7 @@ const SAYS: readonly (readonly [pattern: RegExp, fault: string])[] = [
     "names a master that the sentinels do not know, expected one that they watch",
   ],
   [/cluster support disabled/, "names a server that is no cluster, expected redis://HOST:PORT for it"],
-  [/CLUSTERDOWN|Cluster isn't ready/, "names a cluster that is down, expected one that serves all its slots"],
+  [/CLUSTERDOWN|Cluster isn't ready/, CLUSTER_DOWN],
   [
     /CERT|UNABLE_TO_|SELF_SIGNED| certificate/,
     "names a server without a common trust, expected certificates that both sides trust: see REDIS_TLS_CA",
@@ -46,24 +50,26 @@ const SILENT =
  */
 export async function findRedisFault(location: RedisLocation | undefined): Promise<string | undefined> {
   if (!location) return undefined;
-  const { client, close } = connectRedis(location);
+  const connection = connectRedis(location);
   const said: string[] = [];
   try {
-    const fault = await within(ANSWER_MS, findFault(client, said), () => explain(said));
+    const fault = await within(ANSWER_MS, findFault(connection, said), () => explain(said));
     return fault && `REDIS_URL: ${fault}`;
   } finally {
-    close();
+    connection.close();
   }
 }
 
-async function findFault(client: Client, said: string[]): Promise<string | undefined> {
+async function findFault({ client, shardOf }: RedisConnection, said: string[]): Promise<string | undefined> {
   try {
     await untilReady(client, said);
     const servers = "nodes" in client ? client.nodes("master") : [client];
     const faults = await Promise.all(servers.map((server) => findServerFault(server, client, said)));
     const fault = faults.find((each) => each !== undefined);
-    if (fault === undefined) await client.eval(SCRIPT, 1, KEY);
-    return fault;
+    if (fault !== undefined) return fault;
+    if (shardOf(ACCOUNT) === NO_SHARD) return CLUSTER_DOWN;
+    await client.eval(SCRIPT, 1, KEY);
+    return undefined;
   } catch (error) {
     return explain([...said, printError(error)]);
   }

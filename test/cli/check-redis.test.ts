@@ -19,7 +19,7 @@ describe("findRedisFault", () => {
   beforeAll(async () => {
     server = await startRedisServer({ password: "right-canary" });
     await server.ask("ACL", "SETUSER", "reader", "on", ">pw-canary", "+info", "+ping");
-    await server.ask("ACL", "SETUSER", "scripts", "on", ">pw-canary", "~{*", "+eval", "+time");
+    await server.ask("ACL", "SETUSER", "scripts", "on", ">pw-canary", "~tollgate:*", "+eval", "+time");
   });
   afterAll(() => server.stop());
   const at = (login: string, path = "") => `redis://${login}127.0.0.1:${server.port}${path}`;

@@ -3,6 +3,9 @@ import type { RedisConnection } from "./connection.ts";
 import { linkOptions, pauseBefore } from "./link-options.ts";
 import type { RedisLocation } from "./location.ts";
 
+/** Where an account is whose slot no node serves, as far as is known. */
+export const NO_SHARD = "unknown";
+
 /** Between two times that the nodes are asked who serves what, however many signs of change there are. */
 const REFRESH_GAP_MS = 250;
 const REFRESH_EVERY_MS = 5_000;
@@ -44,7 +47,7 @@ export function connectCluster(location: RedisLocation): RedisConnection {
   client.on("+node", (node: Redis) => void node.connect().catch(() => {}));
   return {
     client,
-    shardOf: (accountId) => client.slots[slotOf(accountId)]?.[0] ?? "unknown",
+    shardOf: (accountId) => client.slots[slotOf(accountId)]?.[0] ?? NO_SHARD,
     fault: followFault(client),
     close() {
       slots.close();
