@@ -12,7 +12,7 @@ const VERSION_MIN = [6, 2] as const;
 /** As the limiter's scripts do, it reads the clock; its key is where an account's keys are. */
 const SCRIPT = "return redis.call('TIME')";
 const ACCOUNT = "check";
-const KEY = `tollgate:{${ACCOUNT}}`;
+const KEY = `tollgate:check:{${ACCOUNT}}`;
 
 const CLUSTER_DOWN = "names a cluster that is down, expected one that serves all its slots";
 

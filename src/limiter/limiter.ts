@@ -37,7 +37,7 @@ export interface Admission {
   readonly state: LimitState;
   /** Gives the slot back and corrects the tokens taken to the `tokens` really used. */
   settle(tokens: number): Promise<void>;
-  /** Undoes the admission whole: request, tokens and slot, as if it had never been asked for. */
+  /** Takes the admission back whole: request, tokens and slot count for nothing any more. */
   cancel(): Promise<void>;
 }
 

@@ -1,3 +1,4 @@
+import { waitAtMost } from "../domain/within.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 import { type Change, createAdmission, type Taken, wholeTokens } from "./admission.ts";
 import { limitStateOf } from "./limit-state.ts";
@@ -7,6 +8,7 @@ import {
   type Limiter,
   LimiterError,
   type LimitState,
+  PATIENCE_MS,
   type Refusal,
 } from "./limiter.ts";
 import { createMemoryLimiter } from "./memory.ts";
@@ -116,7 +118,8 @@ function takeAlone(link: RedisLink, request: AdmissionRequest, taken: Taken): Ad
   const missed = link.miss(request);
   const end = async (change: Change) => {
     await taken.end(change);
-    await link.end({ accountId, keyId, lease, ...(await missed.end(change)) });
+    const tell = async () => link.end({ accountId, keyId, lease, ...(await missed.end(change)) });
+    await waitAtMost(PATIENCE_MS, tell());
   };
   return createAdmission({ ...taken, end });
 }
@@ -135,12 +138,16 @@ function stateOf(standing: Pick<RedisDecision, "key" | "account">, limited: Limi
   );
 }
 
-function withShare<Request extends Limited>(request: Request, replicas: number): Request {
-  const { keyLimits, accountLimits } = request;
+/** The request as one of so many gateways sees it that each count a part of every limit. */
+function withShare<Request extends Limited & { readonly tokens?: number }>(
+  request: Request,
+  replicas: number,
+): Request {
+  const { keyLimits, accountLimits, tokens = 0 } = request;
   return {
     ...request,
-    keyLimits: shareOf(keyLimits, replicas),
-    accountLimits: shareOf(accountLimits, replicas),
+    keyLimits: shareOf(keyLimits, replicas, tokens),
+    accountLimits: shareOf(accountLimits, replicas, tokens),
   };
 }
 

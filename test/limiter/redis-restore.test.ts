@@ -53,6 +53,33 @@ describe("what was admitted without Redis and is told to it", () => {
     expect(seen).toEqual([315, 315, 314, 314, 212, 212, 208, 208, 0]);
   });
 
+  // What had left came back with what was restored into its second, left again, and took others with it.
+  test("brings nothing back that has left from its second", async () => {
+    const names = newNames();
+    await at(100);
+    for (let admitted = 0; admitted < 9; admitted += 1) await admit(names, 10);
+    await at(59_000);
+    await admit(names, 10);
+    await restoreAt(60_150, names, [{ ageMs: 59_900, requests: 1, tokens: 5 }]);
+    expect(await counted(names)).toEqual([2, 15]);
+    await at(60_250);
+    expect(await counted(names)).toEqual([1, 10]);
+    await at(119_000);
+    expect(await counted(names)).toEqual([0, 0]);
+  });
+
+  test("counts once, however often it is told, and is answered the same", async () => {
+    const names = newNames();
+    const missed = [
+      { ageMs: 2000, requests: 2, tokens: 20 },
+      { ageMs: 0, requests: 1, tokens: 10 },
+    ];
+    const id = crypto.randomUUID();
+    const answer = await restoreAt(5000, names, missed, id);
+    expect(await restoreAt(9000, names, missed, id)).toEqual(answer);
+    expect(await counted(names)).toEqual([3, 30]);
+  });
+
   test("is not counted when it is over a minute ago", async () => {
     const names = newNames();
     const missed = [
@@ -94,7 +121,7 @@ describe("what was admitted without Redis and is told to it", () => {
     await at(15_000);
     expect(await redis.store.admit(request, crypto.randomUUID())).toMatchObject({ outcome: "admitted" });
     const left = await redis.lifetimes(names);
-    expect(left).toHaveLength(4);
+    expect(left).toHaveLength(5);
     for (const ms of left) expect(ms).toBeWithin(1, 61_001);
   });
 

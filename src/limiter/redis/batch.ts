@@ -18,9 +18,12 @@ const BATCH_MAX = 64;
 
 /**
  * Runs a script once for all requests of one turn of the event loop: a hot caller is loaded and saved once
- * for all of them. The script's reply has as many numbers for each request, in the same order.
+ * for all of them. The script's reply has `replyLength` numbers for each request, in the same order.
  */
-export function createBatches(script: Script): (request: ScriptRequest) => Promise<readonly number[]> {
+export function createBatches(
+  script: Script,
+  replyLength: number,
+): (request: ScriptRequest) => Promise<readonly number[]> {
   let waiting: Waiting[] = [];
 
   function flush(): void {
@@ -28,7 +31,7 @@ export function createBatches(script: Script): (request: ScriptRequest) => Promi
     waiting = [];
     for (const group of all.values()) {
       for (let start = 0; start < group.length; start += BATCH_MAX) {
-        void run(script, group.slice(start, start + BATCH_MAX));
+        void run(script, replyLength, group.slice(start, start + BATCH_MAX));
       }
     }
   }
@@ -40,17 +43,24 @@ export function createBatches(script: Script): (request: ScriptRequest) => Promi
   };
 }
 
-async function run(script: Script, batch: readonly Waiting[]): Promise<void> {
+async function run(script: Script, replyLength: number, batch: readonly Waiting[]): Promise<void> {
   try {
     const reply = await script(
       batch.flatMap(({ keys }) => keys),
       batch.flatMap(({ args }) => args),
     );
-    const share = reply.length / batch.length;
+    checkReply(reply, replyLength * batch.length);
     batch.forEach(({ resolve }, index) => {
-      resolve(reply.slice(index * share, (index + 1) * share));
+      resolve(reply.slice(index * replyLength, (index + 1) * replyLength));
     });
   } catch (fault) {
     for (const { reject } of batch) reject(fault);
+  }
+}
+
+/** Throws TypeError: what is no answer of the script must not let anybody in. */
+function checkReply(reply: readonly number[], length: number): void {
+  if (!Array.isArray(reply) || reply.length !== length || !reply.every(Number.isInteger)) {
+    throw new TypeError("Redis answered a script with something else");
   }
 }

@@ -33,8 +33,8 @@ end
 
 local function save_callers()
   for _, caller in ipairs(callers) do
-    if caller.is_changed then save_window(caller) end
     save_leases(caller)
+    if caller.is_changed then save_window(caller) end
   end
 end
 

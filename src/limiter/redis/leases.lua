@@ -35,15 +35,11 @@ local function add_lease(caller, lease, now_ms)
   caller.running = caller.running + 1
 end
 
--- How many were added that had not been there: 1 or 0.
 local function renew_lease(caller, lease, now_ms)
-  local added = call('ZADD', caller.leases_key, lease_text(now_ms), lease)
-  call('PEXPIRE', caller.leases_key, LEASES_TTL_MS)
-  if added == 1 and caller.is_stored then
-    caller.running = caller.running + 1
-    caller.is_changed = true
-  end
-  return added
+  local new = caller.new_leases
+  new[#new + 1] = lease_text(now_ms)
+  new[#new + 1] = lease
+  caller.is_renewed = true
 end
 
 -- Whether it was there.
@@ -57,9 +53,13 @@ end
 local function save_leases(caller)
   local new = caller.new_leases
   if #new == 0 then return end
-  call('ZADD', caller.leases_key, unpack(new))
+  local added = call('ZADD', caller.leases_key, unpack(new))
   -- A set of new ones only was not there before, and has no end yet.
-  if caller.is_fresh or #new == 2 * caller.running then
+  if caller.is_fresh or caller.is_renewed or #new == 2 * caller.running then
     call('PEXPIRE', caller.leases_key, LEASES_TTL_MS)
+  end
+  if caller.is_renewed and added > 0 and caller.is_stored then
+    caller.running = call('ZCARD', caller.leases_key)
+    caller.is_changed = true
   end
 end

@@ -1,4 +1,5 @@
 import type { CallerNames } from "./keys.ts";
+import { inTurns } from "./turns.ts";
 
 /** The leases of this process's running requests. */
 export interface Leases {
@@ -6,25 +7,42 @@ export interface Leases {
   next(): string;
   /** From now on it is renewed. */
   add(lease: string, names: CallerNames): void;
-  drop(lease: string): void;
-  /** Renews those that are to be renewed, all in one turn. */
-  renew(isWanted: (names: CallerNames) => boolean): void;
+  /** Returns whether it was ever renewed. */
+  drop(lease: string): boolean;
+  has(lease: string): boolean;
+  /** Renews all of them; never rejects. */
+  renew(): Promise<void>;
+}
+
+interface Live {
+  readonly names: CallerNames;
+  isRenewed: boolean;
 }
 
 /** `renewOne` must not reject. A lease's id is unlike that of any other process. */
-export function createLeases(renewOne: (names: CallerNames, lease: string) => void): Leases {
-  const live = new Map<string, CallerNames>();
+export function createLeases(renewOne: (names: CallerNames, lease: string) => Promise<void>): Leases {
+  const live = new Map<string, Live>();
   const processId = crypto.randomUUID();
   let count = 0;
+
+  async function renewLive([lease, each]: readonly [string, Live]): Promise<void> {
+    if (!live.has(lease)) return;
+    each.isRenewed = true;
+    await renewOne(each.names, lease);
+  }
+
   return {
     next() {
       count += 1;
       return `${processId}:${count.toString(36)}`;
     },
-    add: (lease, names) => void live.set(lease, names),
-    drop: (lease) => void live.delete(lease),
-    renew(isWanted) {
-      for (const [lease, names] of live) if (isWanted(names)) renewOne(names, lease);
+    add: (lease, names) => void live.set(lease, { names, isRenewed: false }),
+    drop(lease) {
+      const isRenewed = live.get(lease)?.isRenewed ?? false;
+      live.delete(lease);
+      return isRenewed;
     },
+    has: (lease) => live.has(lease),
+    renew: () => inTurns([...live], renewLive),
   };
 }

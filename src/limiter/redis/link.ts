@@ -5,7 +5,7 @@ import { createSteadyClock } from "../steady-clock.ts";
 import type { RedisConnection } from "./connection.ts";
 import type { CallerNames } from "./keys.ts";
 import { createLeases } from "./leases.ts";
-import type { MissedAdmission } from "./outage.ts";
+import type { MissedAdmission } from "./missed.ts";
 import { createShards, type Shard } from "./shards.ts";
 import {
   createRedisStore,
@@ -63,53 +63,69 @@ const START_MAX_MS = 1_000;
 const START_PAUSE_MS = 10;
 /** Whose server is asked when it is about no account. */
 const NOBODY = "nobody";
+/** Rounds of telling what is missed, while more and more of it comes. */
+const ROUNDS_MAX = 5;
 
 export function createRedisLink(options: RedisLinkOptions): RedisLink {
   const { connection, now, every } = options;
   const store = createRedisStore(connection, options);
-  const leases = createLeases((names, lease) => void asked(names, store.renew(names, lease)));
+  const leases = createLeases(renew);
   const clock = createSteadyClock(() => Math.floor(now()));
-  const shards = createShards({ ...options, clock, probe: store.probe, reason: connection.fault, onBack });
+  const { probe } = store;
+  const shards = createShards({ ...options, clock, probe, reason: connection.fault, beforeBack, onBack });
   const shardOf = ({ accountId }: Pick<CallerNames, "accountId">) =>
     shards.of(connection.shardOf(accountId), accountId);
   const stopRenewing = every(RENEW_EVERY_MS, () => {
-    leases.renew((names) => !shardOf(names).isAway);
-    void shards.probeAll();
+    void leases.renew();
+    shards.probe();
   });
 
-  /** What Redis answers; `undefined` when it does not, and is lost. */
-  async function asked<Reply>(names: CallerNames, reply: Promise<Reply>): Promise<Reply | undefined> {
+  /** What a shard answers; `undefined` when it is away, or does not and is lost. */
+  async function ask<Reply>(shard: Shard, question: () => Promise<Reply>): Promise<Reply | undefined> {
+    if (shard.isAway) return undefined;
     try {
-      return await reply;
+      return await question();
     } catch (fault) {
-      shardOf(names).lose(fault);
+      shard.lose(fault);
       return undefined;
     }
   }
 
   async function admit(request: AdmissionRequest, lease: string): Promise<LinkDecision | undefined> {
-    const { isAway, losses } = shardOf(request);
-    if (isAway) return undefined;
-    const decision = await asked(request, store.admit(request, lease));
-    if (decision) return { ...decision, isOvertaken: shardOf(request).losses !== losses };
+    const shard = shardOf(request);
+    if (shard.isAway) return undefined;
+    const { losses } = shard;
+    const decision = await ask(shard, () => store.admit(request, lease));
+    if (decision) return { ...decision, isOvertaken: shard.losses !== losses };
     // It may have been admitted all the same.
-    shardOf(request).outage.owe(undoing(request, lease));
+    shard.owed.add(undoing(request, lease));
     return undefined;
   }
 
   async function end(ending: Ending): Promise<void> {
-    leases.drop(ending.lease);
-    const isTold = !shardOf(ending).isAway && (await asked(ending, store.settle(ending))) !== undefined;
-    if (!isTold && isNews(ending)) shardOf(ending).outage.owe(ending);
+    const shard = shardOf(ending);
+    const isKnown = leases.drop(ending.lease) || isNews(ending);
+    const isTold = (await ask(shard, () => store.settle(ending))) !== undefined;
+    if (!isTold && isKnown) shard.owed.add(ending);
   }
 
-  /** All of it leaves in one turn, before anything else that Redis is asked from now on. */
+  async function renew(names: CallerNames, lease: string): Promise<void> {
+    const shard = shardOf(names);
+    await ask(shard, () => store.renew(names, lease));
+    // Its end may have been told before that was done.
+    if (!leases.has(lease)) await ask(shard, () => store.settle({ ...names, lease, ...NO_CHANGE }));
+  }
+
+  /** Most of what it missed is told while it still counts as away, so that this stands in nobody's way. */
+  async function beforeBack({ missed }: Shard): Promise<void> {
+    for (let round = 0; round < ROUNDS_MAX && missed.isMuch(); round += 1) await missed.tell(store.restore);
+  }
+
+  /** The rest of it leaves in this turn, before anything else that is asked from now on. */
   function onBack(shard: Shard): void {
-    shard.outage.restore({
-      restore: (names, missed) => asked(names, store.restore(names, missed)),
-      settle: (ending) => void end(ending),
-    });
-    leases.renew((names) => shardOf(names) === shard);
+    shard.missed.tell(store.restore).catch(shard.lose);
+    void shard.owed.tell((ending) => ask(shard, () => store.settle(ending)));
+    void leases.renew();
   }
 
   return {
@@ -117,11 +133,11 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
     keepLease: leases.add,
     admit,
     end,
-    miss: (request) => shardOf(request).outage.note(request),
-    usage: async (names) => (shardOf(names).isAway ? undefined : asked(names, store.usage(names))),
+    miss: (request) => shardOf(request).missed.note(request),
+    usage: (names) => ask(shardOf(names), () => store.usage(names)),
     async start() {
       const fault = await firstFault(store);
-      if (fault !== undefined) shards.of(connection.shardOf(NOBODY), NOBODY).lose(fault);
+      if (fault !== undefined) shardOf({ accountId: NOBODY }).lose(fault);
     },
     ping: () => store.probe(NOBODY),
     close() {
@@ -132,7 +148,9 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
   };
 }
 
-/** Whether Redis would learn more from it than that a lease ends, of which it may never have heard. */
+const NO_CHANGE = { second: undefined, requests: 0, tokens: 0 };
+
+/** Whether Redis would learn more from it than that a lease ends, of which it has never heard unless it was renewed. */
 function isNews({ second, requests, tokens }: Ending): boolean {
   return second !== undefined || requests !== 0 || tokens !== 0;
 }

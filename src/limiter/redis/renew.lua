@@ -7,14 +7,15 @@
     ARGV 1       lease id
 
   Output, of each request:
-    1            1 when its lease had been lost, else 0
+    1            0
 ]]
 local reply = {}
 for request = 1, #KEYS / 4 do
   local key, account = caller_at(request * 4 - 3), caller_at(request * 4 - 1)
   local now_ms = steady_ms(key, account, clock_now_ms)
-  reply[request] = renew_lease(key, ARGV[request], now_ms)
+  renew_lease(key, ARGV[request], now_ms)
   renew_lease(account, ARGV[request], now_ms)
+  reply[request] = 0
 end
 save_callers()
 return reply

@@ -1,15 +1,18 @@
 import { describeFault, type Log } from "../../telemetry/log.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
-import { createOutage, type Outage } from "./outage.ts";
+import { createMissed, type Missed } from "./missed.ts";
+import { createOwed, type Owed } from "./owed.ts";
 
 /** A part of Redis that fails and comes back as a whole: the one server, or one of a cluster. */
 export interface Shard {
   readonly name: string;
-  /** What it missed while it was away, or misses now. */
-  readonly outage: Outage;
+  /** What it was not told of requests that were admitted without it. */
+  readonly missed: Missed;
+  /** What it was not told of requests that have ended. */
+  readonly owed: Owed;
   /** While it is, nobody waits for it. */
   readonly isAway: boolean;
-  /** How often it was lost so far. */
+  /** How often it was away. */
   readonly losses: number;
   /** Says that it did not do its work. From then on it is asked now and then whether it is back. */
   lose(fault: unknown): void;
@@ -18,28 +21,32 @@ export interface Shard {
 export interface ShardsOptions {
   /** Resolves when the server of an account does its work. */
   readonly probe: (accountId: string) => Promise<void>;
+  /** Called when it does its work again; it is away until that has resolved. */
+  readonly beforeBack: (shard: Shard) => Promise<void>;
   /** Called the moment it is back, before anything else is asked of it. */
   readonly onBack: (shard: Shard) => void;
   readonly log: Pick<Log, "info" | "warn">;
   readonly metrics: Pick<LimiterMetrics, "shared">;
   /** Why there is no connection; `undefined` while there is one. */
   readonly reason: () => string | undefined;
-  /** What the log says requests are while a shard is away. */
+  /** What the log says of requests while a shard is away. */
   readonly meanwhile: string;
   /** Milliseconds that only ever rise. */
   readonly clock: () => number;
 }
 
 export interface Shards {
-  /** The shard of that name; `accountId` is of an account on it. */
+  /** The shard of that name; `accountId` is of an account on it at this moment. */
   of(name: string, accountId: string): Shard;
   /** Loses each that is there and does not do its work, also when nobody wants anything of it. */
-  probeAll(): Promise<void>;
+  probe(): void;
   close(): void;
 }
 
-/** Between two questions whether a shard is back. */
-const PROBE_EVERY_MS = 100;
+/** Between two questions whether a shard is back; longer each time that it was back for a moment only. */
+const PAUSE_MIN_MS = 100;
+const PAUSE_MAX_MS = 5_000;
+const MOMENT_MS = 2_000;
 
 export function createShards(options: ShardsOptions): Shards {
   const shards = new Map<string, KeptShard>();
@@ -47,14 +54,14 @@ export function createShards(options: ShardsOptions): Shards {
     of(name, accountId) {
       let shard = shards.get(name);
       if (!shard) {
-        shard = createShard(name, accountId, options);
+        shard = createShard(name, options);
         shards.set(name, shard);
       }
+      shard.accountId = accountId;
       return shard;
     },
-    async probeAll() {
-      const there = [...shards.values()].filter(({ isAway }) => !isAway);
-      await Promise.all(there.map((shard) => shard.probe()));
+    probe() {
+      for (const shard of shards.values()) if (!shard.isAway) void shard.probe();
     },
     close() {
       for (const shard of shards.values()) shard.close();
@@ -63,42 +70,53 @@ export function createShards(options: ShardsOptions): Shards {
 }
 
 interface KeptShard extends Shard {
+  accountId: string;
   /** Never rejects. */
   probe(): Promise<void>;
   close(): void;
 }
 
-function createShard(name: string, accountId: string, options: ShardsOptions): KeptShard {
-  const { log, metrics, meanwhile, reason } = options;
+function createShard(name: string, options: ShardsOptions): KeptShard {
+  const { log, metrics, clock } = options;
   let timer: Timer | undefined;
   let isAway = false;
-  let losses = 0;
   let isClosed = false;
+  let isProbed = false;
+  let losses = 0;
+  let backAtMs = -MOMENT_MS;
+  let pauseMs = PAUSE_MIN_MS;
   metrics.shared(name, true);
 
   function lose(fault: unknown): void {
     if (isAway || isClosed) return;
     isAway = true;
     losses += 1;
+    pauseMs = clock() - backAtMs < MOMENT_MS ? Math.min(2 * pauseMs, PAUSE_MAX_MS) : PAUSE_MIN_MS;
     metrics.shared(name, false);
-    log.warn({ shard: name, reason: reason(), ...describeFault(fault) }, `Redis is away: ${meanwhile}`);
+    const reason = options.reason() ?? replyCode(fault);
+    log.warn({ shard: name, reason, ...describeFault(fault) }, `Redis is away: ${options.meanwhile}`);
     probeLater();
   }
   function probeLater(): void {
-    timer = setTimeout(() => void probe(), PROBE_EVERY_MS);
+    clearTimeout(timer);
+    timer = setTimeout(() => void probe(), pauseMs);
   }
   async function probe(): Promise<void> {
+    if (isProbed || isClosed) return;
+    isProbed = true;
     try {
-      await options.probe(accountId);
+      await options.probe(shard.accountId);
+      if (isAway) await options.beforeBack(shard);
       if (isAway && !isClosed) comeBack();
     } catch (fault) {
-      if (isClosed) return;
-      if (isAway) probeLater();
-      else lose(fault);
+      lose(fault);
     }
+    isProbed = false;
+    if (isAway && !isClosed) probeLater();
   }
   function comeBack(): void {
     isAway = false;
+    backAtMs = clock();
     options.onBack(shard);
     metrics.shared(name, true);
     log.info({ shard: name }, "Redis is back: it counts the limits again");
@@ -106,7 +124,9 @@ function createShard(name: string, accountId: string, options: ShardsOptions): K
 
   const shard: KeptShard = {
     name,
-    outage: createOutage(options.clock),
+    accountId: "",
+    missed: createMissed(clock),
+    owed: createOwed(clock),
     get isAway() {
       return isAway;
     },
@@ -121,4 +141,10 @@ function createShard(name: string, accountId: string, options: ShardsOptions): K
     },
   };
   return shard;
+}
+
+/** The word with which Redis begins what it refuses, such as OOM; the rest may hold arguments. */
+function replyCode(fault: unknown): string | undefined {
+  if (!(fault instanceof Error) || fault.name !== "ReplyError") return undefined;
+  return /^[A-Z]+\b/.exec(fault.message)?.[0];
 }

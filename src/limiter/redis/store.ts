@@ -2,7 +2,7 @@ import type { Standing } from "../limit-state.ts";
 import { type AdmissionRequest, type Limits, PATIENCE_MS } from "../limiter.ts";
 import { createBatches } from "./batch.ts";
 import type { RedisConnection } from "./connection.ts";
-import { type CallerNames, keysOf } from "./keys.ts";
+import { type CallerNames, keysOf, probeKeysOf, restoredKeyOf } from "./keys.ts";
 import { patiently } from "./patience.ts";
 import { createScripts, REDIS_CLOCK, type Script, type ScriptArgument } from "./script.ts";
 import { readStanding, STANDING_LENGTH } from "./standing.ts";
@@ -43,14 +43,16 @@ export interface RedisStore {
   settle(ending: Ending): Promise<boolean>;
   renew(names: CallerNames, lease: string): Promise<void>;
   usage(names: CallerNames): Promise<Pick<RedisDecision, "key" | "account">>;
-  /** Returns the second under which each counts in Redis; 0 for what was over a minute ago. */
-  restore(names: CallerNames, missed: readonly MissedSecond[]): Promise<readonly number[]>;
-  /** Resolves when the account's server can be written to. */
+  /**
+   * Returns the second under which each counts in Redis; 0 for what was over a minute ago. Told again under the
+   * same id, it changes nothing.
+   */
+  restore(names: CallerNames, id: string, missed: readonly MissedSecond[]): Promise<readonly number[]>;
+  /** Resolves when the account's server does its work: admits somebody beside the account, and ends that. */
   probe(accountId: string): Promise<void>;
 }
 
 const OUTCOMES = ["admitted", "rate", "concurrency"] as const;
-const PROBE_MS = 1_000;
 
 export interface RedisStoreOptions {
   /** What the scripts tell the time by: Redis's own clock, but in tests. */
@@ -65,19 +67,19 @@ export function createRedisStore(
 ): RedisStore {
   const inTime = <Reply>(reply: Promise<Reply>) => patiently(patienceMs, reply);
   const scripts = createScripts(client, clockLua);
-  const batched = (script: Script) => {
-    const run = createBatches((keys, args) => inTime(script(keys, args)));
+  const batched = (script: Script, replyLength: number) => {
+    const run = createBatches((keys, args) => inTime(script(keys, args)), replyLength);
     return (names: CallerNames, ...args: readonly ScriptArgument[]) =>
       run({ group: client.isCluster ? names.accountId : "", keys: keysOf(names), args });
   };
-  const admit = batched(scripts.admit);
-  const settle = batched(scripts.settle);
-  const renew = batched(scripts.renew);
+  const admit = batched(scripts.admit, 3 + 2 * STANDING_LENGTH);
+  const settle = batched(scripts.settle, 1);
+  const renew = batched(scripts.renew, 1);
   return {
     async admit(request, lease) {
       const { tokens, keyLimits, accountLimits } = request;
       const limits = [...printLimits(keyLimits), ...printLimits(accountLimits)];
-      return readDecision(await admit(request, lease, Math.ceil(tokens), ...limits));
+      return readDecision(await admit(request, lease, tokens, ...limits));
     },
     async settle(ending) {
       const { lease, second = "", requests, tokens } = ending;
@@ -91,13 +93,17 @@ export function createRedisStore(
       const reply = await inTime(scripts.usage(keysOf(names), []));
       return { key: readStanding(reply, 0), account: readStanding(reply, STANDING_LENGTH) };
     },
-    restore(names, missed) {
+    restore(names, id, missed) {
       const args = missed.flatMap(({ ageMs, requests, tokens }) => [ageMs, requests, tokens]);
-      return inTime(scripts.restore(keysOf(names), args));
+      const keys = [...keysOf(names), restoredKeyOf(names.accountId, id)];
+      return inTime(scripts.restore(keys, args));
     },
     async probe(accountId) {
-      const [, , account] = keysOf({ accountId, keyId: "" });
-      await inTime(client.set(`${account}:probe`, "", "PX", PROBE_MS));
+      const keys = probeKeysOf(accountId);
+      const lease = crypto.randomUUID();
+      const [outcome] = await inTime(scripts.admit(keys, [lease, 0, "", "", "", "", "", ""]));
+      if (outcome !== 0) throw new TypeError("Redis answered a probe with something else");
+      await inTime(scripts.settle(keys, [lease, "", 0, 0]));
     },
   };
 }

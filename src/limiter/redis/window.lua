@@ -98,6 +98,8 @@ local function reach(window, second)
     window.newest = second
     write_slot(window, newest, window.slot_requests, window.slot_tokens, window.last_ms)
   else
+    -- What left from there must not come back.
+    for left = second, window.oldest - 1 do write_slot(window, left, 0, 0, 0) end
     window.oldest = math.min(window.oldest, second)
     return
   end

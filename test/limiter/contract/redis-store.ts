@@ -41,9 +41,14 @@ export function useStore() {
       return { ...names, lease, second, requests: -1, tokens: -tokens };
     },
 
-    async restoreAt(ms: number, names: CallerNames, missed: readonly MissedSecond[]) {
+    async restoreAt(
+      ms: number,
+      names: CallerNames,
+      missed: readonly MissedSecond[],
+      id: string = crypto.randomUUID(),
+    ) {
       await at(ms);
-      return store.restore(names, missed);
+      return store.restore(names, id, missed);
     },
 
     /** Requests and tokens of the key; the account's are the same. */

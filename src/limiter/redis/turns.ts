@@ -1,0 +1,12 @@
+/** As many as one script call takes. */
+const AT_ONCE = 64;
+
+/**
+ * Does something with each of many, some at a time: all at once they would stand in the way of the requests
+ * that come meanwhile. Rejects as soon as one does, and leaves out the rest.
+ */
+export async function inTurns<Each>(all: readonly Each[], act: (each: Each) => Promise<void>): Promise<void> {
+  for (let start = 0; start < all.length; start += AT_ONCE) {
+    await Promise.all(all.slice(start, start + AT_ONCE).map(act));
+  }
+}
