@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { objectOf, post, SURFACES, type Surface } from "../support/client.ts";
+import { objectOf, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { quotedTokens, windowOf } from "../support/limit-headers.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -12,14 +13,6 @@ beforeAll(async () => {
 beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
-/** What a response says of a window, whichever surface it is on. */
-function windowOf({ headers }: Response, surface: Surface, what: "requests" | "tokens") {
-  const name = (part: string) =>
-    surface.name === "chat" ? `x-ratelimit-${part}-${what}` : `anthropic-ratelimit-${what}-${part}`;
-  const read = (part: string) => headers.get(name(part));
-  return { limit: Number(read("limit")), remaining: Number(read("remaining")), reset: read("reset") ?? "" };
-}
-
 /** Resolves when the key itself sees no request of its own running any more; rejects when that takes long. */
 async function nothingRuns(secret: string): Promise<void> {
   const deadline = performance.now() + 2_000;
@@ -29,11 +22,6 @@ async function nothingRuns(secret: string): Promise<void> {
     if (performance.now() > deadline) throw new Error("A request still runs");
     await Bun.sleep(3);
   }
-}
-
-/** Input bound and default ceiling of an ordinary request. */
-function quotedTokens(surface: Surface): number {
-  return Math.ceil(Buffer.byteLength(JSON.stringify(surface.body())) / 2) + 1_000;
 }
 
 describe.each(SURFACES)("requests per minute on $path", (surface) => {

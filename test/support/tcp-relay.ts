@@ -10,6 +10,9 @@ export interface TcpRelay {
   /** Keeps back what the server says, on new connections too, until it is let through; all else passes. */
   holdAnswers(): void;
   letThrough(): void;
+  /** Keeps back what is said on open connections, until it is delivered, even when they have ended meanwhile. */
+  detain(): void;
+  deliver(): void;
   /** New connections go to another server; what is open stays. */
   aimAt(port: number): void;
   stop(): void;
@@ -20,6 +23,7 @@ export async function startTcpRelay(port: number): Promise<TcpRelay> {
   let target = port;
   let count = 0;
   let isHeld = false;
+  const detained = new Map<Socket, { readonly far: Socket; readonly said: Buffer[] }>();
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
     count += 1;
@@ -27,7 +31,7 @@ export async function startTcpRelay(port: number): Promise<TcpRelay> {
     pairs.add([near, far]);
     near.pipe(far);
     if (!isHeld) far.pipe(near);
-    near.on("error", () => far.destroy());
+    near.on("error", () => detained.has(near) || far.destroy());
     far.on("error", () => near.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -52,6 +56,18 @@ export async function startTcpRelay(port: number): Promise<TcpRelay> {
     letThrough() {
       isHeld = false;
       for (const [near, far] of pairs) far.pipe(near);
+    },
+    detain() {
+      for (const [near, far] of pairs) {
+        const said: Buffer[] = [];
+        detained.set(near, { far, said });
+        near.unpipe(far);
+        near.on("data", (bytes) => said.push(Buffer.from(bytes)));
+        near.resume();
+      }
+    },
+    deliver() {
+      for (const { far, said } of detained.values()) far.write(Buffer.concat(said));
     },
     aimAt(next) {
       target = next;

@@ -28,7 +28,7 @@ export interface RedisLinkOptions extends RedisStoreOptions {
 }
 
 /** What Redis decided, in time. */
-export interface LinkDecision extends RedisDecision {
+interface LinkDecision extends RedisDecision {
   /** Whether Redis was lost since it was asked: others may have been let in without it meanwhile. */
   readonly isOvertaken: boolean;
 }
@@ -83,10 +83,12 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
   /** What a shard answers; `undefined` when it is away, or does not and is lost. */
   async function ask<Reply>(shard: Shard, question: () => Promise<Reply>): Promise<Reply | undefined> {
     if (shard.isAway) return undefined;
+    const { losses } = shard;
     try {
       return await question();
     } catch (fault) {
-      shard.lose(fault);
+      // What was asked before it was lost says nothing of how it is since it is back.
+      if (shard.losses === losses) shard.lose(fault);
       return undefined;
     }
   }
@@ -105,15 +107,18 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
   async function end(ending: Ending): Promise<void> {
     const shard = shardOf(ending);
     const isKnown = leases.drop(ending.lease) || isNews(ending);
-    const isTold = (await ask(shard, () => store.settle(ending))) !== undefined;
-    if (!isTold && isKnown) shard.owed.add(ending);
+    const isFound = await ask(shard, () => store.settle(ending));
+    if (isFound === undefined && isKnown) shard.owed.add(ending);
   }
 
   async function renew(names: CallerNames, lease: string): Promise<void> {
     const shard = shardOf(names);
     await ask(shard, () => store.renew(names, lease));
+    if (leases.has(lease)) return;
     // Its end may have been told before that was done.
-    if (!leases.has(lease)) await ask(shard, () => store.settle({ ...names, lease, ...NO_CHANGE }));
+    const ending = { ...names, lease, ...NO_CHANGE };
+    const isFound = await ask(shard, () => store.settle(ending));
+    if (isFound === undefined) shard.owed.add(ending);
   }
 
   /** Most of what it missed is told while it still counts as away, so that this stands in nobody's way. */

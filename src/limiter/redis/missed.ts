@@ -23,7 +23,7 @@ export interface MissedAdmission {
 }
 
 /** Resolves with the second under which each counts in Redis; the same `id` tells the same again. */
-export type Restore = (
+type Restore = (
   names: CallerNames,
   id: string,
   missed: readonly MissedSecond[],

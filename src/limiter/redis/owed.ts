@@ -9,7 +9,7 @@ export interface Owed {
 }
 
 /** Resolves with whether Redis still had the lease; `undefined` when it could not be told. */
-export type Settle = (ending: Ending) => Promise<boolean | undefined>;
+type Settle = (ending: Ending) => Promise<boolean | undefined>;
 
 interface Entry {
   ending: Ending;

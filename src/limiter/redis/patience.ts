@@ -1,5 +1,5 @@
 /** A Redis that did not answer in time. */
-export class OverdueError extends Error {
+class OverdueError extends Error {
   override readonly name = "OverdueError";
 }
 

@@ -1,0 +1,170 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { LimitUsage } from "../../../src/limiter/limiter.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+import type { Admission, Evidence } from "./evidence.ts";
+import type { Answer, CallerSettings, Line, Load, Order, Report, Tally } from "./orders.ts";
+
+/** Processes with callers of one key, each with a limiter of its own. */
+export interface Crowd {
+  readonly replicas: number;
+  begin(load: CrowdLoad): CrowdRun;
+  /** What one of them says of a key; `undefined` when its limiter cannot say. */
+  usage(names: Pick<Load, "accountId" | "keyId">): Promise<LimitUsage | undefined>;
+  /** Ends one with SIGKILL. */
+  kill(process: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `callers` are those of each process. */
+export type CrowdLoad = Omit<Load, "path" | "accountId" | "keyId"> &
+  Partial<Pick<Load, "accountId" | "keyId">>;
+
+export interface CrowdRun {
+  readonly names: Pick<Load, "accountId" | "keyId">;
+  readonly beganAtMs: number;
+  /** As each process that is not killed last told. */
+  tallies(): readonly Tally[];
+  admitted(): number;
+  /** What is written of it so far. */
+  admissions(): readonly Admission[];
+  /** Ends it, and resolves when nothing of it runs any more. Those that were killed do not report. */
+  end(): Promise<Evidence>;
+}
+
+const START_MS = 20_000;
+const CHILD = `${import.meta.dir}/caller-child.ts`;
+const NOTHING: Tally = { admitted: 0, sharedAtMs: 0, unsharedAtMs: 0 };
+
+/** Starts `settings.replicas` of them. */
+export async function startCrowd(settings: CallerSettings, size = settings.replicas): Promise<Crowd> {
+  const processes = await Promise.all(Array.from({ length: size }, () => startCallers(settings)));
+  const alive = () => processes.filter(({ isAlive }) => isAlive());
+  return {
+    replicas: settings.replicas,
+    begin(load) {
+      const { accountId = crypto.randomUUID(), keyId = crypto.randomUUID() } = load;
+      const folder = tempFolder();
+      const pathOf = (index: number) => join(folder, `${index}.log`);
+      const runs = processes.map((each, index) =>
+        each.begin({ ...load, accountId, keyId, path: pathOf(index) }),
+      );
+      const admissions = () => processes.flatMap((_, index) => readAdmissions(pathOf(index), index));
+      return {
+        names: { accountId, keyId },
+        beganAtMs: Date.now(),
+        tallies: () => runs.flatMap(({ tally }, index) => (processes[index]?.isAlive() ? [tally()] : [])),
+        admitted: () => runs.reduce((sum, { tally }) => sum + tally().admitted, 0),
+        admissions,
+        async end() {
+          const reports = await Promise.all(
+            runs.flatMap(({ end }, index) => (processes[index]?.isAlive() ? [end()] : [])),
+          );
+          return { admissions: admissions(), reports };
+        },
+      };
+    },
+    async usage(names) {
+      return alive()[0]?.usage(names);
+    },
+    async kill(index) {
+      await processes[index]?.kill();
+    },
+    async close() {
+      await Promise.all(processes.map(({ kill }) => kill()));
+    },
+  };
+}
+
+/** Resolves when a load that has ended has no slot any more; throws when it has after so long. */
+export async function untilIdle(crowd: Crowd, { names }: CrowdRun, maxMs: number): Promise<void> {
+  const deadline = performance.now() + maxMs;
+  for (;;) {
+    const usage = await crowd.usage(names);
+    if (usage?.running === 0) return;
+    if (performance.now() > deadline)
+      throw new Error(`Slots are stuck: ${usage?.running ?? "Redis is away"}`);
+    await Bun.sleep(20);
+  }
+}
+
+/** One process; it is told things, and what it says is waited for. */
+async function startCallers(settings: CallerSettings) {
+  let waiting: ((answer: Answer) => void)[] = [];
+  let tally = NOTHING;
+  const child = Bun.spawn([process.execPath, CHILD, JSON.stringify(settings)], {
+    stdio: ["ignore", "inherit", "inherit"],
+    ipc(answer: Answer) {
+      if ("tally" in answer) tally = answer.tally;
+      else for (const take of waiting) take(answer);
+    },
+  });
+  const answered = <Said>(read: (answer: Answer) => Said | undefined): Promise<Said> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Said>();
+    const take = (answer: Answer) => {
+      const said = read(answer);
+      if (said === undefined) return;
+      waiting = waiting.filter((each) => each !== take);
+      resolve(said);
+    };
+    waiting.push(take);
+    void child.exited.then(() => reject(new Error("A process of callers ended before it answered")));
+    return promise;
+  };
+  const order = (what: Order) => child.send(what);
+  const tooLate = Bun.sleep(START_MS).then(() => Promise.reject(new Error("No process of callers started")));
+  await Promise.race([answered((answer) => ("ready" in answer ? true : undefined)), tooLate]);
+  return {
+    isAlive: () => child.exitCode === null && child.signalCode === null,
+    begin(load: Load) {
+      tally = NOTHING;
+      order({ begin: load });
+      return {
+        tally: () => tally,
+        end(): Promise<Report> {
+          order({ end: true });
+          return answered((answer) => ("report" in answer ? answer.report : undefined));
+        },
+      };
+    },
+    async usage(names: Pick<Load, "accountId" | "keyId">): Promise<LimitUsage | undefined> {
+      order({ usage: names });
+      const { usage } = await answered((answer) => ("usage" in answer ? answer : undefined));
+      return usage;
+    },
+    async kill() {
+      child.kill("SIGKILL");
+      await child.exited;
+    },
+  };
+}
+
+/** What a kill cut off within the last line is no line. */
+function readAdmissions(path: string, process: number): readonly Admission[] {
+  const admissions = new Map<number, Admission>();
+  for (const text of readWritten(path).split("\n").slice(0, -1)) {
+    const line: Line = JSON.parse(text);
+    const { id } = line;
+    if ("endedMs" in line) {
+      const begun = admissions.get(id);
+      if (begun) admissions.set(id, { ...begun, endedMs: line.endedMs });
+    } else
+      admissions.set(id, {
+        process,
+        by: line.by,
+        askedMs: line.askedMs,
+        atMs: line.atMs,
+        endedMs: undefined,
+      });
+  }
+  return [...admissions.values()];
+}
+
+/** Nothing, when it has not begun yet. */
+function readWritten(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,145 @@
+import { afterEach, expect, test } from "bun:test";
+import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
+import { type RedisCluster, startRedisCluster } from "../../support/redis-cluster.ts";
+import { startRedisSentinel } from "../../support/redis-sentinel.ts";
+import { until } from "../redis-client.ts";
+import { type Crowd, type CrowdLoad, type CrowdRun, startCrowd, untilIdle } from "./crowd.ts";
+import { beyondShare, type Evidence, mostAtOnce, ofProcess, shorten, slowestMs } from "./evidence.ts";
+import type { Tally } from "./orders.ts";
+
+const PROCESSES = 2;
+const SLOTS = 20;
+/** So many that some are left when all is over. */
+const REQUESTS = 20_000;
+const LOAD: CrowdLoad = {
+  limits: { requestsPerMinute: REQUESTS, concurrentRequests: SLOTS },
+  callers: 50,
+  holdMs: 30,
+  pauseMs: 100,
+};
+const SLOWEST_MS = 200 + 50;
+/** Until another server has taken over, and is found. */
+const SHARED_AGAIN_MS = 15_000;
+const TEST_MS = 60_000;
+
+const opened: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((close) => close()));
+});
+
+async function openCrowd(location: RedisLocation, onFailure: "local" | "deny"): Promise<Crowd> {
+  const crowd = await startCrowd({ location, onFailure, replicas: PROCESSES });
+  opened.push(crowd.close);
+  return crowd;
+}
+
+async function openCluster(replicas: 0 | 1): Promise<RedisCluster> {
+  const cluster = await startRedisCluster({ replicas });
+  opened.push(cluster.stop);
+  return cluster;
+}
+
+/** Resolves when Redis has decided for each process after `sinceMs`. */
+function sharedSince(run: CrowdRun, sinceMs: number): Promise<void> {
+  return until(() => run.tallies().every(({ sharedAtMs }) => sharedAtMs > sinceMs), SHARED_AGAIN_MS);
+}
+
+/** Resolves when each process has had to decide without Redis, or nobody has, since `sinceMs`. */
+function lostSince(run: CrowdRun, sinceMs: number): Promise<void> {
+  return until(() => run.tallies().every(({ unsharedAtMs }) => unsharedAtMs > sinceMs));
+}
+
+/** Nothing is stuck, nobody waited, and each went on from its share alone. */
+async function expectWell(crowd: Crowd, run: CrowdRun): Promise<Evidence> {
+  const evidence = await run.end();
+  const { answer, end } = slowestMs(evidence);
+  expect(answer).toBeLessThan(SLOWEST_MS);
+  expect(end).toBeLessThan(SLOWEST_MS);
+  for (let process = 0; process < PROCESSES; process += 1) {
+    expect(beyondShare(ofProcess(evidence, process), REQUESTS / PROCESSES)).toBe(0);
+  }
+  await untilIdle(crowd, run, 3_000);
+  return evidence;
+}
+
+/** Each process lost Redis, found it, and said both. */
+function expectFoundAgain({ reports }: Evidence): void {
+  for (const { logged, shared } of reports) {
+    const away = logged.map(shorten).filter((event) => event === "away");
+    expect(away.length).toBeGreaterThan(0);
+    expect(logged).toHaveLength(2 * away.length);
+    const changes = Object.values(shared);
+    expect(changes.flat().filter((isShared) => !isShared)).toHaveLength(away.length);
+    expect(changes.map((each) => each.at(-1) ?? true)).not.toContain(false);
+  }
+}
+
+test(
+  "through sentinels all go on when the master is killed, and share again when there is another",
+  async () => {
+    const group = await startRedisSentinel();
+    opened.push(group.stop);
+    const kinds = await Promise.all(
+      (["local", "deny"] as const).map(async (onFailure) => {
+        const crowd = await openCrowd(group.location, onFailure);
+        return { onFailure, crowd, run: crowd.begin(LOAD) };
+      }),
+    );
+    await Promise.all(kinds.map(({ run }) => sharedSince(run, 0)));
+    const old = await group.master();
+    await old.kill();
+    const killedAtMs = Date.now();
+    await group.untilSwitched(old);
+    const switchedAtMs = Date.now();
+    await Promise.all(kinds.map(({ run }) => lostSince(run, killedAtMs)));
+    await Promise.all(kinds.map(({ run }) => sharedSince(run, switchedAtMs)));
+    for (const { onFailure, crowd, run } of kinds) {
+      const evidence = await expectWell(crowd, run);
+      expectFoundAgain(evidence);
+      expect(evidence.admissions.some(({ by }) => by === "memory")).toBe(onFailure === "local");
+    }
+  },
+  TEST_MS,
+);
+
+/** Accounts that two masters of a cluster keep. */
+async function accountsOf(cluster: RedisCluster) {
+  const accountId = crypto.randomUUID();
+  const master = await cluster.masterOf(accountId);
+  for (;;) {
+    const other = crypto.randomUUID();
+    if ((await cluster.masterOf(other)) !== master) return { accountId, master, other };
+  }
+}
+
+test.each([
+  ["and are shared again when its replica has taken over", 1],
+  ["until it is back", 0],
+] as const)(
+  "of a cluster with one dead master its callers go on alone, %s; the others notice nothing",
+  async (_, replicas) => {
+    const cluster = await openCluster(replicas);
+    const { accountId, master, other } = await accountsOf(cluster);
+    const [ofDead, ofOther] = await Promise.all([
+      openCrowd(cluster.location, "local"),
+      openCrowd(cluster.location, "deny"),
+    ]);
+    const [lost, kept] = [ofDead.begin({ ...LOAD, accountId }), ofOther.begin({ ...LOAD, accountId: other })];
+    await Promise.all([sharedSince(lost, 0), sharedSince(kept, 0)]);
+    await master.kill();
+    const killedAtMs = Date.now();
+    await lostSince(lost, killedAtMs);
+    if (replicas === 0) await master.start();
+    const backAtMs = Date.now();
+    const isShared = ({ sharedAtMs, unsharedAtMs }: Tally) => sharedAtMs > Math.max(unsharedAtMs, backAtMs);
+    await until(() => lost.tallies().every(isShared), SHARED_AGAIN_MS);
+    const evidence = await expectWell(ofDead, lost);
+    expectFoundAgain(evidence);
+    expect(evidence.admissions.some(({ by }) => by === "memory")).toBe(true);
+
+    const { admissions, reports } = await expectWell(ofOther, kept);
+    expect(mostAtOnce(admissions)).toBeLessThanOrEqual(SLOTS);
+    for (const { refused, logged } of reports) expect([refused.unavailable, logged]).toEqual([0, []]);
+  },
+  TEST_MS,
+);

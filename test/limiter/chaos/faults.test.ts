@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
+import { until } from "../redis-client.ts";
+import { type Crowd, type CrowdLoad, type CrowdRun, startCrowd, untilIdle } from "./crowd.ts";
+import {
+  beyondShare,
+  type Evidence,
+  mostAtOnce,
+  ofProcess,
+  refusedBy,
+  shorten,
+  slowestMs,
+} from "./evidence.ts";
+import { FAULTS } from "./faults.ts";
+
+const PROCESSES = 4;
+const REQUESTS = 800;
+const SLOTS = 32;
+/** More than the slots let through, which is 530 a second. */
+const LOAD: CrowdLoad = {
+  limits: { requestsPerMinute: REQUESTS, concurrentRequests: SLOTS },
+  callers: 200,
+  holdMs: 60,
+  pauseMs: 400,
+};
+/** What Redis may take, and what a busy machine adds that a process does not notice itself. */
+const SLOWEST_MS = 200 + 50;
+/** After so long without an admission there is nothing more to be had. */
+const QUIET_MS = 500;
+const START_MS = 30_000;
+const TEST_MS = 30_000;
+
+let server: RedisServer;
+let crowds: Record<"denying" | "local" | "alone", Crowd>;
+/** Takes longer than all others together. */
+let kill: Promise<Kill>;
+beforeAll(async () => {
+  kill = killOne();
+  // It is awaited late.
+  kill.catch(() => {});
+  server = await startRedisServer();
+  const { location } = server;
+  const [denying, local, alone] = await Promise.all([
+    startCrowd({ location, onFailure: "deny", replicas: PROCESSES }),
+    startCrowd({ location, onFailure: "local", replicas: PROCESSES }),
+    startCrowd({ location, onFailure: "local", replicas: 1 }),
+  ]);
+  crowds = { denying, local, alone };
+}, START_MS);
+afterAll(async () => {
+  await Promise.all(Object.values(crowds).map((crowd) => crowd.close()));
+  await server.stop();
+});
+
+type Evidences = Record<keyof typeof crowds, Evidence>;
+
+/** Lets all crowds ask, each for a key of its own, until nothing is left; a quarter in, something happens. */
+async function load(strike: () => Promise<void> = async () => undefined): Promise<Evidences> {
+  const entries = Object.entries(crowds).map(([name, crowd]) => ({ name, crowd, run: crowd.begin(LOAD) }));
+  const runs = entries.map(({ run }) => run);
+  await until(() => runs.every((run) => run.admitted() >= REQUESTS / 4), 10_000);
+  await strike();
+  await untilQuiet(runs);
+  const ended = entries.map(async ({ name, crowd, run }) => {
+    const evidence = await run.end();
+    // Nothing is stuck; what ended while Redis was away is told in a moment.
+    await untilIdle(crowd, run, 3_000);
+    return [name, evidence];
+  });
+  return Object.fromEntries(await Promise.all(ended));
+}
+
+async function untilQuiet(runs: readonly CrowdRun[]): Promise<void> {
+  let seen = -1;
+  let sinceMs = 0;
+  await until(() => {
+    const admitted = runs.reduce((sum, run) => sum + run.admitted(), 0);
+    if (admitted !== seen) sinceMs = performance.now();
+    seen = admitted;
+    return performance.now() - sinceMs > QUIET_MS;
+  }, TEST_MS);
+}
+
+/** What holds whatever happens. `absences` is how often each process must have lost Redis at least. */
+function expectEach(evidences: Evidences, absences: number): void {
+  for (const evidence of Object.values(evidences)) {
+    // One line and one change of the metric for each change of state. A busy machine adds absences of its own.
+    for (const { logged, shared } of evidence.reports) {
+      const count = Math.max(absences, logged.length / 2);
+      expect(logged.map(shorten)).toEqual(Array(count).fill(["away", "back"]).flat());
+      expect(Object.values(shared)).toEqual([Array(count).fill([false, true]).flat()]);
+    }
+    const { answer, end } = slowestMs(evidence);
+    expect(answer).toBeLessThan(SLOWEST_MS);
+    expect(end).toBeLessThan(SLOWEST_MS);
+    expect(refusedBy(evidence, "rate")).toBeGreaterThan(0);
+  }
+  for (let process = 0; process < PROCESSES; process += 1) {
+    expect(beyondShare(ofProcess(evidences.local, process), REQUESTS / PROCESSES)).toBe(0);
+  }
+  expect(beyondShare(evidences.alone.admissions, REQUESTS)).toBe(0);
+}
+
+/** What holds unless Redis loses what it knows: N are admitted, and never more at once than there are slots. */
+function expectExact({ denying, local, alone }: Evidences): void {
+  for (const { admissions } of [denying, alone]) {
+    expect(admissions).toHaveLength(REQUESTS);
+    expect(mostAtOnce(admissions)).toBeLessThanOrEqual(SLOTS);
+  }
+  // Those who go on alone have their own share, also when others have had more than theirs before.
+  expect(local.admissions.length).toBeWithin(REQUESTS, 2 * REQUESTS + 1);
+  expect(mostAtOnce(local.admissions)).toBeLessThanOrEqual(2 * SLOTS);
+}
+
+function admittedAlone({ admissions }: Evidence): number {
+  return admissions.filter(({ by }) => by === "memory").length;
+}
+
+test(
+  "N of far more are admitted, and never more at once than there are slots",
+  async () => {
+    const evidences = await load();
+    expectEach(evidences, 0);
+    expectExact(evidences);
+    expect(refusedBy(evidences.denying, "concurrency")).toBeGreaterThan(0);
+    expect(mostAtOnce(evidences.denying.admissions)).toBe(SLOTS);
+  },
+  TEST_MS,
+);
+
+test.each([
+  ["does not answer for a while", "pause", 700],
+  ["is stopped for a while", "freeze", 700],
+  ["is stopped until its connections are given up", "freeze", 2_600],
+] as const)(
+  "a Redis that %s loses nobody's count: no more than N are admitted, and in the end all N",
+  async (_, fault, ms) => {
+    const evidences = await load(() => FAULTS[fault].strike(server, ms));
+    expectEach(evidences, 1);
+    expectExact(evidences);
+    expect(refusedBy(evidences.denying, "unavailable")).toBeGreaterThan(0);
+    expect(admittedAlone(evidences.local)).toBeGreaterThan(0);
+    expect(admittedAlone(evidences.alone)).toBeGreaterThan(0);
+  },
+  TEST_MS,
+);
+
+test(
+  "a Redis that forgets its scripts goes on as if nothing had happened",
+  async () => {
+    const evidences = await load(() => FAULTS.forget.strike(server));
+    expectEach(evidences, 0);
+    expectExact(evidences);
+  },
+  TEST_MS,
+);
+
+test.each([
+  ["ends and starts again", "shutdown", 1],
+  ["is emptied", "flush", 0],
+] as const)(
+  "a Redis that %s counts from nothing: N once more, and no more than that",
+  async (_, fault, absences) => {
+    const evidences = await load(() => FAULTS[fault].strike(server, 700));
+    expectEach(evidences, absences);
+    for (const { admissions } of Object.values(evidences)) {
+      expect(admissions.length).toBeWithin(REQUESTS + 1, 2 * REQUESTS + 1);
+      expect(mostAtOnce(admissions)).toBeLessThanOrEqual(2 * SLOTS);
+    }
+    if (absences === 0) return;
+    expect(refusedBy(evidences.denying, "unavailable")).toBeGreaterThan(0);
+    expect(admittedAlone(evidences.local)).toBeGreaterThan(0);
+  },
+  TEST_MS,
+);
+
+interface Kill {
+  readonly held: number;
+  /** From the kill until others had each of its slots. */
+  readonly tookMs: readonly number[];
+  readonly runningAfter: number | undefined;
+}
+
+const KILL_MS = 33_000;
+
+/** Four processes hold all slots; one of them is killed. */
+async function killOne(): Promise<Kill> {
+  const redis = await startRedisServer();
+  const { location } = redis;
+  const crowd = await startCrowd({ location, onFailure: "deny", replicas: PROCESSES });
+  const limits = { concurrentRequests: SLOTS };
+  const run = crowd.begin({ limits, callers: 200, holdMs: 10 * KILL_MS, pauseMs: 1_000 });
+  try {
+    await until(() => run.admitted() >= SLOTS, START_MS);
+    const heldBy = (index: number) => run.admissions().filter(({ process }) => process === index).length;
+    const victim = heldBy(0) >= heldBy(1) ? 0 : 1;
+    await crowd.kill(victim);
+    const killedAtMs = Date.now();
+    const held = heldBy(victim);
+    await until(() => run.admissions().length >= SLOTS + held, KILL_MS);
+    await Bun.sleep(QUIET_MS);
+    const later = run.admissions().filter(({ atMs }) => atMs > killedAtMs);
+    const { running } = (await crowd.usage(run.names)) ?? {};
+    return { held, tookMs: later.map(({ atMs }) => atMs - killedAtMs), runningAfter: running };
+  } finally {
+    await crowd.close();
+    await redis.stop();
+  }
+}
+
+test(
+  "the slots of a killed process are free for others when its leases end, and not before",
+  async () => {
+    const { held, tookMs, runningAfter } = await kill;
+    expect(held).toBeGreaterThan(0);
+    expect(tookMs).toHaveLength(held);
+    // The last renewal was up to 10 s before the kill.
+    for (const ms of tookMs) expect(ms).toBeWithin(19_000, 31_000);
+    expect(runningAfter).toBe(SLOTS);
+  },
+  KILL_MS + TEST_MS,
+);

@@ -1,0 +1,333 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { keysOf } from "../../src/limiter/redis/keys.ts";
+import { createLocation } from "../accounts/temp-books.ts";
+import { runTollgate } from "../cli/run-tollgate.ts";
+import { until } from "../limiter/redis-client.ts";
+import { CHAT, objectOf, post, SURFACES } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { quotedTokens, windowOf } from "../support/limit-headers.ts";
+import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
+import { says } from "../support/says.ts";
+import { gate } from "../support/script.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { readSamples } from "../telemetry/samples.ts";
+
+const START_MS = 60_000;
+
+function onRedis({ location }: RedisServer, onFailure: "local" | "deny" = "local") {
+  return { limiter: { redis: location, onFailure, replicas: 1 } };
+}
+
+async function keyState({ url }: Pick<TestGateway, "url">, secret: string): Promise<Record<string, unknown>> {
+  return objectOf(await fetch(`${url}/v1/key`, { headers: { "x-api-key": secret } }));
+}
+
+describe("two gateways on one database and one Redis", () => {
+  let redis: RedisServer;
+  let books: Awaited<ReturnType<typeof createLocation>>;
+  let gateways: readonly [TestGateway, TestGateway];
+  beforeAll(async () => {
+    [redis, books] = await Promise.all([startRedisServer(), createLocation("postgres")]);
+    const options = { database: books.location, config: onRedis(redis) };
+    gateways = [await startTestGateway(options), await startTestGateway(options)];
+  }, START_MS);
+  afterAll(async () => {
+    for (const gateway of gateways) await gateway.stop();
+    await books.drop();
+    await redis.stop();
+  });
+
+  /** One gateway, then the other, again and again. */
+  const inTurn = (index: number) => (index % 2 ? gateways[1] : gateways[0]);
+
+  test.each(SURFACES)(
+    "admit the requests of a minute once, and count them to the unit on $path",
+    async (surface) => {
+      const { secret } = await gateways[0].newKey({ limits: { requestsPerMinute: 5 } });
+      for (const remaining of [4, 3, 2, 1, 0]) {
+        const response = await post(inTurn(remaining), surface, { secret });
+        expect(response.status).toBe(200);
+        expect(windowOf(response, surface, "requests")).toMatchObject({ limit: 5, remaining });
+      }
+      for (const gateway of gateways) {
+        const refused = await post(gateway, surface, { secret });
+        expect(Number(refused.headers.get("retry-after"))).toBeWithin(55, 61);
+        expect(windowOf(refused, surface, "requests")).toMatchObject({ limit: 5, remaining: 0 });
+        await expectError(refused, surface, "rate_limited");
+      }
+    },
+  );
+
+  test.each(SURFACES)("admit no more of a hundred at once than the limit on $path", async (surface) => {
+    const { secret } = await gateways[0].newKey({ limits: { requestsPerMinute: 10 } });
+    const all = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => post(inTurn(index), surface, { secret })),
+    );
+    expect(all.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(all.filter(({ status }) => status === 429)).toHaveLength(90);
+  });
+
+  test.each(SURFACES)("count what was really used of the tokens of a minute on $path", async (surface) => {
+    const { secret } = await gateways[0].newKey({ limits: { tokensPerMinute: 5_000 } });
+    for (const ended of [0, 1, 2, 3, 4, 5]) {
+      const stream = ended > 2;
+      const response = await post(inTurn(ended), surface, { secret, stream });
+      // Each that has ended came to 18 tokens.
+      const remaining = 5_000 - 18 * ended - quotedTokens(surface, { stream });
+      expect(windowOf(response, surface, "tokens")).toMatchObject({ limit: 5_000, remaining });
+      await response.text();
+    }
+  });
+  test(
+    "refuse a request while another runs on either, and take it as soon as that has ended",
+    async () => {
+      const { secret } = await gateways[0].newKey({ limits: { concurrentRequests: 1 } });
+      const { opened, open } = gate();
+      const [first, second] = gateways;
+      first.upstream.on("chat", says(undefined, { gate: opened }), says());
+      const running = post(first, CHAT, { secret });
+      await first.upstream.waitForSeen(1);
+      for (const gateway of gateways) {
+        const refused = await post(gateway, CHAT, { secret });
+        expect(refused.headers.get("retry-after")).toBe("1");
+        await expectError(refused, CHAT, "too_concurrent");
+        expect(await keyState(gateway, secret)).toMatchObject({ concurrent_requests: { limit: 1, used: 1 } });
+      }
+      open();
+      await (await running).text();
+      for (let round = 0; round < 200; round += 1) {
+        const gateway = round % 2 ? first : second;
+        const response = await post(gateway, CHAT, { secret, stream: round % 4 > 1 });
+        expect([round, response.status]).toEqual([round, 200]);
+        await response.text();
+      }
+    },
+    START_MS,
+  );
+
+  test("tell a key the same", async () => {
+    const limits = { requestsPerMinute: 7, tokensPerMinute: 9_000, concurrentRequests: 2 };
+    const { secret } = await gateways[0].newKey({ limits });
+    for (const index of [0, 1, 2]) await (await post(inTurn(index), CHAT, { secret })).text();
+    const expected = {
+      requests_per_minute: { limit: 7, used: 3, remaining: 4 },
+      tokens_per_minute: { limit: 9_000, used: 54, remaining: 8_946 },
+      concurrent_requests: { limit: 2, used: 0 },
+    };
+    for (const gateway of gateways) expect(await keyState(gateway, secret)).toMatchObject(expected);
+  });
+
+  test("bound an account as a whole, whichever key asks", async () => {
+    const accountLimits = { requestsPerMinute: 3 };
+    const options = { database: books.location, accountLimits, config: onRedis(redis) };
+    const [one, two] = [await startTestGateway(options), await startTestGateway(options)];
+    const keys = [await one.newKey(), await one.newKey()];
+    const statuses = [];
+    for (const index of [0, 1, 2, 3]) {
+      const response = await post(index > 1 ? one : two, CHAT, { secret: keys[index % 2]?.secret ?? "" });
+      await response.text();
+      statuses.push(response.status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    await one.stop();
+    await two.stop();
+  });
+});
+
+describe("a gateway whose Redis is killed", () => {
+  const opened: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of opened.splice(0)) await close();
+  });
+
+  async function start(onFailure: "local" | "deny") {
+    const redis = await startRedisServer();
+    const gateway = await startTestGateway({ config: onRedis(redis, onFailure) });
+    opened.push(gateway.stop, redis.stop);
+    const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 5 } });
+    return { redis, gateway, secret };
+  }
+  const readiness = async ({ url }: TestGateway) => (await fetch(`${url}/readyz`)).status;
+
+  test(
+    "refuses all under deny, is not ready, and recovers by itself",
+    async () => {
+      const { redis, gateway, secret } = await start("deny");
+      expect((await post(gateway, CHAT, { secret })).status).toBe(200);
+      expect(await readiness(gateway)).toBe(200);
+      await redis.kill();
+      for (const surface of SURFACES) {
+        await expectError(await post(gateway, surface, { secret }), surface, "internal");
+      }
+      await until(async () => (await readiness(gateway)) === 503, 1_000);
+      expect(gateway.upstream.seen).toHaveLength(1);
+      await redis.start();
+      await until(async () => (await post(gateway, CHAT, { secret })).status === 200);
+      await until(async () => (await readiness(gateway)) === 200, 1_000);
+    },
+    START_MS,
+  );
+
+  test(
+    "goes on counting by itself under local, and gives what is left of the minute",
+    async () => {
+      const { redis, gateway, secret } = await start("local");
+      const remaining = async () => {
+        const response = await post(gateway, CHAT, { secret });
+        return [response.status, windowOf(response, CHAT, "requests").remaining];
+      };
+      expect(await remaining()).toEqual([200, 4]);
+      expect(await remaining()).toEqual([200, 3]);
+      await redis.kill();
+      expect(await remaining()).toEqual([200, 2]);
+      expect(await readiness(gateway)).toBe(200);
+      expect(await remaining()).toEqual([200, 1]);
+      await redis.start();
+      await until(() => gateway.log.text().includes("Redis is back"));
+      // What Redis had counted is lost with it; what it missed is not.
+      expect(await remaining()).toEqual([200, 2]);
+      expect(gateway.log.text().match(/Redis is (away|back)/g)).toEqual(["Redis is away", "Redis is back"]);
+    },
+    START_MS,
+  );
+
+  test(
+    "starts without it, and finds it when it comes",
+    async () => {
+      const redis = await startRedisServer();
+      opened.push(redis.stop);
+      await redis.kill();
+      const startedAt = performance.now();
+      const gateway = await startTestGateway({ config: onRedis(redis) });
+      opened.unshift(gateway.stop);
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect((await post(gateway, CHAT)).status).toBe(200);
+      await redis.start();
+      await until(() => gateway.log.text().includes("Redis is back"));
+      expect((await post(gateway, CHAT)).status).toBe(200);
+    },
+    START_MS,
+  );
+});
+
+describe("a gateway in a process of its own", () => {
+  let redis: RedisServer;
+  let upstream: ScriptedUpstream;
+  let served: ServedProcess | undefined;
+  const folder = tempFolder();
+  beforeAll(async () => {
+    [redis, upstream] = await Promise.all([startRedisServer(), startScriptedUpstream()]);
+    writeFileSync(join(folder, "tollgate.yaml"), yaml(upstream));
+    await runTollgate(folder, ["account", "create", "--name", "test"]);
+    await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
+  }, START_MS);
+  afterEach(async () => {
+    served?.signal("SIGKILL");
+    await served?.exitCode;
+    upstream.reset();
+  });
+  afterAll(async () => {
+    await upstream.stop();
+    await redis.stop();
+  });
+
+  async function start() {
+    const created = await runTollgate(folder, [
+      "key",
+      "create",
+      "--account",
+      "test",
+      "--name",
+      "k",
+      "--json",
+    ]);
+    const { key: secret, id, account_id } = created.json();
+    const environment = { REDIS_URL: redis.url, METRICS_LISTEN: "127.0.0.1:0" };
+    served = await serveProcess({ folder, environment });
+    const { url, stdout, signal, exitCode } = served;
+    const [, metrics] = /"metrics":"([^"]+)"/.exec(stdout()) ?? [];
+    return {
+      ask: (stream = false) =>
+        fetch(`${url}${CHAT.path}`, {
+          method: "POST",
+          headers: { authorization: `Bearer ${secret}` },
+          body: JSON.stringify(CHAT.body({ stream })),
+        }),
+      sample: async (name: string) =>
+        readSamples(await (await fetch(`http://${metrics}/metrics`)).text()).get(name),
+      /** How many slots of the key Redis has given. */
+      async running() {
+        const [, leases = ""] = keysOf({ accountId: `${account_id}`, keyId: `${id}` });
+        return redis.ask("ZCARD", leases);
+      },
+      stdout,
+      async terminate() {
+        signal("SIGTERM");
+        return exitCode;
+      },
+    };
+  }
+
+  test(
+    "counts in the Redis of REDIS_URL, and says in its metrics when that is away",
+    async () => {
+      const { ask, sample, stdout } = await start();
+      expect(stdout()).toContain(`"redis":"127.0.0.1:${redis.port}"`);
+      for (const status of [200, 200, 429]) expect((await ask()).status).toBe(status);
+      const shared = () => sample('tollgate_limiter_shared{shard="redis"}');
+      const decided = (store: string, outcome: string) =>
+        sample(`tollgate_limiter_decisions_total{store="${store}",outcome="${outcome}"}`);
+      expect(await shared()).toBe(1);
+      expect([await decided("redis", "admitted"), await decided("redis", "rate")]).toEqual([2, 1]);
+      await redis.kill();
+      expect((await ask()).status).toBe(429);
+      expect([await shared(), await decided("memory", "rate")]).toEqual([0, 1]);
+      await redis.start();
+      await until(async () => (await shared()) === 1);
+    },
+    START_MS,
+  );
+
+  test(
+    "gives its slots back when it is told to end, also those of requests that it cuts",
+    async () => {
+      const { ask, running, terminate } = await start();
+      const { opened, open } = gate();
+      upstream.on(
+        "chat",
+        says(undefined, { pauseAt: { bytes: 700, gate: opened } }),
+        says(undefined, { gate: new Promise(() => {}) }),
+      );
+      const [finished, cut] = [await ask(true), ask(true).catch(() => undefined)];
+      await upstream.waitForSeen(2);
+      expect(await running()).toBe(2);
+      const exitCode = terminate();
+      open();
+      expect(await finished.text()).toEndWith("data: [DONE]\n\n");
+      await cut;
+      expect(await exitCode).toBe(0);
+      expect(await running()).toBe(0);
+    },
+    START_MS,
+  );
+});
+
+function yaml({ openaiUrl }: ScriptedUpstream): string {
+  return `
+upstreams:
+  scripted: { protocol: openai, base_url: "${openaiUrl}", api_key: provider-secret }
+models:
+  chat:
+    routes: [ { upstream: scripted, model: chat } ]
+    context_window: 100000
+    max_output_tokens: 1000
+    price: { input: "1.00", output: "2.00" }
+limits: { requests_per_minute: 2 }
+drain_s: 1
+`;
+}
