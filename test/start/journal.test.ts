@@ -6,6 +6,7 @@ import { findJournals } from "../../src/ledger/journal.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -18,20 +19,7 @@ let served: ServedProcess | undefined;
 beforeEach(async () => {
   upstream = await startScriptedUpstream();
   folder = tempFolder();
-  writeFileSync(
-    join(folder, "tollgate.yaml"),
-    `
-upstreams:
-  scripted: { protocol: openai, base_url: "${upstream.openaiUrl}", api_key: provider-secret }
-models:
-  chat:
-    routes: [ { upstream: scripted, model: chat } ]
-    context_window: 100000
-    max_output_tokens: 1000
-    price: { input: "1.00", output: "2.00" }
-drain_s: 10
-`,
-  );
+  writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 10"));
   await runTollgate(folder, ["account", "create", "--name", "test"]);
   await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
   const key = await runTollgate(folder, ["key", "create", "--account", "test", "--name", "k"]);

@@ -11,6 +11,7 @@ import { quotedTokens, windowOf } from "../support/limit-headers.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -222,7 +223,10 @@ describe("a gateway in a process of its own", () => {
   const folder = tempFolder();
   beforeAll(async () => {
     [redis, upstream] = await Promise.all([startRedisServer(), startScriptedUpstream()]);
-    writeFileSync(join(folder, "tollgate.yaml"), yaml(upstream));
+    writeFileSync(
+      join(folder, "tollgate.yaml"),
+      scriptedConfig(upstream, "limits: { requests_per_minute: 2 }\ndrain_s: 1"),
+    );
     await runTollgate(folder, ["account", "create", "--name", "test"]);
     await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
   }, START_MS);
@@ -316,18 +320,3 @@ describe("a gateway in a process of its own", () => {
     START_MS,
   );
 });
-
-function yaml({ openaiUrl }: ScriptedUpstream): string {
-  return `
-upstreams:
-  scripted: { protocol: openai, base_url: "${openaiUrl}", api_key: provider-secret }
-models:
-  chat:
-    routes: [ { upstream: scripted, model: chat } ]
-    context_window: 100000
-    max_output_tokens: 1000
-    price: { input: "1.00", output: "2.00" }
-limits: { requests_per_minute: 2 }
-drain_s: 1
-`;
-}

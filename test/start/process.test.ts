@@ -4,9 +4,14 @@ import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+
+const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
+account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
+drain_s: 2`;
 
 let upstream: ScriptedUpstream;
 let folder: string;
@@ -16,7 +21,7 @@ let served: ServedProcess | undefined;
 beforeEach(async () => {
   upstream = await startScriptedUpstream();
   folder = tempFolder();
-  writeFileSync(join(folder, "tollgate.yaml"), yaml(upstream));
+  writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, LIMITS));
   await runTollgate(folder, ["account", "create", "--name", "test"]);
   await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
   const key = await runTollgate(folder, ["key", "create", "--account", "test", "--name", "k"]);
@@ -27,22 +32,6 @@ afterEach(async () => {
   await served?.exitCode;
   await upstream.stop();
 });
-
-function yaml({ openaiUrl }: ScriptedUpstream): string {
-  return `
-upstreams:
-  scripted: { protocol: openai, base_url: "${openaiUrl}", api_key: provider-secret }
-models:
-  chat:
-    routes: [ { upstream: scripted, model: chat } ]
-    context_window: 100000
-    max_output_tokens: 1000
-    price: { input: "1.00", output: "2.00" }
-limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
-account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
-drain_s: 2
-`;
-}
 
 async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess> {
   served = await serveProcess({ folder, ...options });
