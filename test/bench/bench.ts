@@ -1,7 +1,9 @@
 import { benchGateway } from "./bench-gateway.ts";
 import { benchLedger } from "./ledger/bench-ledger.ts";
+import { benchLimiter } from "./limiter/bench-limiter.ts";
 
-// `bun run bench [ledger] [--quick] [--json]`
+// `bun run bench [ledger|limiter] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
 if (subject === "ledger") await benchLedger(rest);
+else if (subject === "limiter") await benchLimiter(rest);
 else await benchGateway(Bun.argv.slice(2));

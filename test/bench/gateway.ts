@@ -44,12 +44,16 @@ export const COST: Nanos = costOf(
   },
 );
 
-export async function startGateway(upstreamUrl: string): Promise<BenchGateway> {
+/** `special` is environment beside what every one has. */
+export async function startGateway(
+  upstreamUrl: string,
+  special: Readonly<Record<string, string>> = {},
+): Promise<BenchGateway> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-bench-"));
   await chmod(folder, 0o700);
   await Bun.write(join(folder, "tollgate.yaml"), printConfig(upstreamUrl));
   const port = await freePort();
-  const environment = environmentOf(folder, port);
+  const environment = { ...environmentOf(folder, port), ...special };
 
   async function run(...args: readonly string[]): Promise<unknown> {
     const child = Bun.spawn(["bun", COMMAND, ...args, "--json"], {
@@ -140,6 +144,9 @@ function environmentOf(folder: string, port: number): Record<string, string> {
     PORT: `${port}`,
     TOLLGATE_CONFIG: join(folder, "tollgate.yaml"),
     DATABASE_URL: `sqlite:${join(folder, "tollgate.db")}`,
+    // Several run at a time, and nobody asks there.
+    LEDGER_LISTEN: "off",
+    METRICS_LISTEN: "off",
   };
 }
 
