@@ -2,6 +2,7 @@ import { within } from "../domain/within.ts";
 import { NO_SHARD } from "../limiter/redis/cluster.ts";
 import { connectRedis, type RedisConnection } from "../limiter/redis/connection.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
+import { createRedisStore } from "../limiter/redis/store.ts";
 
 type Client = RedisConnection["client"];
 type Server = Exclude<Client, { nodes: unknown }>;
@@ -9,10 +10,8 @@ type Server = Exclude<Client, { nodes: unknown }>;
 /** A server that says nothing at all is given up after this. */
 const ANSWER_MS = 3_000;
 const VERSION_MIN = [6, 2] as const;
-/** As the limiter's scripts do, it reads the clock; its key is where an account's keys are. */
-const SCRIPT = "return redis.call('TIME')";
+/** Whose place in Redis is tried; there is no such account. */
 const ACCOUNT = "check";
-const KEY = `tollgate:check:{${ACCOUNT}}`;
 
 const CLUSTER_DOWN = "names a cluster that is down, expected one that serves all its slots";
 
@@ -23,7 +22,14 @@ const SAYS: readonly (readonly [pattern: RegExp, fault: string])[] = [
     "has a user or a password that the server refuses, expected ones that it accepts",
   ],
   [/\bDB index\b|invalid DB/i, "names a database that the server does not have, expected one that it has"],
-  [/NOPERM/, "names a user who may not run scripts, expected one who may, on keys that begin with tollgate:"],
+  [
+    /NOPERM|can't run this command/,
+    "names a user who may not run the limiter's scripts, expected one who may, on keys that begin with tollgate:",
+  ],
+  [
+    /OOM|NOREPLICAS|MISCONF/,
+    "names a server that takes nothing at present, expected one that can be written to",
+  ],
   [/unknown command.*sentinel/i, "names a server that is no sentinel, expected redis://HOST:PORT for it"],
   [
     /No such master|invalid reply: null/,
@@ -46,7 +52,7 @@ const SILENT =
 
 /**
  * Why the limiter's Redis cannot be used, as "path: what is wrong, what is expected"; nothing without one.
- * Repeats nothing that it said, writes nothing, ends after 3 s at most.
+ * Repeats nothing that it said, counts for nobody, ends after 3 s at most.
  */
 export async function findRedisFault(location: RedisLocation | undefined): Promise<string | undefined> {
   if (!location) return undefined;
@@ -60,7 +66,8 @@ export async function findRedisFault(location: RedisLocation | undefined): Promi
   }
 }
 
-async function findFault({ client, shardOf }: RedisConnection, said: string[]): Promise<string | undefined> {
+async function findFault(connection: RedisConnection, said: string[]): Promise<string | undefined> {
+  const { client, shardOf } = connection;
   try {
     await untilReady(client, said);
     const servers = "nodes" in client ? client.nodes("master") : [client];
@@ -68,7 +75,7 @@ async function findFault({ client, shardOf }: RedisConnection, said: string[]): 
     const fault = faults.find((each) => each !== undefined);
     if (fault !== undefined) return fault;
     if (shardOf(ACCOUNT) === NO_SHARD) return CLUSTER_DOWN;
-    await client.eval(SCRIPT, 1, KEY);
+    await createRedisStore(connection, { patienceMs: ANSWER_MS }).probe(ACCOUNT);
     return undefined;
   } catch (error) {
     return explain([...said, printError(error)]);

@@ -10,6 +10,9 @@ import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { runTollgate } from "./run-tollgate.ts";
 
+const SCRIPTS = ["+eval", "+evalsha", "+time"];
+const SCRIPT_RIGHTS = [...SCRIPTS, "+@string", "+@sortedset", "+pexpire"];
+
 function findFault(url: string) {
   return findRedisFault(loadConfig({ REDIS_URL: url }, { folder: tempFolder() }).limiter.redis);
 }
@@ -19,7 +22,8 @@ describe("findRedisFault", () => {
   beforeAll(async () => {
     server = await startRedisServer({ password: "right-canary" });
     await server.ask("ACL", "SETUSER", "reader", "on", ">pw-canary", "+info", "+ping");
-    await server.ask("ACL", "SETUSER", "scripts", "on", ">pw-canary", "~tollgate:*", "+eval", "+time");
+    await server.ask("ACL", "SETUSER", "scripts", "on", ">pw-canary", "~tollgate:*", ...SCRIPT_RIGHTS);
+    await server.ask("ACL", "SETUSER", "watcher", "on", ">pw-canary", "~tollgate:*", "+@read", ...SCRIPTS);
   });
   afterAll(() => server.stop());
   const at = (login: string, path = "") => `redis://${login}127.0.0.1:${server.port}${path}`;
@@ -31,9 +35,23 @@ describe("findRedisFault", () => {
     expect(await findFault(at("scripts:pw-canary@"))).toBeUndefined();
   });
 
-  test("writes nothing", async () => {
+  test("leaves nothing behind that does not end by itself", async () => {
     expect(await findFault(server.url)).toBeUndefined();
-    expect(await server.ask("INFO", "persistence")).toContain("rdb_changes_since_last_save:0\r\n");
+    const keys = (await server.ask("KEYS", "*")) as string[];
+    for (const key of keys) expect(Number(await server.ask("PTTL", key))).toBeWithin(1, 61_001);
+  });
+
+  test("reports a server that takes nothing at present", async () => {
+    const says = "REDIS_URL: names a server that takes nothing at present, expected ";
+    for (const [setting, value, usual] of [
+      ["maxmemory", "1", "0"],
+      ["min-replicas-to-write", "1", "0"],
+    ] as const) {
+      await server.ask("CONFIG", "SET", setting, value);
+      const fault = await findFault(server.url);
+      await server.ask("CONFIG", "SET", setting, usual);
+      expect(fault).toStartWith(says);
+    }
   });
 
   test.each([
@@ -46,7 +64,13 @@ describe("findRedisFault", () => {
       "/99",
       "names a database that the server does not have",
     ],
-    ["a user without scripts", "reader:pw-canary@", "", "names a user who may not run scripts"],
+    ["a user without scripts", "reader:pw-canary@", "", "names a user who may not run the limiter's scripts"],
+    [
+      "a user whose scripts may not write",
+      "watcher:pw-canary@",
+      "",
+      "names a user who may not run the limiter's scripts",
+    ],
   ])("reports %s and repeats nothing of the URL", async (_, login, path, says) => {
     const fault = await findFault(at(login, path));
     expect(fault).toStartWith(`REDIS_URL: ${says}, expected `);

@@ -7,8 +7,8 @@
     KEYS 3, 4    window and leases of its account
     ARGV 1       lease id, names the slot until it is given back
     ARGV 2       tokens, input estimate plus output ceiling
-    ARGV 3-5     of the key: requests per minute, tokens per minute, concurrent requests; '' is no bound
-    ARGV 6-8     the same of the account
+    ARGV 3       limits: requests per minute, tokens per minute and concurrent requests of its key, and the same
+                 of its account, in one text with spaces between; '-' is no bound
 
   Output, of each request:
     1            0 admitted, 1 a per-minute limit is short, 2 a concurrency limit is
@@ -19,45 +19,54 @@
 ]]
 local ADMITTED, SHORT, FULL = 0, 1, 2
 
+-- By their text: most callers have the same.
+local known_limits = {}
+
+local function limits_of(text)
+  local limits = known_limits[text]
+  if limits then return limits end
+  limits = {}
+  for limit in string.gmatch(text, '%S+') do limits[#limits + 1] = tonumber(limit) or math.huge end
+  known_limits[text] = limits
+  return limits
+end
+
 local function excess(used, wanted, limit)
-  if not limit then return 0 end
-  if limit <= 0 then return math.huge end
-  return used + wanted - limit
+  return limit > 0 and used + wanted - limit or math.huge
 end
 
-local function rate_wait_ms(caller, now_ms, tokens, at)
+local function rate_wait_ms(caller, now_ms, tokens, requests_max, tokens_max)
+  local requests_over = excess(caller.requests, 1, requests_max)
+  local tokens_over = excess(caller.tokens, tokens, tokens_max)
+  if requests_over <= 0 and tokens_over <= 0 then return 0 end
   return math.max(
-    wait_ms(caller, now_ms, REQUESTS, excess(caller.requests, 1, tonumber(ARGV[at]))),
-    wait_ms(caller, now_ms, TOKENS, excess(caller.tokens, tokens, tonumber(ARGV[at + 1]))))
+    wait_ms(caller, now_ms, REQUESTS, requests_over),
+    wait_ms(caller, now_ms, TOKENS, tokens_over))
 end
 
-local function is_full(caller, at)
-  local limit = tonumber(ARGV[at + 2])
-  return limit and caller.running >= limit
-end
-
-local function take(caller, now_ms, tokens, lease)
-  add(caller, now_ms, 1, tokens)
-  add_lease(caller, lease, now_ms)
+local function take(caller, now_ms, tokens, lease, lease_end)
+  add_now(caller, now_ms, tokens)
+  add_lease(caller, lease, lease_end)
 end
 
 local reply = {}
 for request = 0, #KEYS / 4 - 1 do
-  local at = request * 8
+  local at = request * 3
   local key, account, now_ms = callers_at(request * 4 + 1)
-  local lease, tokens = ARGV[at + 1], tonumber(ARGV[at + 2])
+  local lease, tokens, limits = ARGV[at + 1], tonumber(ARGV[at + 2]), limits_of(ARGV[at + 3])
   local wait = math.max(
-    rate_wait_ms(key, now_ms, tokens, at + 3),
-    rate_wait_ms(account, now_ms, tokens, at + 6))
+    rate_wait_ms(key, now_ms, tokens, limits[1], limits[2]),
+    rate_wait_ms(account, now_ms, tokens, limits[4], limits[5]))
 
   local outcome = ADMITTED
   if wait > 0 then
     outcome = SHORT
-  elseif is_full(key, at + 3) or is_full(account, at + 6) then
+  elseif key.running >= limits[3] or account.running >= limits[6] then
     outcome = FULL
   else
-    take(key, now_ms, tokens, lease)
-    take(account, now_ms, tokens, lease)
+    local lease_end = lease_text(now_ms)
+    take(key, now_ms, tokens, lease, lease_end)
+    take(account, now_ms, tokens, lease, lease_end)
   end
   local first = #reply
   reply[first + 1], reply[first + 2], reply[first + 3] = outcome, wait, math.floor(now_ms / SLOT_MS)

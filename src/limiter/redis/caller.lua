@@ -9,8 +9,7 @@ local function caller_at(index)
   local window_key, leases_key = KEYS[index], KEYS[index + 1]
   local caller = callers[window_key]
   if not caller then
-    caller = load_window(window_key)
-    caller.leases_key, caller.new_leases = leases_key, {}
+    caller = load_caller(window_key, leases_key)
     callers[window_key] = caller
     callers[#callers + 1] = caller
   end

@@ -4,8 +4,8 @@
   before which none of them ends.
 ]]
 local LEASE_MS = 30000
--- What is added within a second of that does not put the set's own end off.
-local LEASES_TTL_MS = LEASE_MS + SLOT_MS
+-- LEASE_MS + SLOT_MS: what is added within a second does not put the set's own end off.
+local LEASES_TTL_MS = '31000'
 
 local function lease_text(now_ms)
   return string.format('%d', now_ms + LEASE_MS)
@@ -28,9 +28,9 @@ local function end_leases(caller, now_ms)
   caller.is_changed = caller.is_changed or caller.is_stored
 end
 
-local function add_lease(caller, lease, now_ms)
+local function add_lease(caller, lease, lease_end)
   local new = caller.new_leases
-  new[#new + 1] = lease_text(now_ms)
+  new[#new + 1] = lease_end
   new[#new + 1] = lease
   caller.running = caller.running + 1
 end

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { CallerNames } from "./keys.ts";
 import { inTurns } from "./turns.ts";
 
@@ -19,10 +20,13 @@ interface Live {
   isRenewed: boolean;
 }
 
+/** Short, as Redis keeps it with every lease; no two processes are ever given the same. */
+const PROCESS_ID_BYTES = 12;
+
 /** `renewOne` must not reject. A lease's id is unlike that of any other process. */
 export function createLeases(renewOne: (names: CallerNames, lease: string) => Promise<void>): Leases {
   const live = new Map<string, Live>();
-  const processId = crypto.randomUUID();
+  const processId = randomBytes(PROCESS_ID_BYTES).toString("base64url");
   let count = 0;
 
   async function renewLive([lease, each]: readonly [string, Live]): Promise<void> {

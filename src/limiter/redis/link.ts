@@ -75,6 +75,7 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
   const shards = createShards({ ...options, clock, probe, reason: connection.fault, beforeBack, onBack });
   const shardOf = ({ accountId }: Pick<CallerNames, "accountId">) =>
     shards.of(connection.shardOf(accountId), accountId);
+  connection.client.on("close", shards.probe);
   const stopRenewing = every(RENEW_EVERY_MS, () => {
     void leases.renew();
     shards.probe();
@@ -140,10 +141,7 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
     end,
     miss: (request) => shardOf(request).missed.note(request),
     usage: (names) => ask(shardOf(names), () => store.usage(names)),
-    async start() {
-      const fault = await firstFault(store);
-      if (fault !== undefined) shardOf({ accountId: NOBODY }).lose(fault);
-    },
+    start: () => waitForStart(store, () => shardOf({ accountId: NOBODY })),
     ping: () => store.probe(NOBODY),
     close() {
       stopRenewing();
@@ -164,15 +162,15 @@ function undoing({ accountId, keyId, tokens }: AdmissionRequest, lease: string):
   return { accountId, keyId, lease, second: undefined, requests: -1, tokens: -tokens };
 }
 
-/** Why Redis is not there after a second; `undefined` as soon as it is. */
-async function firstFault(store: RedisStore): Promise<unknown> {
+/** Until Redis is there, or is lost because it is not there after a second. Who serves is known then. */
+async function waitForStart(store: RedisStore, shard: () => Shard): Promise<void> {
   const deadline = performance.now() + START_MAX_MS;
   for (;;) {
     try {
       await store.probe(NOBODY);
-      return undefined;
+      return void shard();
     } catch (fault) {
-      if (performance.now() > deadline) return fault;
+      if (performance.now() > deadline) return shard().lose(fault);
       await Bun.sleep(START_PAUSE_MS);
     }
   }

@@ -1,5 +1,5 @@
 /** A Redis that did not answer in time. */
-class OverdueError extends Error {
+export class OverdueError extends Error {
   override readonly name = "OverdueError";
 }
 
@@ -9,7 +9,7 @@ class OverdueError extends Error {
  */
 export function patiently<Reply>(ms: number, reply: Promise<Reply>): Promise<Reply> {
   const { promise: overdue, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new OverdueError("Redis did not answer in time"));
+  const giveUp = () => reject(new OverdueError("it did not answer in time"));
   // Two turns: the sockets are read between them.
   const timer = setTimeout(() => setImmediate(() => setImmediate(giveUp)), ms);
   return Promise.race([reply, overdue]).finally(() => clearTimeout(timer));

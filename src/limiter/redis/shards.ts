@@ -2,6 +2,7 @@ import { describeFault, type Log } from "../../telemetry/log.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import { createMissed, type Missed } from "./missed.ts";
 import { createOwed, type Owed } from "./owed.ts";
+import { OverdueError } from "./patience.ts";
 
 /** A part of Redis that fails and comes back as a whole: the one server, or one of a cluster. */
 export interface Shard {
@@ -93,7 +94,7 @@ function createShard(name: string, options: ShardsOptions): KeptShard {
     losses += 1;
     pauseMs = clock() - backAtMs < MOMENT_MS ? Math.min(2 * pauseMs, PAUSE_MAX_MS) : PAUSE_MIN_MS;
     metrics.shared(name, false);
-    const reason = options.reason() ?? replyCode(fault);
+    const reason = options.reason() ?? reasonOf(fault);
     log.warn({ shard: name, reason, ...describeFault(fault) }, `Redis is away: ${options.meanwhile}`);
     probeLater();
   }
@@ -143,8 +144,9 @@ function createShard(name: string, options: ShardsOptions): KeptShard {
   return shard;
 }
 
-/** The word with which Redis begins what it refuses, such as OOM; the rest may hold arguments. */
-function replyCode(fault: unknown): string | undefined {
+/** Of a refusal only the word that it begins with, such as OOM: the rest may hold arguments. */
+function reasonOf(fault: unknown): string | undefined {
+  if (fault instanceof OverdueError) return fault.message;
   if (!(fault instanceof Error) || fault.name !== "ReplyError") return undefined;
   return /^[A-Z]+\b/.exec(fault.message)?.[0];
 }

@@ -53,6 +53,7 @@ export interface RedisStore {
 }
 
 const OUTCOMES = ["admitted", "rate", "concurrency"] as const;
+const NO_LIMITS = printLimits({ keyLimits: {}, accountLimits: {} });
 
 export interface RedisStoreOptions {
   /** What the scripts tell the time by: Redis's own clock, but in tests. */
@@ -77,9 +78,7 @@ export function createRedisStore(
   const renew = batched(scripts.renew, 1);
   return {
     async admit(request, lease) {
-      const { tokens, keyLimits, accountLimits } = request;
-      const limits = [...printLimits(keyLimits), ...printLimits(accountLimits)];
-      return readDecision(await admit(request, lease, tokens, ...limits));
+      return readDecision(await admit(request, lease, request.tokens, printLimits(request)));
     },
     async settle(ending) {
       const { lease, second = "", requests, tokens } = ending;
@@ -101,16 +100,20 @@ export function createRedisStore(
     async probe(accountId) {
       const keys = probeKeysOf(accountId);
       const lease = crypto.randomUUID();
-      const [outcome] = await inTime(scripts.admit(keys, [lease, 0, "", "", "", "", "", ""]));
+      const [outcome] = await inTime(scripts.admit(keys, [lease, 0, NO_LIMITS]));
       if (outcome !== 0) throw new TypeError("Redis answered a probe with something else");
       await inTime(scripts.settle(keys, [lease, "", 0, 0]));
     },
   };
 }
 
-function printLimits(limits: Limits): readonly ScriptArgument[] {
-  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
-  return [requestsPerMinute ?? "", tokensPerMinute ?? "", concurrentRequests ?? ""];
+function printLimits({ keyLimits, accountLimits }: Pick<AdmissionRequest, "keyLimits" | "accountLimits">) {
+  return `${printBounds(keyLimits)} ${printBounds(accountLimits)}`;
+}
+
+function printBounds(limits: Limits): string {
+  const { requestsPerMinute = "-", tokensPerMinute = "-", concurrentRequests = "-" } = limits;
+  return `${requestsPerMinute} ${tokensPerMinute} ${concurrentRequests}`;
 }
 
 function readDecision(reply: readonly number[]): RedisDecision {

@@ -21,17 +21,23 @@ local HEAD_END = '87'
 local SLOT, SLOT_BYTES = '<ddd', 24
 local WINDOW_BYTES = HEAD_BYTES + SLOTS * SLOT_BYTES
 local REQUESTS, TOKENS = 1, 2
--- Until the last slot has left.
-local WINDOW_TTL_MS = WINDOW_MS + SLOT_MS
+-- Until the last slot has left: WINDOW_MS + SLOT_MS.
+local WINDOW_TTL_MS = '61000'
 
-local function load_window(key)
+-- A caller with the keys of its window and of its leases. A table that is made with all its fields costs half
+-- of one that grows with each, and 16 are what fits.
+local function load_caller(key, leases_key)
   local head = call('GETRANGE', key, '0', HEAD_END)
-  local window = { key = key, is_stored = #head > 0, is_fresh = #head == 0 }
-  if not window.is_stored then head = string.rep('\0', HEAD_BYTES) end
-  window.requests, window.tokens, window.oldest, window.newest, window.leaves_ms,
-    window.slot_requests, window.slot_tokens, window.last_ms,
-    window.running, window.lease_end_ms, window.shift_ms = unpack_bytes(HEAD, head)
-  return window
+  local is_stored = #head > 0
+  if not is_stored then head = string.rep('\0', HEAD_BYTES) end
+  local requests, tokens, oldest, newest, leaves_ms, slot_requests, slot_tokens, last_ms,
+    running, lease_end_ms, shift_ms = unpack_bytes(HEAD, head)
+  return {
+    key = key, leases_key = leases_key, is_stored = is_stored, is_changed = false, new_leases = {},
+    requests = requests, tokens = tokens, oldest = oldest, newest = newest, leaves_ms = leaves_ms,
+    slot_requests = slot_requests, slot_tokens = slot_tokens, last_ms = last_ms,
+    running = running, lease_end_ms = lease_end_ms, shift_ms = shift_ms,
+  }
 end
 
 -- Writes the last byte of a new window: everything before it is zeros then.
@@ -58,10 +64,16 @@ end
 local function read_slot(window, second)
   if second == window.newest then return window.slot_requests, window.slot_tokens, window.last_ms end
   if not window.is_stored then return 0, 0, 0 end
-  window.bytes = window.bytes or call('GET', window.key)
-  local requests, tokens, last_ms = unpack_bytes(SLOT, window.bytes, slot_offset(second) + 1)
+  local at, bytes = slot_offset(second), window.bytes
+  if not bytes then at, bytes = 0, call('GETRANGE', window.key, at, at + SLOT_BYTES - 1) end
+  local requests, tokens, last_ms = unpack_bytes(SLOT, bytes, at + 1)
   if math.floor(last_ms / SLOT_MS) ~= second then return 0, 0, 0 end
   return requests, tokens, last_ms
+end
+
+-- For whoever is going to read one slot after another.
+local function read_ring(window)
+  if window.is_stored and not window.bytes then window.bytes = call('GET', window.key) end
 end
 
 local function write_slot(window, second, requests, tokens, last_ms)
@@ -77,6 +89,7 @@ end
 -- Lets the slots go whose time is over: mostly none, and at most 61.
 local function advance(window, now_ms)
   if now_ms < window.leaves_ms then return end
+  if window.oldest < window.newest then read_ring(window) end
   while window.oldest <= window.newest do
     local requests, tokens, last_ms = read_slot(window, window.oldest)
     window.leaves_ms = last_ms + WINDOW_MS
@@ -120,6 +133,17 @@ local function add(window, last_ms, requests, tokens)
   window.is_changed = true
 end
 
+-- Counts a request that is admitted now: nothing was admitted later.
+local function add_now(window, now_ms, tokens)
+  local second = math.floor(now_ms / SLOT_MS)
+  if second > window.newest or window.oldest > window.newest then reach(window, second) end
+  window.slot_requests, window.slot_tokens = window.slot_requests + 1, window.slot_tokens + tokens
+  window.last_ms = now_ms
+  if second == window.oldest then window.leaves_ms = now_ms + WINDOW_MS end
+  window.requests, window.tokens = window.requests + 1, window.tokens + tokens
+  window.is_changed = true
+end
+
 --[[
   Changes what an earlier admission counts for; nothing when its slot has left. Below zero it never goes:
   what it would take away may be lost, and what is there may be of others.
@@ -155,6 +179,7 @@ end
 ]]
 local function wait_ms(window, now_ms, of, excess)
   if excess <= 0 then return 0 end
+  read_ring(window)
   for second = window.oldest, window.newest do
     local requests, tokens, last_ms = read_slot(window, second)
     excess = excess - (of == REQUESTS and requests or tokens)
@@ -165,7 +190,12 @@ end
 
 -- Milliseconds until nothing of it is counted any more, up to 60,000.
 local function reset_ms(window, now_ms, of)
-  for second = window.newest, window.oldest, -1 do
+  if window.oldest > window.newest then return 0 end
+  if (of == REQUESTS and window.slot_requests or window.slot_tokens) > 0 then
+    return window.last_ms + WINDOW_MS - now_ms
+  end
+  read_ring(window)
+  for second = window.newest - 1, window.oldest, -1 do
     local requests, tokens, last_ms = read_slot(window, second)
     if (of == REQUESTS and requests or tokens) > 0 then return last_ms + WINDOW_MS - now_ms end
   end

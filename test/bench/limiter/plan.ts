@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import type { Cell } from "../plan.ts";
 
 /** What `bun run bench limiter` measures, and for how long. */
 export interface LimiterPlan {
@@ -11,11 +12,19 @@ export interface LimiterPlan {
   readonly gatewayWarmUpMs: number;
 }
 
+export type GatewayCell = Pick<Cell, "kind" | "connections">;
+
 export const WAITING = 256;
 export const WAITING_FEW = 8;
 export const CALLERS_MANY = 1_000;
 export const ACCOUNTS_FEW = 10;
-export const CONNECTIONS = [32, 128] as const;
+/** What whole gateways are asked for. */
+export const GATEWAY_CELLS: readonly GatewayCell[] = [
+  { kind: "whole", connections: 32 },
+  { kind: "whole", connections: 128 },
+  { kind: "stream", connections: 32 },
+  { kind: "stream", connections: 128 },
+];
 
 /** Least share of the bare INCR rate, in admissions and releases on Redis. */
 export const INCR_RATIO_MIN = 0.15;

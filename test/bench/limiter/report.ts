@@ -56,8 +56,8 @@ function printStored({ limit, window, lease }: StoredBytes): string {
   return row(`on Redis, N = ${limit}`, [`${window}`, lease.toFixed(0), atMost(window, CALLER_BYTES_MAX)]);
 }
 
-function printGateway({ connections, alone, onRedis, p99Ms, ratio }: GatewayResult): string {
-  return row(`${connections} connections`, [
+function printGateway({ kind, connections, alone, onRedis, p99Ms, ratio }: GatewayResult): string {
+  return row(`${kind}, ${connections} connections`, [
     alone.toFixed(0),
     p99Ms.alone.toFixed(2),
     onRedis.toFixed(0),

@@ -4,11 +4,10 @@ import { type BenchGateway, startGateway } from "../gateway.ts";
 import { type Load, startLoad } from "../load.ts";
 import { medianOf } from "../percentiles.ts";
 import type { Contestants } from "./contestants.ts";
-import { CONNECTIONS, type LimiterPlan } from "./plan.ts";
+import { GATEWAY_CELLS, type GatewayCell, type LimiterPlan } from "./plan.ts";
 
 /** What a whole gateway answers with its limits in Redis, and without. */
-export interface GatewayResult {
-  readonly connections: number;
+export interface GatewayResult extends GatewayCell {
   /** Answers a second, medians. */
   readonly alone: number;
   readonly onRedis: number;
@@ -28,9 +27,7 @@ export async function measureGateways(
   const load = startLoad();
   try {
     const results: GatewayResult[] = [];
-    for (const connections of CONNECTIONS) {
-      results.push(await measurePair({ load, alone, onRedis, connections }, plan));
-    }
+    for (const cell of GATEWAY_CELLS) results.push(await measurePair({ load, alone, onRedis, cell }, plan));
     return results;
   } finally {
     await Promise.all([load.stop(), alone.remove(), onRedis.remove()]);
@@ -42,15 +39,15 @@ interface Pair {
   readonly load: Load;
   readonly alone: BenchGateway;
   readonly onRedis: BenchGateway;
-  readonly connections: number;
+  readonly cell: GatewayCell;
 }
 
 async function measurePair(
-  { load, alone, onRedis, connections }: Pair,
+  { load, alone, onRedis, cell }: Pair,
   { rounds, roundMs, gatewayWarmUpMs }: LimiterPlan,
 ): Promise<GatewayResult> {
   const run = async ({ url, secret }: BenchGateway, ms: number): Promise<ClosedLoopResult> => {
-    const result = await load.closedLoop({ target: { url, secret }, kind: "whole", connections, ms });
+    const result = await load.closedLoop({ target: { url, secret }, ...cell, ms });
     if (result.faults.length > 0) throw new Error(`A gateway answered wrongly: ${result.faults.join("; ")}`);
     return result;
   };
@@ -61,7 +58,7 @@ async function measurePair(
   }
   const medianBy = (read: (pair: (typeof pairs)[number]) => number) => medianOf(pairs.map(read));
   return {
-    connections,
+    ...cell,
     alone: medianBy((pair) => pair.alone.perSecond),
     onRedis: medianBy((pair) => pair.onRedis.perSecond),
     p99Ms: {
