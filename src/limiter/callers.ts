@@ -1,6 +1,6 @@
 import { advance, createWindow, type Window } from "./window.ts";
 
-/** What is known of one key or one account: under 2 KB, whatever its limits. */
+/** What is known of one key or one account: some 2 KB, whatever its limits. */
 export interface LimitedCaller {
   readonly window: Window;
   /** Admitted and not yet ended. */

@@ -24,21 +24,25 @@ export function createBatches(
   script: Script,
   replyLength: number,
 ): (request: ScriptRequest) => Promise<readonly number[]> {
-  let waiting: Waiting[] = [];
+  const waiting = new Map<string, Waiting[]>();
+  const send = (batch: readonly Waiting[]) => void run(script, replyLength, batch);
 
   function flush(): void {
-    const all = Map.groupBy(waiting, ({ group }) => group);
-    waiting = [];
-    for (const group of all.values()) {
-      for (let start = 0; start < group.length; start += BATCH_MAX) {
-        void run(script, replyLength, group.slice(start, start + BATCH_MAX));
-      }
-    }
+    const batches = [...waiting.values()];
+    waiting.clear();
+    for (const batch of batches) send(batch);
   }
 
   return (request) => {
     const { promise, resolve, reject } = Promise.withResolvers<readonly number[]>();
-    if (waiting.push({ ...request, resolve, reject }) === 1) setImmediate(flush);
+    const batch = waiting.get(request.group) ?? [];
+    if (waiting.size === 0) setImmediate(flush);
+    waiting.set(request.group, batch);
+    // A full one leaves at once: Redis works on it while this turn goes on.
+    if (batch.push({ ...request, resolve, reject }) === BATCH_MAX) {
+      waiting.delete(request.group);
+      send(batch);
+    }
     return promise;
   };
 }
