@@ -2,7 +2,7 @@ import { type Change, createAdmission, type Taken, wholeTokens } from "./admissi
 import { createCallers, type LimitedCaller } from "./callers.ts";
 import { type Bound, limitOf, limitStateOf, type Standing } from "./limit-state.ts";
 import type { AdmissionRequest, Limiter, LimitUsage, Refusal } from "./limiter.ts";
-import { createSteadyClock } from "./steady-clock.ts";
+import { createSteadyClock, monotonicMs } from "./steady-clock.ts";
 import { advance, type Counted, correct, resetMs, take, waitMs } from "./window.ts";
 
 export interface MemoryLimiterOptions {
@@ -130,8 +130,4 @@ function windowWait(
 
 function isFull({ caller, limits }: Limited): boolean {
   return limits.concurrentRequests !== undefined && caller.running >= limits.concurrentRequests;
-}
-
-function monotonicMs(): number {
-  return performance.now();
 }

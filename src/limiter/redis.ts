@@ -15,6 +15,7 @@ import { createMemoryLimiter } from "./memory.ts";
 import { createRedisLink, type RedisLink, type RedisLinkOptions } from "./redis/link.ts";
 import type { RedisDecision } from "./redis/store.ts";
 import { shareOf } from "./share.ts";
+import { monotonicMs } from "./steady-clock.ts";
 
 type LinkOptions = Pick<RedisLinkOptions, "connection" | "log" | "clockLua" | "patienceMs">;
 
@@ -154,8 +155,4 @@ function withShare<Request extends Limited & { readonly tokens?: number }>(
 function repeat(ms: number, task: () => void): () => void {
   const timer = setInterval(task, ms);
   return () => clearInterval(timer);
-}
-
-function monotonicMs(): number {
-  return performance.now();
 }

@@ -1,3 +1,8 @@
+/** Milliseconds of a clock that nobody can set. */
+export function monotonicMs(): number {
+  return performance.now();
+}
+
 /**
  * A clock that never goes back: a step back of `now` counts as no time passed, and time goes on from
  * there. So nothing that was admitted leaves early, and nothing waits for a wrong hour to come again.

@@ -1,4 +1,5 @@
 import type { Script, ScriptArgument } from "./script.ts";
+import { AT_ONCE } from "./turns.ts";
 
 /** One request to a script that takes many: its share of the keys and arguments, and of the reply. */
 export interface ScriptRequest {
@@ -12,9 +13,6 @@ interface Waiting extends ScriptRequest {
   resolve(reply: readonly number[]): void;
   reject(fault: unknown): void;
 }
-
-/** A script of more keeps others waiting on the server for longer than a millisecond. */
-const BATCH_MAX = 64;
 
 /**
  * Runs a script once for all requests of one turn of the event loop: a hot caller is loaded and saved once
@@ -39,7 +37,7 @@ export function createBatches(
     if (waiting.size === 0) setImmediate(flush);
     waiting.set(request.group, batch);
     // A full one leaves at once: Redis works on it while this turn goes on.
-    if (batch.push({ ...request, resolve, reject }) === BATCH_MAX) {
+    if (batch.push({ ...request, resolve, reject }) === AT_ONCE) {
       waiting.delete(request.group);
       send(batch);
     }

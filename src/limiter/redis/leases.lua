@@ -28,17 +28,19 @@ local function end_leases(caller, now_ms)
   caller.is_changed = caller.is_changed or caller.is_stored
 end
 
-local function add_lease(caller, lease, lease_end)
+local function put_lease(caller, lease, lease_end)
   local new = caller.new_leases
   new[#new + 1] = lease_end
   new[#new + 1] = lease
+end
+
+local function add_lease(caller, lease, lease_end)
+  put_lease(caller, lease, lease_end)
   caller.running = caller.running + 1
 end
 
-local function renew_lease(caller, lease, now_ms)
-  local new = caller.new_leases
-  new[#new + 1] = lease_text(now_ms)
-  new[#new + 1] = lease
+local function renew_lease(caller, lease, lease_end)
+  put_lease(caller, lease, lease_end)
   caller.is_renewed = true
 end
 

@@ -10,6 +10,7 @@ import { createShards, type Shard } from "./shards.ts";
 import {
   createRedisStore,
   type Ending,
+  NO_CHANGE,
   type RedisDecision,
   type RedisStore,
   type RedisStoreOptions,
@@ -150,8 +151,6 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
     },
   };
 }
-
-const NO_CHANGE = { second: undefined, requests: 0, tokens: 0 };
 
 /** Whether Redis would learn more from it than that a lease ends, of which it has never heard unless it was renewed. */
 function isNews({ second, requests, tokens }: Ending): boolean {

@@ -1,8 +1,8 @@
 import type { Change } from "../admission.ts";
 import { advance, correct, createWindow, slotsOf, take, type Window } from "../window.ts";
 import type { CallerNames } from "./keys.ts";
-import type { MissedSecond } from "./store.ts";
-import { inTurns } from "./turns.ts";
+import { type MissedSecond, NO_CHANGE } from "./store.ts";
+import { AT_ONCE, inTurns } from "./turns.ts";
 
 /** What this process admitted while Redis was away. */
 export interface Missed {
@@ -39,7 +39,6 @@ interface MissedCaller {
 }
 
 const ADDED_PER_LOOK = 1_000;
-const MUCH = 64;
 
 export function createMissed(clock: () => number): Missed {
   const callers = new Map<string, MissedCaller>();
@@ -84,7 +83,7 @@ export function createMissed(clock: () => number): Missed {
       callers.clear();
       await inTurns([...untold], (caller) => tellCaller(caller, restore));
     },
-    isMuch: () => untold.size + callers.size > MUCH,
+    isMuch: () => untold.size + callers.size > AT_ONCE,
   };
 }
 
@@ -117,5 +116,3 @@ async function changeCaller(
   const toldSecond = seconds?.get(second);
   return toldSecond ? { ...change, second: toldSecond } : NO_CHANGE;
 }
-
-const NO_CHANGE = { second: undefined, requests: 0, tokens: 0 };

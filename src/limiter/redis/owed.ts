@@ -1,4 +1,4 @@
-import type { Ending } from "./store.ts";
+import { type Ending, NO_CHANGE } from "./store.ts";
 import { inTurns } from "./turns.ts";
 
 /** Endings that Redis could not be told. */
@@ -37,7 +37,7 @@ export function createOwed(clock: () => number): Owed {
     if (isFound === undefined) return;
     if (entry.isTold) entries.delete(lease);
     entry.isTold = true;
-    if (isFound) entry.ending = { ...entry.ending, second: undefined, requests: 0, tokens: 0 };
+    if (isFound) entry.ending = { ...entry.ending, ...NO_CHANGE };
   }
 
   async function tellAll(settle: Settle): Promise<void> {

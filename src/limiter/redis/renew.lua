@@ -12,9 +12,9 @@
 local reply = {}
 for request = 1, #KEYS / 4 do
   local key, account = caller_at(request * 4 - 3), caller_at(request * 4 - 1)
-  local now_ms = steady_ms(key, account, clock_now_ms)
-  renew_lease(key, ARGV[request], now_ms)
-  renew_lease(account, ARGV[request], now_ms)
+  local lease_end = lease_text(steady_ms(key, account, clock_now_ms))
+  renew_lease(key, ARGV[request], lease_end)
+  renew_lease(account, ARGV[request], lease_end)
   reply[request] = 0
 end
 save_callers()

@@ -28,6 +28,9 @@ export interface Ending extends CallerNames {
   readonly tokens: number;
 }
 
+/** Of an ending that gives the slot back and changes nothing else. */
+export const NO_CHANGE = { second: undefined, requests: 0, tokens: 0 };
+
 /** What was admitted in one second without Redis. */
 export interface MissedSecond {
   /** Milliseconds since its last admission. */

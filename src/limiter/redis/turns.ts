@@ -1,5 +1,5 @@
-/** As many as one script call takes. */
-const AT_ONCE = 64;
+/** As many as one script call takes: one of more keeps others waiting on the server for over a millisecond. */
+export const AT_ONCE = 64;
 
 /**
  * Does something with each of many, some at a time: all at once they would stand in the way of the requests
