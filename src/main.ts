@@ -4,7 +4,7 @@ import type { Database } from "./db/database.ts";
 import { describeLocation } from "./db/location.ts";
 import { waitAtMost } from "./domain/within.ts";
 import { welcomeFirstStart } from "./first-start.ts";
-import type { Gateway } from "./gateway/gateway.ts";
+import type { Gateway, Offer } from "./gateway/gateway.ts";
 import { createHeartbeats } from "./gateway/heartbeats.ts";
 import { createRefusalMemory } from "./gateway/refusal-memory.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
@@ -24,7 +24,6 @@ import { serveMetrics } from "./telemetry/serve-metrics.ts";
 import { createTokenCounter } from "./tokens/count-tokens.ts";
 import { createDemoUpstream } from "./upstream/demo.ts";
 import { createHttpUpstream } from "./upstream/http-upstream.ts";
-import type { Upstream } from "./upstream/upstream.ts";
 
 /** What a cut request still gets to be settled in, after the drain limit. */
 const CUT_MS = 5_000;
@@ -89,7 +88,8 @@ function serveRequests({ host, port, bodyBytesInFlightMax, drainMs }: Config, { 
   const running = createRunningRequests();
   const bodyBudget = createBodyBudget(bodyBytesInFlightMax);
   let isDraining = false;
-  const isUp = createReadiness([database.ping, gateway.ledger.ping, gateway.limiter.ping]);
+  const { ledger, limiter } = gateway();
+  const isUp = createReadiness([database.ping, ledger.ping, limiter.ping]);
   const isReady = async () => !isDraining && isUp();
   const server = serveHttp({ gateway, bodyBudget, running, isReady }, { host, port });
   const stop = async () => {
@@ -102,7 +102,8 @@ function serveRequests({ host, port, bodyBytesInFlightMax, drainMs }: Config, { 
 }
 
 interface Parts {
-  readonly gateway: Gateway;
+  /** As the latest configuration has it. */
+  gateway(): Gateway;
   readonly database: Database;
   /** Ends what runs by itself, and leaves on disk what the ledger has not taken. */
   close(): Promise<void>;
@@ -120,17 +121,14 @@ function createParts(config: Config, { books: { database, ledger }, limits, log 
   const tokens = createTokenCounter();
   const clock = () => performance.now();
   const gateway: Gateway = {
+    ...createOffer(config),
     authenticate: createAuthenticate({ database }),
-    catalog: createCatalog(config.models),
     limiter: limits.limiter,
     ledger,
     journal,
-    upstreams: createUpstreams(config),
     tokens,
     heartbeats,
     refusals: createRefusalMemory(clock),
-    keyLimits: config.keyLimits,
-    accountLimits: config.accountLimits,
     holdTtlMs: config.holdTtlMs,
     clock,
     log,
@@ -140,7 +138,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, log 
     tokens.close();
     await journal.close();
   };
-  return { gateway, database, close };
+  return { gateway: () => gateway, database, close };
 }
 
 /** Runs until a signal ends it: the gateway as a process of its own. */
@@ -163,7 +161,12 @@ export async function serve(config: Config): Promise<void> {
   log.close();
 }
 
-function createUpstreams({ upstreams }: Config): ReadonlyMap<string, Upstream> {
+function createOffer({ models, upstreams, keyLimits, accountLimits }: Config): Offer {
   const all = [createDemoUpstream(), ...upstreams.map(createHttpUpstream)];
-  return new Map(all.map((upstream) => [upstream.name, upstream]));
+  return {
+    catalog: createCatalog(models),
+    upstreams: new Map(all.map((upstream) => [upstream.name, upstream])),
+    keyLimits,
+    accountLimits,
+  };
 }

@@ -34,6 +34,7 @@ const Upstream = Mapping({
   api_key: Type.String({ pattern: "^[\\x21-\\x7e]+$", description: "a key without spaces or line breaks" }),
   timeouts: Type.Optional(
     Mapping({
+      connect_ms: Type.Optional(Count(1, DAY_MS)),
       first_output_ms: Type.Optional(Count(1, DAY_MS)),
       idle_ms: Type.Optional(Count(1, DAY_MS)),
       total_ms: Type.Optional(Count(1, DAY_MS)),

@@ -41,6 +41,7 @@ function readUpstream(name: string, entry: UpstreamEntry) {
 
 function readTimeouts(timeouts: NonNullable<UpstreamEntry["timeouts"]>): UpstreamTimeouts {
   return {
+    connectMs: timeouts.connect_ms ?? 5_000,
     firstOutputMs: timeouts.first_output_ms ?? 120_000,
     idleMs: timeouts.idle_ms ?? 60_000,
     totalMs: timeouts.total_ms ?? 900_000,

@@ -11,21 +11,25 @@ import type { Heartbeats } from "./heartbeats.ts";
 import type { RefusalMemory } from "./refusal-memory.ts";
 import type { RequestRecord } from "./request-record.ts";
 
-/** The parts that a request needs on its way. */
-export interface Gateway {
-  readonly authenticate: Authenticate;
+/** What the operator offers, to whom and at which price: as much of the configuration as can change while it runs. */
+export interface Offer {
   readonly catalog: Catalog;
+  readonly upstreams: ReadonlyMap<string, Upstream>;
+  /** What binds a key that sets no limit of its own. */
+  readonly keyLimits: Limits;
+  readonly accountLimits: Limits;
+}
+
+/** The parts that a request needs on its way. Never changes under a request: a new offer makes a new one. */
+export interface Gateway extends Offer {
+  readonly authenticate: Authenticate;
   readonly limiter: Limiter;
   readonly ledger: Ledger;
   /** Takes the end of a hold when the ledger cannot. */
   readonly journal: Journal;
-  readonly upstreams: ReadonlyMap<string, Upstream>;
   readonly tokens: TokenCounter;
   readonly heartbeats: Heartbeats;
   readonly refusals: RefusalMemory;
-  /** What binds a key that sets no limit of its own. */
-  readonly keyLimits: Limits;
-  readonly accountLimits: Limits;
   readonly holdTtlMs: number;
   /** Milliseconds that only ever rise; for durations. */
   readonly clock: () => number;

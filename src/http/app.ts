@@ -25,7 +25,7 @@ export function createApp(parts: HttpParts) {
     .use(healthRoutes(parts))
     .onError(({ request, code, error }) => {
       if (code === "NOT_FOUND") return refuseUnmatched(request);
-      parts.gateway.log.error(describeFault(error), "fault in a route");
+      parts.gateway().log.error(describeFault(error), "fault in a route");
       return refuse(request, new GatewayError("internal"), newRequestId());
     });
 }

@@ -4,7 +4,8 @@ import type { RunningRequests } from "./running-requests.ts";
 
 /** What the routes need: the gateway, and the state of this process's HTTP side. */
 export interface HttpParts {
-  readonly gateway: Gateway;
+  /** As it is configured now; a request keeps the one that it came in with. */
+  gateway(): Gateway;
   readonly bodyBudget: BodyBudget;
   readonly running: RunningRequests;
   /** False while draining, and while something that requests need does not answer. */

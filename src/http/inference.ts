@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import type { Call } from "../gateway/gateway.ts";
+import type { Call, Gateway } from "../gateway/gateway.ts";
 import { runRequest } from "../gateway/run-request.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
 import { errorWire } from "./error-response.ts";
@@ -8,6 +8,7 @@ import { logInternal } from "./log-internal.ts";
 import { createBodyReader } from "./read-body.ts";
 import { createReply, type HttpReply } from "./reply.ts";
 import { newRequestId } from "./request-id.ts";
+import type { RunningRequests } from "./running-requests.ts";
 import { readSecret } from "./secret.ts";
 
 /** Client headers that an upstream of the same protocol gets to see. */
@@ -20,6 +21,7 @@ export function inferenceRoute(wire: WireProtocol, parts: HttpParts) {
 }
 
 function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise<Response> {
+  const gateway = parts.gateway();
   const body = createBodyReader(request, parts.bodyBudget);
   const call: Call = {
     id: newRequestId(),
@@ -28,7 +30,7 @@ function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise
     headers: forwardedHeaders(wire, request.headers),
     query: request.url.endsWith("?beta=true") ? "?beta=true" : "",
     allowsClamp: request.headers.get("x-tollgate-clamp") === "allow",
-    startedAt: parts.gateway.clock(),
+    startedAt: gateway.clock(),
     readBody: body.read,
     record: {},
   };
@@ -40,23 +42,27 @@ function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise
     signal,
     onEnd: () => parts.letIdle(request),
   });
-  void run(parts, call, reply).finally(body.release);
+  void run(gateway, parts.running, { call, reply }).finally(body.release);
   return reply.response;
 }
 
 /** Never rejects: whatever goes wrong is said in the reply. */
-async function run(parts: HttpParts, call: Call, reply: HttpReply): Promise<void> {
-  parts.running.begin();
+async function run(
+  gateway: Gateway,
+  running: RunningRequests,
+  { call, reply }: { call: Call; reply: HttpReply },
+): Promise<void> {
+  running.begin();
   try {
-    await runRequest(parts.gateway, call, reply);
+    await runRequest(gateway, call, reply);
   } catch (thrown) {
     const error = reply.fail(thrown);
     const hungUp = isHangUp(thrown, reply);
     call.record.outcome ??= hungUp ? "client_closed" : error.row.code;
-    if (!hungUp) logInternal(parts.gateway.log, call.id, error);
+    if (!hungUp) logInternal(gateway.log, call.id, error);
   } finally {
-    parts.running.end();
-    logRequest(parts, call, reply);
+    running.end();
+    logRequest(gateway, call, reply);
   }
 }
 
@@ -66,12 +72,12 @@ function isHangUp(thrown: unknown, { signal }: HttpReply): boolean {
 }
 
 function logRequest(
-  { gateway }: HttpParts,
+  { clock, log }: Gateway,
   { id, wire, startedAt, record }: Call,
   { status }: HttpReply,
 ): void {
-  const ms = Math.round(gateway.clock() - startedAt);
-  gateway.log.info({ request: id, surface: wire.surface, status, ms, ...record }, "request");
+  const ms = Math.round(clock() - startedAt);
+  log.info({ request: id, surface: wire.surface, status, ms, ...record }, "request");
 }
 
 function forwardedHeaders(wire: WireProtocol, headers: Headers): Record<string, string> {

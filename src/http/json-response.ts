@@ -1,4 +1,5 @@
 import { toGatewayError } from "../errors.ts";
+import type { Gateway } from "../gateway/gateway.ts";
 import type { Caller } from "../keys/key.ts";
 import { refuse } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";
@@ -9,13 +10,14 @@ import { readSecret } from "./secret.ts";
 /** Answers a request of a known caller with a JSON body, or with the error that `respond` threw. */
 export async function answerCaller(
   request: Request,
-  { gateway }: HttpParts,
-  respond: (caller: Caller) => unknown,
+  parts: HttpParts,
+  respond: (caller: Caller, gateway: Gateway) => unknown,
 ): Promise<Response> {
+  const gateway = parts.gateway();
   const requestId = newRequestId();
   try {
     const caller = await gateway.authenticate(readSecret(request.headers));
-    return Response.json(await respond(caller), { headers: idHeaders(requestId) });
+    return Response.json(await respond(caller, gateway), { headers: idHeaders(requestId) });
   } catch (thrown) {
     const error = toGatewayError(thrown);
     logInternal(gateway.log, requestId, error);

@@ -12,7 +12,7 @@ import { answerCaller } from "./json-response.ts";
 /** `GET /v1/key`: what the key that asks may do, has used, has left, and when that resets. */
 export function keyRoute(parts: HttpParts) {
   return new Elysia().get("/v1/key", ({ request }) =>
-    answerCaller(request, parts, (caller) => printKey(parts.gateway, caller)),
+    answerCaller(request, parts, (caller, gateway) => printKey(gateway, caller)),
   );
 }
 

@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../domain/model.ts";
 import { printTime } from "../domain/time.ts";
 import { GatewayError } from "../errors.ts";
@@ -11,22 +12,21 @@ import { pathOf } from "./request-path.ts";
 
 /** `GET /v1/models` and `/v1/models/{id}`: one shape that the OpenAI and the Anthropic SDKs both read. */
 export function modelRoutes(parts: HttpParts) {
-  const { catalog } = parts.gateway;
   return new Elysia()
     .get("/v1/models", ({ request }) =>
-      answerCaller(request, parts, (caller) =>
-        printList(catalog.list().filter((model) => mayUse(caller.key, model.id))),
+      answerCaller(request, parts, ({ key }, { catalog }) =>
+        printList(catalog.list().filter((model) => mayUse(key, model.id))),
       ),
     )
     .get("/v1/models/*", ({ request }) =>
-      answerCaller(request, parts, (caller) => printModel(findModel(parts, caller, request))),
+      answerCaller(request, parts, ({ key }, { catalog }) => printModel(findModel(catalog, key, request))),
     );
 }
 
 /** An id may hold slashes, sent as they are or as `%2F`. A model the key may not use does not exist for it. */
-function findModel({ gateway }: HttpParts, { key }: Caller, request: Request): Model {
+function findModel(catalog: Catalog, key: Caller["key"], request: Request): Model {
   const path = pathOf(request).slice("/v1/models/".length);
-  const model = gateway.catalog.find(decodePath(path));
+  const model = catalog.find(decodePath(path));
   if (!model || !mayUse(key, model.id)) throw new GatewayError("unknown_model");
   return model;
 }

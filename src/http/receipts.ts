@@ -13,10 +13,8 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** `GET /v1/receipts/{request_id}`: any key of the account that paid may read what a request came to. */
 export function receiptRoute(parts: HttpParts) {
   return new Elysia().get("/v1/receipts/:id", ({ request, params }) =>
-    answerCaller(request, parts, async ({ key }) => {
-      const receipt = UUID.test(params.id)
-        ? await parts.gateway.ledger.receipt(key.accountId, params.id)
-        : undefined;
+    answerCaller(request, parts, async ({ key }, { ledger }) => {
+      const receipt = UUID.test(params.id) ? await ledger.receipt(key.accountId, params.id) : undefined;
       if (!receipt) throw new GatewayError("unknown_receipt");
       return printReceipt(receipt);
     }),

@@ -36,7 +36,7 @@ export function listen(
       return app.fetch(withRoutableUrl(request));
     },
     error(fault) {
-      parts.gateway.log.error(describeFault(fault), "fault outside of every route");
+      parts.gateway().log.error(describeFault(fault), "fault outside of every route");
       return errorResponse(new GatewayError("internal"), openaiChat, { requestId: newRequestId() });
     },
   });

@@ -11,7 +11,7 @@ export interface DemoOptions {
 }
 
 const OUTPUT_TOKENS_DEFAULT = 4096;
-const TIMEOUTS = { firstOutputMs: 30_000, idleMs: 30_000, totalMs: 900_000 };
+const TIMEOUTS = { connectMs: 1_000, firstOutputMs: 30_000, idleMs: 30_000, totalMs: 900_000 };
 
 /**
  * A model in this process that says back what the user said, in both protocols: no network, no key, the

@@ -15,6 +15,8 @@ export interface UpstreamCall {
 
 /** How long an upstream may take, in milliseconds. */
 export interface UpstreamTimeouts {
+  /** From the call to a connection, TLS included; a connection that is kept open needs none of it. */
+  readonly connectMs: number;
   /** From the call to the first output. */
   readonly firstOutputMs: number;
   /** Between two pieces of an answer. */

@@ -12,7 +12,7 @@ function startUpstream(answer: (request: Request) => Response) {
 }
 
 function upstreamAt(baseUrl: string, protocol: Protocol = "openai") {
-  const timeouts = { firstOutputMs: 1, idleMs: 1, totalMs: 1 };
+  const timeouts = { connectMs: 5_000, firstOutputMs: 1, idleMs: 1, totalMs: 1 };
   return { name: "up", protocol, baseUrl, apiKey: "k-canary", timeouts, outputLimitField: undefined };
 }
 

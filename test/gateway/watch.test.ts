@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Watch, watchAttempt } from "../../src/gateway/watch.ts";
 
-const TIMEOUTS = { firstOutputMs: 60, idleMs: 40, totalMs: 150 };
+const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 150 };
 
 function watch(over: { stream?: boolean; elapsedMs?: number; clientSignal?: AbortSignal } = {}): Watch {
   const { stream = true, elapsedMs = 0, clientSignal = new AbortController().signal } = over;

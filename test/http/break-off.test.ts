@@ -8,7 +8,7 @@ import type { Speech } from "../support/speech.ts";
 import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-const timeouts = { firstOutputMs: 2_000, idleMs: 150, totalMs: 2_000 };
+const timeouts = { connectMs: 5_000, firstOutputMs: 2_000, idleMs: 150, totalMs: 2_000 };
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -15,7 +15,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  const timeouts = { firstOutputMs: 150, idleMs: 150, totalMs: 5_000 };
+  const timeouts = { connectMs: 5_000, firstOutputMs: 150, idleMs: 150, totalMs: 5_000 };
   // The second route costs ten times as much.
   const dear = { ...TEST_PRICE, input: parsePrice("10.00"), output: parsePrice("20.00") };
   gateway = await startTestGateway({

@@ -8,7 +8,7 @@ import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const secrets = canaries();
-const hasty = { firstOutputMs: 100, idleMs: 100, totalMs: 250 };
+const hasty = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 250 };
 
 let gateway: TestGateway;
 beforeAll(async () => {

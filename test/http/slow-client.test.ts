@@ -6,7 +6,7 @@ import { answer, type ScriptRequest } from "../support/script.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-const timeouts = { firstOutputMs: 2_000, idleMs: 200, totalMs: 1_500 };
+const timeouts = { connectMs: 5_000, firstOutputMs: 2_000, idleMs: 200, totalMs: 1_500 };
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -14,7 +14,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  const hasty = { firstOutputMs: 120, idleMs: 120, totalMs: 400 };
+  const hasty = { connectMs: 5_000, firstOutputMs: 120, idleMs: 120, totalMs: 400 };
   gateway = await startTestGateway({
     models: SURFACES.flatMap(({ model, name }) => {
       const protocol = name === "chat" ? "openai" : "anthropic";

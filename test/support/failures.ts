@@ -40,7 +40,7 @@ export function failingGateways(): (protocol: Protocol) => FailingGateway {
 }
 
 const PROMPT = "Say hello.";
-const HASTY = { firstOutputMs: 100, idleMs: 100, totalMs: 100 };
+const HASTY = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 100 };
 
 /** Starts it for clients of one protocol. Its good model is called `good`, its one that breaks in a stream `breaks`. */
 export async function startFailingGateway(protocol: "openai" | "anthropic"): Promise<FailingGateway> {

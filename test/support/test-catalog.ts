@@ -13,7 +13,9 @@ export const TEST_PRICE: Price = {
 };
 
 /** Short enough for a test to wait for, long enough for a busy machine. */
-const TEST_TIMEOUTS: UpstreamTimeouts = { firstOutputMs: 20_000, idleMs: 20_000, totalMs: 30_000 };
+const TEST_TIMEOUTS: UpstreamTimeouts = {
+  connectMs: 5_000,
+  firstOutputMs: 20_000, idleMs: 20_000, totalMs: 30_000 };
 
 /** A model that one scripted upstream answers, under the same name there unless told otherwise. */
 export function scriptedModel(id: string, protocol: Protocol, more: Partial<Model> = {}): Model {
