@@ -3,32 +3,39 @@ import { type BooksConfig, readBooks } from "./config/books.ts";
 import { ConfigError } from "./config/config-error.ts";
 import type { Endpoint } from "./config/endpoint.ts";
 import { readEnvironment, readProcess } from "./config/environment.ts";
-import { loadFile } from "./config/file.ts";
+import { type CheckedFile, checkFile } from "./config/file.ts";
 import { readModels } from "./config/models.ts";
 import type { Environment } from "./config/placeholders.ts";
 import { createProblems, type Problems } from "./config/problems.ts";
 import { readLedgerSettings, readSettings } from "./config/settings.ts";
+import { placeSource, readSourceNow, type Source, type SourcePlace } from "./config/source.ts";
 import type { Model } from "./domain/model.ts";
 import type { Limits } from "./limiter/limiter.ts";
 import type { RedisLocation } from "./limiter/redis/location.ts";
 import type { UpstreamConfig } from "./upstream/upstream.ts";
 
 /** Everything the environment and the YAML file decide, checked as a whole. */
-export interface Config extends LedgerProcessConfig {
+export interface Config extends LedgerProcessConfig, LiveConfig {
   readonly host: string;
   readonly port: number;
   /** Where the metrics are served; `undefined` is nowhere. */
   readonly metricsListen: Endpoint | undefined;
   /** Whether the catalog is the built-in one with only the demo model. */
   readonly isDemoOnly: boolean;
+  readonly limiter: LimiterConfig;
+  readonly bodyBytesInFlightMax: number;
+  readonly holdTtlMs: number;
+}
+
+/** As much of it as a gateway takes over while it runs. */
+export interface LiveConfig {
   readonly upstreams: readonly UpstreamConfig[];
   readonly models: readonly Model[];
   /** Per key, unless the key says otherwise. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
-  readonly limiter: LimiterConfig;
-  readonly bodyBytesInFlightMax: number;
-  readonly holdTtlMs: number;
+  /** How long running requests may go on after SIGTERM. */
+  readonly drainMs: number;
 }
 
 /** Where requests, tokens and slots are counted. */
@@ -55,25 +62,63 @@ export interface LoadOptions {
   readonly folder?: string | undefined;
 }
 
+/** A configuration, and what it was read from. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly environment: Environment;
+  readonly place: SourcePlace;
+  readonly source: Source;
+}
+
 /**
  * Reads environment and YAML file into a deeply frozen configuration, with the built-in demo model when
  * the file has no models. Throws {@link ConfigError} with every problem there is.
  */
-export function loadConfig(environment: Environment = Bun.env, { folder = "." }: LoadOptions = {}): Config {
+export function loadConfig(environment: Environment = Bun.env, options: LoadOptions = {}): Config {
+  return loadWithSource(environment, options).config;
+}
+
+/** The same for who will read the file anew. */
+export function loadWithSource(
+  environment: Environment = Bun.env,
+  { folder = "." }: LoadOptions = {},
+): LoadedConfig {
   const problems = createProblems();
   const { redis, ...own } = readEnvironment(environment, folder, problems);
-  const { content, writtenAtS } = loadFile(environment, { folder }, problems);
+  const place = placeSource(environment, folder);
+  const source = readSourceNow(place.path);
+  const file = checkFile(source, environment, { mayBeAbsent: !place.isNamed }, problems);
   throwAny(problems);
+  return { config: deepFreeze({ ...own, ...readFile(file, redis) }), environment, place, source };
+}
+
+/**
+ * What a running gateway's configuration would be with the file as it was found now. What the environment
+ * decides stays. Throws {@link ConfigError}, also for a file that is gone or has lost all of its models.
+ */
+export function rereadConfig(loaded: LoadedConfig, source: Source): LoadedConfig {
+  const { config, environment, source: before } = loaded;
+  const problems = createProblems();
+  const file = checkFile(source, environment, { mayBeAbsent: before.kind === "absent" }, problems);
+  throwAny(problems);
+  const next = readFile(file, config.limiter.redis);
+  if (next.isDemoOnly && !config.isDemoOnly) {
+    problems.add(["models"], "are all gone", "at least one, since the running gateway has some");
+  }
+  throwAny(problems);
+  return { ...loaded, config: deepFreeze({ ...config, ...next }), source };
+}
+
+function readFile({ content, writtenAtS }: CheckedFile, redis: RedisLocation | undefined) {
   const models = readModels(content, writtenAtS);
   const isDemoOnly = models.length === 0;
   const { limiter, ...settings } = readSettings(content);
-  return deepFreeze({
-    ...own,
+  return {
     ...settings,
     limiter: { redis, ...limiter },
     isDemoOnly,
     models: isDemoOnly ? [DEMO_MODEL] : models,
-  });
+  };
 }
 
 /** The same for a process that serves the ledger alone: needs no upstream's key. Throws {@link ConfigError}. */
@@ -83,7 +128,9 @@ export function loadLedgerConfig(
 ): LedgerProcessConfig {
   const problems = createProblems();
   const own = readProcess(environment, folder, problems);
-  const { content } = loadFile(environment, { folder, keys: ["ledger", "drain_s"] }, problems);
+  const { path, isNamed } = placeSource(environment, folder);
+  const options = { mayBeAbsent: !isNamed, keys: ["ledger", "drain_s"] } as const;
+  const { content } = checkFile(readSourceNow(path), environment, options, problems);
   throwAny(problems);
   return deepFreeze({ ...own, ...readLedgerSettings(content) });
 }

@@ -85,6 +85,10 @@ export const ERRORS = {
   internal_charged: fault(
     "An internal error occurred after output had begun. The processed tokens were billed.",
   ),
+  shutting_down: fault("The gateway is shutting down: send the request again."),
+  shutting_down_charged: fault(
+    "The gateway shut down before the answer was complete. The processed tokens were billed.",
+  ),
   not_built: final({
     ...said("not_implemented", [501, "server_error"], [501, "api_error"]),
     grpc: 12,
@@ -98,6 +102,7 @@ export const ERRORS = {
   ),
   empty_released: empty("The model finished without readable output. Nothing was charged."),
   upstream_unavailable: unavailable("The model cannot be reached."),
+  answer_too_large: final(unavailable("The model's answer is too large to pass on. Nothing was charged.")),
   upstream_broke_charged: unavailable(
     "The model stopped before its answer was complete. The processed tokens were billed.",
   ),

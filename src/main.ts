@@ -1,9 +1,7 @@
 import { createCatalog } from "./catalog/catalog.ts";
-import type { Config } from "./config.ts";
+import type { Config, LiveConfig } from "./config.ts";
 import type { Database } from "./db/database.ts";
-import { describeLocation } from "./db/location.ts";
 import { waitAtMost } from "./domain/within.ts";
-import { welcomeFirstStart } from "./first-start.ts";
 import type { Gateway, Offer } from "./gateway/gateway.ts";
 import { createHeartbeats } from "./gateway/heartbeats.ts";
 import { createRefusalMemory } from "./gateway/refusal-memory.ts";
@@ -16,16 +14,14 @@ import { type KeptLimits, keepLimits } from "./keep-limits.ts";
 import { createAuthenticate } from "./keys/authenticate.ts";
 import { openJournal } from "./ledger/journal.ts";
 import type { Ledger } from "./ledger/ledger.ts";
-import { describeRedis } from "./limiter/redis/location.ts";
-import { logStrayFaults, untilSignal } from "./process.ts";
-import { createLog, type Log } from "./telemetry/log.ts";
+import type { Log } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics.ts";
 import { serveMetrics } from "./telemetry/serve-metrics.ts";
+import type { UpstreamMetrics } from "./telemetry/upstream-metrics.ts";
 import { createTokenCounter } from "./tokens/count-tokens.ts";
-import { createDemoUpstream } from "./upstream/demo.ts";
-import { createHttpUpstream } from "./upstream/http-upstream.ts";
+import { createUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 
-/** What a cut request still gets to be settled in, after the drain limit. */
+/** What a cut request still gets to be settled and told so in, after the drain limit. */
 const CUT_MS = 5_000;
 
 /** A gateway that listens. */
@@ -38,6 +34,8 @@ export interface Tollgate {
   readonly metricsAddress: string | undefined;
   readonly database: Database;
   readonly ledger: Ledger;
+  /** Serves what another configuration says from now on; a request goes on with what it came in to. */
+  apply(config: LiveConfig): void;
   /** Takes no more requests, lets running ones finish or cuts them at the drain limit, settles all, closes. */
   stop(): Promise<void>;
 }
@@ -48,7 +46,12 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
   const books = await keepBooks(config, log);
   const { database, ledger, servedAt: ledgerAddress } = books;
   const limits = await keepLimits(config.limiter, { database, log, metrics: metrics.limiter });
-  const parts = createParts(config, { books, limits, log });
+  const parts = createParts(config, { books, limits, log, metrics: metrics.upstream });
+  let { drainMs } = config;
+  const apply = (next: LiveConfig) => {
+    parts.offer(next);
+    drainMs = next.drainMs;
+  };
   const closeParts = async () => {
     await parts.close();
     await limits.close();
@@ -57,10 +60,10 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
   try {
     const served = listen(config, parts, { metrics, log });
     const stop = async () => {
-      await Promise.all([served.stop(), waitAtMost(config.drainMs, books.stopServing())]);
+      await Promise.all([served.stop(drainMs), waitAtMost(drainMs, books.stopServing())]);
       await closeParts();
     };
-    return { ...served, ledgerAddress, database, ledger, stop };
+    return { ...served, ledgerAddress, database, ledger, apply, stop };
   } catch (error) {
     await closeParts();
     throw error;
@@ -73,28 +76,32 @@ function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metri
   try {
     const { metricsListen } = config;
     const served = metricsListen && serveMetrics({ metrics, listen: metricsListen, log });
-    const stop = async () => {
-      await http.stop();
+    const stop = async (drainMs: number) => {
+      await http.stop(drainMs);
       await served?.stop();
     };
     return { url: http.url, metricsAddress: served?.address, stop };
   } catch (error) {
-    void http.stop();
+    void http.stop(0);
     throw error;
   }
 }
 
-function serveRequests({ host, port, bodyBytesInFlightMax, drainMs }: Config, { gateway, database }: Parts) {
+function serveRequests({ host, port, bodyBytesInFlightMax }: Config, parts: Parts) {
   const running = createRunningRequests();
   const bodyBudget = createBodyBudget(bodyBytesInFlightMax);
   let isDraining = false;
+  const { gateway, database } = parts;
   const { ledger, limiter } = gateway();
   const isUp = createReadiness([database.ping, ledger.ping, limiter.ping]);
   const isReady = async () => !isDraining && isUp();
   const server = serveHttp({ gateway, bodyBudget, running, isReady }, { host, port });
-  const stop = async () => {
+  const stop = async (drainMs: number) => {
     isDraining = true;
-    await waitAtMost(drainMs, Promise.all([server.stop(), running.idle()]));
+    const ended = Promise.all([server.stop(), running.idle()]);
+    await waitAtMost(drainMs, ended);
+    parts.cut();
+    await waitAtMost(CUT_MS, ended);
     await server.stop(true);
     await waitAtMost(CUT_MS, running.idle());
   };
@@ -104,7 +111,10 @@ function serveRequests({ host, port, bodyBytesInFlightMax, drainMs }: Config, { 
 interface Parts {
   /** As the latest configuration has it. */
   gateway(): Gateway;
+  offer(config: LiveConfig): void;
   readonly database: Database;
+  /** Ends running requests as they stand: they are settled and told so. */
+  cut(): void;
   /** Ends what runs by itself, and leaves on disk what the ledger has not taken. */
   close(): Promise<void>;
 }
@@ -112,16 +122,19 @@ interface Parts {
 interface Kept {
   readonly books: KeptBooks;
   readonly limits: KeptLimits;
+  readonly metrics: UpstreamMetrics;
   readonly log: Log;
 }
 
-function createParts(config: Config, { books: { database, ledger }, limits, log }: Kept): Parts {
+function createParts(config: Config, { books: { database, ledger }, limits, metrics, log }: Kept): Parts {
   const journal = openJournal({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const tokens = createTokenCounter();
   const clock = () => performance.now();
-  const gateway: Gateway = {
-    ...createOffer(config),
+  const shutdown = new AbortController();
+  const upstreams = createUpstreams({ metrics, log, clock });
+  let gateway: Gateway = {
+    ...createOffer(config, upstreams),
     authenticate: createAuthenticate({ database }),
     limiter: limits.limiter,
     ledger,
@@ -132,40 +145,24 @@ function createParts(config: Config, { books: { database, ledger }, limits, log 
     holdTtlMs: config.holdTtlMs,
     clock,
     log,
+    metrics,
+    shutdown: shutdown.signal,
+  };
+  const offer = (next: LiveConfig) => {
+    gateway = { ...gateway, ...createOffer(next, upstreams) };
   };
   const close = async () => {
     heartbeats.close();
     tokens.close();
     await journal.close();
   };
-  return { gateway: () => gateway, database, close };
+  return { gateway: () => gateway, offer, database, cut: () => shutdown.abort(), close };
 }
 
-/** Runs until a signal ends it: the gateway as a process of its own. */
-export async function serve(config: Config): Promise<void> {
-  const log = createLog(config.logLevel);
-  logStrayFaults(log);
-  const ended = untilSignal();
-  const tollgate = await startTollgate(config, log);
-  const { url, ledgerAddress, metricsAddress: metrics } = tollgate;
-  const ledger = config.ledger.remote?.address ?? ledgerAddress;
-  const database = describeLocation(config.database);
-  const redis = config.limiter.redis && describeRedis(config.limiter.redis);
-  log.info({ url, ledger, database, redis, metrics, models: config.models.length }, "listening");
-  const welcome = await welcomeFirstStart(tollgate, config);
-  // On stderr, because stdout is the log, and a log must not hold a key.
-  if (welcome) process.stderr.write(welcome);
-  log.info({ signal: await ended }, "draining");
-  await tollgate.stop();
-  log.info({}, "stopped");
-  log.close();
-}
-
-function createOffer({ models, upstreams, keyLimits, accountLimits }: Config): Offer {
-  const all = [createDemoUpstream(), ...upstreams.map(createHttpUpstream)];
+function createOffer({ models, upstreams, keyLimits, accountLimits }: LiveConfig, kept: Upstreams): Offer {
   return {
     catalog: createCatalog(models),
-    upstreams: new Map(all.map((upstream) => [upstream.name, upstream])),
+    upstreams: kept.renew(upstreams),
     keyLimits,
     accountLimits,
   };

@@ -1,8 +1,13 @@
 import { relaunchForUpstreamCalls } from "../config/relaunch.ts";
-import { loadConfig } from "../config.ts";
-import { serve } from "../main.ts";
+import { catchHangups } from "../hangup.ts";
 
+/** The parts of the gateway are loaded last: a SIGHUP that comes meanwhile must not end what is starting. */
 export async function runServe(): Promise<void> {
+  const hangups = catchHangups();
   relaunchForUpstreamCalls();
-  await serve(loadConfig());
+  const [{ loadWithSource }, { serve }] = await Promise.all([
+    import("../config.ts"),
+    import("../gateway-process.ts"),
+  ]);
+  await serve(loadWithSource(), hangups);
 }

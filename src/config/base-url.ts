@@ -13,7 +13,8 @@ export function findBaseUrlFault(text: string): readonly [wrong: string, expecte
   const url = URL.parse(text);
   if (!url) return ["is not a URL", "one such as https://api.openai.com/v1"];
   if (url.username || url.password) return ["holds credentials", "them in api_key"];
-  if (url.search || url.hash) return ["has a query or a fragment", "a URL that ends with its path"];
+  // Also an empty one, which `search` and `hash` do not tell of: a path that is joined to it would be lost in it.
+  if (/[?#]/.test(url.href)) return ["has a query or a fragment", "a URL that ends with its path"];
   if (url.protocol === "https:") return undefined;
   if (url.protocol === "http:" && isPrivateHost(url.hostname)) return undefined;
   return ["is not encrypted", "https, or http on a loopback or private address"];

@@ -1,58 +1,47 @@
-import { readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
 import { type Environment, fillPlaceholders, shieldPlaceholders } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { checkRules } from "./rules.ts";
 import type { ConfigFile } from "./schema.ts";
 import { checkShape } from "./shape.ts";
+import { DEFAULT_NAME, type Source } from "./source.ts";
 import { parseYaml } from "./yaml.ts";
 
-const DEFAULT_NAME = "tollgate.yaml";
-
 /** The checked file. Whole only while there are no problems. */
-export interface LoadedFile {
+export interface CheckedFile {
   readonly content: ConfigFile;
   /** Unix seconds; 0 without a file. */
   readonly writtenAtS: number;
 }
 
-export interface FileOptions {
-  /** What relative paths start from. */
-  readonly folder: string;
+export interface CheckOptions {
+  /** Whether there may be no file: then everything has its default. */
+  readonly mayBeAbsent: boolean;
   /** The only keys to look at, so that the rest needs no variable; without it, all. */
   readonly keys?: readonly (keyof ConfigFile)[];
 }
 
-/** Reads the YAML file that `TOLLGATE_CONFIG` names, or ./tollgate.yaml if it is there. */
-export function loadFile(
+const FAULTS = { absent: "is not there", unreadable: "cannot be read", not_utf8: "is not UTF-8" };
+
+/** Reads what was found under the path of the configuration, with the variables that it names filled in. */
+export function checkFile(
+  source: Source,
   environment: Environment,
-  { folder, keys }: FileOptions,
+  { mayBeAbsent, keys }: CheckOptions,
   problems: Problems,
-): LoadedFile {
-  const named = environment.TOLLGATE_CONFIG;
-  const path = resolve(folder, named || DEFAULT_NAME);
-  const status = statSync(path, { throwIfNoEntry: false });
-  if (!status && !named) return { content: {}, writtenAtS: 0 };
-  const text = readText(path, problems);
-  const document =
-    text === undefined ? undefined : parseYaml(shieldPlaceholders(text), DEFAULT_NAME, problems);
-  const content = checkDocument(keys ? pick(document, keys) : document, environment, problems);
-  return { content, writtenAtS: secondsOf(status?.mtimeMs) };
+): CheckedFile {
+  if (source.kind === "text") {
+    const document = parseYaml(shieldPlaceholders(source.text), DEFAULT_NAME, problems);
+    const content = checkDocument(keys ? pick(document, keys) : document, environment, problems);
+    return { content, writtenAtS: source.writtenAtS };
+  }
+  if (source.kind !== "absent" || !mayBeAbsent) reportFault(FAULTS[source.kind], environment, problems);
+  return { content: {}, writtenAtS: 0 };
 }
 
-function readText(path: string, problems: Problems): string | undefined {
-  const place = ["TOLLGATE_CONFIG"];
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(path));
-  } catch (thrown) {
-    const isText = !(thrown instanceof TypeError);
-    problems.add(
-      place,
-      isText ? "names a file that cannot be read" : "names a file that is not UTF-8",
-      "a YAML file",
-    );
-    return undefined;
-  }
+function reportFault(fault: string, environment: Environment, problems: Problems): void {
+  if (environment.TOLLGATE_CONFIG) {
+    problems.add(["TOLLGATE_CONFIG"], `names a file that ${fault}`, "a YAML file");
+  } else problems.add([DEFAULT_NAME], fault, "a YAML file");
 }
 
 function checkDocument(document: unknown, environment: Environment, problems: Problems): ConfigFile {
@@ -71,8 +60,4 @@ function checkDocument(document: unknown, environment: Environment, problems: Pr
 function pick(document: unknown, keys: readonly string[]): unknown {
   if (typeof document !== "object" || document === null || Array.isArray(document)) return document;
   return Object.fromEntries(Object.entries(document).filter(([key]) => keys.includes(key)));
-}
-
-function secondsOf(ms: number | undefined): number {
-  return Math.floor((ms ?? 0) / 1_000);
 }

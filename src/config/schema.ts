@@ -40,6 +40,7 @@ const Upstream = Mapping({
       total_ms: Type.Optional(Count(1, DAY_MS)),
     }),
   ),
+  circuit_failures: Type.Optional(Count(1, 1_000_000)),
   output_limit_field: Type.Optional(
     Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
       description: "max_tokens or max_completion_tokens",

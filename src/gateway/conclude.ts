@@ -7,6 +7,7 @@ import type { Bill } from "./settle.ts";
 /** How a failure is said when what came before it was charged. */
 const CHARGED: Partial<Record<Cause, Cause>> = {
   internal: "internal_charged",
+  shutting_down: "shutting_down_charged",
   upstream_unavailable: "upstream_broke_charged",
   upstream_timeout: "upstream_timeout_charged",
   upstream_total_timeout: "upstream_total_timeout_charged",

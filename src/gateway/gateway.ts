@@ -4,6 +4,7 @@ import type { Journal } from "../ledger/journal/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
 import type { Log } from "../telemetry/log.ts";
+import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
@@ -34,6 +35,9 @@ export interface Gateway extends Offer {
   /** Milliseconds that only ever rise; for durations. */
   readonly clock: () => number;
   readonly log: Log;
+  readonly metrics: UpstreamMetrics;
+  /** Aborted when the process can wait no longer: what runs then ends as it stands. */
+  readonly shutdown: AbortSignal;
 }
 
 /** One request of a client, as far as it is known before its body is read. */

@@ -1,4 +1,4 @@
-import type { GatewayError } from "../errors.ts";
+import { type Cause, GatewayError } from "../errors.ts";
 
 /** How a request ended on the upstream's side. */
 export type Outcome =
@@ -23,4 +23,12 @@ export function outcomeName(outcome: Outcome): string {
     case "failed":
       return outcome.error.row.code;
   }
+}
+
+/** A failure after which another route may be asked, unless it is final. */
+export function failed(
+  cause: Cause,
+  { reason, isFinal = false }: { readonly reason?: unknown; readonly isFinal?: boolean } = {},
+): Outcome {
+  return { kind: "failed", error: new GatewayError(cause, { reason }), isFinal };
 }

@@ -1,8 +1,9 @@
 import { createSseDecoder } from "../wire/sse.ts";
 import { type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
+import { createFairTurns } from "./fair-turns.ts";
 import type { Call, Reply } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
-import type { Outcome } from "./outcome.ts";
+import { failed, type Outcome } from "./outcome.ts";
 import type { Quote } from "./quote.ts";
 import { readBounded } from "./read-bounded.ts";
 import type { Watch } from "./watch.ts";
@@ -18,6 +19,8 @@ export interface Relay {
   readonly meter: Meter;
   readonly watch: Watch;
   readonly reply: Reply;
+  /** Called when the first output comes; maybe again. */
+  onOutput(): void;
 }
 
 /** Reads an answer to its end and passes on what the client may see before the settlement. */
@@ -25,9 +28,12 @@ export function relay(answer: Response, context: Relay): Promise<Outcome> {
   return context.quote.request.stream ? relayStream(answer, context) : relayWhole(answer, context);
 }
 
-async function relayWhole(answer: Response, { call, quote, meter }: Relay): Promise<Outcome> {
-  const text = await readBounded(answer, ANSWER_BYTES_MAX);
-  if (text === undefined) throw new UpstreamFault("answer too large");
+async function relayWhole(answer: Response, { call, quote, meter, watch }: Relay): Promise<Outcome> {
+  const text = await readBounded(answer, ANSWER_BYTES_MAX, () => {
+    watch.began();
+    watch.progress();
+  });
+  if (text === undefined) return failed("answer_too_large", { isFinal: true });
   const part = call.wire.readWhole(quote.request, text);
   meter.add(part);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
@@ -65,6 +71,14 @@ async function pump(
   const { meter, watch } = context;
   const body = answer.body?.getReader();
   const decoder = createSseDecoder();
+  const turns = createFairTurns();
+  const read = (bytes: Uint8Array | undefined) => {
+    for (const event of bytes ? decoder.push(bytes) : decoder.end()) {
+      const part = reader.read(event);
+      meter.add(part);
+      unsent.text += part.text;
+    }
+  };
   for (let ended = body === undefined; !ended && !reader.done; ) {
     const chunk = await body?.read();
     // Behind its finish an upstream gets one idle limit in all, whatever it goes on saying.
@@ -73,12 +87,7 @@ async function pump(
     unsent.bytes += chunk?.value?.byteLength ?? 0;
     if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX) throw new UpstreamFault("too long");
     try {
-      const events = chunk?.value ? decoder.push(chunk.value) : decoder.end();
-      for (const event of events) {
-        const part = reader.read(event);
-        meter.add(part);
-        unsent.text += part.text;
-      }
+      await turns.work(() => read(chunk?.value));
     } finally {
       // Also when this chunk turned bad: what came before that was generated, and is charged.
       const room = meter.hasOutput ? passOn(unsent, context) : undefined;
@@ -89,12 +98,13 @@ async function pump(
 }
 
 /** Hands over what the client may see. Returns what to wait for when it reads too slowly. */
-function passOn(unsent: Unsent, { watch, reply }: Relay): Promise<void> | undefined {
+function passOn(unsent: Unsent, { watch, reply, onOutput }: Relay): Promise<void> | undefined {
   if (unsent.text === "") return undefined;
   const { text } = unsent;
   unsent.text = "";
   unsent.bytes = 0;
-  watch.output();
+  watch.began();
+  onOutput();
   return reply.write(text);
 }
 

@@ -1,8 +1,9 @@
 import type { Protocol, Route } from "../domain/model.ts";
+import type { Trial } from "../upstream/circuit.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
 /** At most this many routes are tried for one request. */
-const ATTEMPTS_MAX = 4;
+const TURNS_MAX = 4;
 
 /** Those routes whose upstream speaks a protocol. */
 export function routesSpeaking(
@@ -13,11 +14,64 @@ export function routesSpeaking(
   return routes.filter(({ upstream }) => upstreams.get(upstream)?.protocols.includes(protocol));
 }
 
-/** The order in which routes are tried: by priority, weighted by chance among equals. */
-export function orderRoutes(routes: readonly Route[], random: () => number): readonly Route[] {
-  if (routes.length === 1) return routes;
-  // Sorting by random^(1/weight) draws without replacement in proportion to the weights.
+/** A route whose turn it is. Its trial has begun: whoever takes the turn ends it, whatever happens. */
+export interface Turn {
+  readonly route: Route;
+  readonly upstream: Upstream;
+  readonly trial: Trial;
+}
+
+/** The routes of one request in the order they are tried. */
+export interface RouteQueue {
+  /** `undefined` when four were given, or no route that is left may be tried now. */
+  next(): Turn | undefined;
+}
+
+/**
+ * Gives each route at most once: by priority, weighted by chance among equals, those that rest last. An
+ * upstream is asked how it is when the turn comes, so the failures of this very request count.
+ */
+export function createRouteQueue(
+  routes: readonly Route[],
+  upstreams: ReadonlyMap<string, Upstream>,
+  random: () => number = Math.random,
+): RouteQueue {
+  let left = routes.length > 1 ? drawOrder(routes, random) : routes;
+  let turns = 0;
+  return {
+    next() {
+      if (turns === TURNS_MAX) return undefined;
+      const turn = firstTurn(left.length > 1 ? restingLast(left, upstreams) : left, upstreams);
+      if (!turn) return undefined;
+      turns += 1;
+      left = left.filter((route) => route !== turn.route);
+      return turn;
+    },
+  };
+}
+
+/** Sorting by random^(1/weight) draws without replacement in proportion to the weights. */
+function drawOrder(routes: readonly Route[], random: () => number): readonly Route[] {
   const drawn = routes.map((route) => ({ route, lot: random() ** (1 / route.weight) }));
   drawn.sort((a, b) => a.route.priority - b.route.priority || b.lot - a.lot);
-  return drawn.slice(0, ATTEMPTS_MAX).map(({ route }) => route);
+  return drawn.map(({ route }) => route);
+}
+
+/** What rests is still tried when nothing else is left: better an early call than none. */
+function restingLast(routes: readonly Route[], upstreams: ReadonlyMap<string, Upstream>): readonly Route[] {
+  const resting = routes.filter((route) =>
+    upstreams.get(route.upstream)?.health.isResting(route.upstreamModel),
+  );
+  if (resting.length === 0) return routes;
+  return [...routes.filter((route) => !resting.includes(route)), ...resting];
+}
+
+/** Passes over those whose circuit lets nobody through. */
+function firstTurn(routes: readonly Route[], upstreams: ReadonlyMap<string, Upstream>): Turn | undefined {
+  for (const route of routes) {
+    const upstream = upstreams.get(route.upstream);
+    const trial = upstream?.health.begin();
+    if (upstream && trial) return { route, upstream, trial };
+  }
+  return undefined;
 }

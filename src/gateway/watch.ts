@@ -1,17 +1,16 @@
-import type { UpstreamTimeouts } from "../upstream/upstream.ts";
+import type { CallObserver, UpstreamTimeouts } from "../upstream/upstream.ts";
+import { startLimitTimer } from "./limit-timer.ts";
 
-/** Which of an upstream's time limits has passed. */
-export type Timeout = "first_output" | "idle" | "total";
+/** Which of an attempt's time limits has passed. */
+export type Timeout = "connect" | "first_output" | "idle" | "total";
 
-/** Watches one attempt: aborts it when the client hangs up or a time limit passes. */
-export interface Watch {
-  /** For the upstream call. */
-  readonly signal: AbortSignal;
+/** Watches one attempt: aborts it when somebody wants it ended or a time limit passes. */
+export interface Watch extends CallObserver {
   readonly timedOut: Timeout | undefined;
+  /** The answer began: from now on silence is measured. */
+  began(): void;
   /** Something came from the upstream. */
   progress(): void;
-  /** The first output came: from now on silence is measured. */
-  output(): void;
   /** Waits for a client that reads slowly: no silence of the upstream, but over when the attempt is. */
   untilRead(room: Promise<void>): Promise<void>;
   /** Closes the connection to the upstream at once. */
@@ -22,80 +21,79 @@ export interface Watch {
 
 export interface WatchOptions {
   readonly timeouts: UpstreamTimeouts;
-  /** A whole answer has no first output to wait for: only its total time counts. */
+  /** A whole answer has no first output to wait for: until it begins, only its total time counts. */
   readonly stream: boolean;
-  /** Milliseconds the request has already used up. */
-  readonly elapsedMs: number;
-  readonly clientSignal: AbortSignal;
+  /** Clock reading by which the request must be over, whatever this upstream's own limits are. */
+  readonly deadlineAt: number;
+  /** Each of them ends the attempt: the client's, the process's. */
+  readonly enders: readonly AbortSignal[];
   readonly clock: () => number;
 }
 
-/**
- * From the first output on the limit only ever moves later, so one timer is enough: it looks at the
- * nearest limit when it fires and is set again if that has moved. Nothing is set or cleared per chunk.
- */
-export function watchAttempt(options: WatchOptions): Watch {
-  const { timeouts, clientSignal, clock } = options;
+/** Starts with the connection; see {@link Timeout} for what may then take too long. */
+export function watchAttempt({ timeouts, stream, deadlineAt, enders, clock }: WatchOptions): Watch {
   const startedAt = clock();
-  const totalAt = startedAt + timeouts.totalMs - options.elapsedMs;
+  const totalAt = Math.min(startedAt + timeouts.totalMs, deadlineAt);
+  const firstOutputAt = stream ? startedAt + timeouts.firstOutputMs : totalAt;
   const controller = new AbortController();
+  let phase: Timeout = "connect";
+  let connectingAt = startedAt;
   let progressAt = startedAt;
-  let waitsForOutput = options.stream;
   let waitsForClient = false;
   let timedOut: Timeout | undefined;
-  let timer: ReturnType<typeof setTimeout>;
 
-  function nearest(): { kind: Timeout; at: number } {
-    const silence = waitsForOutput
-      ? { kind: "first_output" as const, at: startedAt + timeouts.firstOutputMs }
-      : { kind: "idle" as const, at: (waitsForClient ? clock() : progressAt) + timeouts.idleMs };
-    const mayBeSilent = !options.stream || silence.at >= totalAt;
-    return mayBeSilent ? { kind: "total", at: totalAt } : silence;
+  function phaseEndsAt(): number {
+    if (phase === "connect") return Math.min(connectingAt + timeouts.connectMs, firstOutputAt);
+    if (phase === "first_output") return firstOutputAt;
+    return (waitsForClient ? clock() : progressAt) + timeouts.idleMs;
   }
-  function arm(): void {
-    timer = setTimeout(check, Math.max(0, nearest().at - clock()));
-  }
-  function check(): void {
-    const { kind, at } = nearest();
-    if (clock() < at) {
-      arm();
-      return;
-    }
-    timedOut = kind;
+  const limitAt = () => Math.min(phaseEndsAt(), totalAt);
+  const timer = startLimitTimer(limitAt, timeOut, clock);
+
+  function timeOut(): void {
+    timedOut = phaseEndsAt() < totalAt ? phase : "total";
     abort();
+  }
+  function enter(next: Timeout): void {
+    phase = next;
+    timer.tighten();
   }
   function abort(): void {
     controller.abort();
   }
-  async function untilRead(room: Promise<void>): Promise<void> {
-    waitsForClient = true;
-    await untilAborted(controller.signal, room);
-    waitsForClient = false;
-    progressAt = clock();
-  }
 
-  arm();
-  clientSignal.addEventListener("abort", abort, { once: true });
-  if (clientSignal.aborted) abort();
+  for (const ender of enders) {
+    ender.addEventListener("abort", abort, { once: true });
+    if (ender.aborted) abort();
+  }
   return {
     signal: controller.signal,
     get timedOut() {
       return timedOut;
     },
+    connecting: () => {
+      connectingAt = clock();
+      enter("connect");
+    },
+    connected: () => enter("first_output"),
+    began: () => {
+      if (phase === "idle") return;
+      progressAt = clock();
+      enter("idle");
+    },
     progress: () => {
       progressAt = clock();
     },
-    output: () => {
-      if (!waitsForOutput) return;
-      waitsForOutput = false;
-      clearTimeout(timer);
-      arm();
+    async untilRead(room) {
+      waitsForClient = true;
+      await untilAborted(controller.signal, room);
+      waitsForClient = false;
+      progressAt = clock();
     },
-    untilRead,
     abort,
     close: () => {
-      clearTimeout(timer);
-      clientSignal.removeEventListener("abort", abort);
+      timer.stop();
+      for (const ender of enders) ender.removeEventListener("abort", abort);
     },
   };
 }

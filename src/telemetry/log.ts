@@ -14,10 +14,32 @@ export interface Log {
 /** Lines are written together after this many or this long: one by one they cost a tenth of a request. */
 const LINES_MAX = 256;
 const WAIT_MS = 100;
+/** Bytes that wait for a reader that has stopped reading; what comes after them is lost. */
+const WAITING_MAX = 16 * 1024 * 1024;
+/** How long the end waits for such a reader. */
+const CLOSE_MS = 1_000;
 
-/** The process's log on stdout. `close` writes out what still waits. */
-export function createLog(level: string): Log & { close(): void } {
-  const stdout = pino.destination({ fd: 1, sync: false });
+/**
+ * The process's log on stdout. `close` writes out what still waits. Whoever reads it may go away, as a
+ * closed terminal, a pipe or a full disk does: the process goes on without, and ends without.
+ */
+export function createLog(level: string): Log & { close(): Promise<void> } {
+  const { promise: closed, resolve: endClosing } = Promise.withResolvers<void>();
+  let isClosing = false;
+  let isBroken = false;
+  // Before pino's own listener, which would try to write for ever.
+  process.on("exit", () => {
+    if (isBroken) stdout.destroy();
+  });
+  const stdout = pino.destination({ fd: 1, sync: false, maxLength: WAITING_MAX });
+  stdout.on("close", () => endClosing());
+  stdout.on("write", () => {
+    isBroken = false;
+  });
+  stdout.on("error", () => {
+    isBroken = true;
+    if (isClosing) endClosing();
+  });
   let lines: string[] = [];
   let timer: Timer | undefined;
 
@@ -28,6 +50,7 @@ export function createLog(level: string): Log & { close(): void } {
     lines = [];
   }
   function write(line: string): void {
+    if (isClosing) return;
     lines.push(line);
     timer ??= setTimeout(flush, WAIT_MS);
     if (lines.length >= LINES_MAX) flush();
@@ -39,9 +62,16 @@ export function createLog(level: string): Log & { close(): void } {
     info: (fields, event) => logger.info(fields, event),
     warn: (fields, event) => logger.warn(fields, event),
     error: (fields, event) => logger.error(fields, event),
-    close() {
+    async close() {
       flush();
-      stdout.flushSync();
+      isClosing = true;
+      const timer = setTimeout(endClosing, CLOSE_MS);
+      // Not `flushSync`: that stands still for ever when nobody reads.
+      stdout.end();
+      if (isBroken) endClosing();
+      await closed;
+      clearTimeout(timer);
+      stdout.destroy();
     },
   };
 }

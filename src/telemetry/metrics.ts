@@ -1,5 +1,6 @@
 import type { Registry } from "prom-client";
 import { registerProcess } from "./process-metrics.ts";
+import { type CountedUpstreams, countUpstreams, type UpstreamMetrics } from "./upstream-metrics.ts";
 
 /** Who decided: Redis, this process's memory, or nobody could. */
 type LimiterStore = "redis" | "memory" | "none";
@@ -20,6 +21,7 @@ export interface LimiterMetrics {
 /** What a gateway counts of itself, for Prometheus. */
 export interface Metrics {
   readonly limiter: LimiterMetrics;
+  readonly upstream: UpstreamMetrics;
   /** All of it in Prometheus' text format, as it is now. */
   print(): Promise<string>;
   readonly contentType: string;
@@ -47,6 +49,7 @@ export function createMetrics(): Metrics {
     decisions: { redis: noDecisions(), memory: noDecisions(), none: noDecisions() },
     neighbours: 0,
   };
+  const upstream = countUpstreams();
   let registry: Promise<Registry> | undefined;
   return {
     limiter: {
@@ -58,8 +61,9 @@ export function createMetrics(): Metrics {
         state.neighbours = count;
       },
     },
+    upstream,
     async print() {
-      registry ??= register(state);
+      registry ??= register(state, upstream);
       return (await registry).metrics();
     },
     contentType: "text/plain; version=0.0.4; charset=utf-8",
@@ -71,11 +75,12 @@ function noDecisions(): Record<LimiterOutcome, number> {
 }
 
 /** The library is loaded by the first who reads: it costs a start 30 ms. */
-async function register(state: LimiterState): Promise<Registry> {
+async function register(state: LimiterState, upstream: CountedUpstreams): Promise<Registry> {
   const client = await import("prom-client");
   const registry = new client.Registry();
   registerProcess(client, registry);
   registerLimiter(client, registry, state);
+  upstream.register(client, registry);
   return registry;
 }
 

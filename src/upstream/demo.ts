@@ -2,7 +2,8 @@ import { isJsonObject, type JsonObject, parseJsonObject } from "../wire/json-rea
 import { composeDemoAnswer, type DemoAnswer } from "./demo-answer.ts";
 import { printDemoMessage, streamDemoMessage } from "./demo-anthropic.ts";
 import { printDemoChat, streamDemoChat } from "./demo-openai.ts";
-import type { Upstream, UpstreamCall } from "./upstream.ts";
+import { createHealth } from "./health.ts";
+import type { Upstream, UpstreamCall, UpstreamTimeouts } from "./upstream.ts";
 
 export interface DemoOptions {
   readonly now?: () => number;
@@ -11,7 +12,12 @@ export interface DemoOptions {
 }
 
 const OUTPUT_TOKENS_DEFAULT = 4096;
-const TIMEOUTS = { connectMs: 1_000, firstOutputMs: 30_000, idleMs: 30_000, totalMs: 900_000 };
+const TIMEOUTS: UpstreamTimeouts = {
+  connectMs: 1_000,
+  firstOutputMs: 30_000,
+  idleMs: 30_000,
+  totalMs: 900_000,
+};
 
 /**
  * A model in this process that says back what the user said, in both protocols: no network, no key, the
@@ -25,9 +31,11 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
     protocols: ["openai", "anthropic"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,
+    health: createHealth({ failuresMax: Number.POSITIVE_INFINITY, clock: () => performance.now() }),
 
-    async send(call, signal) {
+    async send(call, { signal, connected }) {
       signal.throwIfAborted();
+      connected();
       const body = parseJsonObject(call.body);
       if (body === undefined) return jsonResponse('{"error":{"message":"The body is no JSON object."}}', 400);
 

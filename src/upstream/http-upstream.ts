@@ -1,34 +1,74 @@
 import type { Protocol } from "../domain/model.ts";
-import type { Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
+import type { Health } from "./health.ts";
+import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
+
+/** A kept connection that its host has closed says so within a round trip of being used; later it is another fault. */
+const STALE_MS_MAX = 1_000;
 
 /**
  * An upstream reached over HTTP. Follows no redirect, so that a call and its credentials go to the
  * operator's host and nowhere else; asks for no compression, which would only delay a stream.
  */
-export function createHttpUpstream(options: UpstreamConfig): Upstream {
+export function createHttpUpstream(options: UpstreamConfig, health: Health): Upstream {
   const { name, protocol, timeouts, outputLimitField } = options;
   const credentials = credentialHeaders(protocol, options.apiKey);
-  return {
-    name,
-    protocols: [protocol],
-    timeouts,
-    outputLimitField,
-    send: (call, signal) =>
-      fetch(`${options.baseUrl}${call.path}${call.query}`, {
+
+  async function send(call: UpstreamCall, observer: CallObserver): Promise<Response> {
+    const url = `${options.baseUrl}${call.path}${call.query}`;
+    const headers = { ...requestHeaders(call), ...credentials };
+    let connectedAt = Number.POSITIVE_INFINITY;
+    const connected = () => {
+      connectedAt = performance.now();
+      observer.connected();
+    };
+    const post = (keepalive: boolean) =>
+      fetch(url, {
         method: "POST",
-        headers: { ...requestHeaders(call), ...credentials },
-        body: call.body,
-        signal,
+        headers,
+        body: lateBody(call.body, connected),
+        signal: observer.signal,
+        keepalive,
         redirect: "manual",
         // Off, because our own watch over the attempt has the true limits and Bun's has a 4 s grain.
         timeout: false,
-      }),
+      });
+    try {
+      return await post(true);
+    } catch (fault) {
+      const isStale = isReset(fault) && performance.now() - connectedAt < STALE_MS_MAX;
+      if (!isStale || observer.signal.aborted) throw fault;
+      observer.connecting();
+      return await post(false);
+    }
+  }
+
+  return { name, protocols: [protocol], timeouts, outputLimitField, health, send };
+}
+
+/** A body that is asked for when there is a connection to put it on: the only sign of that which fetch gives. */
+function lateBody(text: string, onAsked: () => void): ReadableStream<Uint8Array> {
+  const source: Bun.DirectUnderlyingSource<Uint8Array> = {
+    type: "direct",
+    pull(controller) {
+      onAsked();
+      controller.write(text);
+      controller.close();
+    },
   };
+  // Safe because Bun takes direct sources, which the DOM's types do not know.
+  return new ReadableStream(source as unknown as UnderlyingSource<Uint8Array>);
+}
+
+/** The connection was closed before a byte of an answer came. */
+function isReset(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && fault.code === "ECONNRESET";
 }
 
 function requestHeaders(call: UpstreamCall): Record<string, string> {
   return {
     "content-type": "application/json",
+    // Said, because a body that comes as a stream would be sent in chunks, which some hosts refuse.
+    "content-length": String(Buffer.byteLength(call.body)),
     accept: call.stream ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     ...call.headers,

@@ -1,4 +1,5 @@
 import type { Protocol } from "../domain/model.ts";
+import type { Health } from "./health.ts";
 
 /** One call of an upstream, already in the wire format it speaks. */
 export interface UpstreamCall {
@@ -34,6 +35,18 @@ export interface UpstreamConfig {
   readonly apiKey: string;
   readonly timeouts: UpstreamTimeouts;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** After so many failures in a row it gets nothing but probes for a while. */
+  readonly circuitFailures: number;
+}
+
+/** Who waits for a call: can end it, and is told how far it got. */
+export interface CallObserver {
+  /** Aborting it closes the connection at once. */
+  readonly signal: AbortSignal;
+  /** A connection is being made, or one that was kept open looked for. True at the start; said when it is so again. */
+  connecting(): void;
+  /** The connection stands, TLS included, and takes the call. */
+  connected(): void;
 }
 
 /** A place that answers model requests. */
@@ -43,6 +56,8 @@ export interface Upstream {
   readonly timeouts: UpstreamTimeouts;
   /** The name it knows the output limit by, when it insists on one. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
-  /** Sends one call. Rejects when no answer came; aborting the signal closes the connection at once. */
-  send(call: UpstreamCall, signal: AbortSignal): Promise<Response>;
+  /** What attempts have shown of it lately. */
+  readonly health: Health;
+  /** Sends one call. Rejects when no answer came. */
+  send(call: UpstreamCall, observer: CallObserver): Promise<Response>;
 }

@@ -13,7 +13,15 @@ function startUpstream(answer: (request: Request) => Response) {
 
 function upstreamAt(baseUrl: string, protocol: Protocol = "openai") {
   const timeouts = { connectMs: 5_000, firstOutputMs: 1, idleMs: 1, totalMs: 1 };
-  return { name: "up", protocol, baseUrl, apiKey: "k-canary", timeouts, outputLimitField: undefined };
+  return {
+    name: "up",
+    protocol,
+    baseUrl,
+    apiKey: "k-canary",
+    timeouts,
+    outputLimitField: undefined,
+    circuitFailures: 5,
+  };
 }
 
 describe("findUpstreamFault", () => {

@@ -292,7 +292,7 @@ limiter: { on_failure: "\${S}", replicas: "\${S}" }
 
   test.each([
     ["a file that is not there", undefined, { TOLLGATE_CONFIG: "./nowhere.yaml" }, "TOLLGATE_CONFIG"],
-    ["a file that is not UTF-8", new Uint8Array([0x61, 0x3a, 0x20, 0xff]), {}, "TOLLGATE_CONFIG"],
+    ["a file that is not UTF-8", new Uint8Array([0x61, 0x3a, 0x20, 0xff]), {}, "tollgate.yaml"],
     ["a list", "- a\n- b\n", {}, "tollgate.yaml"],
     ["a text", "hello", {}, "tollgate.yaml"],
     ["two documents", "a: 1\n---\nb: 2\n", {}, "tollgate.yaml"],
@@ -303,7 +303,7 @@ limiter: { on_failure: "\${S}", replicas: "\${S}" }
   test("name a folder in place of a file", () => {
     const folder = configFolder();
     mkdirSync(join(folder, "tollgate.yaml"));
-    expect(() => loadConfig({}, { folder })).toThrow("TOLLGATE_CONFIG: names a file that cannot be read");
+    expect(() => loadConfig({}, { folder })).toThrow("tollgate.yaml: cannot be read, expected a YAML file");
   });
 });
 

@@ -3,13 +3,20 @@ import { type Watch, watchAttempt } from "../../src/gateway/watch.ts";
 
 const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 150 };
 
-function watch(over: { stream?: boolean; elapsedMs?: number; clientSignal?: AbortSignal } = {}): Watch {
-  const { stream = true, elapsedMs = 0, clientSignal = new AbortController().signal } = over;
+function watch(
+  over: { connectMs?: number; stream?: boolean; deadlineMs?: number; clientSignal?: AbortSignal } = {},
+): Watch {
+  const {
+    connectMs = 5_000,
+    stream = true,
+    deadlineMs = 10_000,
+    clientSignal = new AbortController().signal,
+  } = over;
   return watchAttempt({
-    timeouts: TIMEOUTS,
+    timeouts: { ...TIMEOUTS, connectMs },
     stream,
-    elapsedMs,
-    clientSignal,
+    deadlineAt: performance.now() + deadlineMs,
+    enders: [clientSignal],
     clock: () => performance.now(),
   });
 }
@@ -21,8 +28,35 @@ async function aborted({ signal }: Watch): Promise<number> {
 }
 
 describe("watchAttempt()", () => {
+  test("a connection that does not come is aborted at its limit, also a second one", async () => {
+    const watched = watch({ connectMs: 30 });
+    expect(await aborted(watched)).toBeGreaterThan(25);
+    expect(watched.timedOut).toBe("connect");
+    const again = watch({ connectMs: 30 });
+    again.connected();
+    again.connecting();
+    await aborted(again);
+    expect(again.timedOut).toBe("connect");
+  });
+
+  test("an attempt that connected is not held to the limit of connecting", async () => {
+    const watched = watch({ connectMs: 20 });
+    watched.connected();
+    expect(await aborted(watched)).toBeGreaterThan(45);
+    expect(watched.timedOut).toBe("first_output");
+  });
+
+  test("a whole answer that began is held to its silences", async () => {
+    const watched = watch({ stream: false });
+    watched.connected();
+    watched.began();
+    await aborted(watched);
+    expect(watched.timedOut).toBe("idle");
+  });
+
   test("a stream without output is aborted at the first-output limit, whatever else it sends", async () => {
     const watched = watch();
+    watched.connected();
     const chatter = setInterval(watched.progress, 5);
     expect(await aborted(watched)).toBeGreaterThan(50);
     clearInterval(chatter);
@@ -31,7 +65,7 @@ describe("watchAttempt()", () => {
 
   test("after the output silence is measured anew from each piece", async () => {
     const watched = watch();
-    watched.output();
+    watched.began();
     const pieces = setInterval(watched.progress, 10);
     setTimeout(() => clearInterval(pieces), 80);
     const ms = await aborted(watched);
@@ -41,19 +75,19 @@ describe("watchAttempt()", () => {
 
   test("an answer that never falls silent is aborted at the total limit", async () => {
     const watched = watch();
-    watched.output();
+    watched.began();
     const pieces = setInterval(watched.progress, 5);
     await aborted(watched);
     clearInterval(pieces);
     expect(watched.timedOut).toBe("total");
   });
 
-  test("a whole answer has only the total limit, less what the request already used", async () => {
-    const watched = watch({ stream: false, elapsedMs: 100 });
+  test("a whole answer that does not begin has only the total limit, and the request's deadline", async () => {
+    const watched = watch({ stream: false, deadlineMs: 50 });
+    watched.connected();
     const ms = await aborted(watched);
     expect(watched.timedOut).toBe("total");
-    expect(ms).toBeGreaterThan(40);
-    expect(ms).toBeLessThan(100);
+    expect(ms).toBeWithin(40, 100);
   });
 
   test("a client that hangs up aborts the attempt at once, also one that already had", () => {
@@ -67,7 +101,7 @@ describe("watchAttempt()", () => {
 
   test("a client that reads slowly is no silence of the upstream, which is measured anew afterwards", async () => {
     const watched = watch();
-    watched.output();
+    watched.began();
     await watched.untilRead(Bun.sleep(100));
     expect(watched.signal.aborted).toBe(false);
     expect(await aborted(watched)).toBeLessThan(70);
@@ -76,7 +110,7 @@ describe("watchAttempt()", () => {
 
   test("a client that never reads is waited for until the total limit, and not beyond an abort", async () => {
     const watched = watch();
-    watched.output();
+    watched.began();
     const never = Promise.withResolvers<void>().promise;
     const startedAt = performance.now();
     await watched.untilRead(never);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
@@ -77,13 +78,17 @@ describe("SIGTERM", () => {
     expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
   }, 20_000);
 
-  test("cuts what still runs at the drain limit and settles it", async () => {
+  test("ends what still runs at the drain limit, tells it why, and settles it", async () => {
     const gateway = await serve();
     const { rest } = await beginStream(gateway);
     const startedAt = performance.now();
     gateway.signal("SIGTERM");
-    const text = await rest.catch(() => "cut");
-    expect(text).not.toContain("[DONE]");
+    const { error } = JSON.parse((await rest).trim().split("data: ").at(-1) ?? "");
+    expect(error).toEqual({
+      message: ERRORS.shutting_down_charged.message,
+      type: "server_error",
+      code: "internal_error",
+    });
     expect(await gateway.exitCode).toBe(0);
     expect(performance.now() - startedAt).toBeWithin(1_900, 6_000);
     const accounts = JSON.stringify(await accountAfterwards());

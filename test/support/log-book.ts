@@ -4,18 +4,24 @@ import type { Log, LogFields } from "../../src/telemetry/log.ts";
 export interface LogBook extends Log {
   /** Every line so far, as it would be printed. */
   text(): string;
+  /** The lines about one request, by its id. */
+  about(requestId: string): readonly LogFields[];
 }
 
 export function createLogBook(): LogBook {
-  const lines: string[] = [];
-  const write = (level: string) => (fields: LogFields, event: string) =>
-    void lines.push(JSON.stringify({ level, ...fields, event }, printable));
+  const entries: { readonly fields: LogFields; readonly line: string }[] = [];
+  const write = (level: string) => (fields: LogFields, event: string) => {
+    const entry = { level, ...fields, event };
+    entries.push({ fields: entry, line: JSON.stringify(entry, printable) });
+  };
   return {
     debug: write("debug"),
     info: write("info"),
     warn: write("warn"),
     error: write("error"),
-    text: () => lines.join("\n"),
+    text: () => entries.map(({ line }) => line).join("\n"),
+    about: (requestId) =>
+      entries.filter(({ fields }) => fields.request === requestId).map(({ fields }) => fields),
   };
 }
 

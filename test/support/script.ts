@@ -46,6 +46,8 @@ export interface Answer {
   readonly claimedLength?: number;
   /** What comes after the last byte; `finish` ends the message as HTTP wants and keeps the connection. */
   readonly end?: "finish" | "reset" | "close" | "hang";
+  /** How long a connection that breaks waits for its reader, 10 ms when left out. */
+  readonly lingerMs?: number;
 }
 
 /** A script that gives one answer. */
@@ -79,7 +81,9 @@ function* stepsOf(given: Answer): Generator<Step> {
   yield* bodySteps(given, framing, body.subarray(0, given.cutAt ?? body.length));
   const end = given.end ?? "finish";
   // A connection that breaks takes with it what its reader has not read yet: that shall be read first.
-  if (end === "reset" || end === "close") yield { waitMs: 10 };
+  const lingerMs = end === "reset" || end === "close" ? (given.lingerMs ?? 10) : 0;
+  // In small steps: a busy process must not wake up to find it all over.
+  for (let waitedMs = 0; waitedMs < lingerMs; waitedMs += 10) yield { waitMs: 10 };
   if (end !== "finish") yield { leave: end };
   else if (framing === "chunked") yield { send: "0\r\n\r\n" };
   else if (framing === "until_close") yield { leave: "close" };

@@ -15,7 +15,10 @@ export const TEST_PRICE: Price = {
 /** Short enough for a test to wait for, long enough for a busy machine. */
 const TEST_TIMEOUTS: UpstreamTimeouts = {
   connectMs: 5_000,
-  firstOutputMs: 20_000, idleMs: 20_000, totalMs: 30_000 };
+  firstOutputMs: 20_000,
+  idleMs: 20_000,
+  totalMs: 30_000,
+};
 
 /** A model that one scripted upstream answers, under the same name there unless told otherwise. */
 export function scriptedModel(id: string, protocol: Protocol, more: Partial<Model> = {}): Model {
@@ -56,6 +59,8 @@ export function scriptedUpstream(
     apiKey: "provider-secret",
     timeouts: TEST_TIMEOUTS,
     outputLimitField: undefined,
+    // A test of one failure after the other shall reach its upstream; what opens a circuit says so.
+    circuitFailures: Number.POSITIVE_INFINITY,
     ...more,
   };
 }

@@ -3,7 +3,7 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { readSamples } from "./samples.ts";
 
 test("before anything happened every decision that can come is there as 0", async () => {
-  expect(limiterOf(await createMetrics().print())).toEqual({
+  expect(ownOf(await createMetrics().print())).toEqual({
     'tollgate_limiter_decisions_total{store="redis",outcome="admitted"}': 0,
     'tollgate_limiter_decisions_total{store="redis",outcome="rate"}': 0,
     'tollgate_limiter_decisions_total{store="redis",outcome="concurrency"}': 0,
@@ -23,7 +23,7 @@ test("decisions are counted by store and outcome, also between two readings", as
   await print();
   limiter.decided("redis", "admitted");
   limiter.decided("none", "unavailable");
-  expect(limiterOf(await print())).toMatchObject({
+  expect(ownOf(await print())).toMatchObject({
     'tollgate_limiter_decisions_total{store="redis",outcome="admitted"}': 3,
     'tollgate_limiter_decisions_total{store="redis",outcome="rate"}': 0,
     'tollgate_limiter_decisions_total{store="memory",outcome="rate"}': 1,
@@ -37,18 +37,70 @@ test("whether Redis decides is told by shard, as it is now", async () => {
   limiter.shared("10.0.0.2:6379", true);
   await print();
   limiter.shared("10.0.0.2:6379", false);
-  expect(limiterOf(await print())).toMatchObject({
+  expect(ownOf(await print())).toMatchObject({
     'tollgate_limiter_shared{shard="10.0.0.1:6379"}': 1,
     'tollgate_limiter_shared{shard="10.0.0.2:6379"}': 0,
   });
+});
+
+test("attempts are counted by upstream and outcome, also between two readings", async () => {
+  const { upstream, print } = createMetrics();
+  upstream.attempted("a", "ok");
+  upstream.attempted("a", "ok");
+  upstream.attempted("b", "empty_completion");
+  await print();
+  upstream.attempted("a", "ok");
+  upstream.attempted("a", "upstream_timeout");
+  expect(ownOf(await print())).toMatchObject({
+    'tollgate_upstream_attempts_total{upstream="a",outcome="ok"}': 3,
+    'tollgate_upstream_attempts_total{upstream="a",outcome="upstream_timeout"}': 1,
+    'tollgate_upstream_attempts_total{upstream="b",outcome="empty_completion"}': 1,
+  });
+});
+
+test("an upstream is there from the first that is told of it, with the usual outcomes as 0", async () => {
+  const { upstream, print } = createMetrics();
+  upstream.circuit("a", false);
+  const samples = Object.entries(ownOf(await print()));
+  expect(Object.fromEntries(samples.filter(([sample]) => sample.includes("upstream=")))).toEqual({
+    'tollgate_upstream_attempts_total{upstream="a",outcome="ok"}': 0,
+    'tollgate_upstream_attempts_total{upstream="a",outcome="upstream_unavailable"}': 0,
+    'tollgate_upstream_attempts_total{upstream="a",outcome="upstream_timeout"}': 0,
+    'tollgate_upstream_calls{upstream="a"}': 0,
+    'tollgate_upstream_circuit_open{upstream="a"}': 0,
+  });
+});
+
+test("running calls and the circuit are told as they are now", async () => {
+  const { upstream, print } = createMetrics();
+  for (const name of ["a", "a", "b"]) upstream.running(name, 1);
+  upstream.circuit("a", true);
+  upstream.circuit("b", true);
+  await print();
+  upstream.running("a", -1);
+  upstream.running("b", -1);
+  upstream.circuit("b", false);
+  expect(ownOf(await print())).toMatchObject({
+    'tollgate_upstream_calls{upstream="a"}': 1,
+    'tollgate_upstream_calls{upstream="b"}': 0,
+    'tollgate_upstream_circuit_open{upstream="a"}': 1,
+    'tollgate_upstream_circuit_open{upstream="b"}': 0,
+  });
+});
+
+test("an upstream of any name is printed so that it can be read", async () => {
+  const { upstream, print } = createMetrics();
+  upstream.running('a"b\\c\nd', 1);
+  expect(await print()).toContain('tollgate_upstream_calls{upstream="a\\"b\\\\c\\nd"} 1\n');
 });
 
 test("two gateways of one process count apart", async () => {
   const [one, other] = [createMetrics(), createMetrics()];
   one.limiter.neighbours(3);
   one.limiter.decided("memory", "admitted");
-  expect(limiterOf(await one.print()).tollgate_limiter_gateways).toBe(3);
-  const others = limiterOf(await other.print());
+  one.upstream.attempted("a", "ok");
+  expect(ownOf(await one.print()).tollgate_limiter_gateways).toBe(3);
+  const others = ownOf(await other.print());
   expect(Object.values(others).every((value) => value === 0)).toBe(true);
 });
 
@@ -56,12 +108,13 @@ test("two readings at once are both whole", async () => {
   const { limiter, print } = createMetrics();
   limiter.decided("memory", "admitted");
   const [one, other] = await Promise.all([print(), print()]);
-  expect(limiterOf(one)).toEqual(limiterOf(other));
+  expect(ownOf(one)).toEqual(ownOf(other));
 });
 
 test("every metric has help and a type, and every value is a number, from the first reading on", async () => {
-  const { limiter, print } = createMetrics();
+  const { limiter, upstream, print } = createMetrics();
   limiter.shared("a", true);
+  upstream.attempted("a", "ok");
   for (const text of [await print(), await print()]) {
     const samples = readSamples(text);
     const names = [...samples.keys()].map((sample) => sample.replace(/\{.*/, ""));
@@ -113,19 +166,34 @@ test("every metric of our own is in the README", async () => {
   const readme = await Bun.file(`${import.meta.dir}/../../README.md`).text();
   const text = await createMetrics().print();
   const names = [...text.matchAll(/^# TYPE (tollgate_\w+)/gm)].map(([, name]) => name);
-  expect(names).toHaveLength(3);
+  expect(names).toHaveLength(6);
   expect(names.filter((name) => !readme.includes(`| \`${name}`))).toEqual([]);
 });
 
 test("a decision costs less than half a microsecond", () => {
   const { limiter } = createMetrics();
-  const count = 200_000;
-  const begunAtMs = performance.now();
-  for (let left = count; left > 0; left--) limiter.decided("redis", "admitted");
-  expect((performance.now() - begunAtMs) / count).toBeLessThan(0.0005);
+  expect(costMs(() => limiter.decided("redis", "admitted"))).toBeLessThan(0.0005);
 });
 
-/** The limiter's own samples. */
-function limiterOf(text: string): Record<string, number> {
+test("all that is told of one attempt costs less than two microseconds", () => {
+  const { upstream } = createMetrics();
+  const tell = () => {
+    upstream.running("a", 1);
+    upstream.attempted("a", "ok");
+    upstream.running("a", -1);
+  };
+  expect(costMs(tell)).toBeLessThan(0.002);
+});
+
+/** What one of many calls takes. */
+function costMs(call: () => void): number {
+  const count = 200_000;
+  const begunAtMs = performance.now();
+  for (let left = count; left > 0; left--) call();
+  return (performance.now() - begunAtMs) / count;
+}
+
+/** The samples that do not tell of the process. */
+function ownOf(text: string): Record<string, number> {
   return Object.fromEntries([...readSamples(text)].filter(([name]) => name.startsWith("tollgate_")));
 }

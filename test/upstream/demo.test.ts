@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { createDemoUpstream } from "../../src/upstream/demo.ts";
-import type { UpstreamCall } from "../../src/upstream/upstream.ts";
+import type { CallObserver, UpstreamCall } from "../../src/upstream/upstream.ts";
 
 const SIGNAL = new AbortController().signal;
 const MESSAGES = [
@@ -12,6 +12,10 @@ const MESSAGES = [
   { role: "user", content: "how are you today?" },
 ];
 
+function observing(signal: AbortSignal): CallObserver {
+  return { signal, connecting: () => {}, connected: () => {} };
+}
+
 function send(protocol: UpstreamCall["protocol"], body: object | string, signal = SIGNAL): Promise<Response> {
   const text =
     typeof body === "string" ? body : JSON.stringify({ model: "demo", messages: MESSAGES, ...body });
@@ -19,7 +23,7 @@ function send(protocol: UpstreamCall["protocol"], body: object | string, signal 
   const path = protocol === "openai" ? "/chat/completions" : "/v1/messages";
   return createDemoUpstream({ now: () => 1_700_000_000_000 }).send(
     { protocol, path, body: text, stream, headers: {}, query: "" },
-    signal,
+    observing(signal),
   );
 }
 
@@ -36,7 +40,7 @@ function clients() {
       headers: {},
       query: "",
     } as const;
-    return upstream.send(call, init?.signal ?? SIGNAL);
+    return upstream.send(call, observing(init?.signal ?? SIGNAL));
   };
   return {
     openai: new OpenAI({ apiKey: "k", fetch: fetchOf("openai"), maxRetries: 0 }),
@@ -143,7 +147,7 @@ describe("streams", () => {
     const pauseMs = 40;
     const body = JSON.stringify({ model: "demo", messages: MESSAGES, stream: true });
     const call = { protocol: "openai", path: "/", body, stream: true, headers: {}, query: "" } as const;
-    const reader = (await createDemoUpstream({ pauseMs }).send(call, SIGNAL)).body?.getReader();
+    const reader = (await createDemoUpstream({ pauseMs }).send(call, observing(SIGNAL))).body?.getReader();
     await reader?.read();
     await Bun.sleep(3 * pauseMs);
     const asked = performance.now();

@@ -1,0 +1,83 @@
+import type { Config } from "../config.ts";
+import type { Model } from "../domain/model.ts";
+import type { UpstreamConfig } from "../upstream/upstream.ts";
+
+/** What is different between two configurations of one gateway, by the names that the file gives it. */
+export interface ConfigChanges {
+  readonly models: NamedChanges;
+  readonly upstreams: NamedChanges;
+  /** Other keys whose new values are taken over. */
+  readonly settings: readonly string[];
+  /** Keys whose new values wait for the next start. */
+  readonly waiting: readonly string[];
+}
+
+/** Without the kinds of which there is none. */
+interface NamedChanges {
+  readonly added?: readonly string[];
+  readonly removed?: readonly string[];
+  readonly changed?: readonly string[];
+}
+
+type Read = (config: Config) => unknown;
+
+const TAKEN_OVER: Readonly<Record<string, Read>> = {
+  limits: ({ keyLimits }) => keyLimits,
+  account_limits: ({ accountLimits }) => accountLimits,
+  drain_s: ({ drainMs }) => drainMs,
+};
+
+const WAITING: Readonly<Record<string, Read>> = {
+  "limits.body_bytes_in_flight": ({ bodyBytesInFlightMax }) => bodyBytesInFlightMax,
+  "limiter.on_failure": ({ limiter }) => limiter.onFailure,
+  "limiter.replicas": ({ limiter }) => limiter.replicas,
+  "ledger.wallets_per_batch": ({ walletsPerBatch }) => walletsPerBatch,
+  "billing.hold_ttl_s": ({ holdTtlMs }) => holdTtlMs,
+};
+
+export function compareConfigs(running: Config, next: Config): ConfigChanges {
+  return {
+    models: compareNamed(byId(running.models), byId(next.models)),
+    upstreams: compareNamed(byName(running.upstreams), byName(next.upstreams)),
+    settings: namesOfDifferent(TAKEN_OVER, running, next),
+    waiting: namesOfDifferent(WAITING, running, next),
+  };
+}
+
+/** The next configuration, but for what waits for the next start. */
+export function takeOver(running: Config, next: Config): Config {
+  const { bodyBytesInFlightMax, limiter, walletsPerBatch, holdTtlMs } = running;
+  return Object.freeze({ ...next, bodyBytesInFlightMax, limiter, walletsPerBatch, holdTtlMs });
+}
+
+/** Without when they were written: that is the same for all models of a file. */
+function byId(models: readonly Model[]): ReadonlyMap<string, unknown> {
+  return new Map(models.map(({ createdAtS: _, ...model }) => [model.id, model]));
+}
+
+function byName(upstreams: readonly UpstreamConfig[]): ReadonlyMap<string, unknown> {
+  return new Map(upstreams.map((upstream) => [upstream.name, upstream]));
+}
+
+function compareNamed(
+  before: ReadonlyMap<string, unknown>,
+  after: ReadonlyMap<string, unknown>,
+): NamedChanges {
+  const common = [...after.keys()].filter((name) => before.has(name));
+  const changes = {
+    added: [...after.keys()].filter((name) => !before.has(name)),
+    removed: [...before.keys()].filter((name) => !after.has(name)),
+    changed: common.filter((name) => !isSame(before.get(name), after.get(name))),
+  };
+  return Object.fromEntries(Object.entries(changes).filter(([, names]) => names.length > 0));
+}
+
+function namesOfDifferent(readers: Readonly<Record<string, Read>>, one: Config, other: Config): string[] {
+  return Object.entries(readers)
+    .filter(([, read]) => !isSame(read(one), read(other)))
+    .map(([name]) => name);
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return Bun.deepEquals(one, other, true);
+}

@@ -1,0 +1,79 @@
+import { isSameSource, markSource, readSource, type Source } from "./source.ts";
+
+const LOOK_MS = 1_000;
+/** A file that was the same for so long is whole: a half of it may be valid too, with half of the models. */
+const SETTLED_MS = 300;
+
+/** Reads a file again and again. */
+export interface Follower {
+  /** Reads it at once, changed or not. */
+  request(): void;
+  close(): void;
+}
+
+/**
+ * Tells what is found under a path: when asked, at the start, and when it has changed since it was read
+ * last. One reading at a time; what happens during one is seen by the next.
+ */
+export function followSource(path: string, onFound: (found: Source, asked: boolean) => void): Follower {
+  /** Of what was read last, as it was before that. */
+  let mark: string | undefined;
+  let isAsked = false;
+  let mayDiffer = false;
+  let isBusy = false;
+  let isClosed = false;
+  let timer: Timer | undefined;
+
+  async function look(): Promise<void> {
+    const found = await markSource(path);
+    if (found !== undefined && found !== mark) {
+      mayDiffer = true;
+      void work();
+    }
+    if (!isClosed) timer = setTimeout(look, LOOK_MS).unref();
+  }
+
+  async function work(): Promise<void> {
+    if (isBusy) return;
+    isBusy = true;
+    while ((isAsked || mayDiffer) && !isClosed) {
+      const asked = isAsked;
+      isAsked = false;
+      mayDiffer = false;
+      const found = asked ? await read() : await readSettled();
+      if (isClosed) break;
+      if (found) onFound(found, asked);
+      else mayDiffer = true;
+    }
+    isBusy = false;
+  }
+
+  async function read(): Promise<Source> {
+    mark = await markSource(path);
+    return readSource(path);
+  }
+
+  /** What was found twice in a row; `undefined` when somebody wants to know at once. */
+  async function readSettled(): Promise<Source | undefined> {
+    let latest = await read();
+    while (!isAsked && !isClosed) {
+      await Bun.sleep(SETTLED_MS);
+      const next = await read();
+      if (isSameSource(latest, next)) return next;
+      latest = next;
+    }
+    return undefined;
+  }
+
+  void look();
+  return {
+    request() {
+      isAsked = true;
+      void work();
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(timer);
+    },
+  };
+}

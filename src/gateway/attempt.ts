@@ -1,0 +1,109 @@
+import type { Cause } from "../errors.ts";
+import type { Attempt } from "../ledger/ledger.ts";
+import type { UpstreamCall } from "../upstream/upstream.ts";
+import type { Call, Gateway, Reply } from "./gateway.ts";
+import type { OpenHold } from "./hold.ts";
+import { failed, type Outcome } from "./outcome.ts";
+import { readRefusal } from "./refusal.ts";
+import { relay } from "./relay.ts";
+import { reportAttempt } from "./report-attempt.ts";
+import type { Turn } from "./route.ts";
+import { type Timeout, type Watch, watchAttempt } from "./watch.ts";
+
+/** What one attempt takes. */
+export interface AttemptContext {
+  readonly call: Call;
+  readonly hold: OpenHold;
+  readonly reply: Reply;
+  readonly turn: Turn;
+  /** Clock reading by which the request must be over. */
+  readonly deadlineAt: number;
+}
+
+/** What came of one attempt, and its line on the receipt. */
+export interface Tried {
+  readonly outcome: Outcome;
+  readonly attempt: Attempt;
+}
+
+/** Asks one route. Never rejects; tells health, metrics and log what it showed of the upstream. */
+export async function attemptRoute(gateway: Gateway, context: AttemptContext): Promise<Tried> {
+  const { hold, reply, turn, deadlineAt } = context;
+  const { upstream } = turn;
+  const { clock } = gateway;
+  const startedAt = clock();
+  const watch = watchAttempt({
+    timeouts: upstream.timeouts,
+    stream: hold.quote.request.stream,
+    deadlineAt,
+    enders: [reply.signal, gateway.shutdown],
+    clock,
+  });
+  gateway.metrics.running(upstream.name, 1);
+  hold.meter.restart(turn.route);
+  const { outcome, status } = await ask(gateway, context, watch);
+  watch.close();
+  const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
+  reportAttempt(gateway, context, { outcome, attempt, timedOut: watch.timedOut });
+  return { outcome, attempt };
+}
+
+async function ask(
+  gateway: Gateway,
+  context: AttemptContext,
+  watch: Watch,
+): Promise<{ outcome: Outcome; status: number }> {
+  const { call, hold, reply, turn } = context;
+  const { quote, meter } = hold;
+  let status = 0;
+  let sent: UpstreamCall | undefined;
+  try {
+    sent = printCall(context);
+    const answer = await turn.upstream.send(sent, watch);
+    status = answer.status;
+    if (!answer.ok) return { outcome: await readRefusal(answer, context, watch), status };
+    const onOutput = turn.trial.succeeded;
+    return { outcome: await relay(answer, { call, quote, meter, watch, reply, onOutput }), status };
+  } catch (fault) {
+    watch.abort();
+    // What could not even be printed is no upstream's fault.
+    const ours = failed("internal", { reason: fault, isFinal: true });
+    return { outcome: sent ? outcomeOf(fault, { watch, gateway, context }) : ours, status };
+  }
+}
+
+function printCall({ call, hold, turn }: AttemptContext): UpstreamCall {
+  const { request, ceiling } = hold.quote;
+  return {
+    protocol: call.wire.protocol,
+    path: call.wire.upstreamPath,
+    body: call.wire.printUpstreamRequest(request, {
+      model: turn.route.upstreamModel,
+      outputTokensMax: ceiling,
+      outputLimitField: turn.upstream.outputLimitField,
+    }),
+    stream: request.stream,
+    headers: call.headers,
+    query: call.query,
+  };
+}
+
+const TIMEOUT_CAUSES: Record<Timeout, Cause> = {
+  connect: "upstream_unavailable",
+  first_output: "upstream_timeout",
+  idle: "upstream_timeout",
+  total: "upstream_total_timeout",
+};
+
+function outcomeOf(
+  fault: unknown,
+  { watch, gateway, context }: { watch: Watch; gateway: Gateway; context: AttemptContext },
+): Outcome {
+  if (watch.timedOut) {
+    const isFinal = gateway.clock() >= context.deadlineAt;
+    return failed(TIMEOUT_CAUSES[watch.timedOut], { reason: fault, isFinal });
+  }
+  if (context.reply.signal.aborted) return { kind: "hung_up" };
+  if (gateway.shutdown.aborted) return failed("shutting_down", { isFinal: true });
+  return failed("upstream_unavailable", { reason: fault });
+}

@@ -1,0 +1,44 @@
+import type { Cause } from "../errors.ts";
+import type { Attempt } from "../ledger/ledger.ts";
+import { describeFault } from "../telemetry/log.ts";
+import type { Trial } from "../upstream/circuit.ts";
+import type { AttemptContext } from "./attempt.ts";
+import type { Gateway } from "./gateway.ts";
+import { type Outcome, outcomeName } from "./outcome.ts";
+import type { Timeout } from "./watch.ts";
+
+/** How one attempt went. */
+interface Report {
+  readonly outcome: Outcome;
+  readonly attempt: Attempt;
+  readonly timedOut: Timeout | undefined;
+}
+
+/** Ends an attempt's trial, counts it, and logs why it failed. */
+export function reportAttempt(
+  { metrics, log }: Gateway,
+  { call, turn: { route, upstream, trial } }: AttemptContext,
+  { outcome, attempt, timedOut }: Report,
+): void {
+  trial[verdictOn(outcome, attempt.status)]();
+  metrics.running(upstream.name, -1);
+  metrics.attempted(upstream.name, outcomeName(outcome));
+  if (outcome.kind !== "failed") return;
+  const { error } = outcome;
+  const reason = error.cause === undefined ? {} : describeFault(error.cause);
+  const facts = { request: call.id, model: route.upstreamModel, ...attempt, cause: error.kind };
+  // A request that is wrong is its sender's business; everything else is the operator's.
+  const level = error.row.code === "invalid_request" ? "info" : "warn";
+  log[level]({ ...facts, timeout: timedOut, ...reason }, "attempt failed");
+}
+
+/** Ends that are of our own making, or of the request's. */
+const NO_SIGN: readonly Cause[] = ["internal", "shutting_down", "answer_too_large"];
+
+/** What an attempt shows of its upstream: no answer, a broken one, or a refusal that is not about the request. */
+function verdictOn(outcome: Outcome, status: number): keyof Trial {
+  if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
+  if (outcome.kind === "hung_up" || NO_SIGN.includes(outcome.error.kind)) return "abandoned";
+  const isAboutRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
+  return isAboutRequest ? "succeeded" : "failed";
+}

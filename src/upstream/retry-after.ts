@@ -1,0 +1,19 @@
+/**
+ * How long an upstream asks to be left alone, in milliseconds from 1; `undefined` when it does not say so in
+ * a form that is understood: `retry-after-ms`, or `retry-after` in seconds or as a date.
+ */
+export function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
+  const ms = readNumber(headers.get("retry-after-ms")) ?? readPause(headers.get("retry-after"), nowMs);
+  return ms !== undefined && ms >= 1 ? ms : undefined;
+}
+
+function readPause(said: string | null, nowMs: number): number | undefined {
+  const seconds = readNumber(said);
+  if (seconds !== undefined) return seconds * 1_000;
+  const dateMs = Date.parse(said ?? "");
+  return Number.isNaN(dateMs) ? undefined : dateMs - nowMs;
+}
+
+function readNumber(said: string | null): number | undefined {
+  return said !== null && /^\d{1,12}(\.\d{1,6})?$/.test(said.trim()) ? Number(said) : undefined;
+}

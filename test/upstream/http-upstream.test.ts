@@ -1,0 +1,135 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { createServer, type Server } from "node:net";
+import { createHealth } from "../../src/upstream/health.ts";
+import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
+import type { CallObserver } from "../../src/upstream/upstream.ts";
+import { says } from "../support/says.ts";
+import { answer, resetAtOnce, silence } from "../support/script.ts";
+import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
+import { scriptedUpstream } from "../support/test-catalog.ts";
+
+let scripted: ScriptedUpstream;
+let mute: Server;
+beforeAll(async () => {
+  scripted = await startScriptedUpstream();
+  mute = createServer(() => {}).listen(0, "127.0.0.1");
+});
+afterEach(() => scripted.reset());
+afterAll(async () => {
+  mute.close();
+  await scripted.stop();
+});
+
+const BODY = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Grüße, 你好 👋" }] });
+const CALL = {
+  protocol: "openai",
+  path: "/chat/completions",
+  body: BODY,
+  stream: false,
+  headers: {},
+  query: "",
+} as const;
+
+/** What a call told of itself, in order. */
+interface Observed extends CallObserver {
+  readonly steps: readonly string[];
+  abort(): void;
+}
+
+function observe(): Observed {
+  const controller = new AbortController();
+  const steps: string[] = [];
+  return {
+    steps,
+    signal: controller.signal,
+    abort: () => controller.abort(),
+    connecting: () => void steps.push("connecting"),
+    connected: () => void steps.push("connected"),
+  };
+}
+
+function upstreamAt(baseUrl: string) {
+  const health = createHealth({ failuresMax: 5, clock: () => performance.now() });
+  return createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), health);
+}
+
+async function faultOf(call: Promise<Response>): Promise<unknown> {
+  const [settled] = await Promise.allSettled([call]);
+  return settled.status === "rejected" ? settled.reason.code : settled.value.status;
+}
+
+describe("a call over HTTP", () => {
+  test("carries its body byte for byte, with its length and not in chunks", async () => {
+    const observed = observe();
+    const response = await upstreamAt(scripted.openaiUrl).send(CALL, observed);
+    expect(response.status).toBe(200);
+    const [seen] = scripted.seen;
+    expect(seen?.bodyText).toBe(BODY);
+    expect(seen?.headers["content-length"]).toBe(String(Buffer.byteLength(BODY)));
+    expect(seen?.headers["transfer-encoding"]).toBeUndefined();
+    expect(observed.steps).toEqual(["connected"]);
+    await response.text();
+  });
+
+  test("carries a body of 30 MiB too", async () => {
+    const body = JSON.stringify({ model: "m", text: "é".repeat(15 * 1024 * 1024) });
+    const response = await upstreamAt(scripted.openaiUrl).send({ ...CALL, body }, observe());
+    expect(await response.json()).toBeDefined();
+    expect(scripted.seen[0]?.bodyText.length).toBe(body.length);
+  });
+
+  test("says nothing of a connection that is refused, or whose TLS is never answered", async () => {
+    const refused = observe();
+    expect(await faultOf(upstreamAt("http://127.0.0.1:1/v1").send(CALL, refused))).toBe("ECONNREFUSED");
+    expect(refused.steps).toEqual([]);
+
+    const address = mute.address();
+    const port = typeof address === "object" ? address?.port : undefined;
+    const unanswered = observe();
+    setTimeout(unanswered.abort, 150);
+    await Promise.allSettled([upstreamAt(`https://127.0.0.1:${port}/v1`).send(CALL, unanswered)]);
+    expect(unanswered.steps).toEqual([]);
+  });
+
+  test("is sent once more on a new connection when its host had closed the kept one", async () => {
+    const upstream = upstreamAt(scripted.openaiUrl);
+    scripted.on("m", says(), resetAtOnce, says());
+    await (await upstream.send(CALL, observe())).text();
+    const observed = observe();
+    const response = await upstream.send(CALL, observed);
+    expect(response.status).toBe(200);
+    await response.text();
+    expect(observed.steps).toEqual(["connected", "connecting", "connected"]);
+    expect(scripted.seen).toHaveLength(3);
+  });
+
+  test("is sent twice at most", async () => {
+    scripted.on("m", resetAtOnce);
+    expect(await faultOf(upstreamAt(scripted.openaiUrl).send(CALL, observe()))).toBe("ECONNRESET");
+    expect(scripted.seen).toHaveLength(2);
+  });
+
+  test("is not sent again when its host had it for a while, or had begun to answer", async () => {
+    scripted.on("m", function* () {
+      yield { waitMs: 1_100 };
+      yield { leave: "reset" };
+    });
+    expect(await faultOf(upstreamAt(scripted.openaiUrl).send(CALL, observe()))).toBe("ECONNRESET");
+    scripted.on("m", answer({ body: "1234567890", cutAt: 4, end: "reset" }));
+    const response = await upstreamAt(scripted.openaiUrl).send(CALL, observe());
+    const [body] = await Promise.allSettled([response.text()]);
+    expect(body.status).toBe("rejected");
+    expect(scripted.seen).toHaveLength(2);
+  });
+
+  test("is not sent again once nobody waits for it", async () => {
+    scripted.on("m", silence);
+    const observed = observe();
+    const call = faultOf(upstreamAt(scripted.openaiUrl).send(CALL, observed));
+    await scripted.waitForSeen(1);
+    observed.abort();
+    await call;
+    await scripted.seen[0]?.over;
+    expect(scripted.seen).toHaveLength(1);
+  });
+});
