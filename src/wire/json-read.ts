@@ -1,3 +1,10 @@
+import { measureJson } from "./json-scan.ts";
+
+/** Above this a parser takes tenths of a second, and what reads its values takes seconds. */
+const VALUES_MAX = 1_000_000;
+/** A whole answer with twenty log probabilities for each token has millions of values. */
+export const ANSWER_VALUES_MAX = 4_000_000;
+
 /** An object of somebody else's JSON: nothing is known of its members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -10,8 +17,10 @@ export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Parses a JSON object; `undefined` for any other text. */
-export function parseJsonObject(text: string): JsonObject | undefined {
+/** Parses a JSON object; `undefined` for any other text, and for one of more than so many values. */
+export function parseJsonObject(text: string, valuesMax = VALUES_MAX): JsonObject | undefined {
+  // A value takes a character at least: what is shorter need not be counted.
+  if (text.length > valuesMax && measureJson(text).values > valuesMax) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;

@@ -1,4 +1,4 @@
-import { isJsonObject, parseJsonObject } from "../json-read.ts";
+import { ANSWER_VALUES_MAX, isJsonObject, parseJsonObject } from "../json-read.ts";
 import { editMembers } from "../json-text.ts";
 import { type ModelRequest, type ReplyPart, UpstreamFault } from "../wire-protocol.ts";
 import { readBlock } from "./content.ts";
@@ -10,12 +10,13 @@ import { readUsage } from "./usage.ts";
  * included. Throws {@link UpstreamFault} for what is no message.
  */
 export function readWhole(request: ModelRequest, text: string): ReplyPart {
-  const body = parseJsonObject(text);
+  const body = parseJsonObject(text, ANSWER_VALUES_MAX);
   if (body === undefined || body.error || body.type === "error" || !Array.isArray(body.content)) {
     throw new UpstreamFault("The answer is no message");
   }
   const blocks = body.content.filter(isJsonObject).map(readBlock);
   const stopReason = readStopReason(body.stop_reason);
+  if (stopReason === undefined) throw new UpstreamFault("The message has no stop reason");
   return {
     text: editMembers(text, { model: () => JSON.stringify(request.model) }),
     isOutput: true,

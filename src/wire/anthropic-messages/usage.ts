@@ -1,5 +1,13 @@
-import type { Usage } from "../../domain/usage.ts";
-import { isJsonObject, type JsonObject, readCount } from "../json-read.ts";
+import { NO_USAGE, type Usage } from "../../domain/usage.ts";
+import { isJsonObject, isSet, type JsonObject, readCount } from "../json-read.ts";
+
+const COUNTED = [
+  "input_tokens",
+  "output_tokens",
+  "cache_creation_input_tokens",
+  "cache_read_input_tokens",
+  "cache_creation",
+] as const;
 
 /**
  * Anthropic's `input_tokens` leave out what was read from or written to a cache, as ours do. Numbers are
@@ -22,10 +30,38 @@ export function readUsage(usage: JsonObject): Usage | undefined {
   };
 }
 
-/** Usage in a stream is cumulative: what a later event leaves out or has as null still stands. */
-export function mergeUsage(before: JsonObject, reported: JsonObject): JsonObject {
-  const said = Object.entries(reported).filter(([, value]) => value !== null);
-  return { ...before, ...Object.fromEntries(said) };
+/** A report that cannot be true: it takes back what was reported before. */
+const UNREADABLE: Usage = Object.freeze({ ...NO_USAGE, outputTokens: Number.NaN });
+
+/**
+ * Follows the usage of a streamed message, which is cumulative: what a later event leaves out or has as
+ * null still stands.
+ */
+export function createUsageReader() {
+  let known: JsonObject | undefined;
+  let isOutputSaid = false;
+
+  const read = (reported: unknown): Usage | undefined => {
+    if (!isJsonObject(reported)) return undefined;
+    known = mergeUsage(known ?? {}, reported);
+    return readUsage(known) ?? UNREADABLE;
+  };
+
+  return {
+    readStart: read,
+
+    /** The start speaks of one output token whatever will follow: a finish on that word alone is no report. */
+    readDelta(reported: unknown, isFinished: boolean): Usage | undefined {
+      const usage = read(reported);
+      isOutputSaid ||= isJsonObject(reported) && isSet(reported.output_tokens);
+      return known !== undefined && isFinished && !isOutputSaid ? UNREADABLE : usage;
+    },
+  };
+}
+
+/** Keeps what is read here and nothing else, or a stream could make it grow without end. */
+function mergeUsage(before: JsonObject, reported: JsonObject): JsonObject {
+  return Object.fromEntries(COUNTED.map((name) => [name, reported[name] ?? before[name]]));
 }
 
 function sumOf(split: JsonObject): number {

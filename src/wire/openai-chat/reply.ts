@@ -1,4 +1,10 @@
-import { isJsonObject, type JsonObject, parseJsonObject, readArray } from "../json-read.ts";
+import {
+  ANSWER_VALUES_MAX,
+  isJsonObject,
+  type JsonObject,
+  parseJsonObject,
+  readArray,
+} from "../json-read.ts";
 import { editElements, editMembers, type ValueEdit } from "../json-text.ts";
 import type { Content } from "../reply-part.ts";
 import { type ModelRequest, type ReplyPart, UpstreamFault } from "../wire-protocol.ts";
@@ -11,7 +17,7 @@ import { readUsage } from "./usage.ts";
  * clients do not know. Throws {@link UpstreamFault} for what is no answer.
  */
 export function readWhole(request: ModelRequest, text: string): ReplyPart {
-  const body = parseJsonObject(text);
+  const body = parseJsonObject(text, ANSWER_VALUES_MAX);
   const list = readArray(body?.choices);
   if (body === undefined || body.error || list.length === 0) throw new UpstreamFault("The answer is none");
 
@@ -37,6 +43,7 @@ interface WholeChoice extends Content {
 function readChoice(choice: unknown): WholeChoice {
   if (!isJsonObject(choice) || !isJsonObject(choice.message))
     throw new UpstreamFault("A choice has no message");
+  if (choice.error) throw new UpstreamFault("A choice is an error");
   const content = readContent(choice.message);
   const reason = readFinishReason(choice.finish_reason, calledTools(choice.message));
   if (reason === undefined) throw new UpstreamFault("The answer has no finish");

@@ -14,7 +14,7 @@ import { createModelRename } from "./model-name.ts";
 import { readUsage } from "./usage.ts";
 
 const END_MARK = "[DONE]";
-const CHOICE_INDEX_MAX = 127;
+const CHOICES_MAX = 128;
 const OWN_ID_CHARS = 24;
 
 /**
@@ -42,6 +42,8 @@ export function readStream(request: ModelRequest): ReplyReader {
 
   const readChoice = (choice: unknown, streamId: string): ChoiceStep => {
     if (!isJsonObject(choice)) throw new UpstreamFault("A choice is no object");
+    // Some hosts fail one choice of a chunk; what they say of it is theirs to know.
+    if (choice.error) throw new UpstreamFault("A choice is an error");
     const index = readIndex(choice);
     const reader = choices.get(index) ?? openChoice(index);
     const wasFinished = reader.isFinished();
@@ -62,6 +64,7 @@ export function readStream(request: ModelRequest): ReplyReader {
     const hasUsage = isJsonObject(chunk.usage);
     if (hasUsage) usageChunk = data;
     const list = readArray(chunk.choices);
+    if (list.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
     if (list.length === 0 && (hasUsage || !Array.isArray(chunk.choices))) return { ...SILENT, usage };
 
     const streamId = readText(chunk.id).slice(-OWN_ID_CHARS);
@@ -101,7 +104,7 @@ export function readStream(request: ModelRequest): ReplyReader {
 
 function readIndex({ index = 0 }: JsonObject): number {
   const isIndex = typeof index === "number" && Number.isInteger(index) && index >= 0;
-  if (!isIndex || index > CHOICE_INDEX_MAX) throw new UpstreamFault("A choice has no index");
+  if (!isIndex || index >= CHOICES_MAX) throw new UpstreamFault("A choice has no index");
   return index;
 }
 

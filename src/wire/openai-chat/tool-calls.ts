@@ -9,6 +9,11 @@ interface Call {
   readonly id: string;
 }
 
+/** What may be remembered of all calls of a choice: thousands with ids of any sane length. */
+const REMEMBERED_CHARS_MAX = 1024 * 1024;
+/** What a call takes beside its id. */
+const CALL_CHARS = 100;
+
 type CallEdits = Readonly<Record<string, ValueEdit>>;
 
 /**
@@ -19,9 +24,14 @@ export function createToolCallReader() {
   const byUpstreamIndex = new Map<number, Call>();
   const byId = new Map<string, Call>();
   let calls = 0;
+  let remembered = 0;
   let latest: Call | undefined;
 
-  const open = (id: string): Call => ({ index: calls++, id });
+  const open = (id: string): Call => {
+    remembered += CALL_CHARS + id.length;
+    if (remembered > REMEMBERED_CHARS_MAX) throw new UpstreamFault("There are too many tool calls");
+    return { index: calls++, id };
+  };
 
   const find = (delta: JsonObject): Call | undefined => {
     const id = readText(delta.id);

@@ -73,6 +73,7 @@ describe("readWhole", () => {
     ["an error of another kind", '{"error":"canary","content":[]}'],
     ["no content", '{"type":"message","id":"canary"}'],
     ["content that is no list", bodyOf("canary")],
+    ["no stop reason", bodyOf([{ type: "text", text: "canary" }], { stop_reason: null })],
     ["an error as the stop reason", bodyOf([{ type: "text", text: "canary" }], { stop_reason: "error" })],
   ])("%s is a fault, and says nothing of what the upstream said", (_, text) => {
     expect(() => read(text)).toThrow(UpstreamFault);

@@ -67,6 +67,15 @@ describe("a plain stream", () => {
     expect(ending).toBe(FINISH + STOP);
   });
 
+  test("finishes once: what is said of it later counts for its usage only", () => {
+    const { early, ending, usage } = run(START + TEXT + FINISH + finish(null, { output_tokens: 8 }) + STOP);
+    expect(early).not.toContain('stop_reason":"');
+    expect(ending).toBe(finish("end_turn", { output_tokens: 8 }) + STOP);
+    expect(usage).toMatchObject({ outputTokens: 8 });
+    const bare = event("message_delta", { delta: { stop_reason: "refusal" } });
+    expect(run(START + TEXT + FINISH + bare + STOP).ending).toBe(FINISH + STOP);
+  });
+
   test("is not finished by a message_delta without a stop reason", () => {
     const played = run(START + TEXT + finish(null));
     expect(played.finished).toBe(false);
@@ -236,6 +245,15 @@ describe("usage", () => {
       cacheWrite1hTokens: 60,
       outputTokens: 57,
     });
+  });
+
+  test.each([
+    ["no usage", {}],
+    ["usage without an output", { usage: { input_tokens: 10 } }],
+    ["usage that is text", { usage: { output_tokens: "42" } }],
+  ])("of the start alone is no report when the end has %s", (_, members) => {
+    const end = event("message_delta", { delta: { stop_reason: "end_turn" }, ...members });
+    expect(run(START + TEXT + end + STOP).usage?.outputTokens).toBeNaN();
   });
 
   test("missing everywhere is unknown", () => {

@@ -86,6 +86,14 @@ describe("readWhole", () => {
     ["a list", "[]"],
     ["an error", '{"error":{"message":"canary"}}'],
     ["an error beside choices", bodyOf({ content: "Hi" }, "stop", { error: { message: "canary" } })],
+    [
+      "an error of the choice",
+      '{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop","error":{"message":"canary"}}]}',
+    ],
+    [
+      "millions of values",
+      `{"choices":[{"message":{"content":"Hi"},"finish_reason":"stop"}],"x":[${"0,".repeat(4_000_000)}0]}`,
+    ],
     ["no choices", '{"id":"canary"}'],
     ["an empty list of choices", '{"choices":[]}'],
     ["a choice without a message", '{"choices":[{"finish_reason":"stop","text":"canary"}]}'],

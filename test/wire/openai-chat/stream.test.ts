@@ -470,9 +470,23 @@ describe("faults", () => {
       data({ error: { code: 502 }, choices: [{ index: 0, delta: {}, finish_reason: "error" }] }),
     ],
     ["an error event", 'event: error\ndata: {"message":"canary"}\n\n'],
+    [
+      "an error of one choice",
+      data({ choices: [{ index: 0, delta: { content: "" }, error: { message: "canary" } }] }),
+    ],
+    ["a chunk of a million values", `data: {"choices":[],"x":[${"0,".repeat(1_000_000)}0]}\n\n`],
+    ["more choices than any request has", data({ choices: Array(129).fill({ index: 0, delta: {} }) })],
     ["a choice that is none", data({ choices: ["canary"] })],
     ["a tool call that is none", chunk({ tool_calls: ["canary"] })],
     ["half a chunk", 'data: {"choices":[{"ind'],
+    [
+      "tool calls without end",
+      Array.from({ length: 11_000 }, (_, index) => chunk({ tool_calls: [{ index }] })).join(""),
+    ],
+    [
+      "tool calls with ids of megabytes",
+      chunk({ tool_calls: [{ index: 0, id: "i".repeat(2_000_000), function: { name: "f" } }] }),
+    ],
   ])("%s is one, and says nothing of what the upstream said", (_, stream) => {
     let fault: unknown;
     try {

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createServer, type Server, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { CHAT, post } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { says } from "../support/says.ts";
+import type { Script, Step } from "../support/script.ts";
+import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+const MIB = 1024 * 1024;
+const hasty = { connectMs: 5_000, firstOutputMs: 250, idleMs: 250, totalMs: 400 };
+
+let early: Server;
+let gateway: TestGateway;
+beforeAll(async () => {
+  early = createServer(answerBeforeReading);
+  const { promise: listening, resolve } = Promise.withResolvers<void>();
+  early.listen(0, "127.0.0.1", () => resolve());
+  await listening;
+  gateway = await startTestGateway({
+    models: ["chat", "early"].map((id) => scriptedModel(id, "openai", { routes: [scriptedRoute(id, id)] })),
+    upstreams: ({ openaiUrl }) => [
+      scriptedUpstream("chat", "openai", { baseUrl: openaiUrl, timeouts: hasty }),
+      scriptedUpstream("early", "openai", { baseUrl: urlOf(early) }),
+    ],
+  });
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(async () => {
+  await gateway.stop();
+  early.close();
+});
+
+function urlOf(server: Server): string {
+  const address = server.address();
+  if (typeof address !== "object" || address === null) throw new Error("It does not listen");
+  return `http://127.0.0.1:${address.port}`;
+}
+
+function wholeSaying(text: string): string {
+  return JSON.stringify({
+    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 1, completion_tokens: 1 },
+  });
+}
+
+function withLength(body: string, more = ""): string {
+  return `HTTP/1.1 200 OK\r\n${more}content-length: ${body.length}\r\n\r\n${body}`;
+}
+
+function chunked(body: string, more = ""): string {
+  return `HTTP/1.1 200 OK\r\n${more}transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+}
+
+const MINE = wholeSaying("mine");
+/** An answer that nobody asked for; whoever gets it reads what was meant for somebody else. */
+const SURPLUS = withLength(wholeSaying("surplus"));
+const ZIPPED = gzipSync(MINE);
+
+function* sends(...pieces: (string | Uint8Array)[]): Generator<Step> {
+  for (const send of pieces) yield* [{ send }, { waitMs: 2 }];
+}
+
+const TOO_MUCH: readonly (readonly [name: string, script: Script])[] = [
+  ["a second answer at once", () => sends(withLength(MINE) + SURPLUS)],
+  ["a second answer a moment later", () => sends(withLength(MINE), SURPLUS)],
+  [
+    "half a second answer now and half later",
+    () => sends(withLength(MINE) + SURPLUS.slice(0, 30), SURPLUS.slice(30)),
+  ],
+  ["a second answer behind the last chunk", () => sends(chunked(MINE) + SURPLUS)],
+  ["a second answer behind the last chunk, later", () => sends(chunked(MINE), SURPLUS)],
+  ["a length beside chunks", () => sends(chunked(MINE, "content-length: 5\r\n") + SURPLUS)],
+  ["two lengths", () => sends(withLength(MINE, "content-length: 5\r\n") + SURPLUS)],
+  [
+    "a length that is too short",
+    () => sends(`HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n${MINE}${SURPLUS}`),
+  ],
+  ["no content and a body", () => sends(`HTTP/1.1 204 OK\r\ncontent-length: 9\r\n\r\n${MINE}${SURPLUS}`)],
+  ["not modified and a body", () => sends(`HTTP/1.1 304 OK\r\ncontent-length: 9\r\n\r\n${MINE}${SURPLUS}`)],
+  [
+    "an upgrade that nobody wanted",
+    () => sends(`HTTP/1.1 101 OK\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n${SURPLUS}`),
+  ],
+  [
+    "an answer behind an interim one, twice",
+    () => sends(`HTTP/1.1 100 Continue\r\n\r\n${withLength(MINE)}HTTP/1.1 100 Continue\r\n\r\n${SURPLUS}`),
+  ],
+  [
+    "a second answer behind compressed bytes",
+    () =>
+      sends(
+        `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${ZIPPED.length}\r\n\r\n`,
+        Buffer.concat([ZIPPED, Buffer.from(SURPLUS)]),
+      ),
+  ],
+];
+
+describe("an upstream that says too much on a connection that is kept", () => {
+  test.each(TOO_MUCH)("by %s is not heard by the next request", async (_name, script) => {
+    const next = says({ text: "theirs", usage: { input: 1, output: 1 } });
+    gateway.upstream.on("chat", script, next);
+    const first = await (await post(gateway, CHAT)).text();
+    expect(first).not.toContain("surplus");
+    // What comes while a request waits on the connection is its answer, as HTTP has it: no client can tell.
+    await gateway.upstream.seen[0]?.over;
+    await Bun.sleep(10);
+    for (let round = 0; round < 2; round++) {
+      const response = await post(gateway, CHAT);
+      expect(await response.json()).toMatchObject({ choices: [{ message: { content: "theirs" } }] });
+    }
+  });
+
+  test("by an answer before it has read the request gets no other request on that connection", async () => {
+    const prompt = "x".repeat(8 * MIB);
+    const first = await post(gateway, CHAT, {
+      model: "early",
+      messages: [{ role: "user", content: prompt }],
+    });
+    expect(await first.json()).toMatchObject({
+      choices: [{ message: { content: "connection 1, request 1" } }],
+    });
+    const second = await post(gateway, CHAT, { model: "early" });
+    expect(await second.json()).toMatchObject({
+      choices: [{ message: { content: "connection 2, request 1" } }],
+    });
+  });
+});
+
+let connections = 0;
+
+/** Answers whatever comes first at once, and reads no more than that of it. */
+function answerBeforeReading(socket: Socket): void {
+  const connection = ++connections;
+  socket.on("error", () => {});
+  socket.once("data", () => {
+    socket.pause();
+    socket.write(withLength(wholeSaying(`connection ${connection}, request 1`)));
+  });
+}
+
+describe("an upstream without an end to its head", () => {
+  /** Says the same until the gateway has had enough. */
+  function* forever(piece: string, count: { bytes: number }): Generator<Step> {
+    for (; count.bytes < 200 * MIB; count.bytes += piece.length) yield { send: piece };
+  }
+
+  test.each([
+    ["headers", "HTTP/1.1 200 OK\r\n", `x-padding: ${"p".repeat(8_000)}\r\n`],
+    ["one header", "HTTP/1.1 200 OK\r\nx-padding: ", "p".repeat(8_000)],
+    ["a status line", "HTTP/1.1 200 ", "p".repeat(8_000)],
+  ])("made of %s is cut after a few megabytes", async (_name, start, piece) => {
+    const count = { bytes: 0 };
+    gateway.upstream.on("chat", function* () {
+      yield { send: start };
+      yield* forever(piece, count);
+    });
+    await expectError(await post(gateway, CHAT), CHAT, "upstream_unavailable");
+    expect(count.bytes).toBeLessThan(32 * MIB);
+  });
+
+  test.each([
+    ["interim answers", "", "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n", "upstream_timeout"],
+    ["a header that drips", "HTTP/1.1 200 OK\r\nx-padding: ", "p", "upstream_timeout"],
+    [
+      "a chunk's extension",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5;",
+      "pppppppp",
+      "upstream_timeout",
+    ],
+  ] as const)("made of %s is cut by time", async (_name, start, piece, cause) => {
+    gateway.upstream.on("chat", function* () {
+      yield { send: start };
+      for (;;) yield* [{ send: piece }, { waitMs: 5 }];
+    });
+    await expectError(await post(gateway, CHAT, { stream: true }), CHAT, cause);
+    await gateway.upstream.seen[0]?.over;
+    await gateway.nothingIsHeld();
+  });
+});
