@@ -1,0 +1,51 @@
+import { Database } from "bun:sqlite";
+
+/** A receipt as the database has it, read without any of the gateway's own code. */
+export interface StoredReceipt {
+  readonly id: string;
+  readonly state: string;
+  /** Nano-USD. */
+  readonly captured: bigint;
+  readonly outcome: string | null;
+  readonly source: string | null;
+  readonly upstream: string | null;
+  readonly inputTokens: bigint | null;
+  readonly outputTokens: bigint | null;
+  readonly attempts: string | null;
+}
+
+interface StoredWallet {
+  readonly posted: bigint;
+  readonly held: bigint;
+  /** What all its receipts captured. */
+  readonly captured: bigint;
+}
+
+export interface StoredBooks {
+  readonly receipts: readonly StoredReceipt[];
+  readonly wallets: readonly StoredWallet[];
+}
+
+/** Reads the books of a gateway that has ended. */
+export function readBooks(path: string): StoredBooks {
+  const client = new Database(path, { readwrite: true, safeIntegers: true });
+  try {
+    return {
+      receipts: client
+        .query<StoredReceipt, []>(
+          `SELECT hold_id AS id, state, captured, outcome, source, upstream,
+            input_tokens AS inputTokens, output_tokens AS outputTokens, attempts FROM holds`,
+        )
+        .all(),
+      wallets: client
+        .query<StoredWallet, []>(
+          `SELECT posted, held,
+            (SELECT coalesce(sum(captured), 0) FROM holds WHERE holds.wallet_id = wallets.wallet_id) AS captured
+            FROM wallets`,
+        )
+        .all(),
+    };
+  } finally {
+    client.close();
+  }
+}

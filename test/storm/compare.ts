@@ -1,0 +1,89 @@
+import { type Nanos, parsePrice, picosToNanos } from "../../src/domain/money.ts";
+import type { StoredReceipt } from "./books.ts";
+import type { Seen } from "./call.ts";
+import type { Evidence } from "./gather.ts";
+import { UPSTREAMS, type UpstreamName } from "./plan.ts";
+import { reporterOf } from "./said.ts";
+import { PRICES } from "./storm-gateway.ts";
+
+/** Where what a client saw is not what its receipt says, in words. */
+export function findContradictions({ seen, books }: Evidence): readonly string[] {
+  const receipts = new Map(books.receipts.map((receipt) => [receipt.id, receipt]));
+  return seen.flatMap((each) => {
+    if (each.requestId === undefined) return [];
+    const receipt = receipts.get(each.requestId);
+    const said = receipt ? contradiction(each, receipt) : "there is no receipt";
+    return said ? [`${each.number} ${each.ended} ${each.detail ?? ""}: ${said}`] : [];
+  });
+}
+
+function contradiction({ ended, detail, speaker, saysBilled }: Seen, receipt: StoredReceipt) {
+  const { outcome, captured, upstream } = receipt;
+  if (speaker && upstreamOf(receipt) !== speaker)
+    return `${speaker} spoke, and ${upstream} is on the receipt`;
+  if (ended === "finished" && outcome !== "ok") return `the receipt says ${outcome}`;
+  if (ended === "failed" && outcome !== detail) return `the receipt says ${outcome}`;
+  if (ended === "failed" && saysBilled !== captured > 0n) return `it was charged ${captured} nano-USD`;
+  return undefined;
+}
+
+function upstreamOf({ upstream }: StoredReceipt): UpstreamName | undefined {
+  return UPSTREAMS.find((name) => upstream?.startsWith(`${name}-`));
+}
+
+/**
+ * Charges by report that are not for exactly one answer of an upstream, at its price: what an upstream reports says
+ * which request it answered.
+ */
+export function findWrongCharges({ books, answered: given }: Evidence): readonly string[] {
+  const answered = new Map(Object.entries(given).map(([name, numbers]) => [name, new Set(numbers)]));
+  const paid = new Set<number>();
+  return books.receipts.flatMap((receipt) => {
+    if (receipt.source !== "reported") return [];
+    const { upstream, number } = reporterOf(Number(receipt.outputTokens));
+    const faults: string[] = [];
+    if (paid.has(number)) faults.push("paid before");
+    paid.add(number);
+    if (upstream === undefined || upstream !== upstreamOf(receipt)) faults.push("somebody else's usage");
+    else if (!answered.get(upstream)?.has(number)) faults.push("no answer was given");
+    else if (receipt.captured !== costOf(receipt, upstream)) faults.push(`${receipt.captured} nano-USD`);
+    return faults.map((fault) => `${number} at ${receipt.upstream}: ${fault}`);
+  });
+}
+
+function costOf({ inputTokens, outputTokens }: StoredReceipt, upstream: UpstreamName): Nanos {
+  const { input, output } = PRICES[upstream];
+  return picosToNanos((inputTokens ?? 0n) * parsePrice(input) + (outputTokens ?? 0n) * parsePrice(output));
+}
+
+/** Finished answers that clients read, of which the one who gave them knows nothing. */
+export function findUngiven({ seen, answered: given }: Evidence): readonly number[] {
+  const answered = new Map(Object.entries(given).map(([name, numbers]) => [name, new Set(numbers)]));
+  return seen
+    .filter(({ ended, speaker = "", number }) => ended === "finished" && !answered.get(speaker)?.has(number))
+    .map(({ number }) => number);
+}
+
+/** Requests that more than one upstream answered to its end: only a limit of time may be the reason. */
+export function findAnsweredTwice({ answered }: Evidence): readonly number[] {
+  const all = Object.values(answered).flatMap((numbers) => [...new Set(numbers)]);
+  const once = new Set<number>();
+  return all.filter((number) => once.size === once.add(number).size);
+}
+
+/** Receipts with attempts that failed and have no line in the log which says why. */
+export function findUnexplained({ books, log }: Evidence): readonly string[] {
+  const explained = new Map<string, number>();
+  for (const line of log) {
+    const { msg, request } = JSON.parse(line);
+    if (msg === "attempt failed") explained.set(request, (explained.get(request) ?? 0) + 1);
+  }
+  return books.receipts.flatMap(({ id, outcome, attempts }) => {
+    const all = JSON.parse(attempts ?? "[]").length;
+    const failed = ANSWERED.includes(outcome ?? "") ? all - 1 : all;
+    return failed > (explained.get(id) ?? 0) ? [`${id}: ${outcome} after ${attempts}`] : [];
+  });
+}
+
+/** Outcomes of which the last attempt is no failure of the upstream's. */
+const ANSWERED = ["ok", "empty_completion", "client_closed"];

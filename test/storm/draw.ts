@@ -1,0 +1,38 @@
+/** The next number from 0 up to 1, always the same ones for the same seeds. */
+export type Draw = () => number;
+
+/** Draws that depend on nothing but these words and numbers, so that two processes draw alike. */
+export function createDraw(...seeds: readonly (string | number)[]): Draw {
+  let state = Bun.hash.xxHash32(seeds.join(" "));
+  return () => {
+    state = (state + 0x9e3779b9) | 0;
+    const mixed = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
+    const again = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+    return ((again ^ (again >>> 16)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A whole number from `least` to `most`. */
+export function drawInteger(draw: Draw, least: number, most: number): number {
+  return least + Math.floor(draw() * (most - least + 1));
+}
+
+/** One of a list, each as likely as the others. */
+export function drawOne<Item>(draw: Draw, items: readonly Item[]): Item {
+  const item = items[Math.floor(draw() * items.length)];
+  if (item === undefined) throw new Error("Nothing can be drawn from an empty list");
+  return item;
+}
+
+/** One of a list, each as likely as its weight is of all. */
+export function drawWeighted<Item extends { readonly weight: number }>(
+  draw: Draw,
+  items: readonly Item[],
+): Item {
+  let lot = draw() * items.reduce((sum, { weight }) => sum + weight, 0);
+  for (const item of items) {
+    lot -= item.weight;
+    if (lot < 0) return item;
+  }
+  return drawOne(draw, items);
+}

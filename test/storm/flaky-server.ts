@@ -1,0 +1,139 @@
+import { createServer, type Socket } from "node:net";
+import { playScript } from "../support/play-script.ts";
+import { createRequestReader, type ReadRequest } from "../support/request-reader.ts";
+import type { ScriptRequest, Step } from "../support/script.ts";
+import { deedOf } from "./faults.ts";
+import { numberOf, type UpstreamName, type Weather } from "./plan.ts";
+
+/** What a flaky upstream knows of itself. */
+export interface FlakyCount {
+  /** Calls that are not over: neither answered nor hung up. */
+  readonly underWay: number;
+  readonly openSockets: number;
+}
+
+/** An upstream on a port of its own, whose answers the weather decides. */
+export interface FlakyServer {
+  readonly port: number;
+  count(): FlakyCount;
+  /** The numbers of the requests that it gave an answer with an end. */
+  readonly answered: readonly number[];
+  /** Nobody listens any more; calls that are under way go on. */
+  goDown(): void;
+  comeUp(): Promise<void>;
+}
+
+/** Below those that systems give to outgoing connections: it must be free again after an outage. */
+const PORTS = { least: 20_000, most: 30_000 };
+
+export async function startFlakyServer(weather: Weather, name: UpstreamName): Promise<FlakyServer> {
+  const sockets = new Set<FlakySocket>();
+  const answered: number[] = [];
+  let underWay = 0;
+  let isDown = false;
+
+  async function play(connection: FlakySocket, gone: Promise<void>, request: ReadRequest): Promise<void> {
+    underWay += 1;
+    connection.isBusy = true;
+    const body = request.body.toString("utf8");
+    const number = numberOf(body);
+    const deed = deedOf(weather, name, number);
+    const steps = deed.script(describe(request, body));
+    const answer = deed.isAnswer ? untilLastPiece(steps, () => answered.push(number)) : steps;
+    await playScript(connection.socket, gone, answer);
+    connection.isBusy = false;
+    underWay -= 1;
+    if (isDown) connection.socket.end();
+  }
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    const connection = { socket, isBusy: false };
+    sockets.add(connection);
+    const { promise: gone, resolve } = Promise.withResolvers<void>();
+    socket.on("close", () => {
+      sockets.delete(connection);
+      resolve();
+    });
+    socket.on("error", () => {});
+    const reader = createRequestReader();
+    let busy = Promise.resolve();
+    socket.on("data", (bytes) => {
+      for (const request of reader.push(Buffer.from(bytes))) {
+        busy = busy.then(() => play(connection, gone, request));
+      }
+    });
+  });
+
+  const port = await listenSomewhere(server);
+  return {
+    port,
+    count: () => ({ underWay, openSockets: sockets.size }),
+    answered,
+    goDown() {
+      isDown = true;
+      server.close();
+      for (const { socket, isBusy } of sockets) if (!isBusy) socket.end();
+    },
+    async comeUp() {
+      await listen(server, port);
+      isDown = false;
+    },
+  };
+}
+
+interface FlakySocket {
+  readonly socket: Socket;
+  isBusy: boolean;
+}
+
+/** Tells when the last piece goes out that is more than the end of the framing. */
+async function* untilLastPiece(
+  steps: Iterable<Step> | AsyncIterable<Step>,
+  tell: () => void,
+): AsyncGenerator<Step> {
+  const all = await Array.fromAsync(steps);
+  const last = all.findLastIndex((step) => "send" in step && step.send.length > END_OF_CHUNKS.length);
+  for (const [index, step] of all.entries()) {
+    if (index === last) tell();
+    yield step;
+  }
+}
+
+const END_OF_CHUNKS = "0\r\n\r\n";
+
+function describe({ method, target, headers }: ReadRequest, bodyText: string): ScriptRequest {
+  return {
+    method,
+    target,
+    headers,
+    bodyText,
+    protocol: target.includes("/messages") ? "anthropic" : "openai",
+    model: undefined,
+    stream: /"stream":\s*true/.test(bodyText),
+    includeUsage: bodyText.includes('"include_usage":true'),
+  };
+}
+
+type Server = ReturnType<typeof createServer>;
+
+async function listenSomewhere(server: Server): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const port = PORTS.least + Math.floor(Math.random() * (PORTS.most - PORTS.least));
+    try {
+      await listen(server, port);
+      return port;
+    } catch (error) {
+      if (attempt === 10) throw error;
+    }
+  }
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once("error", reject);
+  server.listen({ port, host: "127.0.0.1", backlog: 1024 }, () => {
+    server.off("error", reject);
+    resolve();
+  });
+  return promise;
+}

@@ -1,0 +1,40 @@
+import type { Speech } from "../support/speech.ts";
+import { OUTPUT_TOKENS_MAX, UPSTREAMS, type UpstreamName } from "./plan.ts";
+
+/** What an upstream says to the request of a number: nobody else's answer reads the same or reports the same. */
+export function speechOf(upstream: UpstreamName, number: number): Required<Pick<Speech, "text" | "usage">> {
+  return { text: textOf(upstream, number), usage: usageOf(upstream, number) };
+}
+
+/** Who began to say this to the request of a number; `undefined` when it is nobody's beginning. */
+export function speakerOf(text: string, number: number): UpstreamName | undefined {
+  return UPSTREAMS.find((upstream) => text !== "" && textOf(upstream, number).startsWith(text));
+}
+
+export function isWhole(text: string, upstream: UpstreamName, number: number): boolean {
+  return text === textOf(upstream, number);
+}
+
+/** Who reported this for the request of which number; undone up to {@link NUMBERS_MAX}. */
+export function reporterOf(outputTokens: number): {
+  readonly upstream: UpstreamName | undefined;
+  readonly number: number;
+} {
+  const upstream = UPSTREAMS[outputTokens % UPSTREAMS.length];
+  return { upstream, number: Math.floor(outputTokens / UPSTREAMS.length) };
+}
+
+/** Numbers above it report what a smaller one has reported. */
+const NUMBERS_MAX = OUTPUT_TOKENS_MAX / 4;
+
+const INPUT_TOKENS = 20;
+
+function usageOf(upstream: UpstreamName, number: number) {
+  const output = UPSTREAMS.length * (number % NUMBERS_MAX) + UPSTREAMS.indexOf(upstream);
+  return { input: INPUT_TOKENS, output };
+}
+
+function textOf(upstream: UpstreamName, number: number): string {
+  const words = Array.from({ length: 4 + (number % 29) }, (_, index) => `word${index}`);
+  return `${upstream} says to ${number}: ${words.join(" ")}.`;
+}
