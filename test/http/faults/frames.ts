@@ -1,0 +1,26 @@
+import { insist, type Json, objectAt } from "./view.ts";
+
+/** One event of a stream, as it stood on the wire. */
+export interface Frame {
+  readonly event: string | undefined;
+  readonly json: Json | "[DONE]";
+}
+
+/** Takes a stream apart by the letter: nothing but events that are complete, and comments. */
+export function framesOf(body: string): Frame[] {
+  insist(body === "" || body.endsWith("\n\n"), "a stream that ends within an event");
+  const blocks = body.split("\n\n").slice(0, -1);
+  return blocks.filter((block) => !block.startsWith(":")).map(readFrame);
+}
+
+function readFrame(block: string): Frame {
+  let event: string | undefined;
+  const data: string[] = [];
+  for (const line of block.split("\n")) {
+    if (line.startsWith("event: ")) event = line.slice(7);
+    else if (line.startsWith("data: ")) data.push(line.slice(6));
+    else throw new Error("The client read a line that is no field");
+  }
+  const text = data.join("\n");
+  return { event, json: text === "[DONE]" ? text : objectAt(JSON.parse(text), "an event") };
+}

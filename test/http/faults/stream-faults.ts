@@ -1,0 +1,87 @@
+import type { Answer, ScriptRequest } from "../../support/script.ts";
+import type { Speech } from "../../support/speech.ts";
+import type { Expectation, Fault } from "./fault.ts";
+import { answers, breaks, byMode, bySurface, movesOn } from "./outcomes.ts";
+import { allOf, BREAK, endMark, SPEECH, secrets, speaks, streams, until, untilEnd } from "./speak.ts";
+
+/** Errors as hosts put them into a stream. */
+const ERRORS: readonly (readonly [name: string, frame: string])[] = [
+  ["an error object", `data: {"error":{"message":"${secrets.next("object")}","code":500}}\n\n`],
+  ["an error text", `data: {"error":"${secrets.next("text")}"}\n\n`],
+  [
+    "an error event",
+    `event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"${secrets.next("event")}"}}\n\n`,
+  ],
+  ["an error event without json", `event: error\ndata: ${secrets.next("plain")}\n\n`],
+  ["text that is no json", `data: ${secrets.next("words")}\n\n`],
+];
+
+/** A finish that is none, behind all of the text. */
+const BAD = byMode({ whole: movesOn(200), stream: breaks({ text: SPEECH.text ?? "" }) });
+
+/** What goes wrong in a stream that came as far as its body, and with finishes of any answer. */
+export const STREAM_FAULTS: readonly Fault[] = [
+  ...ERRORS.flatMap(([name, frame]) => [
+    row(`${name} first`, () => frame, movesOn(200)),
+    row(`${name} before output`, (request) => until(undefined)(request) + frame, movesOn(200)),
+    row(`${name} after output`, (request) => until(BREAK)(request) + frame, breaks()),
+    row(`${name} behind the finish`, (request) => untilEnd(request) + frame, answers()),
+  ]),
+  row("no event", () => "", movesOn(200)),
+  row("comments only", () => ": nothing\n\n: to say\n\n", movesOn(200)),
+  row("an end before output", until(undefined), movesOn(200)),
+  row("an end without a finish", until(BREAK), breaks()),
+  row("an end mark without a finish", (request) => until(BREAK)(request) + endMark(request), breaks()),
+  row("an end mark alone", endMark, movesOn(200)),
+  row("an end without an end mark", untilEnd, answers()),
+  row("a close without an end mark", untilEnd, answers(), { end: "close" }),
+  row("a reset behind the finish", untilEnd, answers(), { end: "reset" }),
+  row("a second finish", (request) => untilEnd(request) + lastFinish(request) + endMark(request), answers()),
+  row(
+    "words behind the end mark",
+    (request) => `${allOf(request)}data: ${secrets.next("late")}\n\n`,
+    answers(),
+  ),
+  finish(
+    "a finish in other words",
+    { openai: "EOS", anthropic: "pause_turn" },
+    {
+      chat: answers(),
+      messages: answers({ finish: "pause_turn" }),
+    },
+  ),
+  finish("a finish that is an error", { openai: "error", anthropic: "error" }, { chat: BAD, messages: BAD }),
+  // New reasons come with new models, and clients of messages take them as they are.
+  finish(
+    "a finish that nobody knows",
+    { openai: "banana", anthropic: "banana" },
+    {
+      chat: BAD,
+      messages: answers({ finish: "banana" }),
+    },
+  ),
+];
+
+function row(
+  name: string,
+  body: (request: ScriptRequest) => string,
+  expected: Expectation,
+  how: Omit<Answer, "body"> = {},
+): Fault {
+  return { name, modes: ["stream"], scripts: [streams(body, how)], expected };
+}
+
+function finish(
+  name: string,
+  said: Record<ScriptRequest["protocol"], string>,
+  expected: Parameters<typeof bySurface>[0],
+): Fault {
+  const speech = (request: ScriptRequest): Speech => ({ ...SPEECH, finish: said[request.protocol] });
+  return { name, scripts: [(request) => speaks(speech(request))(request)], expected: bySurface(expected) };
+}
+
+/** The frame that says why the answer finished. */
+function lastFinish(request: ScriptRequest): string {
+  const frames = untilEnd(request).split(/(?<=\n\n)/);
+  return frames.find((frame) => /"(finish|stop)_reason":"/.test(frame)) ?? "";
+}

@@ -1,0 +1,133 @@
+import { chatLines, chatWhole } from "../../support/chat-speech.ts";
+import { messagesLines, messagesWhole } from "../../support/messages-speech.ts";
+import { frame } from "../../support/says.ts";
+import type { Script, ScriptRequest } from "../../support/script.ts";
+import type { Charged, Fault } from "./fault.ts";
+import { answers, COUNTED } from "./outcomes.ts";
+import { either, SPEECH, sends, speaks, streams } from "./speak.ts";
+import { isObject, type Json } from "./view.ts";
+
+const ZERO: Charged = { source: "reported", input: 0, output: 0 };
+const UNREPORTED = { text: SPEECH.text ?? "" };
+
+/** Numbers that an upstream may report, where it reports any, and what they are worth. */
+const NUMBERS: readonly (readonly [name: string, input: unknown, output: unknown, charge: Charged])[] = [
+  ["zero", 0, 0, ZERO],
+  ["negative input", -11, 9, COUNTED],
+  ["negative output", 11, -9, COUNTED],
+  ["absurd input", 200_001, 9, COUNTED],
+  ["absurd output", 11, 1_101, COUNTED],
+  ["astronomic", 1e300, 1e300, COUNTED],
+  ["a fraction", 11, 9.5, COUNTED],
+  ["text", "11", "9", COUNTED],
+  ["null", null, null, COUNTED],
+  ["lists", [11], [9], COUNTED],
+];
+
+/** What an upstream may say of its tokens. An answer is good whatever that is. */
+export const USAGE_FAULTS: readonly Fault[] = [
+  { name: "usage missing", scripts: [speaks(UNREPORTED)], expected: answers({}, COUNTED) },
+  ...NUMBERS.map(
+    ([name, input, output, charge]): Fault => ({
+      name: `usage ${name}`,
+      scripts: [reports(input, output)],
+      expected: answers({}, charge),
+    }),
+  ),
+  {
+    name: "usage that is no object",
+    scripts: [edits((json) => (isObject(json.usage) ? { ...json, usage: "much" } : withStart(json, "much")))],
+    expected: answers({}, COUNTED),
+  },
+  {
+    name: "usage on every chunk",
+    modes: ["stream"],
+    surfaces: ["chat"],
+    scripts: [
+      editsLines((lines) => lines.map((line, at) => ({ ...line, usage: chatUsage(11, Math.min(at, 9)) }))),
+    ],
+    expected: answers({}, { source: "reported", input: 11, output: 6 }),
+  },
+  {
+    name: "usage on the finish chunk",
+    modes: ["stream"],
+    surfaces: ["chat"],
+    scripts: [
+      editsLines((lines) =>
+        lines
+          .slice(0, -1)
+          .map((line, at) => (at === lines.length - 2 ? { ...line, usage: chatUsage(11, 9) } : line)),
+      ),
+    ],
+    expected: answers(),
+  },
+  {
+    name: "usage twice",
+    modes: ["stream"],
+    scripts: [
+      editsLines((lines) => lines.flatMap((line) => (isObject(line.usage) ? [lower(line), line] : [line]))),
+    ],
+    expected: answers(),
+  },
+  {
+    name: "usage of the start only",
+    modes: ["stream"],
+    surfaces: ["messages"],
+    scripts: [editsLines((lines) => lines.map(({ usage: _usage, ...line }) => line))],
+    // The start speaks of one output token whatever follows: that is no report.
+    expected: answers({}, COUNTED),
+  },
+  {
+    name: "usage that is text at the end",
+    modes: ["stream"],
+    surfaces: ["messages"],
+    scripts: [
+      editsLines((lines) =>
+        lines.map((line) => (isObject(line.usage) ? { ...line, usage: { output_tokens: "9" } } : line)),
+      ),
+    ],
+    expected: answers({}, COUNTED),
+  },
+];
+
+function chatUsage(input: unknown, output: unknown): object {
+  return { prompt_tokens: input, completion_tokens: output };
+}
+
+/** Reports the same numbers wherever the provider would report any. */
+function reports(input: unknown, output: unknown): Script {
+  const usage = { ...chatUsage(input, output), input_tokens: input, output_tokens: output };
+  return edits((json) => (isObject(json.usage) ? { ...json, usage } : withStart(json, usage)));
+}
+
+/** Anthropic's first event holds usage a level deeper. */
+function withStart(json: Json, usage: unknown): Json {
+  return isObject(json.message) ? { ...json, message: { ...json.message, usage } } : json;
+}
+
+/** The same line, as it would have been said a little earlier. */
+function lower(line: Json): Json {
+  const { delta } = line;
+  const usage = { ...chatUsage(11, 5), input_tokens: 11, output_tokens: 5 };
+  return { ...line, usage, ...(isObject(delta) && { delta: { ...delta, stop_reason: null } }) };
+}
+
+function edits(edit: (json: Json) => unknown): Script {
+  return either({
+    whole: sends(({ protocol }) =>
+      edit({ ...(protocol === "openai" ? chatWhole(SPEECH) : messagesWhole(SPEECH)) }),
+    ),
+    stream: editsLines((lines) => lines.map(edit)),
+  });
+}
+
+function editsLines(edit: (lines: Json[]) => unknown[]): Script {
+  return streams((request: ScriptRequest) => {
+    const lines = request.protocol === "openai" ? chatLines(request, SPEECH) : messagesLines(SPEECH);
+    const edited = edit(lines.map((line) => JSON.parse(line)));
+    return frame(
+      request.protocol,
+      edited.map((line) => JSON.stringify(line)),
+    );
+  });
+}
