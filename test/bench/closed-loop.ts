@@ -6,6 +6,8 @@ import { createTally, type Tally } from "./tally.ts";
 export interface ClosedLoop {
   readonly target: Target;
   readonly kind: AnswerKind;
+  /** Asked for instead of the kind's own, which it has to answer alike. */
+  readonly model?: string;
   readonly connections: number;
   readonly ms: number;
 }
@@ -19,11 +21,11 @@ export interface ClosedLoopResult extends Tally {
 export async function runClosedLoop({
   target,
   kind,
+  model = kind === "burst" ? BURST_MODEL : FAST_MODEL,
   connections,
   ms,
 }: ClosedLoop): Promise<ClosedLoopResult> {
   const isStream = kind !== "whole";
-  const model = kind === "burst" ? BURST_MODEL : FAST_MODEL;
   const request = printRequest(target, requestBody({ model, stream: isStream }));
   const tally = createTally(isStream);
   const latenciesMs: number[] = [];

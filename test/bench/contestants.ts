@@ -1,7 +1,7 @@
 import { startChild } from "./child.ts";
 import type { ClosedLoop, ClosedLoopResult } from "./closed-loop.ts";
 import type { Target } from "./connection.ts";
-import { type BenchGateway, startGateway } from "./gateway.ts";
+import { type BenchGateway, type Offer, startGateway } from "./gateway.ts";
 import { type Load, startLoad } from "./load.ts";
 import type { OpenLoop, OpenLoopResult } from "./open-loop.ts";
 import type { Tally } from "./tally.ts";
@@ -25,11 +25,11 @@ export interface Contestants {
   stop(): Promise<void>;
 }
 
-/** Starts everything, each as its own process on loopback. */
-export async function startContestants(): Promise<Contestants> {
+/** Starts everything, each as its own process on loopback. The gateway can have more to offer than the upstream. */
+export async function startContestants(offer?: Offer): Promise<Contestants> {
   const upstream = await startChild("upstream-process.ts");
   const proxy = await startChild("proxy-process.ts", [upstream.url]);
-  const gatewayProcess = await startGateway(upstream.url);
+  const gatewayProcess = await startGateway(upstream.url, {}, offer);
   const load = startLoad();
   const contestantOf = (
     name: Contestant["name"],

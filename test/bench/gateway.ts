@@ -44,14 +44,23 @@ export const COST: Nanos = costOf(
   },
 );
 
+/** What a gateway offers beside the models of the one upstream: entries of its file. */
+export interface Offer {
+  readonly upstreams: Readonly<Record<string, object>>;
+  readonly models: Readonly<Record<string, object>>;
+}
+
+const NO_OFFER: Offer = { upstreams: {}, models: {} };
+
 /** `special` is environment beside what every one has. */
 export async function startGateway(
   upstreamUrl: string,
   special: Readonly<Record<string, string>> = {},
+  offer: Offer = NO_OFFER,
 ): Promise<BenchGateway> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-bench-"));
   await chmod(folder, 0o700);
-  await Bun.write(join(folder, "tollgate.yaml"), printConfig(upstreamUrl));
+  await Bun.write(join(folder, "tollgate.yaml"), printConfig(upstreamUrl, offer));
   const port = await freePort();
   const environment = { ...environmentOf(folder, port), ...special };
 
@@ -118,17 +127,25 @@ const WIDE_OPTIONS = Object.entries(WIDE).flatMap(([name, value]) => [
   `${value}`,
 ]);
 
+/** An upstream's entry of the file. */
+export function upstreamEntry(url: string): object {
+  return { protocol: "openai", base_url: `${url}/v1`, api_key: "bench" };
+}
+
+/** A model's entry of the file, at the price that {@link COST} is of. */
+export function modelEntry(routes: readonly object[]): object {
+  return { routes, context_window: 128_000, max_output_tokens: 4096, price: PRICE };
+}
+
 /** JSON is YAML too. */
-function printConfig(upstreamUrl: string): string {
-  const modelOf = (model: string) => ({
-    routes: [{ upstream: "bench", model }],
-    context_window: 128_000,
-    max_output_tokens: 4096,
-    price: PRICE,
-  });
+function printConfig(upstreamUrl: string, { upstreams, models }: Offer): string {
+  const own = [FAST_MODEL, BURST_MODEL, SLOW_MODEL].map((model) => [
+    model,
+    modelEntry([{ upstream: "bench", model }]),
+  ]);
   return JSON.stringify({
-    upstreams: { bench: { protocol: "openai", base_url: `${upstreamUrl}/v1`, api_key: "bench" } },
-    models: Object.fromEntries([FAST_MODEL, BURST_MODEL, SLOW_MODEL].map((model) => [model, modelOf(model)])),
+    upstreams: { bench: upstreamEntry(upstreamUrl), ...upstreams },
+    models: { ...Object.fromEntries(own), ...models },
     limits: WIDE,
     account_limits: WIDE,
   });

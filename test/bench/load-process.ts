@@ -1,5 +1,6 @@
 import { type ClosedLoop, runClosedLoop } from "./closed-loop.ts";
 import type { Target } from "./connection.ts";
+import { answerJobs } from "./job-process.ts";
 import { type OpenLoop, runOpenLoop } from "./open-loop.ts";
 import { type OpenStreams, openStreams } from "./open-streams.ts";
 
@@ -10,21 +11,12 @@ export type LoadJob =
   | { readonly do: "open_streams"; readonly target: Target; readonly count: number }
   | { readonly do: "await_streams" };
 
-process.once("disconnect", () => process.exit());
-
 let streams: OpenStreams | undefined;
 
-process.on("message", (job: LoadJob) => {
-  perform(job).then(
-    (result) => process.send?.({ result }),
-    (error: Error) => process.send?.({ failure: error.message }),
-  );
-});
-
-async function perform(job: LoadJob): Promise<unknown> {
+answerJobs<LoadJob>(async (job) => {
   if (job.do === "closed_loop") return runClosedLoop(job);
   if (job.do === "open_loop") return runOpenLoop(job);
   if (job.do === "await_streams") return streams?.ended();
   streams = await openStreams(job.target, job.count);
   return undefined;
-}
+});

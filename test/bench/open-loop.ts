@@ -1,70 +1,93 @@
 import { FAST_MODEL, requestBody } from "./answers.ts";
+import { type Ask, type AskRecord, createRecord, sumUp, type Timings } from "./asks.ts";
 import { type Connection, openConnection, printRequest, type Target } from "./connection.ts";
 import { type Percentiles, percentilesOf } from "./percentiles.ts";
-import { createTally, type Tally } from "./tally.ts";
+import type { Tally } from "./tally.ts";
 
 export interface OpenLoop {
   readonly target: Target;
   readonly perSecond: number;
   readonly ms: number;
+  /** What is asked, one after the other and again from the first; by default whole answers of one model. */
+  readonly asks?: readonly Ask[];
 }
 
 export interface OpenLoopResult extends Tally {
   /** From the moment a request was due, not from when it could be sent. */
   readonly latencyMs: Percentiles;
+  readonly byLabel: Readonly<Record<string, Timings>>;
   /** How late requests were sent: what the generator itself adds to every latency. */
   readonly lateMs: Percentiles;
 }
 
 const WARM_CONNECTIONS = 16;
+const WHOLE: Ask = { label: "whole", model: FAST_MODEL, stream: false };
 
 /** Sends requests at fixed times, however long the answers take: a slow answer delays no other. */
-export async function runOpenLoop({ target, perSecond, ms }: OpenLoop): Promise<OpenLoopResult> {
-  const request = printRequest(target, requestBody({ model: FAST_MODEL, stream: false }));
-  const tally = createTally(false);
-  const latenciesMs: number[] = [];
+export async function runOpenLoop({
+  target,
+  perSecond,
+  ms,
+  asks = [WHOLE],
+}: OpenLoop): Promise<OpenLoopResult> {
+  const records = new Map(asks.map((ask) => [ask.label, createRecord(ask)]));
+  const due = asks.map((ask) => ({
+    record: records.get(ask.label) ?? createRecord(ask),
+    request: printRequest(target, requestBody(ask)),
+  }));
   const latesMs: number[] = [];
-  const idle: DueConnection[] = [];
+  const idle: IdleConnection[] = [];
   const underWay: Promise<void>[] = [];
+  const open = () => openIdle(target.url, idle);
 
-  async function open(): Promise<DueConnection> {
-    const due: DueConnection = { dueMs: 0, answered: () => {}, connection: undefined };
-    due.connection = await openConnection(target.url, {
-      onAnswer(answer) {
-        latenciesMs.push(performance.now() - due.dueMs);
-        tally.count(answer);
-        idle.push(due);
-        due.answered();
-      },
-      onBroken(reason) {
-        tally.fail(reason);
-        due.answered();
-      },
-    });
-    return due;
-  }
-
-  async function sendOne(dueMs: number): Promise<void> {
-    const due = idle.pop() ?? (await open());
+  async function sendOne(dueMs: number, { record, request }: { record: AskRecord; request: Uint8Array }) {
+    const connection = idle.pop() ?? (await open());
     latesMs.push(performance.now() - dueMs);
-    due.dueMs = dueMs;
-    await new Promise<void>((resolve) => {
-      due.answered = resolve;
-      due.connection?.send(request, { keepBody: tally.isLookedInto() });
-    });
+    await connection.ask(request, record, dueMs);
   }
 
   idle.push(...(await Promise.all(Array.from({ length: WARM_CONNECTIONS }, open))));
-  await atFixedTimes({ perSecond, ms }, (dueMs) => underWay.push(sendOne(dueMs)));
+  let turn = 0;
+  await atFixedTimes({ perSecond, ms }, (dueMs) => {
+    const next = due[turn++ % due.length];
+    if (next) underWay.push(sendOne(dueMs, next));
+  });
   await Promise.all(underWay);
-  for (const { connection } of idle) connection?.close();
-  return { ...tally.sum(), latencyMs: percentilesOf(latenciesMs), lateMs: percentilesOf(latesMs) };
+  for (const connection of idle) connection.close();
+  return { ...sumUp([...records.values()]), lateMs: percentilesOf(latesMs) };
 }
 
-interface DueConnection {
-  dueMs: number;
-  answered: () => void;
-  connection: Connection | undefined;
+interface IdleConnection {
+  /** Sends a request and waits for its answer or its break-off, either of which is put on record. */
+  ask(request: Uint8Array, record: AskRecord, dueMs: number): Promise<void>;
+  close(): void;
+}
+
+/** Opens a connection that goes back to the idle ones whenever it has been answered. */
+async function openIdle(url: string, idle: IdleConnection[]): Promise<IdleConnection> {
+  let current: { record: AskRecord; dueMs: number; resolve: () => void } | undefined;
+  const connection: Connection = await openConnection(url, {
+    onFirstBody: () => current?.record.firstBytesMs.push(performance.now() - current.dueMs),
+    onAnswer(answer) {
+      current?.record.latenciesMs.push(performance.now() - current.dueMs);
+      current?.record.tally.count(answer);
+      idle.push(self);
+      current?.resolve();
+    },
+    onBroken(reason) {
+      current?.record.tally.fail(reason);
+      current?.resolve();
+    },
+  });
+  const self: IdleConnection = {
+    ask: (request, record, dueMs) =>
+      new Promise((resolve) => {
+        current = { record, dueMs, resolve };
+        connection.send(request, { keepBody: record.tally.isLookedInto() });
+      }),
+    close: () => connection.close(),
+  };
+  return self;
 }
 
 async function atFixedTimes(

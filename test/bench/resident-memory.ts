@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 
 /** Resident memory of a process and all it started, in MB (Linux). */
@@ -12,4 +13,10 @@ export async function residentMb(pid: number): Promise<number> {
       .map((child) => residentMb(Number(child))),
   );
   return ofChildren.reduce((sum, each) => sum + each, own);
+}
+
+/** The most that this process itself has ever taken, in MB (Linux); what started it does not count. */
+export function peakMb(): number {
+  const status = readFileSync("/proc/self/status", "utf8");
+  return Number(/VmHWM:\s*(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
 }

@@ -1,0 +1,139 @@
+import { medianOf, type Percentiles } from "../percentiles.ts";
+import { type ClientChild, type ClientChildOptions, startClient } from "./client-child.ts";
+import type { ClientResult } from "./client-tally.ts";
+import type { ClientName } from "./clients.ts";
+import { BURST, CLIENT_CELLS, type ClientCell, type UpstreamPlan } from "./plan.ts";
+import { STREAM_MS } from "./wire-answers.ts";
+import type { WireUpstream } from "./wire-upstream.ts";
+
+/** Medians over the rounds of one load, of one client. */
+export interface ClientFigures {
+  readonly client: ClientName;
+  readonly perSecond: number;
+  readonly cpuUs: number;
+  /** Median over neighbouring rounds of its CPU by that of fetch: what else the machine did then hit both. */
+  readonly cpuByFetch: number;
+  /** To the first event of a stream, to the end of a whole answer. */
+  readonly ms: Percentiles;
+  readonly peakMb: number;
+  /** Connections opened for an answer, once all calls are under way. */
+  readonly socketsEach: number;
+}
+
+export interface ClientCellResult extends ClientCell {
+  readonly clients: readonly ClientFigures[];
+}
+
+/** Whole answers in bursts. */
+export interface ClientBurstResult {
+  readonly tls: boolean;
+  readonly clients: readonly ClientFigures[];
+}
+
+/** The wire upstream, and a file with the certificate it has. */
+export interface ClientTargets {
+  readonly upstream: WireUpstream;
+  readonly authorityFile: string;
+}
+
+const NAMES: readonly ClientName[] = ["fetch", "node:http", "undici"];
+
+export async function measureClientCells(
+  targets: ClientTargets,
+  { rounds, roundMs, steadyMs, warmUpMs }: UpstreamPlan,
+): Promise<ClientCellResult[]> {
+  const results: ClientCellResult[] = [];
+  for (const cell of CLIENT_CELLS) {
+    const [spreadMs, ms] = cell.kind === "stream" ? [STREAM_MS, steadyMs] : [0, roundMs];
+    const loop = { ...cell, spreadMs, ms };
+    const middle = { fromMs: spreadMs + ms / 4, ms: ms / 2 };
+    const clients = await runRounds(targets, cell.tls, {
+      warmUp: (client) => client.loop({ ...loop, ms: warmUpMs }),
+      run: (client) => runAndCount(targets, middle, client.loop(loop)),
+      rounds,
+    });
+    results.push({ ...cell, clients });
+  }
+  return results;
+}
+
+export async function measureClientBursts(
+  targets: ClientTargets,
+  { rounds, burstsPerRound }: UpstreamPlan,
+): Promise<ClientBurstResult[]> {
+  const { upstream } = targets;
+  const results: ClientBurstResult[] = [];
+  for (const tls of [false, true]) {
+    const burst = (client: ClientChild) => client.bursts({ ...BURST, count: burstsPerRound });
+    const run = async (client: ClientChild): Promise<Round> => {
+      const before = await upstream.counts();
+      const result = await burst(client);
+      const { sockets } = await upstream.counts();
+      return { ...result, socketsEach: (sockets - before.sockets) / result.answers };
+    };
+    results.push({ tls, clients: await runRounds(targets, tls, { warmUp: burst, run, rounds }) });
+  }
+  return results;
+}
+
+interface Round extends ClientResult {
+  readonly socketsEach: number;
+}
+
+/** Counts connections in a part of a run: those that fill the pool at first are not to be counted. */
+async function runAndCount(
+  { upstream }: ClientTargets,
+  { fromMs, ms }: { readonly fromMs: number; readonly ms: number },
+  running: Promise<ClientResult>,
+): Promise<Round> {
+  const count = async () => {
+    await Bun.sleep(fromMs);
+    const before = await upstream.counts();
+    await Bun.sleep(ms);
+    return (await upstream.counts()).sockets - before.sockets;
+  };
+  const [result, sockets] = await Promise.all([running, count()]);
+  return { ...result, socketsEach: sockets / ((result.perSecond * ms) / 1000) };
+}
+
+interface Runs {
+  readonly warmUp: (client: ClientChild) => Promise<ClientResult>;
+  readonly run: (client: ClientChild) => Promise<Round>;
+  readonly rounds: number;
+}
+
+/** Starts the clients anew, so that none has another load's memory, and lets them run in turn. */
+async function runRounds(
+  { upstream, authorityFile }: ClientTargets,
+  tls: boolean,
+  { warmUp, run, rounds }: Runs,
+): Promise<ClientFigures[]> {
+  const options: ClientChildOptions = tls
+    ? { url: upstream.secureUrl, authorityFile }
+    : { url: upstream.plainUrl };
+  const clients = NAMES.map((name) => startClient(name, options));
+  const byClient = new Map<ClientName, Round[]>(NAMES.map((name) => [name, []]));
+  try {
+    for (const client of clients) await warmUp(client);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const client of clients) byClient.get(client.name)?.push(await run(client));
+    }
+  } finally {
+    await Promise.all(clients.map((client) => client.stop()));
+  }
+  const baseline = byClient.get("fetch") ?? [];
+  return NAMES.map((name) => figuresOf(name, byClient.get(name) ?? [], baseline));
+}
+
+function figuresOf(client: ClientName, rounds: readonly Round[], baseline: readonly Round[]): ClientFigures {
+  const medianBy = (read: (round: Round, index: number) => number) => medianOf(rounds.map(read));
+  return {
+    client,
+    perSecond: medianBy((round) => round.perSecond),
+    cpuUs: medianBy((round) => round.cpuUs),
+    cpuByFetch: medianBy((round, index) => round.cpuUs / (baseline[index]?.cpuUs ?? Number.NaN)),
+    ms: { p50: medianBy(({ ms }) => ms.p50), p99: medianBy(({ ms }) => ms.p99) },
+    peakMb: Math.max(...rounds.map((round) => round.peakMb)),
+    socketsEach: medianBy((round) => round.socketsEach),
+  };
+}

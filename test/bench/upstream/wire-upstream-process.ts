@@ -1,0 +1,91 @@
+import type { Socket, SocketHandler } from "bun";
+import { makeCertificates } from "../../support/certificates.ts";
+import { createRequestReader } from "../../support/request-reader.ts";
+import { createPacedStreams, writeAll } from "./paced-streams.ts";
+import { MODELS, UNAVAILABLE_ANSWER, WHOLE_ANSWER } from "./wire-answers.ts";
+
+/** What {@link startWireUpstream} asks this process for. */
+export interface WireUpstreamState {
+  readonly plainUrl: string;
+  readonly secureUrl: string;
+  /** The certificate that those who call the secure one have to trust, as PEM. */
+  readonly authority: string;
+  readonly counts: WireUpstreamCounts;
+}
+
+/** Since the start. */
+export interface WireUpstreamCounts {
+  /** Connections accepted; each secure one took a handshake. */
+  readonly sockets: number;
+  /** Calls that were made to fail. */
+  readonly failures: number;
+}
+
+interface Connected {
+  readonly reader: ReturnType<typeof createRequestReader>;
+}
+
+type Failure = keyof typeof MODELS;
+
+const FAILURES: readonly Failure[] = ["unavailable", "reset"];
+const FAILS_EVERY = 10;
+
+const streams = createPacedStreams();
+const tenths = { unavailable: 0, reset: 0 };
+let sockets = 0;
+let failures = 0;
+
+const handler: SocketHandler<Connected> = {
+  open(socket) {
+    sockets += 1;
+    socket.data = { reader: createRequestReader() };
+    socket.setNoDelay(true);
+  },
+  data(socket, bytes) {
+    for (const { body } of socket.data.reader.push(Buffer.from(bytes)))
+      answer(socket, body.toString("latin1"));
+  },
+  close: (socket) => streams.drop(socket),
+  error: (socket) => streams.drop(socket),
+};
+
+using certificates = makeCertificates();
+const { cert, key } = certificates.server;
+const place = { hostname: "127.0.0.1", port: 0, socket: handler };
+const plain = Bun.listen<Connected>(place);
+const secure = Bun.listen<Connected>({ ...place, tls: { cert, key } });
+
+const control = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  fetch: () =>
+    Response.json({
+      plainUrl: `http://127.0.0.1:${plain.port}`,
+      secureUrl: `https://127.0.0.1:${secure.port}`,
+      authority: certificates.authority,
+      counts: { sockets, failures },
+    } satisfies WireUpstreamState),
+});
+
+process.send?.({ port: control.port });
+process.once("disconnect", () => process.exit());
+
+function answer(socket: Socket<Connected>, body: string): void {
+  const failure = FAILURES.find((each) => isToFail(body, each));
+  if (failure) failures += 1;
+  if (failure === "unavailable") writeAll(socket, UNAVAILABLE_ANSWER);
+  else if (failure === "reset") socket.terminate();
+  else if (body.includes('"stream":true')) streams.begin(socket);
+  else writeAll(socket, WHOLE_ANSWER);
+}
+
+function isToFail(body: string, failure: Failure): boolean {
+  if (isAsked(body, MODELS[failure].always)) return true;
+  if (!isAsked(body, MODELS[failure].tenth)) return false;
+  tenths[failure] += 1;
+  return tenths[failure] % FAILS_EVERY === 0;
+}
+
+function isAsked(body: string, model: string): boolean {
+  return body.includes(`"model":"${model}"`);
+}
