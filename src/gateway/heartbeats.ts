@@ -1,7 +1,9 @@
 import type { Nanos } from "../domain/money.ts";
 import { isAway } from "../ledger/journal/entry.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { type Ledger, LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+
+const ENDED: readonly LedgerRefusal[] = ["hold_settled", "hold_released"];
 
 /** An open hold and what its request has cost so far. */
 interface LiveHold {
@@ -37,8 +39,8 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
     try {
       await ledger.extend({ walletId, holdId, accrued: hold.accrued(), ttlMs: holdTtlMs });
     } catch (fault) {
-      // A hold that ended between the beat and its commit is no news.
-      if (live.has(holdId) && !isAway(fault)) {
+      // A hold that ended between the beat and its commit is no news, also before that was said here.
+      if (live.has(holdId) && !isAway(fault) && !isEnded(fault)) {
         log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat refused");
       }
       return fault;
@@ -51,4 +53,8 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
     stop: (holdId) => void live.delete(holdId),
     close: () => clearInterval(timer),
   };
+}
+
+function isEnded(fault: unknown): boolean {
+  return fault instanceof LedgerError && ENDED.includes(fault.refusal);
 }

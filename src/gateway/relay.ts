@@ -49,7 +49,7 @@ async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
     if (!reader.finished) throw fault;
     context.watch.abort();
   }
-  if (!reader.finished) throw new UpstreamFault("ended without a finish");
+  if (!reader.finished) throw new UpstreamFault("The answer ended without a finish");
   if (!context.meter.isReadable) return { kind: "empty" };
   return { kind: "finished", ending: unsent.text + reader.ending() };
 }
@@ -85,7 +85,8 @@ async function pump(
     if (!reader.finished) watch.progress();
     ended = chunk?.done ?? true;
     unsent.bytes += chunk?.value?.byteLength ?? 0;
-    if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX) throw new UpstreamFault("too long");
+    if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX)
+      throw new UpstreamFault("The answer is too long");
     try {
       await turns.work(() => read(chunk?.value));
     } finally {

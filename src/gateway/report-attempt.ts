@@ -1,7 +1,8 @@
 import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
-import { describeFault } from "../telemetry/log.ts";
+import { describeFault, type LogFields } from "../telemetry/log.ts";
 import type { Trial } from "../upstream/circuit.ts";
+import { UpstreamFault } from "../wire/wire-protocol.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
 import { type Outcome, outcomeName } from "./outcome.ts";
@@ -25,11 +26,18 @@ export function reportAttempt(
   metrics.attempted(upstream.name, outcomeName(outcome));
   if (outcome.kind !== "failed") return;
   const { error } = outcome;
-  const reason = error.cause === undefined ? {} : describeFault(error.cause);
   const facts = { request: call.id, model: route.upstreamModel, ...attempt, cause: error.kind };
   // A request that is wrong is its sender's business; everything else is the operator's.
   const level = error.row.code === "invalid_request" ? "info" : "warn";
-  log[level]({ ...facts, timeout: timedOut, ...reason }, "attempt failed");
+  log[level]({ ...facts, timeout: timedOut, ...describeReason(error.cause) }, "attempt failed");
+}
+
+/** Without where it was thrown: that is ever the same few places. */
+function describeReason(fault: unknown): LogFields {
+  if (fault === undefined) return {};
+  const { at: _, ...described } = describeFault(fault);
+  // These texts are ours and fixed.
+  return fault instanceof UpstreamFault ? { ...described, why: fault.message } : described;
 }
 
 /** Ends that are of our own making, or of the request's. */

@@ -36,6 +36,7 @@ export function watchAttempt({ timeouts, stream, deadlineAt, enders, clock }: Wa
   const totalAt = Math.min(startedAt + timeouts.totalMs, deadlineAt);
   const firstOutputAt = stream ? startedAt + timeouts.firstOutputMs : totalAt;
   const controller = new AbortController();
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let phase: Timeout = "connect";
   let connectingAt = startedAt;
   let progressAt = startedAt;
@@ -68,6 +69,7 @@ export function watchAttempt({ timeouts, stream, deadlineAt, enders, clock }: Wa
   }
   return {
     signal: controller.signal,
+    ended,
     get timedOut() {
       return timedOut;
     },
@@ -92,6 +94,7 @@ export function watchAttempt({ timeouts, stream, deadlineAt, enders, clock }: Wa
     },
     abort,
     close: () => {
+      end();
       timer.stop();
       for (const ender of enders) ender.removeEventListener("abort", abort);
     },

@@ -29,7 +29,7 @@ const DEFAULTS: CountingWorkerOptions = {
   script: new URL("./count-worker.ts", import.meta.url),
   countMsMax: 250,
   answerMsMax: 2000,
-  idleMs: 60_000,
+  idleMs: 600_000,
   queueMax: 256,
 };
 

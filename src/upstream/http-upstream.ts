@@ -1,5 +1,6 @@
 import type { Protocol } from "../domain/model.ts";
 import type { Health } from "./health.ts";
+import type { Lanes } from "./lanes.ts";
 import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
 
 /** A kept connection that its host has closed says so within a round trip of being used; later it is another fault. */
@@ -9,8 +10,12 @@ const STALE_MS_MAX = 1_000;
  * An upstream reached over HTTP. Follows no redirect, so that a call and its credentials go to the
  * operator's host and nowhere else; asks for no compression, which would only delay a stream.
  */
-export function createHttpUpstream(options: UpstreamConfig, health: Health): Upstream {
+export function createHttpUpstream(
+  options: UpstreamConfig,
+  { health, lanes }: { readonly health: Health; readonly lanes: Lanes },
+): Upstream {
   const { name, protocol, timeouts, outputLimitField } = options;
+  const isTls = options.baseUrl.startsWith("https:");
   const credentials = credentialHeaders(protocol, options.apiKey);
 
   async function send(call: UpstreamCall, observer: CallObserver): Promise<Response> {
@@ -21,8 +26,10 @@ export function createHttpUpstream(options: UpstreamConfig, health: Health): Ups
       connectedAt = performance.now();
       observer.connected();
     };
+    const session = isTls ? lanes.take(observer.ended) : undefined;
     const post = (keepalive: boolean) =>
       fetch(url, {
+        session,
         method: "POST",
         headers,
         body: lateBody(call.body, connected),

@@ -47,6 +47,8 @@ export interface CallObserver {
   connecting(): void;
   /** The connection stands, TLS included, and takes the call. */
   connected(): void;
+  /** Resolves when nobody wants anything of the call any more. */
+  readonly ended: Promise<void>;
 }
 
 /** A place that answers model requests. */

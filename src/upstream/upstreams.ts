@@ -3,6 +3,7 @@ import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { createDemoUpstream } from "./demo.ts";
 import { createHealth } from "./health.ts";
 import { createHttpUpstream } from "./http-upstream.ts";
+import { createLanes } from "./lanes.ts";
 import type { Upstream, UpstreamConfig } from "./upstream.ts";
 
 /** The upstreams of the latest configuration, and what has been seen of them. */
@@ -28,6 +29,8 @@ interface Kept {
 
 export function createUpstreams({ metrics, log, clock }: Surroundings): Upstreams {
   const demo = createDemoUpstream();
+  /** Of all upstreams together: two of them in one lane would take its idle connections from each other. */
+  let lanes = 0;
   let kept: ReadonlyMap<string, Kept> = new Map();
 
   function create(config: UpstreamConfig): Kept {
@@ -40,7 +43,10 @@ export function createUpstreams({ metrics, log, clock }: Surroundings): Upstream
       else log.info({ upstream: name }, "circuit closed");
     };
     const health = createHealth({ clock, failuresMax: config.circuitFailures, onChange });
-    const created = { config, upstream: createHttpUpstream(config, health) };
+    const created = {
+      config,
+      upstream: createHttpUpstream(config, { health, lanes: createLanes(() => lanes++) }),
+    };
     return created;
   }
 

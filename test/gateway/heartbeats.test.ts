@@ -67,3 +67,17 @@ test("a refusal of one hold is said of that hold, and is no outage", async () =>
   });
   expect(log.text()).not.toContain("heartbeats fail");
 });
+
+test("a hold that has ended meanwhile is no news", async () => {
+  const { ledger, state } = beatLedger();
+  const log = createLogBook();
+  const heartbeats = createHeartbeats(ledger, 15, log);
+  heartbeats.start(hold("a"));
+  for (const refusal of ["hold_settled", "hold_released"] as const) {
+    state.refusal = refusal;
+    const { refused } = state;
+    await until(() => state.refused > refused + 1);
+  }
+  heartbeats.close();
+  expect(log.text()).toBe("");
+});

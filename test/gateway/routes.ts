@@ -3,6 +3,7 @@ import type { Route } from "../../src/domain/model.ts";
 import type { RouteQueue } from "../../src/gateway/route.ts";
 import { createHealth } from "../../src/upstream/health.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
+import { createLanes } from "../../src/upstream/lanes.ts";
 import type { Upstream, UpstreamConfig } from "../../src/upstream/upstream.ts";
 import { createManualClock } from "../limiter/clock.ts";
 
@@ -25,7 +26,10 @@ export function route(upstream: string, priority: number, weight = 1): Route {
 export function upstreamsOf(routes: readonly Route[]) {
   const clock = createManualClock();
   const create = (name: string): Upstream =>
-    createHttpUpstream({ ...UPSTREAM, name }, createHealth({ failuresMax: 5, clock: clock.now }));
+    createHttpUpstream(
+      { ...UPSTREAM, name },
+      { health: createHealth({ failuresMax: 5, clock: clock.now }), lanes: createLanes(() => 0) },
+    );
   const upstreams = new Map(routes.map(({ upstream }) => [upstream, create(upstream)]));
   const healthOf = (name: string) => {
     const upstream = upstreams.get(name);

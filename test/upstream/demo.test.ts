@@ -13,7 +13,7 @@ const MESSAGES = [
 ];
 
 function observing(signal: AbortSignal): CallObserver {
-  return { signal, connecting: () => {}, connected: () => {} };
+  return { signal, connecting: () => {}, connected: () => {}, ended: Promise.resolve() };
 }
 
 function send(protocol: UpstreamCall["protocol"], body: object | string, signal = SIGNAL): Promise<Response> {

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { createServer, type Server } from "node:net";
 import { createHealth } from "../../src/upstream/health.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
+import { createLanes } from "../../src/upstream/lanes.ts";
 import type { CallObserver } from "../../src/upstream/upstream.ts";
 import { says } from "../support/says.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
@@ -45,12 +46,15 @@ function observe(): Observed {
     abort: () => controller.abort(),
     connecting: () => void steps.push("connecting"),
     connected: () => void steps.push("connected"),
+    ended: new Promise(() => {}),
   };
 }
 
 function upstreamAt(baseUrl: string) {
   const health = createHealth({ failuresMax: 5, clock: () => performance.now() });
-  return createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), health);
+  let lane = 0;
+  const lanes = createLanes(() => lane++);
+  return createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), { health, lanes });
 }
 
 async function faultOf(call: Promise<Response>): Promise<unknown> {

@@ -1,6 +1,7 @@
 import { readBounded } from "../../../src/gateway/read-bounded.ts";
 import { createHealth } from "../../../src/upstream/health.ts";
 import { createHttpUpstream } from "../../../src/upstream/http-upstream.ts";
+import { createLanes } from "../../../src/upstream/lanes.ts";
 import type { Client } from "./client.ts";
 
 const NEVER_MS = 900_000;
@@ -10,6 +11,7 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Bun's fetch, through the gateway's own upstream and read as the gateway reads. */
 export async function createFetchClient(url: string): Promise<Client> {
+  let lane = 0;
   const upstream = createHttpUpstream(
     {
       name: "bench",
@@ -20,7 +22,10 @@ export async function createFetchClient(url: string): Promise<Client> {
       outputLimitField: undefined,
       circuitFailures: CIRCUIT_FAILURES,
     },
-    createHealth({ failuresMax: CIRCUIT_FAILURES, clock: () => performance.now() }),
+    {
+      health: createHealth({ failuresMax: CIRCUIT_FAILURES, clock: () => performance.now() }),
+      lanes: createLanes(() => lane++),
+    },
   );
   return async ({ kind, body, signal }) => {
     const call = {
@@ -31,11 +36,12 @@ export async function createFetchClient(url: string): Promise<Client> {
       headers: {},
       query: "",
     } as const;
-    const answer = await upstream.send(call, { signal, connecting() {}, connected() {} });
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const answer = await upstream.send(call, { signal, connecting() {}, connected() {}, ended });
     return {
       status: answer.status,
-      text: async () => (await readBounded(answer, ANSWER_BYTES_MAX)) ?? "",
-      read: (onPiece) => readPieces(answer, onPiece),
+      text: async () => (await readBounded(answer, ANSWER_BYTES_MAX).finally(end)) ?? "",
+      read: (onPiece) => readPieces(answer, onPiece).finally(end),
     };
   };
 }

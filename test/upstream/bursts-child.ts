@@ -1,0 +1,24 @@
+import { createHealth } from "../../src/upstream/health.ts";
+import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
+import { createLanes } from "../../src/upstream/lanes.ts";
+import { scriptedUpstream } from "../support/test-catalog.ts";
+
+// Asks the upstream at a URL so many times at once, three times over.
+const [baseUrl = "", size = ""] = Bun.argv.slice(2);
+
+let lane = 0;
+const upstream = createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), {
+  health: createHealth({ failuresMax: 5, clock: () => performance.now() }),
+  lanes: createLanes(() => lane++),
+});
+
+async function ask(): Promise<void> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  const call = { protocol: "openai", path: "/", body: "{}", stream: false, headers: {}, query: "" } as const;
+  const { signal } = new AbortController();
+  const answer = await upstream.send(call, { signal, connecting() {}, connected() {}, ended });
+  await answer.text();
+  end();
+}
+
+for (let burst = 0; burst < 3; burst++) await Promise.all(Array.from({ length: Number(size) }, ask));

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { createServer } from "node:https";
+import { join } from "node:path";
+import { createLanes } from "../../src/upstream/lanes.ts";
+import { temporaryFolder } from "../ledger/samples.ts";
+import { makeCertificates } from "../support/certificates.ts";
+
+const BURST = 150;
+
+test("bursts of calls over TLS use the connections of those before them", async () => {
+  using certificates = makeCertificates();
+  const folder = temporaryFolder();
+  const authorityFile = join(folder.path, "authority.pem");
+  await Bun.write(authorityFile, certificates.authority);
+  let waiting: (() => void)[] = [];
+  // Answers a burst when all of it is there, so that it takes as many connections as it has calls.
+  const server = createServer(certificates.server, (request, response) => {
+    request.resume();
+    waiting.push(() => response.end("{}"));
+    if (waiting.length < BURST) return;
+    for (const answer of waiting) answer();
+    waiting = [];
+  });
+  let connections = 0;
+  server.on("secureConnection", () => {
+    connections += 1;
+  });
+  const { promise: listening, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await listening;
+  const address = server.address();
+  const port = typeof address === "object" ? address?.port : undefined;
+
+  const child = Bun.spawn(
+    [process.execPath, `${import.meta.dir}/bursts-child.ts`, `https://localhost:${port}`, String(BURST)],
+    {
+      env: { ...process.env, NODE_EXTRA_CA_CERTS: authorityFile, BUN_CONFIG_MAX_HTTP_REQUESTS: "1000" },
+      stderr: "inherit",
+    },
+  );
+  expect(await child.exited).toBe(0);
+  server.close();
+  folder.remove();
+  // A connection may be a moment late in coming back; without lanes there are twice as many.
+  expect(connections).toBeWithin(BURST, BURST * 1.2);
+}, 20_000);
+
+test("calls fill the first lane before another is opened, and give their place back when they end", async () => {
+  let opened = 0;
+  const lanes = createLanes(() => opened++);
+  const ends = Array.from({ length: 120 }, () => Promise.withResolvers<void>());
+  const sessions = ends.map(({ promise }) => lanes.take(promise));
+  expect(new Set(sessions).size).toBe(3);
+  ends[0]?.resolve();
+  await ends[0]?.promise;
+  expect(sessions.indexOf(lanes.take(Promise.resolve()))).toBe(0);
+  expect(opened).toBe(3);
+});
