@@ -66,9 +66,9 @@ async function ask(
     return { outcome: await relay(answer, { call, quote, meter, watch, reply, onOutput }), status };
   } catch (fault) {
     watch.abort();
+    if (sent) return { outcome: outcomeOf(fault, { watch, gateway, context }), status };
     // What could not even be printed is no upstream's fault.
-    const ours = failed("internal", { reason: fault, isFinal: true });
-    return { outcome: sent ? outcomeOf(fault, { watch, gateway, context }) : ours, status };
+    return { outcome: failed("internal", { reason: fault, isFinal: true }), status };
   }
 }
 

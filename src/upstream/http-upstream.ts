@@ -66,7 +66,7 @@ function lateBody(text: string, onAsked: () => void): ReadableStream<Uint8Array>
   return new ReadableStream(source as unknown as UnderlyingSource<Uint8Array>);
 }
 
-/** The connection was closed before a byte of an answer came. */
+/** The connection was closed before an answer's head had come; fetch does not tell how much of it had. */
 function isReset(fault: unknown): boolean {
   return fault instanceof Error && "code" in fault && fault.code === "ECONNRESET";
 }
