@@ -7,11 +7,11 @@ export interface Hangups {
 }
 
 /**
- * Takes SIGHUP from now on. Where the terminal is gone that the process wrote to, that is what it tells of,
- * and it ends the process as SIGTERM does.
+ * Takes SIGHUP from now on. Where the terminal is gone that the process was started in, that is what it tells
+ * of, and it ends the process as SIGTERM does.
  */
 export function catchHangups(): Hangups {
-  const terminals = [1, 2].filter((fd) => isatty(fd));
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd));
   let hasCome = false;
   let isEnding = false;
   let listener: (() => void) | undefined;

@@ -40,10 +40,8 @@ export function followSource(path: string, onFound: (found: Source, asked: boole
       const asked = isAsked;
       isAsked = false;
       mayDiffer = false;
-      const found = asked ? await read() : await readSettled();
-      if (isClosed) break;
-      if (found) onFound(found, asked);
-      else mayDiffer = true;
+      const found = await readSettled();
+      if (!isClosed) onFound(found, asked);
     }
     isBusy = false;
   }
@@ -53,16 +51,16 @@ export function followSource(path: string, onFound: (found: Source, asked: boole
     return readSource(path);
   }
 
-  /** What was found twice in a row; `undefined` when somebody wants to know at once. */
-  async function readSettled(): Promise<Source | undefined> {
+  /** What was found twice in a row, or last before the end. */
+  async function readSettled(): Promise<Source> {
     let latest = await read();
-    while (!isAsked && !isClosed) {
+    while (!isClosed) {
       await Bun.sleep(SETTLED_MS);
       const next = await read();
       if (isSameSource(latest, next)) return next;
       latest = next;
     }
-    return undefined;
+    return latest;
   }
 
   void look();

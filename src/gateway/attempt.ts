@@ -16,6 +16,8 @@ export interface AttemptContext {
   readonly hold: OpenHold;
   readonly reply: Reply;
   readonly turn: Turn;
+  /** Clock reading. */
+  readonly startedAt: number;
   /** Clock reading by which the request must be over. */
   readonly deadlineAt: number;
 }
@@ -28,13 +30,13 @@ export interface Tried {
 
 /** Asks one route. Never rejects; tells health, metrics and log what it showed of the upstream. */
 export async function attemptRoute(gateway: Gateway, context: AttemptContext): Promise<Tried> {
-  const { hold, reply, turn, deadlineAt } = context;
+  const { hold, reply, turn, startedAt, deadlineAt } = context;
   const { upstream } = turn;
   const { clock } = gateway;
-  const startedAt = clock();
   const watch = watchAttempt({
     timeouts: upstream.timeouts,
     stream: hold.quote.request.stream,
+    startedAt,
     deadlineAt,
     enders: [reply.signal, gateway.shutdown],
     clock,
@@ -62,7 +64,7 @@ async function ask(
     const answer = await turn.upstream.send(sent, watch);
     status = answer.status;
     if (!answer.ok) return { outcome: await readRefusal(answer, context, watch), status };
-    const onOutput = turn.trial.succeeded;
+    const onOutput = turn.trial.began;
     return { outcome: await relay(answer, { call, quote, meter, watch, reply, onOutput }), status };
   } catch (fault) {
     watch.abort();
@@ -93,17 +95,23 @@ const TIMEOUT_CAUSES: Record<Timeout, Cause> = {
   first_output: "upstream_timeout",
   idle: "upstream_timeout",
   total: "upstream_total_timeout",
+  deadline: "upstream_total_timeout",
 };
 
 function outcomeOf(
   fault: unknown,
   { watch, gateway, context }: { watch: Watch; gateway: Gateway; context: AttemptContext },
 ): Outcome {
-  if (watch.timedOut) {
+  const { timedOut } = watch;
+  if (timedOut) {
     const isFinal = gateway.clock() >= context.deadlineAt;
-    return failed(TIMEOUT_CAUSES[watch.timedOut], { reason: fault, isFinal });
+    return failed(TIMEOUT_CAUSES[timedOut], { reason: fault, isFinal });
   }
-  if (context.reply.signal.aborted) return { kind: "hung_up" };
-  if (gateway.shutdown.aborted) return failed("shutting_down", { isFinal: true });
-  return failed("upstream_unavailable", { reason: fault });
+  return endedBy(gateway, context.reply) ?? failed("upstream_unavailable", { reason: fault });
+}
+
+/** What ends a request from outside, if anything has. */
+export function endedBy({ shutdown }: Gateway, { signal }: Reply): Outcome | undefined {
+  if (signal.aborted) return { kind: "hung_up" };
+  return shutdown.aborted ? failed("shutting_down", { isFinal: true }) : undefined;
 }

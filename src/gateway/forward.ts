@@ -1,6 +1,6 @@
 import type { Route } from "../domain/model.ts";
 import type { Attempt } from "../ledger/ledger.ts";
-import { attemptRoute } from "./attempt.ts";
+import { attemptRoute, endedBy } from "./attempt.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";
@@ -19,17 +19,21 @@ export interface Answer {
 export async function forward(gateway: Gateway, call: Call, hold: OpenHold, reply: Reply): Promise<Answer> {
   if (hold.quote.request.stream) reply.beginStream();
   const { routes } = hold.quote;
-  const deadlineAt = gateway.clock() + longestTotalMs(gateway, routes);
+  let startedAt = gateway.clock();
+  const deadlineAt = startedAt + longestTotalMs(gateway, routes);
   const queue = createRouteQueue(routes, gateway.upstreams);
   const attempts: Attempt[] = [];
   let outcome = failed("upstream_unavailable");
-  for (let turn = queue.next(); turn; turn = queue.next()) {
-    const tried = await attemptRoute(gateway, { call, hold, reply, turn, deadlineAt });
+  for (;;) {
+    const ended = endedBy(gateway, reply);
+    const turn = ended ? undefined : queue.next();
+    if (!turn) return { outcome: ended ?? outcome, attempts };
+    const tried = await attemptRoute(gateway, { call, hold, reply, turn, startedAt, deadlineAt });
     attempts.push(tried.attempt);
     outcome = tried.outcome;
-    if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.hasOutput) break;
+    if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.hasOutput) return { outcome, attempts };
+    startedAt = gateway.clock();
   }
-  return { outcome, attempts };
 }
 
 /** The time that all attempts have together. */

@@ -1,45 +1,37 @@
-/** A body of up to this many bytes whose length is announced is on its way as a whole. */
-const SHORT_BYTES_MAX = 256 * 1024;
+/** As much of a body as came, and why no more did. */
+export interface BodyText {
+  /** Built when called. */
+  text(): string;
+  /** What broke it off; its text may be whole all the same. */
+  readonly fault?: unknown;
+}
 
-/**
- * Reads a body as text; `undefined` when it has more than `bytesMax` bytes, of which the rest is not read.
- * `onBytes` is called for every piece; once, before the body, for one that is short and complete.
- */
-export function readBounded(
-  answer: Response,
+/** Reads a body; `undefined` when it has more than `bytesMax` bytes, of which the rest is not read. Never rejects. */
+export async function readBounded(
+  { body }: Response,
   bytesMax: number,
   onBytes: () => void = () => {},
-): Promise<string | undefined> {
-  if (!isShort(answer, bytesMax)) return readCounting(answer, bytesMax, onBytes);
-  onBytes();
-  return answer.text();
-}
-
-/** A length that is announced is kept to by the HTTP client, unless the body is compressed or framed otherwise. */
-function isShort({ headers }: Response, bytesMax: number): boolean {
-  const announced = headers.get("content-length");
-  const isCoded = headers.has("content-encoding") || headers.has("transfer-encoding");
-  return announced !== null && Number(announced) <= Math.min(bytesMax, SHORT_BYTES_MAX) && !isCoded;
-}
-
-async function readCounting(
-  answer: Response,
-  bytesMax: number,
-  onBytes: () => void,
-): Promise<string | undefined> {
-  const body = answer.body?.getReader();
-  if (!body) return "";
-  const chunks: Uint8Array[] = [];
+): Promise<BodyText | undefined> {
+  const reader = body?.getReader();
+  const pieces: Uint8Array[] = [];
   let bytes = 0;
-  for (;;) {
-    const { done, value } = await body.read();
-    if (done) return new TextDecoder().decode(Buffer.concat(chunks));
-    onBytes();
-    bytes += value.byteLength;
-    if (bytes > bytesMax) {
-      await body.cancel();
-      return undefined;
+  try {
+    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+      onBytes();
+      pieces.push(piece.value);
+      bytes += piece.value.byteLength;
+      if (bytes > bytesMax) {
+        await reader?.cancel();
+        return undefined;
+      }
     }
-    chunks.push(value);
+  } catch (fault) {
+    return { text: () => decode(pieces), fault };
   }
+  return { text: () => decode(pieces) };
+}
+
+function decode(pieces: readonly Uint8Array[]): string {
+  const [first] = pieces;
+  return new TextDecoder().decode(first && pieces.length === 1 ? first : Buffer.concat(pieces));
 }

@@ -31,10 +31,10 @@ export async function readRefusal(
   return { kind: "failed", error, isFinal: status !== 413 };
 }
 
-/** What of its text comes in time, "" for one that is too long, too slow or broken: it is refused all the same. */
+/** What of its text comes in time, "" for one that is too long: it is refused all the same. */
 async function readText(answer: Response, watch: Watch): Promise<string> {
-  const read = readBounded(answer, REFUSAL_BYTES_MAX).catch(() => undefined);
-  return (await within(REFUSAL_MS_MAX, read, watch.abort)) ?? "";
+  const body = await within(REFUSAL_MS_MAX, readBounded(answer, REFUSAL_BYTES_MAX), watch.abort);
+  return body?.text() ?? "";
 }
 
 /** The text is ours and fixed; Claude Code reads its two numbers and compacts the conversation. */

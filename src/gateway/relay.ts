@@ -1,15 +1,16 @@
 import { createSseDecoder } from "../wire/sse.ts";
-import { type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
+import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import type { Call, Reply } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
 import { failed, type Outcome } from "./outcome.ts";
 import type { Quote } from "./quote.ts";
-import { readBounded } from "./read-bounded.ts";
+import { type BodyText, readBounded } from "./read-bounded.ts";
 import type { Watch } from "./watch.ts";
 
 /** An answer that takes more memory than this is cut off: no model writes 32 MiB. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** A connection whose end does not come is not worth waiting longer for. */
 const LINGER_MS = 1000;
 
 /** What reading one answer takes. */
@@ -28,15 +29,27 @@ export function relay(answer: Response, context: Relay): Promise<Outcome> {
   return context.quote.request.stream ? relayStream(answer, context) : relayWhole(answer, context);
 }
 
-async function relayWhole(answer: Response, { call, quote, meter, watch }: Relay): Promise<Outcome> {
-  const text = await readBounded(answer, ANSWER_BYTES_MAX, () => {
+async function relayWhole(answer: Response, { call, quote, meter, watch, reply }: Relay): Promise<Outcome> {
+  // An answer whose length is known is there; another may begin long after its head.
+  if (answer.headers.has("content-length")) watch.began();
+  const body = await readBounded(answer, ANSWER_BYTES_MAX, () => {
     watch.began();
     watch.progress();
   });
-  if (text === undefined) return failed("answer_too_large", { isFinal: true });
-  const part = call.wire.readWhole(quote.request, text);
+  if (body === undefined) return failed("answer_too_large", { isFinal: true });
+  if (body.fault && reply.signal.aborted) throw body.fault;
+  const part = readWhole(call, quote, body);
   meter.add(part);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
+}
+
+/** A whole answer is one, whatever becomes of its connection: it was paid for. Throws the fault of one cut off. */
+function readWhole({ wire }: Call, { request }: Quote, { text, fault }: BodyText): ReplyPart {
+  try {
+    return wire.readWhole(request, text());
+  } catch (unreadable) {
+    throw fault ?? unreadable;
+  }
 }
 
 async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
@@ -89,6 +102,7 @@ async function pump(
       throw new UpstreamFault("The answer is too long");
     try {
       await turns.work(() => read(chunk?.value));
+      if (reader.finished) watch.finished();
     } finally {
       // Also when this chunk turned bad: what came before that was generated, and is charged.
       const room = meter.hasOutput ? passOn(unsent, context) : undefined;

@@ -21,7 +21,7 @@ export function reportAttempt(
   { call, turn: { route, upstream, trial } }: AttemptContext,
   { outcome, attempt, timedOut }: Report,
 ): void {
-  trial[verdictOn(outcome, attempt.status)]();
+  trial[verdictOn(outcome, attempt.status, timedOut)]();
   metrics.running(upstream.name, -1);
   metrics.attempted(upstream.name, outcomeName(outcome));
   if (outcome.kind !== "failed") return;
@@ -29,7 +29,8 @@ export function reportAttempt(
   const facts = { request: call.id, model: route.upstreamModel, ...attempt, cause: error.kind };
   // A request that is wrong is its sender's business; everything else is the operator's.
   const level = error.row.code === "invalid_request" ? "info" : "warn";
-  log[level]({ ...facts, timeout: timedOut, ...describeReason(error.cause) }, "attempt failed");
+  const reason = timedOut ? { timeout: timedOut } : describeReason(error.cause);
+  log[level]({ ...facts, ...reason }, "attempt failed");
 }
 
 /** Without where it was thrown: that is ever the same few places. */
@@ -43,10 +44,11 @@ function describeReason(fault: unknown): LogFields {
 /** Ends that are of our own making, or of the request's. */
 const NO_SIGN: readonly Cause[] = ["internal", "shutting_down", "answer_too_large"];
 
-/** What an attempt shows of its upstream: no answer, a broken one, or a refusal that is not about the request. */
-function verdictOn(outcome: Outcome, status: number): keyof Trial {
+/** What an attempt shows of its upstream: a refusal that is about the request, or may be, shows nothing. */
+function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Trial {
   if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
-  if (outcome.kind === "hung_up" || NO_SIGN.includes(outcome.error.kind)) return "abandoned";
+  const isOurs =
+    outcome.kind === "hung_up" || NO_SIGN.includes(outcome.error.kind) || timedOut === "deadline";
   const isAboutRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
-  return isAboutRequest ? "succeeded" : "failed";
+  return isOurs || isAboutRequest ? "abandoned" : "failed";
 }

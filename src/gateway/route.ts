@@ -66,11 +66,22 @@ function restingLast(routes: readonly Route[], upstreams: ReadonlyMap<string, Up
   return [...routes.filter((route) => !resting.includes(route)), ...resting];
 }
 
-/** Passes over those whose circuit lets nobody through. */
+/**
+ * Passes over those whose circuit lets nobody through; where that leaves none it insists, so that nobody can
+ * shut a model to others by requests on which its upstreams fail.
+ */
 function firstTurn(routes: readonly Route[], upstreams: ReadonlyMap<string, Upstream>): Turn | undefined {
+  return findTurn(routes, upstreams, "begin") ?? findTurn(routes, upstreams, "insist");
+}
+
+function findTurn(
+  routes: readonly Route[],
+  upstreams: ReadonlyMap<string, Upstream>,
+  how: "begin" | "insist",
+): Turn | undefined {
   for (const route of routes) {
     const upstream = upstreams.get(route.upstream);
-    const trial = upstream?.health.begin();
+    const trial = upstream?.health[how]();
     if (upstream && trial) return { route, upstream, trial };
   }
   return undefined;

@@ -1,8 +1,11 @@
 import type { CallObserver, UpstreamTimeouts } from "../upstream/upstream.ts";
 import { startLimitTimer } from "./limit-timer.ts";
 
-/** Which of an attempt's time limits has passed. */
-export type Timeout = "connect" | "first_output" | "idle" | "total";
+/** Which of an attempt's time limits has passed; the deadline is the whole request's. */
+export type Timeout = "connect" | "first_output" | "idle" | "total" | "deadline";
+
+/** After its finish an upstream has a usage or an end mark to say, if anything. */
+const FINISH_MS_MAX = 10_000;
 
 /** Watches one attempt: aborts it when somebody wants it ended or a time limit passes. */
 export interface Watch extends CallObserver {
@@ -11,6 +14,8 @@ export interface Watch extends CallObserver {
   began(): void;
   /** Something came from the upstream. */
   progress(): void;
+  /** The answer said its finish: what may come behind it is not waited for for long. */
+  finished(): void;
   /** Waits for a client that reads slowly: no silence of the upstream, but over when the attempt is. */
   untilRead(room: Promise<void>): Promise<void>;
   /** Closes the connection to the upstream at once. */
@@ -23,6 +28,8 @@ export interface WatchOptions {
   readonly timeouts: UpstreamTimeouts;
   /** A whole answer has no first output to wait for: until it begins, only its total time counts. */
   readonly stream: boolean;
+  /** Clock reading. */
+  readonly startedAt: number;
   /** Clock reading by which the request must be over, whatever this upstream's own limits are. */
   readonly deadlineAt: number;
   /** Each of them ends the attempt: the client's, the process's. */
@@ -31,8 +38,8 @@ export interface WatchOptions {
 }
 
 /** Starts with the connection; see {@link Timeout} for what may then take too long. */
-export function watchAttempt({ timeouts, stream, deadlineAt, enders, clock }: WatchOptions): Watch {
-  const startedAt = clock();
+export function watchAttempt(options: WatchOptions): Watch {
+  const { timeouts, stream, startedAt, deadlineAt, enders, clock } = options;
   const totalAt = Math.min(startedAt + timeouts.totalMs, deadlineAt);
   const firstOutputAt = stream ? startedAt + timeouts.firstOutputMs : totalAt;
   const controller = new AbortController();
@@ -40,19 +47,21 @@ export function watchAttempt({ timeouts, stream, deadlineAt, enders, clock }: Wa
   let phase: Timeout = "connect";
   let connectingAt = startedAt;
   let progressAt = startedAt;
+  let silenceMaxMs = timeouts.idleMs;
   let waitsForClient = false;
   let timedOut: Timeout | undefined;
 
   function phaseEndsAt(): number {
     if (phase === "connect") return Math.min(connectingAt + timeouts.connectMs, firstOutputAt);
     if (phase === "first_output") return firstOutputAt;
-    return (waitsForClient ? clock() : progressAt) + timeouts.idleMs;
+    return (waitsForClient ? clock() : progressAt) + silenceMaxMs;
   }
   const limitAt = () => Math.min(phaseEndsAt(), totalAt);
   const timer = startLimitTimer(limitAt, timeOut, clock);
 
   function timeOut(): void {
-    timedOut = phaseEndsAt() < totalAt ? phase : "total";
+    if (phaseEndsAt() < totalAt) timedOut = phase;
+    else timedOut = deadlineAt < startedAt + timeouts.totalMs ? "deadline" : "total";
     abort();
   }
   function enter(next: Timeout): void {
@@ -85,6 +94,10 @@ export function watchAttempt({ timeouts, stream, deadlineAt, enders, clock }: Wa
     },
     progress: () => {
       progressAt = clock();
+    },
+    finished: () => {
+      silenceMaxMs = Math.min(timeouts.idleMs, FINISH_MS_MAX);
+      enter("idle");
     },
     async untilRead(room) {
       waitsForClient = true;

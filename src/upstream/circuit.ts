@@ -5,11 +5,13 @@ const PAUSE_MAX_MS = 30_000;
 /** A probe that has told nothing for so long no longer keeps the next one waiting. */
 const PROBE_SILENCE_MAX_MS = 30_000;
 
-/** A probe that lives so much longer than what failed before it did not meet the same fault. */
-const OUTLIVED_MS = 1000;
+/** So many may be tried at a time at an open circuit by those who have no other route. */
+const INSISTING_MAX = 32;
 
-/** One attempt at an upstream. The first of the three that is called counts; whoever began it calls one, always. */
+/** One attempt at an upstream. The first of its three ends that is called counts; whoever began it calls one, always. */
 export interface Trial {
+  /** An answer has begun, which closes an open circuit; how it ended is told when it has. */
+  began(): void;
   /** The upstream works. */
   succeeded(): void;
   /** The upstream does not work, and that was not the request's fault. */
@@ -22,6 +24,8 @@ export interface Trial {
 export interface Circuit {
   /** Begins an attempt; `undefined` while the circuit is open, or half-open with its probe under way. */
   begin(): Trial | undefined;
+  /** The same for who has nowhere else to go: `undefined` only when many do so at a time. */
+  insist(): Trial | undefined;
 }
 
 export interface CircuitOptions {
@@ -41,8 +45,6 @@ interface Closed {
   readonly isOpen: false;
   /** In a row. */
   failures: number;
-  /** How long the slowest of them took. */
-  slowestMs: number;
 }
 
 /** Only probes are let through, from `probeFromMs` on. */
@@ -50,45 +52,44 @@ interface Open {
   readonly isOpen: true;
   pauseMs: number;
   probeFromMs: number;
-  /** How long the slowest failure took that opened it, or that a probe met. */
-  slowestMs: number;
   /** The one begun last. */
   probe: Attempt | undefined;
 }
 
 interface Attempt {
   readonly begunIn: Phase;
-  readonly begunMs: number;
   isTold: boolean;
 }
 
 /**
- * A circuit that opens on failures in a row and closes on one success, whenever that attempt began, or on a
- * probe that outlives those failures: a whole answer may take a minute, and tells nothing before its end. A
- * failure counts only in the phase it began in: of hundreds under way when an upstream dies, those that fail
- * after the circuit has opened are no news.
+ * A circuit that opens on failures in a row and closes on one success, whenever that attempt began. A failure
+ * counts only in the phase it began in: of hundreds under way when an upstream dies, those that fail after the
+ * circuit has opened are no news.
  */
 export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions): Circuit {
-  let phase: Phase = newlyClosed();
+  let phase: Phase = { isOpen: false, failures: 0 };
+  let insisting = 0;
+
+  function close(): void {
+    if (!phase.isOpen) return;
+    phase = { isOpen: false, failures: 0 };
+    onChange?.(false);
+  }
 
   function succeed(): void {
-    const wasOpen = phase.isOpen;
-    if (phase.isOpen) phase = newlyClosed();
-    else Object.assign(phase, newlyClosed());
-    if (wasOpen) onChange?.(false);
+    if (phase.isOpen) close();
+    else phase.failures = 0;
   }
 
   function fail(attempt: Attempt): void {
     if (attempt.begunIn !== phase) return;
-    const nowMs = clock();
     if (phase.isOpen) {
-      failProbe(phase, attempt, nowMs);
+      failProbe(phase, attempt, clock());
       return;
     }
     phase.failures += 1;
-    phase.slowestMs = Math.max(phase.slowestMs, nowMs - attempt.begunMs);
     if (phase.failures < failuresMax) return;
-    phase = newlyOpen(phase, nowMs);
+    phase = { isOpen: true, pauseMs: PAUSE_MIN_MS, probeFromMs: clock() + PAUSE_MIN_MS, probe: undefined };
     onChange?.(true);
   }
 
@@ -96,52 +97,49 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
     if (phase.isOpen && phase.probe === attempt) phase.probeFromMs = clock();
   }
 
-  return {
-    begin() {
-      const begunMs = clock();
-      if (phase.isOpen && isOutlived(phase, begunMs)) succeed();
-      const attempt: Attempt = { begunIn: phase, begunMs, isTold: false };
-      if (phase.isOpen && !startProbe(phase, attempt)) return undefined;
-      return {
-        succeeded: () => tell(attempt, succeed),
-        failed: () => tell(attempt, fail),
-        abandoned: () => tell(attempt, abandon),
-      };
-    },
-  };
-}
+  function trialOf(attempt: Attempt, onTold: () => void = () => {}): Trial {
+    const tell = (effect: (attempt: Attempt) => void) => {
+      if (attempt.isTold) return;
+      attempt.isTold = true;
+      effect(attempt);
+      onTold();
+    };
+    return {
+      began: close,
+      succeeded: () => tell(succeed),
+      failed: () => tell(fail),
+      abandoned: () => tell(abandon),
+    };
+  }
 
-function newlyClosed(): Closed {
-  return { isOpen: false, failures: 0, slowestMs: 0 };
-}
+  function begin(): Trial | undefined {
+    const attempt: Attempt = { begunIn: phase, isTold: false };
+    return phase.isOpen && !startProbe(phase, attempt, clock()) ? undefined : trialOf(attempt);
+  }
 
-function newlyOpen({ slowestMs }: Closed, nowMs: number): Open {
-  const pauseMs = PAUSE_MIN_MS;
-  return { isOpen: true, pauseMs, probeFromMs: nowMs + pauseMs, slowestMs, probe: undefined };
-}
+  function insist(): Trial | undefined {
+    const trial = begin();
+    if (trial || insisting === INSISTING_MAX) return trial;
+    insisting += 1;
+    return trialOf({ begunIn: phase, isTold: false }, () => {
+      insisting -= 1;
+    });
+  }
 
-function tell(attempt: Attempt, effect: (attempt: Attempt) => void): void {
-  if (attempt.isTold) return;
-  attempt.isTold = true;
-  effect(attempt);
+  return { begin, insist };
 }
 
 /** Whether the attempt may probe; then the next one waits for its end, or for its silence to grow too long. */
-function startProbe(open: Open, attempt: Attempt): boolean {
-  if (attempt.begunMs < open.probeFromMs) return false;
+function startProbe(open: Open, attempt: Attempt, nowMs: number): boolean {
+  if (nowMs < open.probeFromMs) return false;
   open.probe = attempt;
-  open.probeFromMs = attempt.begunMs + PROBE_SILENCE_MAX_MS;
+  open.probeFromMs = nowMs + PROBE_SILENCE_MAX_MS;
   return true;
 }
 
-function isOutlived({ probe, slowestMs }: Open, nowMs: number): boolean {
-  return probe !== undefined && !probe.isTold && nowMs - probe.begunMs >= slowestMs + OUTLIVED_MS;
-}
-
-/** A probe that another has overtaken says nothing new. */
+/** A probe that another has overtaken says nothing new, and who insisted was no probe. */
 function failProbe(open: Open, attempt: Attempt, nowMs: number): void {
   if (open.probe !== attempt) return;
-  open.slowestMs = Math.max(open.slowestMs, nowMs - attempt.begunMs);
   open.pauseMs = Math.min(open.pauseMs * 2, PAUSE_MAX_MS);
   open.probeFromMs = nowMs + open.pauseMs;
 }

@@ -20,7 +20,7 @@ export function createHealth(options: CircuitOptions): Health {
   const restsUntilMs = new Map<string, number>();
 
   return {
-    begin: circuit.begin,
+    ...circuit,
     isResting(upstreamModel) {
       const untilMs = restsUntilMs.get(upstreamModel);
       if (untilMs === undefined) return false;

@@ -4,7 +4,7 @@ import type { Lanes } from "./lanes.ts";
 import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
 
 /** A kept connection that its host has closed says so within a round trip of being used; later it is another fault. */
-const STALE_MS_MAX = 1_000;
+const STALE_MS_MAX = 300;
 
 /**
  * An upstream reached over HTTP. Follows no redirect, so that a call and its credentials go to the
@@ -17,6 +17,9 @@ export function createHttpUpstream(
   const { name, protocol, timeouts, outputLimitField } = options;
   const isTls = options.baseUrl.startsWith("https:");
   const credentials = credentialHeaders(protocol, options.apiKey);
+
+  /** Before an answer has come there is no connection that could have been kept. */
+  let hasAnswered = false;
 
   async function send(call: UpstreamCall, observer: CallObserver): Promise<Response> {
     const url = `${options.baseUrl}${call.path}${call.query}`;
@@ -40,9 +43,11 @@ export function createHttpUpstream(
         timeout: false,
       });
     try {
-      return await post(true);
+      const answer = await post(true);
+      hasAnswered = true;
+      return answer;
     } catch (fault) {
-      const isStale = isReset(fault) && performance.now() - connectedAt < STALE_MS_MAX;
+      const isStale = hasAnswered && isReset(fault) && performance.now() - connectedAt < STALE_MS_MAX;
       if (!isStale || observer.signal.aborted) throw fault;
       observer.connecting();
       return await post(false);

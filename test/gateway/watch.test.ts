@@ -15,6 +15,7 @@ function watch(
   return watchAttempt({
     timeouts: { ...TIMEOUTS, connectMs },
     stream,
+    startedAt: performance.now(),
     deadlineAt: performance.now() + deadlineMs,
     enders: [clientSignal],
     clock: () => performance.now(),
@@ -86,8 +87,12 @@ describe("watchAttempt()", () => {
     const watched = watch({ stream: false, deadlineMs: 50 });
     watched.connected();
     const ms = await aborted(watched);
-    expect(watched.timedOut).toBe("total");
+    expect(watched.timedOut).toBe("deadline");
     expect(ms).toBeWithin(40, 100);
+    const unhurried = watch({ stream: false });
+    unhurried.connected();
+    await aborted(unhurried);
+    expect(unhurried.timedOut).toBe("total");
   });
 
   test("a client that hangs up aborts the attempt at once, also one that already had", () => {

@@ -72,37 +72,59 @@ describe.each(SURFACES)("on $path", (surface) => {
     expect(gateway.log.text()).toContain('"circuit closed"');
   });
 
-  test("a sole upstream whose circuit is open fails at once, for nothing, with no attempt on the receipt", async () => {
+  test("a sole upstream whose circuit is open is asked all the same, by 32 requests at a time", async () => {
     const model = `${surface.model}-alone`;
     gateway.upstream.on("alone", answer({ status: 500, body: "{}" }));
     for (let index = 0; index < 5; index++) await post(gateway, surface, { model });
     gateway.upstream.reset();
-    const response = await post(gateway, surface, { model, stream: true });
-    const { captured, outcome, state } = await gateway.receiptOf(response);
+    const { opened, open } = gate();
+    gateway.upstream.on("alone", answer({ status: 500, body: "{}", gate: opened }));
+    const asked = Array.from({ length: 40 }, () => post(gateway, surface, { model }));
+    await gateway.upstream.waitForSeen(32);
+    const [early] = await Promise.all([Promise.race(asked), Bun.sleep(50)]);
+    const { captured, outcome, state } = await gateway.receiptOf(early);
     expect({ captured, state, attempts: outcome?.attempts }).toEqual({
       captured: 0n,
       state: "released",
       attempts: [],
     });
-    await expectError(response, surface, "upstream_unavailable");
-    expect(gateway.upstream.seen).toHaveLength(0);
+    await expectError(early, surface, "upstream_unavailable");
+    // One of them may be the probe.
+    expect(gateway.upstream.seen.length).toBeWithin(32, 34);
+    open();
+    for (const response of await Promise.all(asked)) expect(response.status).toBe(502);
+    gateway.upstream.on("alone", says());
+    expect((await post(gateway, surface, { model })).status).toBe(200);
   });
 
   test("a probe that streams lets others through with its first output, not with its end", async () => {
-    const model = `${surface.model}-alone`;
+    const first = `${surface.model}-first`;
+    gateway.upstream.on(first, answer({ status: 503, body: "{}" }));
+    for (let index = 0; index < 5; index++) await post(gateway, surface);
     const { opened, open } = gate();
-    gateway.upstream.on("alone", says(undefined, { pauseAt: { bytes: 900, gate: opened } }));
-    const deadline = performance.now() + 5_000;
-    let stream = await post(gateway, surface, { model, stream: true });
-    while (stream.status !== 200 && performance.now() < deadline) {
+    gateway.upstream.reset();
+    gateway.upstream.on(first, says(undefined, { pauseAt: { bytes: 900, gate: opened } }), says());
+    const streams: Response[] = [];
+    while (!seenModels().includes(first)) {
+      streams.push(await post(gateway, surface, { stream: true }));
       await Bun.sleep(50);
-      stream = await post(gateway, surface, { model, stream: true });
     }
-    expect(stream.status).toBe(200);
-    const other = await post(gateway, surface, { model, stream: true });
-    expect(other.status).toBe(200);
+    gateway.upstream.reset();
+    expect((await post(gateway, surface)).status).toBe(200);
+    expect(seenModels()).toEqual([first]);
     open();
-    await Promise.all([stream.text(), other.text()]);
+    await Promise.all(streams.map((stream) => stream.text()));
+  });
+
+  test("an upstream that breaks off one answer after the other is left alone too", async () => {
+    const model = `${surface.model}-first`;
+    gateway.upstream.on(model, says(undefined, { cutAt: 700, end: "close" }));
+    for (let index = 0; index < 5; index++) {
+      expect(await (await post(gateway, surface, { stream: true })).text()).toContain("billed");
+    }
+    gateway.upstream.reset();
+    expect((await post(gateway, surface)).status).toBe(200);
+    expect(seenModels()).toEqual([`${surface.model}-second`]);
   });
 
   test("an upstream's retry-after sends the next requests of that model elsewhere, and only those", async () => {

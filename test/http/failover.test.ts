@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { parsePrice } from "../../src/domain/money.ts";
 import { post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { answer, type Script } from "../support/script.ts";
+import { says } from "../support/says.ts";
+import { answer, resetAtOnce, type Script } from "../support/script.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -47,6 +48,19 @@ describe.each(SURFACES)("with two routes on $path", (surface) => {
     expect((await gateway.receiptOf(response)).outcome?.attempts).toMatchObject([
       { status: 500 },
       { status: 400 },
+    ]);
+  });
+
+  test("a kept connection that the first had closed is no failure of it", async () => {
+    const first = `${surface.model}-first`;
+    gateway.upstream.on(first, says(), resetAtOnce, says());
+    await (await post(gateway, surface)).text();
+    const response = await post(gateway, surface);
+    expect(response.status).toBe(200);
+    expect(gateway.upstream.seen.map(({ model }) => model)).toEqual([first, first, first]);
+    const { attempts } = (await gateway.receiptOf(response)).outcome ?? {};
+    expect(attempts).toEqual([
+      { upstream: expect.stringContaining("first"), status: 200, ms: expect.any(Number) },
     ]);
   });
 

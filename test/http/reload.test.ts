@@ -4,7 +4,7 @@ import type { Model } from "../../src/domain/model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { CHAT, objectOf, post } from "../support/client.ts";
 import { says } from "../support/says.ts";
-import { gate, resetAtOnce } from "../support/script.ts";
+import { gate } from "../support/script.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -79,7 +79,6 @@ describe("another configuration", () => {
         await opened;
         yield { leave: "reset" };
       },
-      resetAtOnce,
       says(),
     );
     const running = post(gateway, CHAT);

@@ -21,4 +21,8 @@ async function ask(): Promise<void> {
   end();
 }
 
-for (let burst = 0; burst < 3; burst++) await Promise.all(Array.from({ length: Number(size) }, ask));
+for (let burst = 0; burst < 3; burst++) {
+  await Promise.all(Array.from({ length: Number(size) }, ask));
+  // A connection is there for others a moment after its answer.
+  await Bun.sleep(100);
+}

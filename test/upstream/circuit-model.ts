@@ -1,10 +1,12 @@
 import type { Trial } from "../../src/upstream/circuit.ts";
 
+export type Verdict = Exclude<keyof Trial, "began">;
+
 /** A circuit as the rules tell it: it keeps all that happened and looks there for every answer. */
 export interface CircuitModel {
   /** The trial's number; `undefined` when it is not let through. */
   begin(nowMs: number): number | undefined;
-  tell(id: number, verdict: keyof Trial, nowMs: number): void;
+  tell(id: number, verdict: Verdict, nowMs: number): void;
   isOpen(): boolean;
   /** Probes of this opening that are not ended and have not been silent for half a minute. */
   probesUnderWay(nowMs: number): number;
@@ -12,17 +14,15 @@ export interface CircuitModel {
 
 interface Event {
   readonly id: number;
-  readonly what: "begun" | keyof Trial;
+  readonly what: "begun" | Verdict;
   readonly atMs: number;
 }
 
-/** Opens on five failures in a row; closes on a success, or a probe that outlives them by a second. */
+/** Opens on five failures in a row. */
 export function createModel(): CircuitModel {
   let isOpen = false;
   let changedMs = 0;
   let trials = 0;
-  /** How long the slowest of the failures took that opened it. */
-  let slowestMs = 0;
   /** What happened, since the circuit opened or closed last, to trials that have begun since. */
   let since: Event[] = [];
 
@@ -31,7 +31,6 @@ export function createModel(): CircuitModel {
     const isSuccess = event.what === "succeeded";
     if (isOfNow || isSuccess) since.push(event);
     if (isOpen ? !isSuccess : failuresInARow().length < 5) return;
-    slowestMs = slowestOf(failuresInARow());
     change(event.atMs);
   }
 
@@ -44,18 +43,6 @@ export function createModel(): CircuitModel {
   function failuresInARow(): Event[] {
     const lastSuccess = since.findLastIndex(({ what }) => what === "succeeded");
     return since.slice(lastSuccess + 1).filter(({ what }) => what === "failed");
-  }
-
-  function slowestOf(failures: readonly Event[]): number {
-    const begunMs = (trial: number) =>
-      since.find(({ id, what }) => id === trial && what === "begun")?.atMs ?? 0;
-    return Math.max(0, ...failures.map(({ id, atMs }) => atMs - begunMs(id)));
-  }
-
-  function isOutlived(nowMs: number): boolean {
-    const last = since.findLast(({ what }) => what === "begun");
-    if (!last || endOf(last.id)) return false;
-    return nowMs >= last.atMs + Math.max(slowestMs, slowestOf(probesFailed())) + 1000;
   }
 
   function mayProbe(nowMs: number): boolean {
@@ -79,7 +66,6 @@ export function createModel(): CircuitModel {
 
   return {
     begin(nowMs) {
-      if (isOpen && isOutlived(nowMs)) change(nowMs);
       if (isOpen && !mayProbe(nowMs)) return undefined;
       trials += 1;
       happen({ id: trials, what: "begun", atMs: nowMs });

@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createCircuit, type Trial } from "../../src/upstream/circuit.ts";
 import { createManualClock } from "../limiter/clock.ts";
-import { createModel } from "./circuit-model.ts";
+import { createModel, type Verdict } from "./circuit-model.ts";
 
 type Step =
   | { readonly does: "begin"; readonly times: number }
-  | { readonly does: "tell"; readonly which: number; readonly verdict: keyof Trial }
+  | { readonly does: "tell"; readonly which: number; readonly verdict: Verdict }
   | { readonly does: "wait"; readonly ms: number };
 
 const verdict = fc.oneof(

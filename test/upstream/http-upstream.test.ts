@@ -107,23 +107,30 @@ describe("a call over HTTP", () => {
     expect(scripted.seen).toHaveLength(3);
   });
 
-  test("is sent twice at most", async () => {
+  test("is sent twice at most, and once where no connection can have been kept", async () => {
+    const upstream = upstreamAt(scripted.openaiUrl);
     scripted.on("m", resetAtOnce);
-    expect(await faultOf(upstreamAt(scripted.openaiUrl).send(CALL, observe()))).toBe("ECONNRESET");
-    expect(scripted.seen).toHaveLength(2);
+    expect(await faultOf(upstream.send(CALL, observe()))).toBe("ECONNRESET");
+    expect(scripted.seen).toHaveLength(1);
+    scripted.on("m", says(), resetAtOnce);
+    await (await upstream.send(CALL, observe())).text();
+    expect(await faultOf(upstream.send(CALL, observe()))).toBe("ECONNRESET");
+    expect(scripted.seen).toHaveLength(4);
   });
 
   test("is not sent again when its host had it for a while, or had begun to answer", async () => {
+    const upstream = upstreamAt(scripted.openaiUrl);
+    await (await upstream.send(CALL, observe())).text();
     scripted.on("m", function* () {
-      yield { waitMs: 1_100 };
+      yield { waitMs: 500 };
       yield { leave: "reset" };
     });
-    expect(await faultOf(upstreamAt(scripted.openaiUrl).send(CALL, observe()))).toBe("ECONNRESET");
+    expect(await faultOf(upstream.send(CALL, observe()))).toBe("ECONNRESET");
     scripted.on("m", answer({ body: "1234567890", cutAt: 4, end: "reset" }));
-    const response = await upstreamAt(scripted.openaiUrl).send(CALL, observe());
+    const response = await upstream.send(CALL, observe());
     const [body] = await Promise.allSettled([response.text()]);
     expect(body.status).toBe("rejected");
-    expect(scripted.seen).toHaveLength(2);
+    expect(scripted.seen).toHaveLength(3);
   });
 
   test("is not sent again once nobody waits for it", async () => {

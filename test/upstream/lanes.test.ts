@@ -15,11 +15,12 @@ test("bursts of calls over TLS use the connections of those before them", async 
   let waiting: (() => void)[] = [];
   // Answers a burst when all of it is there, so that it takes as many connections as it has calls.
   const server = createServer(certificates.server, (request, response) => {
-    request.resume();
-    waiting.push(() => response.end("{}"));
-    if (waiting.length < BURST) return;
-    for (const answer of waiting) answer();
-    waiting = [];
+    request.resume().on("end", () => {
+      waiting.push(() => response.end("{}"));
+      if (waiting.length < BURST) return;
+      for (const answer of waiting) answer();
+      waiting = [];
+    });
   });
   let connections = 0;
   server.on("secureConnection", () => {

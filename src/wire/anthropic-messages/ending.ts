@@ -9,14 +9,14 @@ export function createEnding() {
   let reason: string | undefined;
   /** The event that says the reason. */
   let finish = "";
-  /** What came behind it. */
-  let rest = "";
+  /** What says that nothing comes behind it. */
+  let stop = MESSAGE_STOP;
 
-  /** The event's text for the client, "" once only the end is awaited. */
+  /** The event's text for the client, "" once only the end is awaited: content would come to it after its finish. */
   const pass = (event: string, data: string): string => {
     const frame = printSse({ event, data });
     if (reason === undefined) return frame;
-    rest += frame;
+    if (event === "message_stop") stop = frame;
     return "";
   };
 
@@ -38,6 +38,6 @@ export function createEnding() {
     isFinished: () => reason !== undefined,
     pass,
     passDelta,
-    print: (isStopped: boolean) => finish + rest + (isStopped ? "" : MESSAGE_STOP),
+    print: () => finish + stop,
   };
 }

@@ -87,7 +87,7 @@ export function readStream(request: ModelRequest): ReplyReader {
     },
     ending() {
       if (!ending.isFinished()) throw new Error("There is no ending before the finish");
-      return ending.print(isDone);
+      return ending.print();
     },
   };
 }

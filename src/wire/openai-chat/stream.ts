@@ -44,7 +44,7 @@ export function readStream(request: ModelRequest): ReplyReader {
     if (!isJsonObject(choice)) throw new UpstreamFault("A choice is no object");
     // Some hosts fail one choice of a chunk; what they say of it is theirs to know.
     if (choice.error) throw new UpstreamFault("A choice is an error");
-    const index = readIndex(choice);
+    const index = readIndex(choice, request.choices);
     const reader = choices.get(index) ?? openChoice(index);
     const wasFinished = reader.isFinished();
     const step = reader.read(choice, `${streamId}_${index}`);
@@ -52,11 +52,12 @@ export function readStream(request: ModelRequest): ReplyReader {
     return step;
   };
 
-  /** Passes a chunk on, or keeps it back while nothing but the end is awaited. */
+  /** Passes a chunk on, or keeps it back when it is the finish. */
   const pass = (data: string): string => {
-    const frame = held + printSse({ data });
-    held = isAtRest() ? frame : "";
-    return isAtRest() ? "" : frame;
+    const frame = printSse({ data });
+    if (!isFinished()) return frame;
+    held = frame;
+    return "";
   };
 
   const readChunk = (chunk: JsonObject, data: string): ReplyPart => {
@@ -64,6 +65,8 @@ export function readStream(request: ModelRequest): ReplyReader {
     const hasUsage = isJsonObject(chunk.usage);
     if (hasUsage) usageChunk = data;
     const list = readArray(chunk.choices);
+    // What a host still says behind its finish would come to the client before that.
+    if (isFinished()) return { ...SILENT, usage };
     if (list.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
     if (list.length === 0 && (hasUsage || !Array.isArray(chunk.choices))) return { ...SILENT, usage };
 
@@ -102,9 +105,10 @@ export function readStream(request: ModelRequest): ReplyReader {
   };
 }
 
-function readIndex({ index = 0 }: JsonObject): number {
+/** Which of the choices that were asked for it is. */
+function readIndex({ index = 0 }: JsonObject, choices: number): number {
   const isIndex = typeof index === "number" && Number.isInteger(index) && index >= 0;
-  if (!isIndex || index >= CHOICES_MAX) throw new UpstreamFault("A choice has no index");
+  if (!isIndex || index >= choices) throw new UpstreamFault("A choice has no index");
   return index;
 }
 

@@ -40,7 +40,7 @@ export async function createFetchClient(url: string): Promise<Client> {
     const answer = await upstream.send(call, { signal, connecting() {}, connected() {}, ended });
     return {
       status: answer.status,
-      text: async () => (await readBounded(answer, ANSWER_BYTES_MAX).finally(end)) ?? "",
+      text: async () => (await readBounded(answer, ANSWER_BYTES_MAX).finally(end))?.text() ?? "",
       read: (onPiece) => readPieces(answer, onPiece).finally(end),
     };
   };

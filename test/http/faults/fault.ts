@@ -23,8 +23,6 @@ export interface Scene {
 /** One way in which an upstream goes wrong, or only looks as if it did. */
 export interface Fault extends Scene {
   readonly expected: Expectation;
-  /** Calls that the first upstream sees; 1 when left out. */
-  readonly calls?: number;
   /** The gateway closes the connection under the upstream, rather than the other way round. */
   readonly isCut?: true;
 }

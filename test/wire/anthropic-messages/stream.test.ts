@@ -54,10 +54,11 @@ describe("a plain stream", () => {
     expect(run(START + block({ type: "text", text: "" }) + text).early).toEndWith(text);
   });
 
-  test("keeps everything from the stop reason on back", () => {
-    const { early, ending, finished, done } = run(START + TEXT + FINISH + event("ping") + STOP);
+  test("keeps its stop reason and its end back, and lets nothing else through behind them", () => {
+    const late = event("ping") + TEXT;
+    const { early, ending, finished, done } = run(START + TEXT + FINISH + late + STOP);
     expect(eventsOf(early).map((each) => each.event)).not.toContain("message_delta");
-    expect(ending).toBe(FINISH + event("ping") + STOP);
+    expect(ending).toBe(FINISH + STOP);
     expect({ finished, done }).toEqual({ finished: true, done: true });
   });
 

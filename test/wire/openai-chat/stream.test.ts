@@ -216,9 +216,9 @@ describe("finish reasons", () => {
     expect(last.choices[0].finish_reason).toBe("length");
   });
 
-  test("are said once, however often the upstream says them", () => {
+  test("are said once, however often the upstream says them, and nothing behind them", () => {
     const chunks = chunksOf(run(ROLE + chunk({ content: "a" }, "stop") + STOP + chunk({}, "length") + DONE));
-    expect(chunks.map((each) => each.choices[0].finish_reason)).toEqual([null, "stop", null, null]);
+    expect(chunks.map((each) => each.choices[0].finish_reason)).toEqual([null, "stop"]);
   });
 
   test("[DONE] without one is a fault", () => {
@@ -242,11 +242,11 @@ describe("several choices", () => {
     expect(chunksOf({ early: "", ending })).toHaveLength(1);
   });
 
-  test("one after the other go out in order, and the first finish waits for what follows", () => {
+  test("one after the other go out in order, each as it comes", () => {
     const first = of(0, { role: "assistant", content: "a" }) + of(0, {}, "stop");
     const reader = run(first, { n: 2 });
     expect(reader.finished).toBe(false);
-    expect(reader.early).not.toContain('"stop"');
+    expect(chunksOf({ early: reader.early, ending: "" })).toHaveLength(2);
     const { early, finished } = run(first + of(1, { role: "assistant", content: "b" }) + of(1, {}, "stop"), {
       n: 2,
     });
@@ -270,7 +270,13 @@ describe("several choices", () => {
     );
   });
 
-  test.each([-1, 128, 1.5, "0", null])("cannot have the index %j", (index) => {
+  test("that were not asked for are a fault, and nothing once all that were are finished", () => {
+    expect(() => run(of(0, { content: "a" }) + of(1, { content: "b" }))).toThrow(UpstreamFault);
+    const { early, ending } = run(of(0, { content: "a" }, "stop") + of(1, { content: "b" }) + DONE);
+    expect(chunksOf({ early, ending })).toHaveLength(1);
+  });
+
+  test.each([-1, 1, 128, 1.5, "0", null])("cannot have the index %j", (index) => {
     expect(() => run(data({ choices: [{ index, delta: {} }] }))).toThrow(UpstreamFault);
   });
 });
