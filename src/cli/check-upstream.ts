@@ -7,18 +7,24 @@ const ANSWER_MS = 5_000;
 const MODELS_PATH: Readonly<Record<Protocol, string>> = { openai: "/models", anthropic: "/v1/models" };
 
 /**
- * Why an upstream cannot be used, as "path: what is wrong, what is expected". Any answer but a refused
- * key is good enough: not every upstream lists its models. Repeats nothing that the upstream said.
+ * Why an upstream cannot be used, as "path: what is wrong, what is expected". Any answer but a redirect or a
+ * refused key is good enough: not every upstream lists its models. Repeats nothing that the upstream said.
  */
 export async function findUpstreamFault(upstream: UpstreamConfig): Promise<string | undefined> {
   const place = `upstreams.${upstream.name}`;
-  const status = await askStatus(upstream);
-  if (status === undefined) return `${place}.base_url: does not answer, expected an answer within 5 s`;
-  if (status !== 401 && status !== 403) return undefined;
-  return `${place}.api_key: is refused with status ${status}, expected a key that the upstream accepts`;
+  const answer = await ask(upstream);
+  if (typeof answer === "string") {
+    return `${place}.base_url: does not answer (${answer}), expected an answer within 5 s`;
+  }
+  if (answer >= 300 && answer < 400) {
+    return `${place}.base_url: redirects with status ${answer}, expected the URL that it leads to`;
+  }
+  if (answer !== 401 && answer !== 403) return undefined;
+  return `${place}.api_key: is refused with status ${answer}, expected a key that the upstream accepts`;
 }
 
-async function askStatus({ baseUrl, protocol, apiKey }: UpstreamConfig): Promise<number | undefined> {
+/** The status, or the code of what kept it from coming. */
+async function ask({ baseUrl, protocol, apiKey }: UpstreamConfig): Promise<number | string> {
   try {
     const answer = await fetch(baseUrl + MODELS_PATH[protocol], {
       headers: { "anthropic-version": "2023-06-01", ...credentialHeaders(protocol, apiKey) },
@@ -27,7 +33,8 @@ async function askStatus({ baseUrl, protocol, apiKey }: UpstreamConfig): Promise
     });
     await answer.body?.cancel();
     return answer.status;
-  } catch {
-    return undefined;
+  } catch (fault) {
+    const code = fault instanceof Error && "code" in fault ? String(fault.code) : "";
+    return /^[A-Z_]+$/i.test(code) ? code : "timeout";
   }
 }

@@ -19,6 +19,8 @@ export interface Meter {
   readonly isReadable: boolean;
   /** What the upstream reported so far, if it can be true. */
   reported(): Usage | undefined;
+  /** Whether it reported something that cannot be. */
+  readonly disbelieves: boolean;
   /** Everything generated so far. */
   generated(): string;
   /** How long that is. */
@@ -71,6 +73,9 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
       return isReadable;
     },
     reported,
+    get disbelieves() {
+      return usage !== undefined && reported() === undefined;
+    },
     generated: () => pieces.join(""),
     get generatedChars() {
       return generatedChars;

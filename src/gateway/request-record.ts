@@ -15,6 +15,8 @@ export interface RequestRecord {
   /** `ok`, a code of the error contract, or `client_closed`. */
   outcome?: string;
   chargedUsd?: string;
+  /** Whether the upstream reported a usage that cannot be true, so that it was counted here. */
+  disbelieved?: true;
   /** Whether the ledger was away when it ended. */
   journaled?: true;
 }
@@ -30,5 +32,6 @@ export function recordAnswer(record: RequestRecord, hold: OpenHold, answer: Answ
   record.attempts = answer.attempts.length;
   record.outcome = outcomeName(answer.outcome);
   record.chargedUsd = printUsd(bill.charged);
+  if (hold.meter.disbelieves) record.disbelieved = true;
   if (!bill.balances) record.journaled = true;
 }

@@ -56,7 +56,7 @@ describe("findUpstreamFault", () => {
     const origin = startUpstream(() => new Response(""));
     await running.pop()?.stop(true);
     expect(await findUpstreamFault(upstreamAt(origin))).toBe(
-      "upstreams.up.base_url: does not answer, expected an answer within 5 s",
+      "upstreams.up.base_url: does not answer (ECONNREFUSED), expected an answer within 5 s",
     );
   });
 
@@ -67,7 +67,9 @@ describe("findUpstreamFault", () => {
       return new Response("");
     });
     const origin = startUpstream(() => Response.redirect(other));
-    await findUpstreamFault(upstreamAt(origin));
+    expect(await findUpstreamFault(upstreamAt(origin))).toBe(
+      "upstreams.up.base_url: redirects with status 302, expected the URL that it leads to",
+    );
     expect(elsewhere).toEqual([]);
   });
 });

@@ -206,3 +206,11 @@ describe("a receipt", () => {
     await expect(gateway.receiptOf(refused, key.accountId)).rejects.toThrow("no receipt");
   });
 });
+
+test("a report that cannot be true is said in the log, and one that can is not", async () => {
+  const lineOf = (response: Response) =>
+    gateway.log.about(response.headers.get("x-request-id") ?? "").find(({ event }) => event === "request");
+  gateway.upstream.on("chat", says({ text: "Hello.", usage: { input: 11, output: 1_000_000 } }), hello());
+  expect(lineOf(await post(gateway, SURFACES[0]))).toMatchObject({ disbelieved: true });
+  expect(lineOf(await post(gateway, SURFACES[0]))).not.toHaveProperty("disbelieved");
+});
