@@ -86,7 +86,10 @@ export function watchAttempt(options: WatchOptions): Watch {
       connectingAt = clock();
       enter("connect");
     },
-    connected: () => enter("first_output"),
+    connected: () => {
+      // An answer may even come before its call is sent whole.
+      if (phase === "connect") enter("first_output");
+    },
     began: () => {
       if (phase === "idle") return;
       progressAt = clock();

@@ -6,6 +6,15 @@ import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./ups
 /** A kept connection that its host has closed says so within a round trip of being used; later it is another fault. */
 const STALE_MS_MAX = 300;
 
+// Why Bun's fetch carries the calls. Beside node:http with a keep-alive Agent and beside undici, at 64, 512 and 2,000
+// streams at a time, with whole answers and with bursts (`bun run bench upstream`), it takes half to two thirds
+// of their memory; over TLS, which is how providers are reached, it takes the least CPU (99 µs a call in bursts
+// of 200, the others 166 and 152; streams alike within a tenth), and only at 2,000 streams at a time over plain
+// HTTP is it a quarter dearer than node:http. It obeys proxies, and unfolds what comes compressed all the
+// same. What it lacks is made up for: a sign of the connection (`lateBody`, 10 to 15 µs a call), another try on a
+// connection kept too long, a TLS connection for every call that runs at a time (`lanes.ts`), and more than 256
+// calls a process (`config/relaunch.ts`).
+
 /**
  * An upstream reached over HTTP. Follows no redirect, so that a call and its credentials go to the
  * operator's host and nowhere else; asks for no compression, which would only delay a stream.

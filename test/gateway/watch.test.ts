@@ -47,6 +47,22 @@ describe("watchAttempt()", () => {
     expect(watched.timedOut).toBe("first_output");
   });
 
+  test("an answer that began before its call was sent whole is held to its silences", async () => {
+    const watched = watch();
+    watched.began();
+    watched.connected();
+    await aborted(watched);
+    expect(watched.timedOut).toBe("idle");
+  });
+
+  test("what comes behind a finish is not waited for longer than ten seconds, or the idle limit", async () => {
+    const watched = watch();
+    watched.connected();
+    watched.finished();
+    await aborted(watched);
+    expect(watched.timedOut).toBe("idle");
+  });
+
   test("a whole answer that began is held to its silences", async () => {
     const watched = watch({ stream: false });
     watched.connected();

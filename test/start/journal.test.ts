@@ -10,6 +10,7 @@ import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { createPaidKey } from "./paid-key.ts";
 
 let upstream: ScriptedUpstream;
 let folder: string;
@@ -20,10 +21,7 @@ beforeEach(async () => {
   upstream = await startScriptedUpstream();
   folder = tempFolder();
   writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 10"));
-  await runTollgate(folder, ["account", "create", "--name", "test"]);
-  await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
-  const key = await runTollgate(folder, ["key", "create", "--account", "test", "--name", "k"]);
-  secret = /sk-tg-[\w-]{43}/.exec(key.stdout)?.[0] ?? "";
+  secret = await createPaidKey(folder);
 });
 afterEach(async () => {
   served?.signal("SIGKILL");

@@ -9,6 +9,7 @@ import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { askChat, createPaidKey } from "./paid-key.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
 account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
@@ -23,10 +24,7 @@ beforeEach(async () => {
   upstream = await startScriptedUpstream();
   folder = tempFolder();
   writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, LIMITS));
-  await runTollgate(folder, ["account", "create", "--name", "test"]);
-  await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
-  const key = await runTollgate(folder, ["key", "create", "--account", "test", "--name", "k"]);
-  secret = /sk-tg-[\w-]{43}/.exec(key.stdout)?.[0] ?? "";
+  secret = await createPaidKey(folder);
 });
 afterEach(async () => {
   served?.signal("SIGKILL");
@@ -40,11 +38,7 @@ async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess
 }
 
 function ask({ url }: ServedProcess, stream = false): Promise<Response> {
-  return fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${secret}` },
-    body: JSON.stringify({ model: "chat", stream, messages: [{ role: "user", content: "Say hello." }] }),
-  });
+  return askChat(url, secret, stream);
 }
 
 async function accountAfterwards(): Promise<unknown> {

@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseUsd } from "../../src/domain/money.ts";
-import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
 import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { askChat, createPaidKey } from "./paid-key.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
 account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
@@ -30,10 +30,7 @@ beforeEach(async () => {
   folder = tempFolder();
   file = join(folder, "tollgate.yaml");
   writeFileSync(file, configAt(1));
-  await runTollgate(folder, ["account", "create", "--name", "test"]);
-  await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
-  const key = await runTollgate(folder, ["key", "create", "--account", "test", "--name", "k"]);
-  secret = /sk-tg-[\w-]{43}/.exec(key.stdout)?.[0] ?? "";
+  secret = await createPaidKey(folder);
 });
 afterEach(async () => {
   served?.signal("SIGKILL");
@@ -53,11 +50,7 @@ async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess
 }
 
 function ask({ url }: ServedProcess, stream = false): Promise<Response> {
-  return fetch(`${url}/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${secret}` },
-    body: JSON.stringify({ model: "chat", stream, messages: [{ role: "user", content: "Say hello." }] }),
-  });
+  return askChat(url, secret, stream);
 }
 
 /** Resolves when the process has logged so many lines with these words. */
