@@ -21,7 +21,9 @@ import type { UpstreamMetrics } from "./telemetry/upstream-metrics.ts";
 import { createTokenCounter } from "./tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 
-/** What a cut request still gets to be settled and told so in, after the drain limit. */
+/** What a cut request gets to be told so in, after the drain limit; others may not even have come whole. */
+const TELL_MS = 500;
+/** And to be settled in. */
 const CUT_MS = 5_000;
 
 /** A gateway that listens. */
@@ -101,7 +103,7 @@ function serveRequests({ host, port, bodyBytesInFlightMax }: Config, parts: Part
     const ended = Promise.all([server.stop(), running.idle()]);
     await waitAtMost(drainMs, ended);
     parts.cut();
-    await waitAtMost(CUT_MS, ended);
+    await waitAtMost(TELL_MS, ended);
     await server.stop(true);
     await waitAtMost(CUT_MS, running.idle());
   };
