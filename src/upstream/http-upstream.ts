@@ -7,10 +7,10 @@ import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./ups
 const STALE_MS_MAX = 300;
 
 // Why Bun's fetch carries the calls. Beside node:http with a keep-alive Agent and beside undici, at 64, 512 and 2,000
-// streams at a time, with whole answers and with bursts (`bun run bench upstream`), it takes half to two thirds
-// of their memory; over TLS, which is how providers are reached, it takes the least CPU (99 µs a call in bursts
-// of 200, the others 166 and 152; streams alike within a tenth), and only at 2,000 streams at a time over plain
-// HTTP is it a quarter dearer than node:http. It obeys proxies, and unfolds what comes compressed all the
+// streams at a time, with whole answers and with bursts (`bun run bench upstream`), it takes the least memory
+// everywhere; over TLS, which is how providers are reached, it is the cheapest (99 µs of CPU a call in bursts of
+// 200, the others 166 and 152) or within a tenth of that; only over plain HTTP, with 512 and more at a time, is it
+// up to a third dearer than node:http. It obeys proxies, and unfolds what comes compressed all the
 // same. What it lacks is made up for: a sign of the connection (`lateBody`, 10 to 15 µs a call), another try on a
 // connection kept too long, a TLS connection for every call that runs at a time (`lanes.ts`), and more than 256
 // calls a process (`config/relaunch.ts`).
