@@ -39,7 +39,7 @@ export async function startFlakyServer(weather: Weather, name: UpstreamName): Pr
     const number = numberOf(body);
     const deed = deedOf(weather, name, number);
     const steps = deed.script(describe(request, body));
-    const answer = deed.isAnswer ? untilLastPiece(steps, () => answered.push(number)) : steps;
+    const answer = deed.isAnswer ? untilFinish(steps, () => answered.push(number)) : steps;
     await playScript(connection.socket, gone, answer);
     connection.isBusy = false;
     underWay -= 1;
@@ -86,18 +86,31 @@ interface FlakySocket {
   isBusy: boolean;
 }
 
-/** Tells when the last piece goes out that is more than the end of the framing. */
-async function* untilLastPiece(
+/**
+ * Tells when the piece goes out with which its finish is said, or the last that is more than the end of the
+ * framing: whose time is over behind its finish has answered all the same.
+ */
+async function* untilFinish(
   steps: Iterable<Step> | AsyncIterable<Step>,
   tell: () => void,
 ): AsyncGenerator<Step> {
   const all = await Array.fromAsync(steps);
   const last = all.findLastIndex((step) => "send" in step && step.send.length > END_OF_CHUNKS.length);
+  let said = "";
+  let isTold = false;
   for (const [index, step] of all.entries()) {
-    if (index === last) tell();
+    if ("send" in step) said += Buffer.from(step.send).toString("latin1");
+    if (!isTold && (index === last || FINISH.test(said.replace(CHUNK_SEAMS, "")))) {
+      isTold = true;
+      tell();
+    }
     yield step;
   }
 }
+
+const FINISH = /(finish|stop)_reason"\s*:\s*"/;
+/** The framing of chunks, which may stand within it. */
+const CHUNK_SEAMS = /\r\n[0-9a-f]+\r\n/g;
 
 const END_OF_CHUNKS = "0\r\n\r\n";
 
