@@ -6,7 +6,7 @@ const SETTLED_MS = 300;
 
 /** Reads a file again and again. */
 export interface Follower {
-  /** Reads it at once, changed or not. */
+  /** Reads it now, changed or not; tells of it once it has settled. */
   request(): void;
   close(): void;
 }

@@ -94,7 +94,7 @@ async function pump(
   };
   for (let ended = body === undefined; !ended && !reader.done; ) {
     const chunk = await body?.read();
-    // Behind its finish an upstream gets one idle limit in all, whatever it goes on saying.
+    // Behind its finish an upstream gets one short limit in all, whatever it goes on saying.
     if (!reader.finished) watch.progress();
     ended = chunk?.done ?? true;
     unsent.bytes += chunk?.value?.byteLength ?? 0;
