@@ -21,8 +21,8 @@ import type { UpstreamMetrics } from "./telemetry/upstream-metrics.ts";
 import { createTokenCounter } from "./tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 
-/** What a cut request gets to be told so in, after the drain limit; others may not even have come whole. */
-const TELL_MS = 500;
+/** What a cut request gets, after the drain limit, to be counted (the first count starts a worker) and told so in. */
+const TELL_MS = 3_000;
 /** And to be settled in. */
 const CUT_MS = 5_000;
 
