@@ -6,8 +6,8 @@ export interface ErrorRow {
   readonly chat: readonly [status: number, type: string];
   /** Status and type on the messages surface. */
   readonly messages: readonly [status: number, type: string];
-  /** The code inside `response.failed` on the responses surface. */
-  readonly responses: string;
+  /** Status on the responses surface, and the code inside its `response.failed`. */
+  readonly responses: readonly [status: number, code: string];
   /** The gRPC status number. */
   readonly grpc: number;
   /** `false` is sent as `x-should-retry: false`; `true` leaves the decision to the client. */
@@ -28,12 +28,10 @@ export const ERRORS = {
     "The request needs more tokens than the tokens-per-minute limit ever admits.",
   ),
   rejected_by_upstream: invalid(400, "The model does not accept this request."),
-  prompt_too_long: {
-    ...invalid(400, "The prompt is too long for this model."),
-    responses: "context_length_exceeded",
-  },
+  prompt_too_long: knownAs(invalid(400, "The prompt is too long for this model."), "context_length_exceeded"),
   wrong_shape: invalid(422, "The request body failed validation."),
   unpriced_field: invalid(422, "The request asks for an option that has no price here."),
+  untranslatable: invalid(422, "The request has a part that no upstream of this model understands."),
 
   unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
   no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),
@@ -156,9 +154,18 @@ function withPath(message: string, path: string | undefined): string {
   return path === undefined ? message : `${message.replace(/\.$/, "")}: ${path}`;
 }
 
-/** How a code is said on the wires; on the responses surface under its own name unless a row says otherwise. */
+/**
+ * How a code is said on the wires; on the responses surface with the messages' status, and under its own name
+ * unless a row says otherwise.
+ */
 function said(code: string, chat: ErrorRow["chat"], messages: ErrorRow["messages"]) {
-  return { code, chat, messages, responses: code, retry: true };
+  const [status] = messages;
+  return { code, chat, messages, responses: [status, code] as const, retry: true };
+}
+
+/** A row under the name that clients of the responses surface know. */
+function knownAs<Row extends Pick<ErrorRow, "responses">>(row: Row, code: string) {
+  return { ...row, responses: [row.responses[0], code] as const };
 }
 
 /** Retrying does not help. */
@@ -169,7 +176,7 @@ function final<Row extends Omit<ErrorRow, "retry">>(row: Row) {
 function invalid(status: number, message: string) {
   const type = "invalid_request_error";
   const row = { ...said("invalid_request", [status, type], [400, type]), grpc: 3, message };
-  return final({ ...row, responses: "invalid_prompt" });
+  return final(knownAs(row, "invalid_prompt"));
 }
 
 function unauthenticated(code: string, message: string) {
@@ -178,7 +185,7 @@ function unauthenticated(code: string, message: string) {
 
 function unpaid(code: string, message: string) {
   const row = { ...everywhere(code, 402, "billing_error"), grpc: 9, message };
-  return final({ ...row, responses: "insufficient_quota" });
+  return final(knownAs(row, "insufficient_quota"));
 }
 
 function forbidden(message: string) {
@@ -192,7 +199,7 @@ function notFound(message: string) {
 
 function throttled(code: string, message: string) {
   const row = everywhere(code, 429, "rate_limit_error");
-  return { ...row, responses: "rate_limit_exceeded", grpc: 8, message };
+  return { ...knownAs(row, "rate_limit_exceeded"), grpc: 8, message };
 }
 
 function fault(message: string) {

@@ -1,4 +1,5 @@
 import { readPrice } from "../catalog/price.ts";
+import { readTraits } from "../catalog/traits.ts";
 import type { Model, Price, Route } from "../domain/model.ts";
 import type { ConfigFile, ModelEntry } from "./schema.ts";
 
@@ -33,6 +34,7 @@ function readRoutes(entry: ModelEntry, price: Price): readonly Route[] {
     priority: route.priority ?? 1,
     weight: route.weight ?? 1,
     price: route.price ? readPrice(route.price) : price,
+    traits: readTraits(route.model, route),
   }));
   return routes.sort((one, other) => one.priority - other.priority);
 }

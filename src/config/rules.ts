@@ -25,6 +25,9 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
   if (!/^\w[\w.-]{0,63}$/.test(name)) {
     problems.add(path, "is no name for an upstream", "1 to 64 letters, digits, dots, dashes and underscores");
   }
+  if (upstream.responses && upstream.protocol === "anthropic") {
+    problems.add([...path, "responses"], "is no part of that protocol", "protocol: openai, or no such key");
+  }
   const fault = upstream.base_url === undefined ? undefined : findBaseUrlFault(upstream.base_url);
   if (fault) problems.add([...path, "base_url"], ...fault);
 }

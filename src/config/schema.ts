@@ -40,6 +40,7 @@ const Upstream = Mapping({
       total_ms: Type.Optional(Count(1, DAY_MS)),
     }),
   ),
+  responses: Type.Optional(Type.Boolean({ description: "true or false" })),
   circuit_failures: Type.Optional(Count(1, 1_000_000)),
   output_limit_field: Type.Optional(
     Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
@@ -58,6 +59,13 @@ const Route = Mapping({
   priority: Type.Optional(Count(0, 1_000)),
   weight: Type.Optional(Count(1, 1_000_000)),
   price: Type.Optional(Price),
+  reasoning: Type.Optional(
+    Type.Union(
+      [Type.Literal("none"), Type.Literal("effort"), Type.Literal("budget"), Type.Literal("adaptive")],
+      { description: "none, effort, budget or adaptive" },
+    ),
+  ),
+  sampling: Type.Optional(Type.Boolean({ description: "true or false" })),
 });
 
 const Model = Mapping({

@@ -36,6 +36,7 @@ function readUpstream(name: string, entry: UpstreamEntry) {
     apiKey: entry.api_key,
     timeouts: readTimeouts(entry.timeouts ?? {}),
     outputLimitField: entry.output_limit_field,
+    hasResponses: entry.responses ?? false,
     circuitFailures: entry.circuit_failures ?? 5,
   };
 }

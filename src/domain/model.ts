@@ -1,8 +1,19 @@
 import { type Nanos, type PicosPerToken, picosToNanos } from "./money.ts";
 import type { Usage } from "./usage.ts";
 
-/** The two wire formats that an upstream can speak and a client can use. */
+/** The two families of wire formats that an upstream can speak. */
 export type Protocol = "openai" | "anthropic";
+
+/** The wire formats by what receipts and logs call them: a client uses one, an upstream speaks one or several. */
+export type Surface = "chat" | "messages" | "responses" | "embeddings";
+
+/** What a model takes, for requests that are translated for it; others are its upstream's to judge. */
+export interface ModelTraits {
+  /** How it is told to reason: not at all, by an effort, or Anthropic's two ways. */
+  readonly reasoning: "none" | "effort" | "budget" | "adaptive";
+  /** Whether it takes a temperature and its like. */
+  readonly sampling: boolean;
+}
 
 /** Prices per token of each class of {@link Usage}. */
 export interface Price {
@@ -22,6 +33,7 @@ export interface Route {
   /** Share of the requests among routes of one priority, from 1. */
   readonly weight: number;
   readonly price: Price;
+  readonly traits: ModelTraits;
 }
 
 /** A model of the catalog, under the name that clients use. */

@@ -1,6 +1,7 @@
 import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
+import type { Exchange } from "../wire/exchange.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";
@@ -16,6 +17,8 @@ export interface AttemptContext {
   readonly hold: OpenHold;
   readonly reply: Reply;
   readonly turn: Turn;
+  /** How client and upstream come to understand each other. */
+  readonly exchange: Exchange;
   /** Clock reading. */
   readonly startedAt: number;
   /** Clock reading by which the request must be over. */
@@ -55,7 +58,7 @@ async function ask(
   context: AttemptContext,
   watch: Watch,
 ): Promise<{ outcome: Outcome; status: number }> {
-  const { call, hold, reply, turn } = context;
+  const { call, exchange, hold, reply, turn } = context;
   const { quote, meter } = hold;
   let status = 0;
   let sent: UpstreamCall | undefined;
@@ -65,7 +68,7 @@ async function ask(
     status = answer.status;
     if (!answer.ok) return { outcome: await readRefusal(answer, context, watch), status };
     const onOutput = turn.trial.began;
-    return { outcome: await relay(answer, { call, quote, meter, watch, reply, onOutput }), status };
+    return { outcome: await relay(answer, { call, exchange, quote, meter, watch, reply, onOutput }), status };
   } catch (fault) {
     watch.abort();
     if (sent) return { outcome: outcomeOf(fault, { watch, gateway, context }), status };
@@ -74,19 +77,22 @@ async function ask(
   }
 }
 
-function printCall({ call, hold, turn }: AttemptContext): UpstreamCall {
+function printCall({ call, exchange, hold, turn }: AttemptContext): UpstreamCall {
+  const { wire, isVerbatim } = exchange;
   const { request, ceiling } = hold.quote;
   return {
-    protocol: call.wire.protocol,
-    path: call.wire.upstreamPath,
-    body: call.wire.printUpstreamRequest(request, {
+    surface: wire.surface,
+    path: wire.upstreamPath,
+    body: exchange.printUpstreamRequest(request, {
       model: turn.route.upstreamModel,
       outputTokensMax: ceiling,
       outputLimitField: turn.upstream.outputLimitField,
+      stream: request.stream,
+      traits: turn.route.traits,
     }),
     stream: request.stream,
-    headers: call.headers,
-    query: call.query,
+    headers: isVerbatim ? { ...wire.headers, ...call.headers } : wire.headers,
+    query: isVerbatim ? call.query : "",
   };
 }
 

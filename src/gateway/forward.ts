@@ -1,5 +1,6 @@
 import type { Route } from "../domain/model.ts";
 import type { Attempt } from "../ledger/ledger.ts";
+import { findExchange } from "../wire/exchange.ts";
 import { attemptRoute, endedBy } from "./attempt.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
@@ -28,7 +29,9 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
     const ended = endedBy(gateway, reply);
     const turn = ended ? undefined : queue.next();
     if (!turn) return { outcome: ended ?? outcome, attempts };
-    const tried = await attemptRoute(gateway, { call, hold, reply, turn, startedAt, deadlineAt });
+    const exchange = findExchange(call.wire, turn.upstream.surfaces);
+    if (!exchange) throw new Error("A route was chosen that cannot be asked");
+    const tried = await attemptRoute(gateway, { call, exchange, hold, reply, turn, startedAt, deadlineAt });
     attempts.push(tried.attempt);
     outcome = tried.outcome;
     if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.hasOutput) return { outcome, attempts };

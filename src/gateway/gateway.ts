@@ -53,6 +53,8 @@ export interface Call {
   readonly allowsClamp: boolean;
   /** Clock reading when the request came in. */
   readonly startedAt: number;
+  /** The same in Unix seconds. */
+  readonly createdAtS: number;
   /** Reads the body once. Throws `not_json`, `body_too_large`, `body_too_slow` or `too_many_body_bytes`. */
   readBody(): Promise<string>;
   /** What the log will say of this request; filled in as it becomes known. */
@@ -65,6 +67,8 @@ export interface Reply {
   readonly signal: AbortSignal;
   /** Adds headers; without effect once the reply is open. */
   setHeaders(headers: Readonly<Record<string, string>>): void;
+  /** Says that the client asked for a stream, in which some refusals must be told. */
+  expectStream(): void;
   /** Says that this answer is a stream: from now on silences are filled. */
   beginStream(): void;
   /**

@@ -2,7 +2,7 @@ import { costOf, type Route } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import { isPlausible, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/wire-protocol.ts";
-import { outputTokensMaxOf, type Quote } from "./quote.ts";
+import { guessInput, outputTokensMaxOf, type Quote } from "./quote.ts";
 
 /** A rough token count of text that nobody has counted yet. */
 const CHARS_PER_TOKEN = 4;
@@ -82,13 +82,9 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     },
     accrued() {
       if (!route || firstOutputAt === undefined) return 0n;
-      const known = reported() ?? { ...NO_USAGE, inputTokens: roughInput(quote) };
+      const known = reported() ?? { ...NO_USAGE, inputTokens: guessInput(quote) };
       const outputTokens = Math.max(known.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
       return costOf({ ...known, outputTokens }, route.price);
     },
   };
-}
-
-function roughInput({ request, inputTokens }: Quote): number {
-  return Math.min(inputTokens, Math.ceil(request.input.textBytes / CHARS_PER_TOKEN));
 }

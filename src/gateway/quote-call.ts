@@ -1,21 +1,19 @@
-import { GatewayError } from "../errors.ts";
 import type { Caller } from "../keys/key.ts";
 import type { ModelRequest } from "../wire/wire-protocol.ts";
 import type { Call, Gateway } from "./gateway.ts";
 import { type Quote, quoteRequest } from "./quote.ts";
-import { routesSpeaking } from "./route.ts";
+import { routesFor } from "./route.ts";
 import { selectModel } from "./select-model.ts";
 
 /**
  * Finds who could answer a request and the most that may cost. Throws `unknown_model`,
- * `model_not_allowed`, `account_suspended`, or `not_built` for a model that only another protocol reaches.
+ * `model_not_allowed`, `account_suspended`, `untranslatable`, or `not_built` for a model that this format cannot reach.
  */
 export function quoteCall(
   { catalog, upstreams }: Gateway,
   { call, caller, request }: { call: Call; caller: Caller; request: ModelRequest },
 ): Quote {
   const model = selectModel(catalog, caller, request.model);
-  const routes = routesSpeaking(call.wire.protocol, model.routes, upstreams);
-  if (routes.length === 0) throw new GatewayError("not_built");
+  const routes = routesFor({ wire: call.wire, request }, model.routes, upstreams);
   return quoteRequest({ model, routes, request, mayClamp: call.allowsClamp || caller.key.allowsClamp });
 }

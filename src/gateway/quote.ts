@@ -7,6 +7,8 @@ import type { ModelRequest } from "../wire/wire-protocol.ts";
 const OUTPUT_TOKENS_MIN = 256;
 /** No tokenizer makes more tokens of ordinary text than one for every two bytes. */
 const BYTES_PER_TOKEN_MIN = 2;
+/** Of ordinary text it is about this. */
+const BYTES_PER_TOKEN_USUAL = 4;
 
 /** The most a request may cost, and how far that may be lowered. */
 export interface Quote {
@@ -77,6 +79,11 @@ export function fitGrant(quote: Quote, granted: Nanos): Quote {
   const forOutput = nanosToPicos(granted - amountOf(quote, 0));
   const affordable = forOutput / (quote.prices.output * BigInt(quote.request.choices));
   return { ...quote, ceiling: Math.max(quote.floor, Number(affordable)) };
+}
+
+/** About how large the input is; nobody pays by it. */
+export function guessInput({ request, inputTokens }: Quote): number {
+  return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN_USUAL));
 }
 
 function boundInput(model: Model, { input }: ModelRequest): number {

@@ -1,10 +1,12 @@
+import type { ReplyHead } from "../wire/ends.ts";
+import type { Exchange } from "../wire/exchange.ts";
 import { createSseDecoder } from "../wire/sse.ts";
 import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import type { Call, Reply } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
 import { failed, type Outcome } from "./outcome.ts";
-import type { Quote } from "./quote.ts";
+import { guessInput, type Quote } from "./quote.ts";
 import { type BodyText, readBounded } from "./read-bounded.ts";
 import type { Watch } from "./watch.ts";
 
@@ -16,6 +18,7 @@ const LINGER_MS = 1000;
 /** What reading one answer takes. */
 export interface Relay {
   readonly call: Call;
+  readonly exchange: Exchange;
   readonly quote: Quote;
   readonly meter: Meter;
   readonly watch: Watch;
@@ -29,7 +32,8 @@ export function relay(answer: Response, context: Relay): Promise<Outcome> {
   return context.quote.request.stream ? relayStream(answer, context) : relayWhole(answer, context);
 }
 
-async function relayWhole(answer: Response, { call, quote, meter, watch, reply }: Relay): Promise<Outcome> {
+async function relayWhole(answer: Response, context: Relay): Promise<Outcome> {
+  const { meter, watch, reply } = context;
   // An answer whose length is known is there; another may begin long after its head.
   if (answer.headers.has("content-length")) watch.began();
   const body = await readBounded(answer, ANSWER_BYTES_MAX, () => {
@@ -38,22 +42,22 @@ async function relayWhole(answer: Response, { call, quote, meter, watch, reply }
   });
   if (body === undefined) return failed("answer_too_large", { isFinal: true });
   if (body.fault && reply.signal.aborted) throw body.fault;
-  const part = readWhole(call, quote, body);
+  const part = readWhole(context, body);
   meter.add(part);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 
 /** A whole answer is one, whatever becomes of its connection: it was paid for. Throws the fault of one cut off. */
-function readWhole({ wire }: Call, { request }: Quote, { text, fault }: BodyText): ReplyPart {
+function readWhole(context: Relay, { text, fault }: BodyText): ReplyPart {
   try {
-    return wire.readWhole(request, text());
+    return context.exchange.readWhole(headOf(context), text());
   } catch (unreadable) {
     throw fault ?? unreadable;
   }
 }
 
 async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
-  const reader = context.call.wire.readStream(context.quote.request);
+  const reader = context.exchange.readStream(headOf(context));
   const unsent: Unsent = { text: "", bytes: 0 };
   try {
     await pump(answer, { reader, unsent }, context);
@@ -65,6 +69,15 @@ async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
   if (!reader.finished) throw new UpstreamFault("The answer ended without a finish");
   if (!context.meter.isReadable) return { kind: "empty" };
   return { kind: "finished", ending: unsent.text + reader.ending() };
+}
+
+function headOf({ call, quote }: Relay): ReplyHead {
+  return {
+    request: quote.request,
+    id: call.id.replaceAll("-", ""),
+    createdAtS: call.createdAtS,
+    inputTokens: guessInput(quote),
+  };
 }
 
 /** What a stream makes us keep, beside what the meter keeps to be counted. */

@@ -1,17 +1,31 @@
-import type { Protocol, Route } from "../domain/model.ts";
+import type { Route } from "../domain/model.ts";
+import { GatewayError } from "../errors.ts";
 import type { Trial } from "../upstream/circuit.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import { findExchange } from "../wire/exchange.ts";
+import type { ModelRequest, WireProtocol } from "../wire/wire-protocol.ts";
 
 /** At most this many routes are tried for one request. */
 const TURNS_MAX = 4;
 
-/** Those routes whose upstream speaks a protocol. */
-export function routesSpeaking(
-  protocol: Protocol,
+/**
+ * Those routes that a request can be put to, in the client's own format or another. Throws `untranslatable` when
+ * some part of it keeps it from all of them, and `not_built` when there is no way at all.
+ */
+export function routesFor(
+  { wire, request }: { readonly wire: WireProtocol; readonly request: ModelRequest },
   routes: readonly Route[],
   upstreams: ReadonlyMap<string, Upstream>,
 ): readonly Route[] {
-  return routes.filter(({ upstream }) => upstreams.get(upstream)?.protocols.includes(protocol));
+  let refusal: GatewayError | undefined;
+  const able = routes.filter(({ upstream }) => {
+    const exchange = findExchange(wire, upstreams.get(upstream)?.surfaces ?? []);
+    const reason = exchange?.refusalOf(request);
+    refusal ??= reason;
+    return exchange !== undefined && reason === undefined;
+  });
+  if (able.length === 0) throw refusal ?? new GatewayError("not_built");
+  return able;
 }
 
 /** A route whose turn it is. Its trial has begun: whoever takes the turn ends it, whatever happens. */

@@ -31,7 +31,7 @@ export function errorResponse(
   if (!error.row.retry) said["x-should-retry"] = "false";
   if (error.retryAfterS !== undefined) said["retry-after"] = String(error.retryAfterS);
   return new Response(wire.printError(error, requestId), {
-    status: error.row[wire.surface][0],
+    status: wire.statusOf(error),
     headers: said,
   });
 }

@@ -11,9 +11,6 @@ import { newRequestId } from "./request-id.ts";
 import type { RunningRequests } from "./running-requests.ts";
 import { readSecret } from "./secret.ts";
 
-/** Client headers that an upstream of the same protocol gets to see. */
-const FORWARDED = ["anthropic-version", "anthropic-beta"] as const;
-
 /** The route of one protocol. Every protocol has this same handler. */
 export function inferenceRoute(wire: WireProtocol, parts: HttpParts) {
   // The body is read by the story itself, after the key is known.
@@ -31,6 +28,7 @@ function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise
     query: request.url.endsWith("?beta=true") ? "?beta=true" : "",
     allowsClamp: request.headers.get("x-tollgate-clamp") === "allow",
     startedAt: gateway.clock(),
+    createdAtS: Math.floor(Date.now() / 1000),
     readBody: body.read,
     record: {},
   };
@@ -81,9 +79,8 @@ function logRequest(
 }
 
 function forwardedHeaders(wire: WireProtocol, headers: Headers): Record<string, string> {
-  if (wire.protocol !== "anthropic") return {};
-  const forwarded: Record<string, string> = { "anthropic-version": "2023-06-01" };
-  for (const name of FORWARDED) {
+  const forwarded: Record<string, string> = {};
+  for (const name of wire.forwardedHeaders) {
     const value = headers.get(name);
     if (value !== null) forwarded[name] = value;
   }

@@ -39,6 +39,7 @@ export function createReply({ requestId, wire, errorWire, signal, onEnd }: Reply
   const headers: Record<string, string> = {};
   let stream: EventStream | undefined;
   let status = 0;
+  let isStreamExpected = false;
 
   function respond(answer: Response): void {
     status = answer.status;
@@ -60,6 +61,9 @@ export function createReply({ requestId, wire, errorWire, signal, onEnd }: Reply
       return status;
     },
     setHeaders: (more) => void Object.assign(headers, more),
+    expectStream() {
+      isStreamExpected = true;
+    },
     beginStream: () => void beginStream(),
     write: (text) => beginStream().write(text),
     end(text) {
@@ -70,8 +74,8 @@ export function createReply({ requestId, wire, errorWire, signal, onEnd }: Reply
     fail(thrown) {
       const error = toGatewayError(thrown);
       onEnd();
-      if (stream?.isOpen) {
-        stream.end(wire.printErrorFrame(error, requestId));
+      if (stream?.isOpen || (isStreamExpected && wire.refusesInStream(error))) {
+        beginStream().end(wire.printErrorFrame(error, requestId));
         return error;
       }
       stream?.abandon();

@@ -28,7 +28,7 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
 
   return {
     name: "demo",
-    protocols: ["openai", "anthropic"],
+    surfaces: ["chat", "messages"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,
     health: createHealth({ failuresMax: Number.POSITIVE_INFINITY, clock: () => performance.now() }),
@@ -52,8 +52,8 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
   };
 }
 
-function printAnswer({ protocol }: UpstreamCall, body: JsonObject, answer: DemoAnswer) {
-  if (protocol === "anthropic") {
+function printAnswer({ surface }: UpstreamCall, body: JsonObject, answer: DemoAnswer) {
+  if (surface === "messages") {
     return { whole: () => printDemoMessage(answer), frames: streamDemoMessage(answer) };
   }
   const options = { choices: readPositive(body.n) ?? 1, includesUsage: includesUsage(body) };

@@ -1,4 +1,4 @@
-import type { Protocol } from "../domain/model.ts";
+import type { Protocol, Surface } from "../domain/model.ts";
 import type { Health } from "./health.ts";
 import type { Lanes } from "./lanes.ts";
 import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
@@ -63,7 +63,7 @@ export function createHttpUpstream(
     }
   }
 
-  return { name, protocols: [protocol], timeouts, outputLimitField, health, send };
+  return { name, surfaces: surfacesOf(options), timeouts, outputLimitField, health, send };
 }
 
 /** A body that is asked for when there is a connection to put it on: the only sign of that which fetch gives. */
@@ -94,6 +94,11 @@ function requestHeaders(call: UpstreamCall): Record<string, string> {
     "accept-encoding": "identity",
     ...call.headers,
   };
+}
+
+function surfacesOf({ protocol, hasResponses }: UpstreamConfig): readonly Surface[] {
+  if (protocol === "anthropic") return ["messages"];
+  return hasResponses ? ["chat", "embeddings", "responses"] : ["chat", "embeddings"];
 }
 
 /** How an upstream of a protocol wants to be told the key. */

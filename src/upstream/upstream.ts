@@ -1,9 +1,9 @@
-import type { Protocol } from "../domain/model.ts";
+import type { Protocol, Surface } from "../domain/model.ts";
 import type { Health } from "./health.ts";
 
 /** One call of an upstream, already in the wire format it speaks. */
 export interface UpstreamCall {
-  readonly protocol: Protocol;
+  readonly surface: Surface;
   /** `WireProtocol.upstreamPath` of the format. */
   readonly path: string;
   readonly body: string;
@@ -35,6 +35,8 @@ export interface UpstreamConfig {
   readonly apiKey: string;
   readonly timeouts: UpstreamTimeouts;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** Whether it speaks OpenAI's responses beside chat completions. */
+  readonly hasResponses: boolean;
   /** After so many failures in a row it gets nothing but probes for a while. */
   readonly circuitFailures: number;
 }
@@ -54,7 +56,8 @@ export interface CallObserver {
 /** A place that answers model requests. */
 export interface Upstream {
   readonly name: string;
-  readonly protocols: readonly Protocol[];
+  /** The formats it speaks. */
+  readonly surfaces: readonly Surface[];
   readonly timeouts: UpstreamTimeouts;
   /** The name it knows the output limit by, when it insists on one. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;

@@ -1,6 +1,8 @@
-import type { Protocol } from "../domain/model.ts";
+import type { ChatRequest } from "../domain/chat-request.ts";
+import type { Surface } from "../domain/model.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { GatewayError } from "../errors.ts";
+import type { ClientEnd, UpstreamEnd } from "./ends.ts";
 
 /** How large the input of a request is, as far as its price can depend on it. */
 export interface InputSize {
@@ -31,6 +33,8 @@ export interface ModelRequest {
   readonly input: InputSize;
   /** The text of the prompt, for a local count; built when called. */
   promptText(): string;
+  /** All of it in no provider's words; read when first called. Throws `untranslatable`, naming what no other format can say. */
+  chat(): ChatRequest;
 }
 
 /** What changes in a body on its way to an upstream; all other bytes stay as they are. */
@@ -94,29 +98,41 @@ export interface PromptTooLong {
  * money and no clock. The same questions have the same file names in each protocol's folder.
  */
 export interface WireProtocol {
-  readonly protocol: Protocol;
-  /** What receipts and logs call the client's side. */
-  readonly surface: "chat" | "messages";
+  readonly surface: Surface;
   /** The route on the gateway. */
   readonly path: `/v1/${string}`;
   /** What follows the upstream's `base_url`. */
   readonly upstreamPath: `/${string}`;
+  /** Headers of every call of an upstream, unless the client's own take their place. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Names of client headers that go on when the body does. */
+  readonly forwardedHeaders: readonly string[];
 
   /** Reads and checks a body. Throws `not_json`, `wrong_shape` or `unpriced_field`. */
   parseRequest(text: string): ModelRequest;
-  printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string;
 
+  // A client and an upstream of this same format: all that may stays as it is, byte for byte.
+  printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string;
   /** A reader for a streamed answer. */
   readStream(request: ModelRequest): ReplyReader;
   /** Reads a whole answer as one part whose `text` is the body for the client. Throws {@link UpstreamFault}. */
   readWhole(request: ModelRequest, text: string): ReplyPart;
+
+  // One of them speaks another; `undefined` for an end that is never translated.
+  readonly client: ClientEnd | undefined;
+  readonly upstream: UpstreamEnd | undefined;
+
   /** Whether a refusal (400, 413, 422) means that the prompt is too long; reads digits, never text. */
   readPromptTooLong(text: string): PromptTooLong | undefined;
 
-  /** Body of an error answer. */
+  /** Status of an error answer. */
+  statusOf(error: GatewayError): number;
+  /** Its body. */
   printError(error: GatewayError, requestId: string): string;
   /** The same inside a stream that has been opened. */
   printErrorFrame(error: GatewayError, requestId: string): string;
+  /** Whether clients that asked for a stream read this refusal only inside one. */
+  refusesInStream(error: GatewayError): boolean;
   /** What fills a silence in an open stream. */
   readonly keepAlive: string;
 }

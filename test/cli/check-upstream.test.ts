@@ -20,6 +20,7 @@ function upstreamAt(baseUrl: string, protocol: Protocol = "openai") {
     apiKey: "k-canary",
     timeouts,
     outputLimitField: undefined,
+    hasResponses: false,
     circuitFailures: 5,
   };
 }

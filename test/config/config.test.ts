@@ -77,6 +77,7 @@ describe("loadConfig", () => {
         priority: 1,
         weight: 1,
         price: model?.price ?? expect.anything(),
+        traits: { reasoning: "none", sampling: true },
       },
     ]);
   });

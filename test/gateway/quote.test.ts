@@ -21,7 +21,16 @@ const PRICE: Price = {
 };
 const MODEL: Model = {
   id: "m",
-  routes: [{ upstream: "u", upstreamModel: "m", priority: 1, weight: 1, price: PRICE }],
+  routes: [
+    {
+      upstream: "u",
+      upstreamModel: "m",
+      priority: 1,
+      weight: 1,
+      price: PRICE,
+      traits: { reasoning: "none", sampling: true },
+    },
+  ],
   contextWindow: 10_000,
   outputTokensMax: 4_000,
   outputTokensDefault: 1_000,
@@ -42,6 +51,9 @@ function request(over: Partial<ModelRequest> = {}): ModelRequest {
     wantsUsage: false,
     input: { textBytes: 100, images: 0, unbounded: false },
     promptText: () => "",
+    chat: () => {
+      throw new Error("Nothing is translated here");
+    },
     ...over,
   };
 }

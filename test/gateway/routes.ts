@@ -13,13 +13,15 @@ const UPSTREAM: Omit<UpstreamConfig, "name"> = {
   apiKey: "none",
   timeouts: { connectMs: 1000, firstOutputMs: 1000, idleMs: 1000, totalMs: 1000 },
   outputLimitField: undefined,
+  hasResponses: false,
   circuitFailures: 5,
 };
 
 /** A route to the model "m" of an upstream. */
 export function route(upstream: string, priority: number, weight = 1): Route {
   const price = { input: 1n, output: 1n, cachedInput: 1n, cacheWrite: 1n, cacheWrite1h: 1n };
-  return { upstream, upstreamModel: "m", priority, weight, price };
+  const traits = { reasoning: "none", sampling: true } as const;
+  return { upstream, upstreamModel: "m", priority, weight, price, traits };
 }
 
 /** The upstreams of some routes, all of them well and nobody called. */

@@ -1,4 +1,4 @@
-import type { Model, Price, Protocol, Route } from "../../src/domain/model.ts";
+import type { Model, ModelTraits, Price, Protocol, Route } from "../../src/domain/model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import type { UpstreamConfig, UpstreamTimeouts } from "../../src/upstream/upstream.ts";
 import type { ScriptedUpstream } from "./scripted-upstream.ts";
@@ -11,6 +11,9 @@ export const TEST_PRICE: Price = {
   cacheWrite: parsePrice("1.25"),
   cacheWrite1h: parsePrice("2.00"),
 };
+
+/** As of a model that nobody knows. */
+const TEST_TRAITS: ModelTraits = { reasoning: "none", sampling: true };
 
 /** Short enough for a test to wait for, long enough for a busy machine. */
 const TEST_TIMEOUTS: UpstreamTimeouts = {
@@ -36,7 +39,7 @@ export function scriptedModel(id: string, protocol: Protocol, more: Partial<Mode
 }
 
 export function scriptedRoute(upstream: string, upstreamModel: string, more: Partial<Route> = {}): Route {
-  return { upstream, upstreamModel, priority: 1, weight: 1, price: TEST_PRICE, ...more };
+  return { upstream, upstreamModel, priority: 1, weight: 1, price: TEST_PRICE, traits: TEST_TRAITS, ...more };
 }
 
 /** Both protocols at one scripted upstream: "scripted-openai" and "scripted-anthropic". */
@@ -59,6 +62,7 @@ export function scriptedUpstream(
     apiKey: "provider-secret",
     timeouts: TEST_TIMEOUTS,
     outputLimitField: undefined,
+    hasResponses: false,
     // A test of one failure after the other shall reach its upstream; what opens a circuit says so.
     circuitFailures: Number.POSITIVE_INFINITY,
     ...more,

@@ -14,7 +14,7 @@ const upstream = createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }
 
 async function ask(): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const call = { protocol: "openai", path: "/", body: "{}", stream: false, headers: {}, query: "" } as const;
+  const call = { surface: "chat", path: "/", body: "{}", stream: false, headers: {}, query: "" } as const;
   const { signal } = new AbortController();
   const answer = await upstream.send(call, { signal, connecting() {}, connected() {}, ended });
   await answer.text();

@@ -16,13 +16,13 @@ function observing(signal: AbortSignal): CallObserver {
   return { signal, connecting: () => {}, connected: () => {}, ended: Promise.resolve() };
 }
 
-function send(protocol: UpstreamCall["protocol"], body: object | string, signal = SIGNAL): Promise<Response> {
+function send(surface: UpstreamCall["surface"], body: object | string, signal = SIGNAL): Promise<Response> {
   const text =
     typeof body === "string" ? body : JSON.stringify({ model: "demo", messages: MESSAGES, ...body });
   const stream = /"stream":true/.test(text);
-  const path = protocol === "openai" ? "/chat/completions" : "/v1/messages";
+  const path = surface === "chat" ? "/chat/completions" : "/v1/messages";
   return createDemoUpstream({ now: () => 1_700_000_000_000 }).send(
-    { protocol, path, body: text, stream, headers: {}, query: "" },
+    { surface, path, body: text, stream, headers: {}, query: "" },
     observing(signal),
   );
 }
@@ -30,10 +30,10 @@ function send(protocol: UpstreamCall["protocol"], body: object | string, signal 
 /** The official clients, with the demo upstream in the place of the network. */
 function clients() {
   const upstream = createDemoUpstream();
-  const fetchOf = (protocol: UpstreamCall["protocol"]) => async (_: unknown, init?: RequestInit) => {
+  const fetchOf = (surface: UpstreamCall["surface"]) => async (_: unknown, init?: RequestInit) => {
     const body = String(init?.body);
     const call = {
-      protocol,
+      surface,
       path: "/",
       body,
       stream: JSON.parse(body).stream === true,
@@ -43,14 +43,14 @@ function clients() {
     return upstream.send(call, observing(init?.signal ?? SIGNAL));
   };
   return {
-    openai: new OpenAI({ apiKey: "k", fetch: fetchOf("openai"), maxRetries: 0 }),
-    anthropic: new Anthropic({ apiKey: "k", fetch: fetchOf("anthropic"), maxRetries: 0 }),
+    openai: new OpenAI({ apiKey: "k", fetch: fetchOf("chat"), maxRetries: 0 }),
+    anthropic: new Anthropic({ apiKey: "k", fetch: fetchOf("messages"), maxRetries: 0 }),
   };
 }
 
 describe("whole answers", () => {
   test("echo what the user said last, with usage that adds up", async () => {
-    const chat = await (await send("openai", {})).json();
+    const chat = await (await send("chat", {})).json();
     expect(chat.choices).toEqual([
       {
         index: 0,
@@ -61,7 +61,7 @@ describe("whole answers", () => {
     ]);
     expect(chat.usage).toMatchObject({ prompt_tokens: 10, completion_tokens: 6, total_tokens: 16 });
 
-    const message = await (await send("anthropic", { max_tokens: 100 })).json();
+    const message = await (await send("messages", { max_tokens: 100 })).json();
     expect(message.content).toEqual([
       { type: "text", text: "You said: how are you today?", citations: null },
     ]);
@@ -69,10 +69,10 @@ describe("whole answers", () => {
   });
 
   test("stop at the output limit and say so", async () => {
-    const chat = await (await send("openai", { max_completion_tokens: 3 })).json();
+    const chat = await (await send("chat", { max_completion_tokens: 3 })).json();
     expect(chat.choices[0]).toMatchObject({ message: { content: "You said: how" }, finish_reason: "length" });
     expect(chat.usage.completion_tokens).toBe(3);
-    const message = await (await send("anthropic", { max_tokens: 1 })).json();
+    const message = await (await send("messages", { max_tokens: 1 })).json();
     expect(message).toMatchObject({
       content: [{ text: "You" }],
       stop_reason: "max_tokens",
@@ -81,12 +81,12 @@ describe("whole answers", () => {
   });
 
   test("at exactly the limit are complete", async () => {
-    const chat = await (await send("openai", { max_tokens: 6 })).json();
+    const chat = await (await send("chat", { max_tokens: 6 })).json();
     expect(chat.choices[0].finish_reason).toBe("stop");
   });
 
   test("give as many choices as were asked for, and count them all", async () => {
-    const chat = await (await send("openai", { n: 3 })).json();
+    const chat = await (await send("chat", { n: 3 })).json();
     expect(chat.choices.map((choice: { index: number }) => choice.index)).toEqual([0, 1, 2]);
     expect(chat.usage.completion_tokens).toBe(18);
   });
@@ -97,16 +97,16 @@ describe("whole answers", () => {
       { type: "image_url", image_url: { url: "x" } },
       { type: "text", text: "here" },
     ];
-    const parts = await (await send("openai", { messages: [{ role: "user", content }] })).json();
+    const parts = await (await send("chat", { messages: [{ role: "user", content }] })).json();
     expect(parts.choices[0].message.content).toMatch(/^You said: look\s+here$/);
-    const silence = await (await send("openai", { messages: [{ role: "user", content: "  " }] })).json();
+    const silence = await (await send("chat", { messages: [{ role: "user", content: "  " }] })).json();
     expect(silence.choices[0].message.content).toBe("You said nothing.");
   });
 
   test("bound the output in characters too, however long a word is", async () => {
     const content = "𝄞".repeat(1_000_000);
     const { choices, usage } = await (
-      await send("openai", { max_tokens: 10, messages: [{ role: "user", content }] })
+      await send("chat", { max_tokens: 10, messages: [{ role: "user", content }] })
     ).json();
     expect(choices[0].message.content.length).toBeLessThan(300);
     expect(choices[0].message.content.isWellFormed()).toBe(true);
@@ -114,17 +114,17 @@ describe("whole answers", () => {
   });
 
   test("are the same for the same request", async () => {
-    expect(await (await send("openai", {})).text()).toBe(await (await send("openai", {})).text());
+    expect(await (await send("chat", {})).text()).toBe(await (await send("chat", {})).text());
   });
 
   test("refuse what is no JSON object", async () => {
-    expect((await send("openai", "[]")).status).toBe(400);
+    expect((await send("chat", "[]")).status).toBe(400);
   });
 });
 
 describe("streams", () => {
   test("hold the same text as the whole answer, a token an event", async () => {
-    const text = await (await send("openai", { stream: true })).text();
+    const text = await (await send("chat", { stream: true })).text();
     const chunks = text.split("\n\n").filter((frame) => frame.startsWith("data: {"));
     const words = chunks.map((frame) => JSON.parse(frame.slice(6)).choices[0].delta.content ?? "");
     expect(words).toEqual(["", "You", " said:", " how", " are", " you", " today?", ""]);
@@ -133,9 +133,7 @@ describe("streams", () => {
   });
 
   test("say usage at the end when asked", async () => {
-    const text = await (
-      await send("openai", { stream: true, stream_options: { include_usage: true } })
-    ).text();
+    const text = await (await send("chat", { stream: true, stream_options: { include_usage: true } })).text();
     const last = text.split("\n\n").at(-3)?.slice(6) ?? "";
     expect(JSON.parse(last)).toMatchObject({
       choices: [],
@@ -146,7 +144,7 @@ describe("streams", () => {
   test("make no event before it is asked for", async () => {
     const pauseMs = 40;
     const body = JSON.stringify({ model: "demo", messages: MESSAGES, stream: true });
-    const call = { protocol: "openai", path: "/", body, stream: true, headers: {}, query: "" } as const;
+    const call = { surface: "chat", path: "/", body, stream: true, headers: {}, query: "" } as const;
     const reader = (await createDemoUpstream({ pauseMs }).send(call, observing(SIGNAL))).body?.getReader();
     await reader?.read();
     await Bun.sleep(3 * pauseMs);
@@ -158,7 +156,7 @@ describe("streams", () => {
 
   test("end at once with the signal's reason when it aborts", async () => {
     const abort = new AbortController();
-    const response = await send("anthropic", { stream: true, max_tokens: 100 }, abort.signal);
+    const response = await send("messages", { stream: true, max_tokens: 100 }, abort.signal);
     const reader = response.body?.getReader();
     await reader?.read();
     const pending = reader?.read();
@@ -168,7 +166,7 @@ describe("streams", () => {
   });
 
   test("do not begin once the signal has aborted", async () => {
-    await expect(send("openai", {}, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
+    await expect(send("chat", {}, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   });
 
   test("give way to other work between two events", async () => {
@@ -180,7 +178,7 @@ describe("streams", () => {
       if (!isOver) setImmediate(turn);
     };
     setImmediate(turn);
-    await (await send("openai", { stream: true, messages })).text();
+    await (await send("chat", { stream: true, messages })).text();
     isOver = true;
     expect(turns).toBeGreaterThan(100);
   });
@@ -225,7 +223,7 @@ describe("the official clients", () => {
 test("a prompt of spaces, however long, is answered at once", async () => {
   const content = `a${" ".repeat(1_000_000)}b${" ".repeat(1_000_000)}`;
   const startedAt = performance.now();
-  const answer = await send("openai", { messages: [{ role: "user", content }] });
+  const answer = await send("chat", { messages: [{ role: "user", content }] });
   expect(answer.status).toBe(200);
   expect(performance.now() - startedAt).toBeLessThan(1_000);
 });

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const BODY = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Grüße, 你好 👋" }] });
 const CALL = {
-  protocol: "openai",
+  surface: "chat",
   path: "/chat/completions",
   body: BODY,
   stream: false,

@@ -15,3 +15,7 @@ export function printError(error: GatewayError, requestId: string): string {
 export function printErrorFrame(error: GatewayError, requestId: string): string {
   return printSse({ event: "error", data: printError(error, requestId) });
 }
+
+export function statusOf(error: GatewayError): number {
+  return error.row.messages[0];
+}

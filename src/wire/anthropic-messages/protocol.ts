@@ -1,7 +1,7 @@
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import { printSse } from "../sse.ts";
 import type { WireProtocol } from "../wire-protocol.ts";
-import { printError, printErrorFrame } from "./error.ts";
+import { printError, printErrorFrame, statusOf } from "./error.ts";
 import { readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
@@ -13,16 +13,22 @@ const TOO_LONG: TooLongPhrases = {
 
 /** Anthropic's messages. */
 export const anthropicMessages: WireProtocol = {
-  protocol: "anthropic",
   surface: "messages",
   path: "/v1/messages",
   upstreamPath: "/v1/messages",
+  // The version that still takes a temperature; a client that says its own keeps it.
+  headers: { "anthropic-version": "2023-06-01" },
+  forwardedHeaders: ["anthropic-version", "anthropic-beta"],
   parseRequest,
   printUpstreamRequest,
   readStream,
   readWhole,
+  client: undefined,
+  upstream: undefined,
   readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
+  statusOf,
   printError,
   printErrorFrame,
+  refusesInStream: () => false,
   keepAlive: printSse({ event: "ping", data: '{"type": "ping"}' }),
 };

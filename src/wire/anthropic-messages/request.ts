@@ -1,4 +1,5 @@
 import { editMembers, sayOnce } from "../json-text.ts";
+import { lazily } from "../lazily.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import {
@@ -15,6 +16,7 @@ import {
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { sizeOfMessages } from "./input-size.ts";
+import { readChatRequest } from "./read-request.ts";
 
 /** Reads and checks a messages body. Roles, block types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
@@ -36,6 +38,7 @@ export function parseRequest(text: string): ModelRequest {
     wantsUsage: true,
     input: inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
     promptText: () => promptTextOf(text),
+    chat: lazily(() => readChatRequest(text)),
   };
 }
 

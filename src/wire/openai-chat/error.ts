@@ -11,3 +11,7 @@ export function printError(error: GatewayError): string {
 export function printErrorFrame(error: GatewayError): string {
   return printSse({ data: printError(error) });
 }
+
+export function statusOf(error: GatewayError): number {
+  return error.row.chat[0];
+}

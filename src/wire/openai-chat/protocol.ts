@@ -1,6 +1,6 @@
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import type { WireProtocol } from "../wire-protocol.ts";
-import { printError, printErrorFrame } from "./error.ts";
+import { printError, printErrorFrame, statusOf } from "./error.ts";
 import { readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
@@ -18,16 +18,21 @@ const TOO_LONG: TooLongPhrases = {
 
 /** OpenAI's chat completions, which most hosts of open models speak too. */
 export const openaiChat: WireProtocol = {
-  protocol: "openai",
   surface: "chat",
   path: "/v1/chat/completions",
   upstreamPath: "/chat/completions",
+  headers: {},
+  forwardedHeaders: [],
   parseRequest,
   printUpstreamRequest,
   readStream,
   readWhole,
+  client: undefined,
+  upstream: undefined,
   readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
+  statusOf,
   printError,
   printErrorFrame,
+  refusesInStream: () => false,
   keepAlive: ": ping\n\n",
 };

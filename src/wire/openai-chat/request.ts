@@ -1,6 +1,7 @@
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../json-read.ts";
 import { editMembers, sayOnce } from "../json-text.ts";
+import { lazily } from "../lazily.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import {
@@ -16,6 +17,7 @@ import {
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { sizeOfChat } from "./input-size.ts";
+import { readChatRequest } from "./read-request.ts";
 
 const CHOICES_MAX = 128;
 
@@ -40,6 +42,7 @@ export function parseRequest(text: string): ModelRequest {
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
     input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
     promptText: () => promptTextOf(text),
+    chat: lazily(() => readChatRequest(text)),
   };
 }
 

@@ -20,6 +20,7 @@ export async function createFetchClient(url: string): Promise<Client> {
       apiKey: "bench",
       timeouts: { connectMs: NEVER_MS, firstOutputMs: NEVER_MS, idleMs: NEVER_MS, totalMs: NEVER_MS },
       outputLimitField: undefined,
+      hasResponses: false,
       circuitFailures: CIRCUIT_FAILURES,
     },
     {
@@ -29,7 +30,7 @@ export async function createFetchClient(url: string): Promise<Client> {
   );
   return async ({ kind, body, signal }) => {
     const call = {
-      protocol: "openai",
+      surface: "chat",
       path: "/chat/completions",
       body,
       stream: kind === "stream",

@@ -1,0 +1,60 @@
+import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../domain/chat-event.ts";
+import type { ChatReply } from "../domain/chat-reply.ts";
+import type { ChatRequest } from "../domain/chat-request.ts";
+import type { ModelTraits } from "../domain/model.ts";
+import type { ModelRequest, SseEvent, UpstreamRequestOptions } from "./wire-protocol.ts";
+
+/** What an answer that is printed anew says of itself. */
+export interface ReplyHead {
+  readonly request: ModelRequest;
+  /** Letters and digits that name the answer. */
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdAtS: number;
+  /** A guess, for formats that name the input before the upstream has counted it. */
+  readonly inputTokens: number;
+}
+
+/** What a body that is printed anew needs beside the request itself. */
+export interface PrintOptions extends UpstreamRequestOptions {
+  readonly stream: boolean;
+  readonly traits: ModelTraits;
+}
+
+/** Reads one streamed answer into events. One per answer. */
+export interface EventReader {
+  /** Reads one SSE event: at most one finish in all, and behind it nothing but usage. Throws {@link UpstreamFault}. */
+  read(event: SseEvent): readonly ChatEvent[];
+  readonly finished: boolean;
+  /** Whether the upstream has said its last event. */
+  readonly done: boolean;
+}
+
+/** Prints one answer as a stream for a client. One per answer. */
+export interface EventPrinter {
+  /** What the client gets to see of one event, with whatever must stand before it; "" for nothing. */
+  print(event: OutputEvent): string;
+  /** The rest, from the finish on. Throws {@link UpstreamFault} when what came cannot be ended well. */
+  end(finish: FinishEvent, usage: UsageEvent | undefined): string;
+}
+
+/** The client's end of a format, for answers that came in another. */
+export interface ClientEnd {
+  printStream(head: ReplyHead): EventPrinter;
+  /** Throws {@link UpstreamFault} for an answer that the format cannot say. */
+  printWhole(head: ReplyHead, reply: ChatReply): string;
+}
+
+/** The upstream's end of a format, for requests that came in another. */
+export interface UpstreamEnd {
+  /** Longest tool name and longest id of a call that its hosts take. */
+  readonly nameCharsMax: number;
+  readonly idCharsMax: number;
+  /** Where in the client's body something stands that this format cannot say and the client would miss. */
+  findUntranslatable(request: ChatRequest): string | undefined;
+  /** The body, with the model, the limit and the stream flag of the options. */
+  printRequest(request: ChatRequest, options: PrintOptions): string;
+  readStream(): EventReader;
+  /** The events of a whole answer: output, one finish, usage if reported. Throws {@link UpstreamFault}. */
+  readWhole(text: string): readonly ChatEvent[];
+}

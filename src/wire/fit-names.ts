@@ -1,0 +1,62 @@
+import type { ChatRequest, Part, Turn } from "../domain/chat-request.ts";
+
+/** The longest names and ids that the hosts of a format take; all take letters, digits, _ and -. */
+interface NameLimits {
+  readonly nameCharsMax: number;
+  readonly idCharsMax: number;
+}
+
+/** A request whose tool names and ids of calls a host takes, and the way back for names in its answer. */
+interface FittedRequest {
+  readonly request: ChatRequest;
+  restore(name: string): string;
+}
+
+const HASH_CHARS = 8;
+
+/** Shortens what is too long to its beginning and a hash, always to the same, so that calls and results still meet. */
+export function fitNames(request: ChatRequest, { nameCharsMax, idCharsMax }: NameLimits): FittedRequest {
+  const fitName = (name: string) => fit(name, nameCharsMax);
+  const originals = new Map<string, string>();
+  for (const { name } of request.tools) if (fitName(name) !== name) originals.set(fitName(name), name);
+  const { toolChoice } = request;
+  return {
+    request: {
+      ...request,
+      turns: fitTurns(request.turns, { fitName, fitId: (id) => fit(id, idCharsMax) }),
+      tools:
+        originals.size === 0
+          ? request.tools
+          : request.tools.map((tool) => ({ ...tool, name: fitName(tool.name) })),
+      toolChoice: toolChoice?.kind === "tool" ? { kind: "tool", name: fitName(toolChoice.name) } : toolChoice,
+    },
+    restore: (name) => originals.get(name) ?? name,
+  };
+}
+
+interface Fit {
+  fitName(name: string): string;
+  fitId(id: string): string;
+}
+
+function fitTurns(turns: readonly Turn[], how: Fit): readonly Turn[] {
+  return turns.map((turn) =>
+    turn.parts.some(isOfTool) ? { ...turn, parts: turn.parts.map((part) => fitPart(part, how)) } : turn,
+  );
+}
+
+function isOfTool({ kind }: Part): boolean {
+  return kind === "tool_call" || kind === "tool_result";
+}
+
+function fitPart(part: Part, { fitName, fitId }: Fit): Part {
+  if (part.kind === "tool_call") return { ...part, id: fitId(part.id), name: fitName(part.name) };
+  return part.kind === "tool_result" ? { ...part, callId: fitId(part.callId) } : part;
+}
+
+function fit(name: string, charsMax: number): string {
+  if (name.length <= charsMax && /^[\w-]+$/.test(name)) return name;
+  const hash = new Bun.CryptoHasher("sha256").update(name).digest("hex").slice(0, HASH_CHARS);
+  const head = name.slice(0, charsMax - HASH_CHARS - 1).replaceAll(/[^\w-]/g, "_");
+  return `${head}_${hash}`;
+}
