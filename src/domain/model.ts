@@ -41,8 +41,9 @@ export interface Model {
   readonly id: string;
   /** Sorted by priority; never empty. */
   readonly routes: readonly Route[];
-  /** Most tokens that input and output may have together. */
+  /** Most tokens that input and output may have together; of embeddings, each prompt. */
   readonly contextWindow: number;
+  /** 0 for a model that only embeds. */
   readonly outputTokensMax: number;
   /** The ceiling that is sent for a request which names none. */
   readonly outputTokensDefault: number;

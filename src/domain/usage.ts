@@ -29,15 +29,20 @@ export function totalTokensOf(usage: Usage): number {
   return inputTokensOf(usage) + usage.outputTokens;
 }
 
+/** Whether all of it are whole numbers from 0: a client is told no other. */
+export function isCounted(usage: Usage): boolean {
+  const counts = Object.values(usage) as number[];
+  return counts.every((count) => Number.isSafeInteger(count) && count >= 0);
+}
+
 /**
- * Whether a reported usage can be true: whole numbers from 0, no more input than the context window
- * and no more output than was asked for plus a tenth. What cannot be true counts as missing.
+ * Whether a reported usage can be true: whole numbers from 0, no more input than the context
+ * window takes and no more output than was asked for plus a tenth. What cannot be true counts as missing.
  */
 export function isPlausible(
   usage: Usage,
-  bounds: { contextWindow: number; outputTokensMax: number },
+  bounds: { inputTokensMax: number; outputTokensMax: number },
 ): boolean {
-  const counts = Object.values(usage) as number[];
-  if (!counts.every((count) => Number.isSafeInteger(count) && count >= 0)) return false;
-  return inputTokensOf(usage) <= bounds.contextWindow && usage.outputTokens <= bounds.outputTokensMax * 1.1;
+  if (!isCounted(usage)) return false;
+  return inputTokensOf(usage) <= bounds.inputTokensMax && usage.outputTokens <= bounds.outputTokensMax * 1.1;
 }

@@ -1,4 +1,5 @@
 import type { ChatRequest, Part, Turn } from "../domain/chat-request.ts";
+import { shortHash } from "./short-hash.ts";
 
 /** The longest names and ids that the hosts of a format take; all take letters, digits, _ and -. */
 interface NameLimits {
@@ -56,7 +57,6 @@ function fitPart(part: Part, { fitName, fitId }: Fit): Part {
 
 function fit(name: string, charsMax: number): string {
   if (name.length <= charsMax && /^[\w-]+$/.test(name)) return name;
-  const hash = new Bun.CryptoHasher("sha256").update(name).digest("hex").slice(0, HASH_CHARS);
   const head = name.slice(0, charsMax - HASH_CHARS - 1).replaceAll(/[^\w-]/g, "_");
-  return `${head}_${hash}`;
+  return `${head}_${shortHash(name, HASH_CHARS)}`;
 }

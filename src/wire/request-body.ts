@@ -76,6 +76,18 @@ export function readList(body: JsonObject, field: string): readonly unknown[] {
   return value;
 }
 
+/** A number, `undefined` when it is left out or null. */
+export function readNumber(body: JsonObject, field: string): number | undefined {
+  const value = body[field] ?? undefined;
+  if (value !== undefined && typeof value !== "number") refuse(field);
+  return value;
+}
+
+/** A text; the path names it in a refusal. */
+export function requireText(value: unknown, path: string): string {
+  return typeof value === "string" ? value : refuse(path);
+}
+
 /** A reasoning budget in whole tokens; 0 for what is none, which is the upstream's to refuse. */
 export function readBudget(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.ceil(value) : 0;
@@ -94,8 +106,14 @@ export function requireOneOf(body: JsonObject, field: string, values: readonly u
   throw new GatewayError("unpriced_field", { path: field });
 }
 
-function refuse(path: string): never {
+/** Throws `wrong_shape`, naming a place in the body. */
+export function refuse(path: string): never {
   throw new GatewayError("wrong_shape", { path });
+}
+
+/** Throws `untranslatable`, naming what the client would miss in another format. */
+export function refuseUntranslatable(path: string): never {
+  throw new GatewayError("untranslatable", { path });
 }
 
 function parseJson(text: string): unknown {
@@ -116,8 +134,9 @@ function countMembers(body: JsonObject): number {
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (typeof value !== "object" || value === null) continue;
-    const children = Object.values(value);
-    if (!Array.isArray(value)) members += children.length;
+    // The elements of a long list, copied as the values of an object, take a thousand times as long.
+    const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+    if (children !== value) members += children.length;
     for (const child of children) if (typeof child === "object") waiting.push(child);
   }
   return members;

@@ -10,8 +10,14 @@ export interface InputSize {
   readonly textBytes: number;
   /** Inline images. */
   readonly images: number;
-  /** A remote file, an inline document or a server tool: the input may fill the context window. */
+  /** A remote file or an inline document: the input may fill the context window. */
   readonly unbounded: boolean;
+  /** A tool that runs at the upstream: the same, unless translation leaves the tool out. */
+  readonly serverTools: boolean;
+  /** How many prompts there are, each of which may fill the context window; one when left out. */
+  readonly prompts?: number | undefined;
+  /** Tokens that the client sent as ids: they are counted, and in no text. */
+  readonly tokenIds?: number | undefined;
 }
 
 /** What the gateway must know of a request; everything else goes through in `text`, unread. */
@@ -20,7 +26,7 @@ export interface ModelRequest {
   readonly text: string;
   readonly model: string;
   readonly stream: boolean;
-  /** The client's own output limit, from 1. */
+  /** The client's own output limit, from 1; 0 for what has no output. */
   readonly outputTokensMax: number | undefined;
   /** The name the client has for it, where the protocol has two. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
@@ -83,6 +89,13 @@ export interface SseEvent {
 /** The upstream broke its own protocol or said it failed. Carries nothing of what it said. */
 export class UpstreamFault extends Error {
   override readonly name = "UpstreamFault";
+  /** Set when what failed is the request: a provider may say only inside its answer that the prompt is too long. */
+  readonly promptTooLong: PromptTooLong | undefined;
+
+  constructor(message: string, promptTooLong?: PromptTooLong) {
+    super(message);
+    this.promptTooLong = promptTooLong;
+  }
 }
 
 /**

@@ -1,4 +1,14 @@
+import type { ChatEvent, FinishEvent, FinishReason } from "../../domain/chat-event.ts";
+import { isJsonObject, type JsonObject, readText } from "../json-read.ts";
 import { UpstreamFault } from "../wire-protocol.ts";
+
+/** Anthropic's words; one that is not here stands for an ordinary end. */
+const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["tool_use", "tool_calls"],
+  ["refusal", "content_filter"],
+]);
 
 /**
  * Why a message finished, `undefined` while it has not. New reasons come with new models and clients take
@@ -14,4 +24,16 @@ export function readStopReason(value: unknown): string | undefined {
 /** A refusal is readable though it may hold no text. */
 export function isRefusal(stopReason: string | undefined): boolean {
   return stopReason === "refusal";
+}
+
+/** The finish, behind the explanation of a refusal if there is one. `said` is what holds the stop reason. */
+export function finishEvents(stopReason: string, said: JsonObject): readonly ChatEvent[] {
+  const finish: FinishEvent = {
+    kind: "finish",
+    reason: FINISHES.get(stopReason) ?? "stop",
+    stopSequence: stopReason === "stop_sequence" ? readText(said.stop_sequence) || undefined : undefined,
+  };
+  const details = isRefusal(stopReason) && isJsonObject(said.stop_details) ? said.stop_details : {};
+  const text = readText(details.explanation);
+  return text === "" ? [finish] : [{ kind: "refusal", text }, finish];
 }

@@ -1,5 +1,12 @@
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
-import { type PartSize, sumOfSizes, TEXT_SIZE, UNBOUNDED_SIZE } from "../part-size.ts";
+import {
+  imageSize,
+  type PartSize,
+  SERVER_TOOL_SIZE,
+  sumOfSizes,
+  TEXT_SIZE,
+  UNBOUNDED_SIZE,
+} from "../part-size.ts";
 
 /** Blocks whose tokens are all in the body's text. Every other block may be anything. */
 const TEXT_BLOCKS = new Set([
@@ -24,8 +31,9 @@ const NESTING_MAX = 4;
 export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): PartSize {
   const isRemote =
     REMOTE_FIELDS.some((field) => isSet(body[field])) || readArray(body.mcp_servers).length > 0;
-  if (isRemote || readArray(body.tools).some(runsAtUpstream)) return UNBOUNDED_SIZE;
+  if (isRemote) return UNBOUNDED_SIZE;
   return sumOfSizes([
+    readArray(body.tools).some(runsAtUpstream) ? SERVER_TOOL_SIZE : TEXT_SIZE,
     sizeOfContent(body.system),
     ...messages.map((message) => sizeOfContent(message.content)),
   ]);
@@ -51,10 +59,10 @@ function sizeOfBlock(block: unknown, depth: number): PartSize {
 function sizeOfImage(source: unknown): PartSize {
   if (!isJsonObject(source)) return UNBOUNDED_SIZE;
   const { type, media_type: mediaType, data } = source;
-  if (type === "url" || type === "file") return { images: 1, inlineChars: 0, isUnbounded: false };
+  if (type === "url" || type === "file") return imageSize(0);
   const isImage = type === "base64" && typeof mediaType === "string" && mediaType.startsWith("image/");
   if (!isImage || typeof data !== "string") return UNBOUNDED_SIZE;
-  return { images: 1, inlineChars: data.length, isUnbounded: false };
+  return imageSize(data.length);
 }
 
 function sizeOfDocument(source: unknown, depth: number): PartSize {

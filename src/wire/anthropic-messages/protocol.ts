@@ -2,6 +2,12 @@ import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import { printSse } from "../sse.ts";
 import type { WireProtocol } from "../wire-protocol.ts";
 import { printError, printErrorFrame, statusOf } from "./error.ts";
+import { findUntranslatable } from "./find-untranslatable.ts";
+import { printEvents } from "./print-events.ts";
+import { printReply } from "./print-reply.ts";
+import { printRequest } from "./print-request.ts";
+import { readEvents } from "./read-events.ts";
+import { readReply } from "./read-reply.ts";
 import { readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
@@ -23,8 +29,15 @@ export const anthropicMessages: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: undefined,
-  upstream: undefined,
+  client: { printStream: printEvents, printWhole: printReply },
+  upstream: {
+    nameCharsMax: 128,
+    idCharsMax: 64,
+    findUntranslatable,
+    printRequest,
+    readStream: readEvents,
+    readWhole: readReply,
+  },
   readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
   statusOf,
   printError,

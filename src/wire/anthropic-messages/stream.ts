@@ -1,19 +1,12 @@
-import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json-read.ts";
+import { isJsonObject, type JsonObject } from "../json-read.ts";
 import { editMembers } from "../json-text.ts";
 import { type Content, NO_CONTENT, SILENT } from "../reply-part.ts";
-import {
-  type ModelRequest,
-  type ReplyPart,
-  type ReplyReader,
-  type SseEvent,
-  UpstreamFault,
-} from "../wire-protocol.ts";
+import { type ModelRequest, type ReplyPart, type ReplyReader, UpstreamFault } from "../wire-protocol.ts";
 import { readBlock, readDelta } from "./content.ts";
 import { createEnding } from "./ending.ts";
 import { isRefusal, readStopReason } from "./finish-reason.ts";
+import { parseEvent, requireEventType } from "./sse-event.ts";
 import { createUsageReader } from "./usage.ts";
-
-const EVENT_NAME = /^\w{1,64}$/;
 
 /**
  * Reads a streamed message. Events pass byte for byte, thinking and signatures included, but for the
@@ -58,8 +51,7 @@ export function readStream(request: ModelRequest): ReplyReader {
   };
 
   const readEvent = (event: JsonObject, data: string): ReplyPart => {
-    const type = readText(event.type);
-    if (!EVENT_NAME.test(type)) throw new UpstreamFault("An event has no type");
+    const type = requireEventType(event);
     if (type === "message_start") return start(event, data);
     if (type === "ping") return { ...SILENT, text: ending.pass(type, data) };
     if (!isStarted) throw new UpstreamFault("The message has no start");
@@ -90,14 +82,6 @@ export function readStream(request: ModelRequest): ReplyReader {
       return ending.print();
     },
   };
-}
-
-function parseEvent(event: SseEvent): JsonObject | undefined {
-  const parsed = parseJsonObject(event.data);
-  if (event.event === "error" || parsed?.type === "error" || parsed?.error) {
-    throw new UpstreamFault("The upstream reported an error");
-  }
-  return parsed;
 }
 
 function readContent(type: string, event: JsonObject): Content {

@@ -7,6 +7,7 @@ const COUNTED = [
   "cache_creation_input_tokens",
   "cache_read_input_tokens",
   "cache_creation",
+  "output_tokens_details",
 ] as const;
 
 /**
@@ -30,6 +31,12 @@ export function readUsage(usage: JsonObject): Usage | undefined {
   };
 }
 
+/** How much of the output was thinking, where the upstream tells. */
+export function readThinkingTokens({ output_tokens_details: details }: JsonObject): number | undefined {
+  const tokens = isJsonObject(details) ? details.thinking_tokens : undefined;
+  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
+}
+
 /** A report that cannot be true: it takes back what was reported before. */
 const UNREADABLE: Usage = Object.freeze({ ...NO_USAGE, outputTokens: Number.NaN });
 
@@ -49,6 +56,7 @@ export function createUsageReader() {
 
   return {
     readStart: read,
+    thinkingTokens: () => known && readThinkingTokens(known),
 
     /** The start speaks of one output token whatever will follow: a finish on that word alone is no report. */
     readDelta(reported: unknown, isFinished: boolean): Usage | undefined {

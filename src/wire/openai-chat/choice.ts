@@ -19,11 +19,11 @@ export function createChoiceReader() {
   let isFirst = true;
   let isFinished = false;
 
-  const editsOfDelta = (delta: JsonObject, streamId: string): Edits => {
+  const editsOfDelta = (delta: JsonObject, place: string): Edits => {
     const edits: Edits = {};
     if (isFirst && readText(delta.role) === "") edits.role = () => '"assistant"';
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
-      const editCalls = toolCalls.read(delta.tool_calls, streamId);
+      const editCalls = toolCalls.read(delta.tool_calls, place);
       if (editCalls) edits.tool_calls = editCalls;
     }
     isFirst = false;
@@ -42,9 +42,9 @@ export function createChoiceReader() {
     isFinished: () => isFinished,
 
     /** Reads the choice of one chunk. Throws UpstreamFault for a finish that is none. */
-    read(choice: JsonObject, streamId: string): ChoiceStep {
+    read(choice: JsonObject, place: string): ChoiceStep {
       const delta = isJsonObject(choice.delta) ? choice.delta : undefined;
-      const deltaEdits = editsOfDelta(delta ?? {}, streamId);
+      const deltaEdits = editsOfDelta(delta ?? {}, place);
       const content = delta ? readContent(delta) : NO_CONTENT;
       const reason = readFinishReason(choice.finish_reason, toolCalls.hasCalls());
       const editFinish = editOfFinish(choice.finish_reason, reason);

@@ -2,20 +2,46 @@ import { isJsonObject, type JsonObject, readArray, readText } from "../json-read
 import { joinPromptText } from "../prompt-text.ts";
 import type { Content } from "../reply-part.ts";
 
-/** Reads what a delta or a message holds; hosts spell reasoning in several ways, and some say it twice. */
-export function readContent(message: JsonObject): Content {
-  const { content, refusal } = message;
-  const said = (typeof content === "string" ? content : readContentParts(content)) + readText(refusal);
-  const called = readCalls(message);
-  const hasMedia = isJsonObject(message.audio) || readArray(message.images).length > 0;
+/** The words of a delta or a message, its tool calls left out. */
+export interface Said {
+  readonly reasoning: string;
+  readonly text: string;
+  readonly refusal: string;
+}
+
+/** Reads the words of a delta or a message; hosts spell reasoning in several ways, and some say it twice. */
+export function readSaid(message: JsonObject): Said {
+  const { content } = message;
   return {
-    generated: readReasoning(message) + said + called.text,
-    isReadable: said !== "" || called.count > 0 || hasMedia,
+    reasoning: readReasoning(message),
+    text: typeof content === "string" ? content : readContentParts(content),
+    refusal: readText(message.refusal),
   };
 }
 
+/** Reads what a delta or a message holds. */
+export function readContent(message: JsonObject): Content {
+  const { reasoning, text, refusal } = readSaid(message);
+  const called = readCalls(message);
+  const hasMedia = isJsonObject(message.audio) || readArray(message.images).length > 0;
+  return {
+    generated: reasoning + text + refusal + called.text,
+    isReadable: text !== "" || refusal !== "" || called.count > 0 || hasMedia,
+  };
+}
+
+/** The text of one part of a content or one detail of reasoning, whatever it is called there. */
+export function textOfPart(part: unknown): string {
+  return isJsonObject(part) ? readText(part.text) || joinPromptText([part.thinking, part.summary]) : "";
+}
+
+/** Reasoning that is said as a plain text. */
+export function readSpokenReasoning(message: JsonObject): string {
+  return readText(message.reasoning_content) || readText(message.reasoning);
+}
+
 function readReasoning(message: JsonObject): string {
-  const reasoning = readText(message.reasoning_content) || readText(message.reasoning);
+  const reasoning = readSpokenReasoning(message);
   if (reasoning !== "") return reasoning;
   const details = message.reasoning_details ?? message.content;
   return typeof details === "string" ? "" : joinTexts(readArray(details).filter(isReasoning));
@@ -30,11 +56,7 @@ function isReasoning(part: unknown): boolean {
 }
 
 function joinTexts(parts: readonly unknown[]): string {
-  return parts
-    .map((part) =>
-      isJsonObject(part) ? readText(part.text) || joinPromptText([part.thinking, part.summary]) : "",
-    )
-    .join("");
+  return parts.map(textOfPart).join("");
 }
 
 function readCalls(message: JsonObject): { count: number; text: string } {

@@ -1,3 +1,4 @@
+import type { FinishEvent } from "../../domain/chat-event.ts";
 import { UpstreamFault } from "../wire-protocol.ts";
 
 /** The only finish reasons that clients know. */
@@ -36,4 +37,10 @@ export function readFinishReason(value: unknown, calledTools: boolean): FinishRe
   const reason = typeof value === "string" ? FINISH_REASONS.get(value.toLowerCase()) : undefined;
   if (reason === undefined) throw new UpstreamFault("The answer ended for no reason that is known");
   return reason === "stop" && calledTools ? "tool_calls" : reason;
+}
+
+/** The finish in no provider's words. Hosts do not tell which stop sequence it was. */
+export function finishEvent(reason: FinishReason): FinishEvent {
+  const neutral = reason === "function_call" ? "tool_calls" : reason;
+  return { kind: "finish", reason: neutral, stopSequence: undefined };
 }

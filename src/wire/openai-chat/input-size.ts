@@ -1,5 +1,12 @@
-import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
-import { imageCharsOf, type PartSize, sumOfSizes, TEXT_SIZE, UNBOUNDED_SIZE } from "../part-size.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json-read.ts";
+import {
+  imageCharsOf,
+  imageSize,
+  type PartSize,
+  sumOfSizes,
+  TEXT_SIZE,
+  UNBOUNDED_SIZE,
+} from "../part-size.ts";
 
 const TEXT_PARTS = new Set(["text", "refusal", "thinking"]);
 const CLIENT_TOOLS = new Set(["function", "custom"]);
@@ -12,7 +19,7 @@ export function sizeOfChat(body: JsonObject, messages: readonly JsonObject[]): P
 }
 
 function runsAtUpstream(tool: unknown): boolean {
-  return isJsonObject(tool) && isSet(tool.type) && !CLIENT_TOOLS.has(String(tool.type));
+  return isJsonObject(tool) && isSet(tool.type) && !CLIENT_TOOLS.has(readText(tool.type));
 }
 
 function sizeOfMessage(message: JsonObject): PartSize {
@@ -31,5 +38,5 @@ function sizeOfImage(image: unknown): PartSize {
   if (typeof url !== "string") return UNBOUNDED_SIZE;
   const inlineChars = imageCharsOf(url);
   if (inlineChars === 0 && /^\s*data:/i.test(url)) return UNBOUNDED_SIZE;
-  return { images: 1, inlineChars, isUnbounded: false };
+  return imageSize(inlineChars);
 }

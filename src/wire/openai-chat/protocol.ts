@@ -1,6 +1,11 @@
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import type { WireProtocol } from "../wire-protocol.ts";
 import { printError, printErrorFrame, statusOf } from "./error.ts";
+import { printStream } from "./print-events.ts";
+import { printWhole } from "./print-reply.ts";
+import { findUntranslatable, printRequest } from "./print-request.ts";
+import { readStream as readStreamEvents } from "./read-events.ts";
+import { readWhole as readWholeEvents } from "./read-reply.ts";
 import { readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
@@ -27,8 +32,15 @@ export const openaiChat: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: undefined,
-  upstream: undefined,
+  client: { printStream, printWhole },
+  upstream: {
+    nameCharsMax: 64,
+    idCharsMax: 40,
+    findUntranslatable,
+    printRequest,
+    readStream: readStreamEvents,
+    readWhole: readWholeEvents,
+  },
   readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
   statusOf,
   printError,

@@ -1,56 +1,26 @@
-import { isJsonObject, type JsonObject, parseJsonObject, readArray, readText } from "../json-read.ts";
+import { isJsonObject, type JsonObject, readArray } from "../json-read.ts";
 import { editElements, editMembers } from "../json-text.ts";
 import { SILENT } from "../reply-part.ts";
 import { printSse } from "../sse.ts";
-import {
-  type ModelRequest,
-  type ReplyPart,
-  type ReplyReader,
-  type SseEvent,
-  UpstreamFault,
-} from "../wire-protocol.ts";
+import { type ModelRequest, type ReplyPart, type ReplyReader, UpstreamFault } from "../wire-protocol.ts";
 import { type ChoiceStep, createChoiceReader } from "./choice.ts";
+import { CHOICES_MAX, END_MARK, parseChunk, placeOf, readIndex, requireChoice } from "./chunk.ts";
 import { createModelRename } from "./model-name.ts";
 import { readUsage } from "./usage.ts";
-
-const END_MARK = "[DONE]";
-const CHOICES_MAX = 128;
-const OWN_ID_CHARS = 24;
 
 /**
  * Reads a streamed chat answer. Chunks pass as they are but for the model's name, usage that was not
  * asked for, and what clients would break on. Keeps back what comes after the last open choice finished.
  */
 export function readStream(request: ModelRequest): ReplyReader {
-  const choices = new Map<number, ReturnType<typeof createChoiceReader>>();
+  const choices = createChoices(request.choices);
   const modelText = JSON.stringify(request.model);
   const rename = createModelRename(modelText);
-  let openChoices = 0;
   let held = "";
   let usageChunk: string | undefined;
   let isDone = false;
 
-  const isAtRest = () => openChoices === 0 && choices.size > 0;
-  const isFinished = () => isAtRest() && (isDone || choices.size >= request.choices);
-
-  const openChoice = (index: number) => {
-    const reader = createChoiceReader();
-    choices.set(index, reader);
-    openChoices += 1;
-    return reader;
-  };
-
-  const readChoice = (choice: unknown, streamId: string): ChoiceStep => {
-    if (!isJsonObject(choice)) throw new UpstreamFault("A choice is no object");
-    // Some hosts fail one choice of a chunk; what they say of it is theirs to know.
-    if (choice.error) throw new UpstreamFault("A choice is an error");
-    const index = readIndex(choice, request.choices);
-    const reader = choices.get(index) ?? openChoice(index);
-    const wasFinished = reader.isFinished();
-    const step = reader.read(choice, `${streamId}_${index}`);
-    if (!wasFinished && reader.isFinished()) openChoices -= 1;
-    return step;
-  };
+  const isFinished = () => choices.areAtRest() && (isDone || choices.haveAllBegun());
 
   /** Passes a chunk on, or keeps it back when it is the finish. */
   const pass = (data: string): string => {
@@ -70,8 +40,7 @@ export function readStream(request: ModelRequest): ReplyReader {
     if (list.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
     if (list.length === 0 && (hasUsage || !Array.isArray(chunk.choices))) return { ...SILENT, usage };
 
-    const streamId = readText(chunk.id).slice(-OWN_ID_CHARS);
-    const steps = list.map((choice) => readChoice(choice, streamId));
+    const steps = choices.read(list, chunk);
     const edited = editChunk(chunk, data, steps);
     const text = pass(chunk.model === request.model ? edited : rename(edited));
     return { ...sumOfSteps(steps), text, usage };
@@ -105,18 +74,41 @@ export function readStream(request: ModelRequest): ReplyReader {
   };
 }
 
-/** Which of the choices that were asked for it is. */
-function readIndex({ index = 0 }: JsonObject, choices: number): number {
-  const isIndex = typeof index === "number" && Number.isInteger(index) && index >= 0;
-  if (!isIndex || index >= choices) throw new UpstreamFault("A choice has no index");
-  return index;
-}
+/** Follows so many choices of one answer. */
+function createChoices(asked: number) {
+  const readers = new Map<number, ReturnType<typeof createChoiceReader>>();
+  let open = 0;
+  let isBroken = false;
 
-function parseChunk(event: SseEvent): JsonObject | undefined {
-  if (event.event === "error") throw new UpstreamFault("The upstream reported an error");
-  const chunk = parseJsonObject(event.data);
-  if (chunk?.error) throw new UpstreamFault("The upstream reported an error");
-  return chunk;
+  const begin = (index: number) => {
+    const reader = createChoiceReader();
+    readers.set(index, reader);
+    open += 1;
+    return reader;
+  };
+
+  const readOne = (element: unknown, chunk: JsonObject): ChoiceStep => {
+    const choice = requireChoice(element);
+    const index = readIndex(choice, asked);
+    const reader = readers.get(index) ?? begin(index);
+    const wasFinished = reader.isFinished();
+    const step = reader.read(choice, placeOf(chunk, index));
+    if (!wasFinished && reader.isFinished()) open -= 1;
+    return step;
+  };
+
+  return {
+    haveAllBegun: () => readers.size >= asked,
+    /** Whether those that have begun are finished. */
+    areAtRest: () => !isBroken && open === 0 && readers.size > 0,
+    /** Those of one chunk. What finished within a chunk that breaks has not: the client is never told of it. */
+    read(list: readonly unknown[], chunk: JsonObject): readonly ChoiceStep[] {
+      isBroken = true;
+      const steps = list.map((element) => readOne(element, chunk));
+      isBroken = false;
+      return steps;
+    },
+  };
 }
 
 /** Whatever chunk the usage came on, it goes out on one without choices. */

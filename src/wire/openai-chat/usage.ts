@@ -1,4 +1,5 @@
-import type { Usage } from "../../domain/usage.ts";
+import type { UsageEvent } from "../../domain/chat-event.ts";
+import { inputTokensOf, totalTokensOf, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, readCount } from "../json-read.ts";
 
 /**
@@ -21,4 +22,41 @@ export function readUsage(usage: unknown): Usage | undefined {
     cacheWrite1hTokens: 0,
     outputTokens: completion,
   };
+}
+
+/** The same with how much of the output was reasoning: no event, or one. */
+export function readUsageEvents(reported: unknown): readonly UsageEvent[] {
+  const usage = readUsage(reported);
+  if (usage === undefined) return [];
+  const details = isJsonObject(reported) && reported.completion_tokens_details;
+  const tokens = isJsonObject(details) ? details.reasoning_tokens : undefined;
+  return [{ kind: "usage", usage, reasoningTokens: isCount(tokens) ? tokens : undefined }];
+}
+
+/** The usage as clients know it; `undefined` when nobody reported any, or none that can be true. */
+export function printUsage(event: UsageEvent | undefined): object | undefined {
+  if (!event || !Object.values(event.usage).every(isCount)) return undefined;
+  const { usage, reasoningTokens } = event;
+  return {
+    prompt_tokens: inputTokensOf(usage),
+    completion_tokens: usage.outputTokens,
+    total_tokens: totalTokensOf(usage),
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedInputTokens,
+      cache_write_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens,
+      audio_tokens: 0,
+    },
+    ...(reasoningTokens !== undefined && {
+      completion_tokens_details: {
+        reasoning_tokens: reasoningTokens,
+        audio_tokens: 0,
+        accepted_prediction_tokens: 0,
+        rejected_prediction_tokens: 0,
+      },
+    }),
+  };
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

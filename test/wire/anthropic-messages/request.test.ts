@@ -148,13 +148,17 @@ describe("the size of the input", () => {
   });
 
   test.each<[string, object]>([
-    ["a server tool", { tools: [{ type: "web_search_20250305", name: "web_search" }] }],
     ["an MCP server", { mcp_servers: [{ url: "https://example.com" }] }],
     ["a container", { container: "c" }],
     ["an earlier conversation", { thread: "t" }],
     ["a document in the system prompt", { system: [{ type: "document", source: { type: "url" } }] }],
   ])("is unbounded with %s", (_, members) => {
     expect(parse(members).input.unbounded).toBe(true);
+  });
+
+  test("is told apart with a tool that runs at the upstream", () => {
+    const tools = [{ type: "web_search_20250305", name: "web_search" }];
+    expect(parse({ tools }).input).toMatchObject({ serverTools: true, unbounded: false });
   });
 
   test("is bounded with documents whose text is in the body", () => {

@@ -276,6 +276,21 @@ describe("several choices", () => {
     expect(chunksOf({ early, ending })).toHaveLength(1);
   });
 
+  test("are not finished by a chunk that breaks behind their finish", () => {
+    const reader = openaiChat.readStream(requestOf(openaiChat));
+    const [chunk] = eventsOf(
+      data({
+        choices: [
+          { index: 0, delta: {}, finish_reason: "stop" },
+          { index: 7, delta: {} },
+        ],
+      }),
+    );
+    if (!chunk) throw new Error("There is no chunk");
+    expect(() => reader.read(chunk)).toThrow(UpstreamFault);
+    expect(reader.finished).toBe(false);
+  });
+
   test.each([-1, 1, 128, 1.5, "0", null])("cannot have the index %j", (index) => {
     expect(() => run(data({ choices: [{ index, delta: {} }] }))).toThrow(UpstreamFault);
   });

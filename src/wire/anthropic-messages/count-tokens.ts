@@ -1,0 +1,22 @@
+import { parseJsonObject } from "../json-read.ts";
+import { editMembers } from "../json-text.ts";
+import type { ModelRequest } from "../wire-protocol.ts";
+
+/** Where a messages body is counted instead of answered, at the gateway and at an upstream. */
+export const COUNT_PATH = "/v1/messages/count_tokens";
+
+/** The body for an upstream: its model name, and the rest as the client sent it. */
+export function printCountRequest({ text }: ModelRequest, model: string): string {
+  return editMembers(text, { model: () => JSON.stringify(model) });
+}
+
+/** The tokens that an upstream counted, a whole number from 0; `undefined` for what is no such answer. */
+export function readCount(text: string): number | undefined {
+  const tokens = parseJsonObject(text)?.input_tokens;
+  const isCount = typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0;
+  return isCount ? tokens : undefined;
+}
+
+export function printCount(tokens: number): string {
+  return JSON.stringify({ input_tokens: tokens });
+}

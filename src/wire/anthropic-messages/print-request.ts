@@ -1,0 +1,78 @@
+import type { ChatRequest, OutputFormat, Part, TextPart } from "../../domain/chat-request.ts";
+import { printEndUser } from "../end-user.ts";
+import type { PrintOptions } from "../ends.ts";
+import { acceptSchema } from "./accept-schema.ts";
+import { arrangeTurns, type Message } from "./arrange-turns.ts";
+import { joinMembers, printMembers } from "./json-members.ts";
+import { printPart } from "./print-parts.ts";
+import { type PrintedReasoning, printReasoning } from "./print-reasoning.ts";
+import { printTools } from "./print-tools.ts";
+
+/** What a model is told that shall answer in JSON of any form: there is no member of the body for it. */
+const JSON_ONLY: TextPart = {
+  kind: "text",
+  text: "Answer with a single JSON object and nothing else: no other text and no code fence.",
+  cache: undefined,
+};
+
+/** The body of a messages call. Reasoning and sampling are told as far as the model takes them. */
+export function printRequest(request: ChatRequest, options: PrintOptions): string {
+  const { system, messages } = arrangeTurns(request.turns, { keepsReasoning: takesReasoning(options) });
+  const reasoning = printReasoning(request, messages, options);
+  const prompt = request.format?.kind === "json" ? [...system, JSON_ONLY] : system;
+  const settings = {
+    model: options.model,
+    max_tokens: options.outputTokensMax,
+    stream: options.stream,
+    ...printTools(request),
+    thinking: reasoning.thinking,
+    output_config: outputConfigOf(request.format, reasoning),
+    ...(options.traits.sampling && !reasoning.isThinking && samplingOf(request)),
+    stop_sequences: stopSequencesOf(request),
+    metadata: metadataOf(request),
+  };
+  return joinMembers({
+    ...printMembers(settings),
+    system: prompt.length > 0 ? printParts(prompt) : undefined,
+    messages: `[${messages.map(printMessage).join(",")}]`,
+  });
+}
+
+/** A model that does not think refuses what another has thought. */
+function takesReasoning({ traits }: PrintOptions): boolean {
+  return traits.reasoning === "budget" || traits.reasoning === "adaptive";
+}
+
+function printMessage({ role, parts }: Message): string {
+  return joinMembers({ role: JSON.stringify(role), content: printParts(parts) });
+}
+
+function printParts(parts: readonly Part[]): string {
+  return `[${parts.map(printPart).join(",")}]`;
+}
+
+function outputConfigOf(format: OutputFormat | undefined, { effort }: PrintedReasoning): object | undefined {
+  if (format?.kind !== "schema") return effort === undefined ? undefined : { effort };
+  const { schema, description } = format;
+  const described = description === undefined ? schema : { description, ...schema };
+  return { effort, format: { type: "json_schema", schema: acceptSchema(described) } };
+}
+
+/** Anthropic's temperature ends at 1, and newer models refuse a `top_p` beside it. */
+function samplingOf({ temperature, topP, topK }: ChatRequest) {
+  return {
+    temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
+    top_p: temperature === undefined ? topP : undefined,
+    top_k: topK,
+  };
+}
+
+function stopSequencesOf({ stopSequences }: ChatRequest): readonly string[] | undefined {
+  const sayable = stopSequences.filter((sequence) => /\S/.test(sequence));
+  return sayable.length > 0 ? sayable : undefined;
+}
+
+function metadataOf({ endUser }: ChatRequest): object | undefined {
+  if (!endUser) return undefined;
+  return { user_id: printEndUser(endUser) };
+}

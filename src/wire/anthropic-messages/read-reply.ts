@@ -1,0 +1,21 @@
+import type { ChatEvent } from "../../domain/chat-event.ts";
+import { isJsonObject } from "../json-read.ts";
+import { createBlockReader } from "./block-events.ts";
+import { finishEvents } from "./finish-reason.ts";
+import { parseMessage } from "./message.ts";
+import { readThinkingTokens, readUsage } from "./usage.ts";
+
+/** The events of a whole message. Throws `UpstreamFault` for what is none. */
+export function readReply(text: string): readonly ChatEvent[] {
+  const { body, blocks, stopReason } = parseMessage(text);
+  const reader = createBlockReader();
+  const output = blocks.flatMap((block, index) => reader.start(index, block));
+  return [...output, ...finishEvents(stopReason, body), ...usageEvents(body.usage)];
+}
+
+function usageEvents(reported: unknown): readonly ChatEvent[] {
+  const usage = isJsonObject(reported) ? readUsage(reported) : undefined;
+  return usage && isJsonObject(reported)
+    ? [{ kind: "usage", usage, reasoningTokens: readThinkingTokens(reported) }]
+    : [];
+}

@@ -1,0 +1,52 @@
+import type { ReasoningPart } from "../../domain/chat-request.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json-read.ts";
+import { textOfPart } from "./content.ts";
+
+/** A piece of reasoning, or its encrypted form in place of it. */
+export type ReasoningDetail = Omit<ReasoningPart, "kind">;
+
+/** The form that seals of Anthropic's models have; those of other providers are of no use elsewhere. */
+const SEALED_FORMAT = "anthropic-claude-v1";
+
+/** Reads `reasoning_details`, the way hosts found to say reasoning together with its signature. */
+export function readReasoningDetails(details: unknown): readonly ReasoningDetail[] {
+  return readArray(details).filter(isJsonObject).map(readDetail).filter(saysSomething);
+}
+
+/** The same of an earlier answer that comes back: pieces of one block, as they were streamed, are put together. */
+export function joinReasoningDetails(details: unknown): readonly ReasoningPart[] {
+  const blocks: ReasoningPart[] = [];
+  let latestIndex: unknown;
+  for (const detail of readArray(details).filter(isJsonObject)) {
+    const part: ReasoningPart = { kind: "reasoning", ...readDetail(detail) };
+    const last = blocks.at(-1);
+    const isOpen = last && last.signature === undefined && last.redacted === undefined;
+    const goesOn = isOpen && part.redacted === undefined && detail.index === latestIndex;
+    if (goesOn) blocks[blocks.length - 1] = { ...part, text: last.text + part.text };
+    else blocks.push(part);
+    latestIndex = detail.index;
+  }
+  return blocks.filter(saysSomething);
+}
+
+/** One entry of `reasoning_details`, for what is sealed or encrypted. */
+export function printReasoningDetail(detail: ReasoningDetail, index: number): object {
+  const { text, signature, redacted } = detail;
+  if (redacted !== undefined) {
+    return { type: "reasoning.encrypted", data: redacted, format: SEALED_FORMAT, index };
+  }
+  return { type: "reasoning.text", text, signature, format: SEALED_FORMAT, index };
+}
+
+function readDetail(detail: JsonObject): ReasoningDetail {
+  const isOurs = !isSet(detail.format) || readText(detail.format).startsWith("anthropic");
+  const sealOf = (value: unknown) => (isOurs ? readText(value) : "") || undefined;
+  if (detail.type === "reasoning.encrypted") {
+    return { text: "", signature: undefined, redacted: sealOf(detail.data) };
+  }
+  return { text: textOfPart(detail), signature: sealOf(detail.signature), redacted: undefined };
+}
+
+function saysSomething({ text, signature, redacted }: ReasoningDetail): boolean {
+  return text !== "" || signature !== undefined || redacted !== undefined;
+}

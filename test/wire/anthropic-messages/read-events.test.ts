@@ -1,0 +1,256 @@
+import { describe, expect, test } from "bun:test";
+import type { ChatEvent } from "../../../src/domain/chat-event.ts";
+import { readEvents } from "../../../src/wire/anthropic-messages/read-events.ts";
+import { readReply } from "../../../src/wire/anthropic-messages/read-reply.ts";
+import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
+import { eventsOf } from "../play.ts";
+
+const START_USAGE = { input_tokens: 10, output_tokens: 1 };
+const START = event("message_start", { message: { usage: START_USAGE } });
+const FINISH = finish("end_turn");
+const STOP = event("message_stop");
+const NO_CACHE = { cachedInputTokens: 0, cacheWriteTokens: 0, cacheWrite1hTokens: 0 };
+
+function event(type: string, members: object = {}): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
+}
+
+function finish(
+  reason: unknown,
+  delta: object = {},
+  usage: object | undefined = { output_tokens: 7 },
+): string {
+  return event("message_delta", { delta: { stop_reason: reason, ...delta }, usage });
+}
+
+const block = (content: object, index: unknown = 0) =>
+  event("content_block_start", { index, content_block: content });
+const delta = (content: object, index: unknown = 0) =>
+  event("content_block_delta", { index, delta: content });
+const input = (json: unknown, index: unknown = 0) =>
+  delta({ type: "input_json_delta", partial_json: json }, index);
+const text = (words: string) => delta({ type: "text_delta", text: words });
+const call = (members: object = {}) => ({ type: "tool_use", id: "t", name: "f", input: {}, ...members });
+
+function run(stream: string) {
+  const reader = readEvents();
+  const events = eventsOf(stream).flatMap(reader.read);
+  return { events, finished: reader.finished, done: reader.done };
+}
+
+/** What the body of a stream puts out. */
+function outputOf(stream: string): ChatEvent[] {
+  const output: ChatEvent["kind"][] = ["finish", "usage"];
+  return run(START + stream + FINISH + STOP).events.filter(({ kind }) => !output.includes(kind));
+}
+
+describe("a streamed message", () => {
+  test("is read into steps, one finish, and usage that replaces what was said before", () => {
+    const stream = START + block({ type: "text", text: "" }) + text("Hi") + text("") + FINISH + STOP;
+    expect(run(stream)).toEqual({
+      events: [
+        {
+          kind: "usage",
+          usage: { inputTokens: 10, outputTokens: 1, ...NO_CACHE },
+          reasoningTokens: undefined,
+        },
+        { kind: "text", text: "Hi" },
+        { kind: "finish", reason: "stop", stopSequence: undefined },
+        {
+          kind: "usage",
+          usage: { inputTokens: 10, outputTokens: 7, ...NO_CACHE },
+          reasoningTokens: undefined,
+        },
+      ],
+      finished: true,
+      done: true,
+    });
+  });
+
+  test("thinking is sealed by its signature, and hidden thinking comes whole", () => {
+    const stream =
+      block({ type: "thinking", thinking: "", signature: "" }) +
+      delta({ type: "thinking_delta", thinking: "hm" }) +
+      delta({ type: "signature_delta", signature: "c2ln" }) +
+      block({ type: "redacted_thinking", data: "eA==" }, 1);
+    expect(outputOf(stream)).toEqual([
+      { kind: "reasoning", text: "hm" },
+      { kind: "reasoning_seal", signature: "c2ln" },
+      { kind: "redacted_reasoning", data: "eA==" },
+    ]);
+  });
+
+  test("calls are numbered from 0 whatever their block's index, and may come interleaved", () => {
+    const stream =
+      block({ type: "text", text: "So" }) +
+      block(call({ id: "a" }), 1) +
+      block(call({ id: "b", name: "g" }), 5) +
+      input('{"x"', 5) +
+      input('{"y":1}', 1) +
+      input("", 1) +
+      input(":2}", 5);
+    expect(outputOf(stream)).toEqual([
+      { kind: "text", text: "So" },
+      { kind: "tool_call", call: 0, id: "a", name: "f" },
+      { kind: "tool_call", call: 1, id: "b", name: "g" },
+      { kind: "tool_input", call: 1, json: '{"x"' },
+      { kind: "tool_input", call: 0, json: '{"y":1}' },
+      { kind: "tool_input", call: 1, json: ":2}" },
+    ]);
+  });
+
+  test("a call whose input came at once has it once", () => {
+    const stream = block(call({ input: { a: 1 } })) + input('{"a":1}');
+    expect(outputOf(stream)).toEqual([
+      { kind: "tool_call", call: 0, id: "t", name: "f" },
+      { kind: "tool_input", call: 0, json: '{"a":1}' },
+    ]);
+  });
+
+  test("what a server's tools did, citations and what nobody knows yet are left out", () => {
+    const stream =
+      block({ type: "server_tool_use", id: "s", name: "web_search", input: {} }) +
+      input('{"query":"q"}') +
+      event("content_block_stop", { index: 0 }) +
+      block({ type: "web_search_tool_result", content: [{ title: "found" }] }, 1) +
+      block({ type: "text", text: "" }, 2) +
+      delta({ type: "citations_delta", citation: {} }, 2) +
+      event("message_note") +
+      event("ping") +
+      text("Hi");
+    expect(outputOf(stream)).toEqual([{ kind: "text", text: "Hi" }]);
+  });
+
+  test.each<[string, object, object]>([
+    ["end_turn", {}, { reason: "stop", stopSequence: undefined }],
+    ["stop_sequence", { stop_sequence: "END" }, { reason: "stop", stopSequence: "END" }],
+    ["max_tokens", {}, { reason: "length" }],
+    ["model_context_window_exceeded", {}, { reason: "length" }],
+    ["tool_use", {}, { reason: "tool_calls" }],
+    ["refusal", {}, { reason: "content_filter" }],
+    ["pause_turn", {}, { reason: "stop" }],
+    ["newer", {}, { reason: "stop" }],
+  ])("%s with %j is a finish", (reason, more, expected) => {
+    const { events } = run(START + finish(reason, more) + STOP);
+    expect(events.find(({ kind }) => kind === "finish")).toMatchObject(expected);
+  });
+
+  test("case 42: a refusal that explains itself says so before its finish", () => {
+    const stop_details = { type: "refusal", category: "cyber", explanation: "No." };
+    const { events } = run(START + finish("refusal", { stop_details }) + STOP);
+    expect(events.slice(1, 3)).toEqual([
+      { kind: "refusal", text: "No." },
+      { kind: "finish", reason: "content_filter", stopSequence: undefined },
+    ]);
+  });
+
+  test("nothing comes behind the finish but usage", () => {
+    const late = text("more") + block(call()) + finish("refusal", { stop_details: { explanation: "No." } });
+    const { events } = run(START + FINISH + late + finish(null, {}, { output_tokens: 9 }) + STOP + START);
+    expect(events.map(({ kind }) => kind)).toEqual(["usage", "finish", "usage", "usage", "usage"]);
+    expect(events.at(-1)).toMatchObject({ usage: { outputTokens: 9 } });
+  });
+
+  test("case 60: cached and written tokens are counted once, thinking is told apart", () => {
+    const usage = {
+      input_tokens: 10,
+      cache_read_input_tokens: 4,
+      cache_creation_input_tokens: 3,
+      output_tokens: 7,
+      output_tokens_details: { thinking_tokens: 5 },
+    };
+    expect(run(START + finish("end_turn", {}, usage)).events.at(-1)).toEqual({
+      kind: "usage",
+      usage: {
+        inputTokens: 10,
+        cachedInputTokens: 4,
+        cacheWriteTokens: 3,
+        cacheWrite1hTokens: 0,
+        outputTokens: 7,
+      },
+      reasoningTokens: 5,
+    });
+  });
+
+  test("an output that only the start spoke of is not reported", () => {
+    const { events } = run(START + event("message_delta", { delta: { stop_reason: "end_turn" } }));
+    const last = events.at(-1);
+    expect(last?.kind === "usage" && last.usage.outputTokens).toBeNaN();
+  });
+
+  test("a broken tail behind the finish is forgiven", () => {
+    expect(run(`${START + FINISH}event: message_stop\ndata: {"ty\n\n`)).toMatchObject({
+      finished: true,
+      done: false,
+    });
+  });
+
+  test.each<[string, string]>([
+    ["no start", text("canary")],
+    ["two starts", START + START],
+    ["a start without a message", event("message_start")],
+    ["an error event", `${START}event: error\ndata: {"type":"error","error":{"message":"canary"}}\n\n`],
+    ["an error under another name", START + event("ping", { error: { message: "canary" } })],
+    ["an error as the stop reason", START + finish("error")],
+    ["an end without a stop reason", START + STOP],
+    ["an event that is not JSON", `${START}data: canary\n\n`],
+    ["an event without a type", `${START}data: {"canary":1}\n\n`],
+    ["a call without a name", START + block(call({ name: "" }))],
+    ["a call whose input is no object", START + block(call({ input: "canary" }))],
+    ["input that belongs to nothing", START + input("{}", 3)],
+    ["input that is no text", START + block(call()) + input({ canary: 1 })],
+  ])("%s is a fault, and says nothing of what the upstream said", (_, stream) => {
+    expect(() => run(stream)).toThrow(UpstreamFault);
+    expect(() => run(stream)).not.toThrow(/canary/);
+  });
+});
+
+describe("a whole message", () => {
+  const whole = (content: unknown, members: object = {}) =>
+    readReply(JSON.stringify({ type: "message", content, stop_reason: "end_turn", ...members }));
+
+  test("is read into the same steps", () => {
+    const content = [
+      { type: "thinking", thinking: "hm", signature: "c2ln" },
+      { type: "redacted_thinking", data: "eA==" },
+      { type: "text", text: "So", citations: [] },
+      "junk",
+      { type: "server_tool_use", name: "web_search", input: {} },
+      call({ input: { a: [1] } }),
+      call({ id: "" }),
+    ];
+    const usage = { input_tokens: 10, output_tokens: 7, output_tokens_details: { thinking_tokens: 2 } };
+    expect(whole(content, { stop_reason: "tool_use", usage })).toEqual([
+      { kind: "reasoning", text: "hm" },
+      { kind: "reasoning_seal", signature: "c2ln" },
+      { kind: "redacted_reasoning", data: "eA==" },
+      { kind: "text", text: "So" },
+      { kind: "tool_call", call: 0, id: "t", name: "f" },
+      { kind: "tool_input", call: 0, json: '{"a":[1]}' },
+      { kind: "tool_call", call: 1, id: "", name: "f" },
+      { kind: "finish", reason: "tool_calls", stopSequence: undefined },
+      { kind: "usage", usage: { inputTokens: 10, outputTokens: 7, ...NO_CACHE }, reasoningTokens: 2 },
+    ]);
+  });
+
+  test("has no usage where none can be read", () => {
+    for (const usage of [undefined, null, "7", { output_tokens: 7 }]) {
+      expect(whole([], { usage }).map(({ kind }) => kind)).toEqual(["finish"]);
+    }
+  });
+
+  test.each([
+    ["HTML", "<html>canary</html>"],
+    ["an error", '{"type":"error","error":{"message":"canary"}}'],
+    ["no content", '{"type":"message","canary":1}'],
+    ["no stop reason", '{"type":"message","content":[]}'],
+    ["a call without a name", '{"content":[{"type":"tool_use","id":"canary"}],"stop_reason":"tool_use"}'],
+    [
+      "an input that nests beyond reason",
+      `{"content":[{"type":"tool_use","name":"f","input":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}],"stop_reason":"tool_use"}`,
+    ],
+  ])("%s is a fault, and says nothing of what the upstream said", (_, body) => {
+    expect(() => readReply(body)).toThrow(UpstreamFault);
+    expect(() => readReply(body)).not.toThrow(/canary/);
+  });
+});

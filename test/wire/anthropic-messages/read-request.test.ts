@@ -1,0 +1,391 @@
+import { describe, expect, test } from "bun:test";
+import type { TextPart } from "../../../src/domain/chat-request.ts";
+import { GatewayError } from "../../../src/errors.ts";
+import { readChatRequest } from "../../../src/wire/anthropic-messages/read-request.ts";
+
+const HI = { role: "user", content: "hi" };
+
+function read(members: object) {
+  return readChatRequest(JSON.stringify({ model: "m", max_tokens: 100, messages: [HI], ...members }));
+}
+
+function partsOf(...content: unknown[]) {
+  return read({ messages: [{ role: "user", content }] }).turns[0]?.parts;
+}
+
+function assistantPartsOf(...content: unknown[]) {
+  return read({ messages: [HI, { role: "assistant", content }] }).turns[1]?.parts;
+}
+
+function refusalOf(members: object): GatewayError {
+  try {
+    read(members);
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error("The body was taken");
+}
+
+const text = (said: string): TextPart => ({ kind: "text", text: said, cache: undefined });
+
+describe("turns", () => {
+  test("keep the client's order, the system prompt first", () => {
+    const { turns } = read({
+      system: "rules",
+      messages: [
+        HI,
+        { role: "assistant", content: "yes" },
+        { role: "system", content: "environment" },
+        { role: "user", content: [{ type: "text", text: "go" }] },
+      ],
+    });
+    expect(turns).toEqual([
+      { role: "system", parts: [text("rules")] },
+      { role: "user", parts: [text("hi")] },
+      { role: "assistant", parts: [text("yes")] },
+      { role: "system", parts: [text("environment")] },
+      { role: "user", parts: [text("go")] },
+    ]);
+  });
+
+  test("case 62: a coding agent's system prompt is read without its billing header", () => {
+    const { turns } = read({
+      system: [
+        { type: "text", text: "x-anthropic-billing-header: cc_version=2; cc_entrypoint=cli;" },
+        { type: "text", text: "You are an agent.", cache_control: { type: "ephemeral", ttl: "1h" } },
+      ],
+      messages: [{ role: "system", content: "environment" }, HI],
+      thinking: { type: "adaptive", display: "omitted" },
+      context_management: { edits: [{ type: "clear_thinking_20251015" }] },
+      tools: [{ name: "Bash", description: "run", input_schema: { type: "object" }, defer_loading: true }],
+    });
+    expect(turns[0]).toEqual({
+      role: "system",
+      parts: [{ kind: "text", text: "You are an agent.", cache: { ttl: "1h" } }],
+    });
+    expect(turns[1]).toEqual({ role: "system", parts: [text("environment")] });
+  });
+
+  test("a text that only begins like a billing header is a prompt", () => {
+    const system = "x-anthropic-billing-header: 1\nYou are an agent.";
+    expect(read({ system }).turns[0]?.parts).toEqual([text(system)]);
+  });
+
+  test("without anything to read are left out, and a body without any is refused", () => {
+    const empty = { role: "user", content: [{ type: "text", text: "" }] };
+    expect(read({ messages: [empty, HI, { role: "assistant", content: null }] }).turns).toHaveLength(1);
+    expect(refusalOf({ messages: [empty] })).toMatchObject({ kind: "wrong_shape" });
+    expect(refusalOf({ messages: [empty] }).publicMessage).toEndWith(": messages");
+  });
+
+  test("a system message for one turn is gone when that turn is over", () => {
+    const note = { role: "system", content: "note", clear_at: "next_user_message" };
+    const roles = (messages: unknown[]) => read({ messages }).turns.map(({ role }) => role);
+    expect(roles([HI, note])).toEqual(["user", "system"]);
+    expect(roles([HI, note, { role: "assistant", content: "a" }, HI])).toEqual(["user", "assistant", "user"]);
+  });
+});
+
+describe("blocks", () => {
+  test("images by data and by address", () => {
+    const data = { type: "base64", media_type: "image/png", data: "AA==" };
+    const url = { type: "url", url: "https://example.com/a.png" };
+    expect(partsOf({ type: "image", source: data }, { type: "image", source: url })).toEqual([
+      {
+        kind: "image",
+        source: { kind: "inline", mediaType: "image/png", data: "AA==" },
+        detail: undefined,
+        cache: undefined,
+        path: "messages[0].content[0]",
+      },
+      {
+        kind: "image",
+        source: { kind: "url", url: url.url },
+        detail: undefined,
+        cache: undefined,
+        path: "messages[0].content[1]",
+      },
+    ]);
+  });
+
+  test("documents of every kind that is in the body or has an address", () => {
+    const pdf = { type: "base64", media_type: "application/pdf", data: "AA==" };
+    const plain = { type: "text", media_type: "text/plain", data: "words" };
+    const remote = { type: "url", url: "https://example.com/a.pdf" };
+    const document = (source: object, more: object = {}) => ({ type: "document", source, ...more });
+    expect(partsOf(document(pdf, { title: "a.pdf" }), document(plain), document(remote))).toMatchObject([
+      { kind: "document", name: "a.pdf", source: { kind: "inline", mediaType: "application/pdf" } },
+      { kind: "document", name: undefined, source: { kind: "text", text: "words" } },
+      { kind: "document", source: { kind: "url", url: remote.url }, path: "messages[0].content[2]" },
+    ]);
+  });
+
+  test("a document of blocks becomes those, after what is said of it", () => {
+    const image = { type: "image", source: { type: "url", url: "https://example.com" } };
+    const content = [{ type: "text", text: "one" }, image, { type: "text", text: "two" }];
+    const block = { type: "document", source: { type: "content", content }, title: "T", context: "C" };
+    expect(partsOf(block)).toMatchObject([
+      text("T"),
+      text("C"),
+      text("one"),
+      { kind: "image", path: "messages[0].content[0].source.content[1]" },
+      text("two"),
+    ]);
+    expect(partsOf({ type: "document", source: { type: "content", content: "all" } })).toEqual([text("all")]);
+  });
+
+  test("calls and results, with their cache marks", () => {
+    const { turns } = read({
+      messages: [
+        { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: { a: [1] } }] },
+        {
+          role: "user",
+          content: [
+            {
+              type: "tool_result",
+              tool_use_id: "t",
+              is_error: true,
+              content: [
+                { type: "text", text: "no" },
+                { type: "tool_reference", tool_name: "g" },
+              ],
+              cache_control: { type: "ephemeral" },
+            },
+            { type: "tool_result", tool_use_id: "u", content: "text" },
+            { type: "tool_result", tool_use_id: "v" },
+          ],
+        },
+      ],
+    });
+    expect(turns[0]?.parts).toEqual([
+      { kind: "tool_call", id: "t", name: "f", input: '{"a":[1]}', cache: undefined },
+    ]);
+    const result = { kind: "tool_result", isError: false, cache: undefined } as const;
+    expect(turns[1]?.parts).toEqual([
+      { ...result, callId: "t", parts: [text("no"), text("g")], isError: true, cache: { ttl: undefined } },
+      { ...result, callId: "u", parts: [text("text")] },
+      { ...result, callId: "v", parts: [] },
+    ]);
+  });
+
+  test("thinking keeps its seal, and what is hidden stays hidden", () => {
+    expect(
+      assistantPartsOf(
+        { type: "thinking", thinking: "hm", signature: "c2ln" },
+        { type: "thinking", thinking: "", signature: "c2ln" },
+        { type: "thinking", thinking: "hm", signature: "" },
+        { type: "redacted_thinking", data: "eA==" },
+      ),
+    ).toEqual([
+      { kind: "reasoning", text: "hm", signature: "c2ln", redacted: undefined },
+      { kind: "reasoning", text: "", signature: "c2ln", redacted: undefined },
+      { kind: "reasoning", text: "hm", signature: undefined, redacted: undefined },
+      { kind: "reasoning", text: "", signature: undefined, redacted: "eA==" },
+    ]);
+  });
+
+  test("what a server's tools found is text as far as it can be read, and their calls are dropped", () => {
+    const found = [{ type: "web_search_result", title: "T", url: "https://a.b", encrypted_content: "XXXX" }];
+    const file = { type: "base64", media_type: "application/pdf", data: "XXXX" };
+    const page = { type: "document", title: "P", source: { type: "text", data: "page" } };
+    const parts = assistantPartsOf(
+      { type: "server_tool_use", id: "s", name: "web_search", input: { query: "q" } },
+      { type: "web_search_tool_result", tool_use_id: "s", content: found },
+      { type: "mcp_tool_use", id: "m", name: "f", server_name: "x", input: {} },
+      { type: "mcp_tool_result", tool_use_id: "m", content: [{ type: "text", text: "mcp" }] },
+      { type: "web_fetch_tool_result", content: { type: "web_fetch_result", content: page } },
+      { type: "web_fetch_tool_result", content: { content: { type: "document", source: file } } },
+      { type: "code_execution_tool_result", content: { stdout: "out", stderr: "", return_code: 0 } },
+      { type: "tool_search_tool_result", content: { tool_references: [{ tool_name: "f" }] } },
+      { type: "compaction", content: "so far", encrypted_content: "XXXX" },
+      { type: "text", text: "answer" },
+    );
+    expect(parts).toEqual(["T\nhttps://a.b", "mcp", "P\npage", "out", "so far", "answer"].map(text));
+  });
+
+  test("search results are text for users and in results", () => {
+    const found = {
+      type: "search_result",
+      source: "kb/1",
+      title: "T",
+      content: [{ type: "text", text: "words" }],
+    };
+    expect(partsOf(found)).toEqual([text("kb/1\nT\nwords")]);
+    const [result] = partsOf({ type: "tool_result", tool_use_id: "t", content: [found] }) ?? [];
+    expect(result).toMatchObject({ parts: [{ text: "kb/1\nT\nwords" }] });
+  });
+
+  test("tool changes by reference are dropped: all tools are offered anyway", () => {
+    const change = { type: "tool_addition", tool: { type: "tool_reference", name: "f" } };
+    const { turns } = read({ messages: [HI, { role: "system", content: [change] }] });
+    expect(turns).toHaveLength(1);
+    const definition = { type: "tool_addition", tool: { type: "tool_definition", definition: {} } };
+    expect(refusalOf({ messages: [HI, { role: "system", content: [definition] }] }).kind).toBe(
+      "untranslatable",
+    );
+  });
+});
+
+describe("tools", () => {
+  const tool = { name: "f", description: "does", input_schema: { type: "object", properties: {} } };
+
+  test("are read with their schemas; those that run at the provider are left out", () => {
+    const { tools } = read({
+      tools: [
+        { ...tool, strict: true, cache_control: { type: "ephemeral", ttl: "5m" }, input_examples: [{}] },
+        { type: "web_search_20250305", name: "web_search" },
+        { type: "custom", name: "g" },
+      ],
+    });
+    const schema = { type: "object", properties: {} };
+    expect(tools).toEqual([
+      { name: "f", description: "does", schema, strict: true, isFreeForm: false, cache: { ttl: "5m" } },
+      { name: "g", description: undefined, schema, strict: undefined, isFreeForm: false, cache: undefined },
+    ]);
+  });
+
+  test("with none left there is no choice either", () => {
+    const search = { type: "web_search_20250305", name: "web_search" };
+    const tool_choice = { type: "tool", name: "web_search", disable_parallel_tool_use: true };
+    expect(read({ tools: [search], tool_choice })).toMatchObject({
+      tools: [],
+      toolChoice: undefined,
+      parallelToolCalls: undefined,
+    });
+    expect(read({ tools: [tool, search], tool_choice }).toolChoice).toBeUndefined();
+  });
+
+  test.each<[object, object]>([
+    [{ type: "auto" }, { toolChoice: { kind: "auto" }, parallelToolCalls: undefined }],
+    [{ type: "any" }, { toolChoice: { kind: "required" } }],
+    [{ type: "none" }, { toolChoice: { kind: "none" } }],
+    [{ type: "tool", name: "f" }, { toolChoice: { kind: "tool", name: "f" } }],
+    [{ type: "auto", disable_parallel_tool_use: true }, { parallelToolCalls: false }],
+  ])("%j is a choice", (tool_choice, expected) => {
+    expect(read({ tools: [tool], tool_choice })).toMatchObject(expected);
+  });
+});
+
+describe("settings", () => {
+  test.each<[object, object]>([
+    [
+      { thinking: { type: "enabled", budget_tokens: 2000 } },
+      { thinking: "enabled", budgetTokens: 2000, isShown: true },
+    ],
+    [{ thinking: { type: "enabled", budget_tokens: 2000, display: "omitted" } }, { isShown: false }],
+    [{ thinking: { type: "adaptive" } }, { thinking: "adaptive", budgetTokens: undefined, isShown: true }],
+    [{ thinking: { type: "adaptive", display: "summarized" } }, { isShown: true }],
+    [{ thinking: { type: "disabled" } }, { thinking: "disabled", isShown: false }],
+    [{ thinking: { type: "newer" } }, { thinking: undefined, isShown: false }],
+    [{ output_config: { effort: "xhigh" } }, { effort: "xhigh", thinking: undefined, isShown: false }],
+    [{ output_config: { effort: "newer" } }, { effort: undefined }],
+  ])("%j asks for reasoning", (members, expected) => {
+    expect(read(members).reasoning).toMatchObject(expected);
+  });
+
+  test("sampling, stop sequences and the client's user", () => {
+    const user_id = '{"device_id":"d","account_uuid":""}';
+    expect(
+      read({ temperature: 0.5, top_p: 0.9, top_k: 5, stop_sequences: ["a", "\n"], metadata: { user_id } }),
+    ).toMatchObject({
+      temperature: 0.5,
+      topP: 0.9,
+      topK: 5,
+      stopSequences: ["a", "\n"],
+      endUser: user_id,
+    });
+  });
+
+  test.each(["output_config", "output_format"])("a schema for the answer in %s", (field) => {
+    const format = { type: "json_schema", schema: { type: "object" } };
+    const members = field === "output_config" ? { output_config: { format } } : { output_format: format };
+    expect(read(members).format).toEqual({
+      kind: "schema",
+      name: undefined,
+      description: undefined,
+      schema: { type: "object" },
+      strict: undefined,
+    });
+  });
+
+  test("what nobody misses is dropped", () => {
+    const plain = read({});
+    const members = {
+      betas: ["x"],
+      service_tier: "auto",
+      context_management: {},
+      mcp_servers: [],
+      container: null,
+      diagnostics: { previous_message_id: "m" },
+      safeguards: {},
+      cache_control: { type: "ephemeral" },
+    };
+    expect(read(members)).toEqual(plain);
+  });
+});
+
+describe("refusals", () => {
+  const block = (each: unknown, role = "user") => ({ messages: [{ role, content: [each] }] });
+  const call = { type: "tool_use", id: "t", name: "f", input: {} };
+  const deep = JSON.parse(`${'{"a":'.repeat(3000)}1${"}".repeat(3000)}`);
+
+  test.each<[string, object]>([
+    ["mcp_servers", { mcp_servers: [{ url: "https://example.com" }] }],
+    ["thread", { thread: { type: "create" } }],
+    ["previous_message_id", { previous_message_id: "m" }],
+    ["container", { container: "c" }],
+    ["messages[0].content[0].source", block({ type: "image", source: { type: "file", file_id: "f" } })],
+    ["messages[0].content[0].source", block({ type: "document", source: { type: "file", file_id: "f" } })],
+    ["messages[0].content[0]", block({ type: "hologram" })],
+    ["messages[0].content[0]", block({ type: "container_upload", file_id: "f" })],
+    ["messages[0].content[0]", block({ type: "image", source: {} }, "assistant")],
+    ["tools[0].type", { tools: [{ type: "bash_20250124", name: "bash" }] }],
+    ["output_config.format.type", { output_config: { format: { type: "grammar" } } }],
+  ])("%s is said to be untranslatable in %j", (path, members) => {
+    const error = refusalOf(members);
+    expect(error.kind).toBe("untranslatable");
+    expect(error.publicMessage).toEndWith(`: ${path}`);
+  });
+
+  test.each<[string, object]>([
+    ["messages[0].role", { messages: [{ role: "developer", content: "x" }] }],
+    ["system", { system: 5 }],
+    ["messages[0].content[0]", block("text")],
+    ["messages[0].content[0].type", block({ text: "x" })],
+    ["messages[0].content[0].text", block({ type: "text", text: 5 })],
+    ["messages[0].content[0].source", block({ type: "image", source: "x" })],
+    [
+      "messages[0].content[0].source.data",
+      block({ type: "image", source: { type: "base64", media_type: "image/png" } }),
+    ],
+    ["messages[0].content[0].id", block({ ...call, id: undefined }, "assistant")],
+    ["messages[0].content[0].name", block({ ...call, name: "" }, "assistant")],
+    ["messages[0].content[0].input", block({ ...call, input: "{}" }, "assistant")],
+    ["messages[0].content[0].input", block({ ...call, input: [] }, "assistant")],
+    ["messages[0].content[0].input", block({ ...call, input: deep }, "assistant")],
+    ["messages[0].content[0].tool_use_id", block({ type: "tool_result", content: "x" })],
+    ["messages[0].content[0].content", block({ type: "tool_result", tool_use_id: "t", content: 5 })],
+    ["tools[0]", { tools: ["f"] }],
+    ["tools[0].name", { tools: [{ input_schema: {} }] }],
+    ["tools[0].input_schema", { tools: [{ name: "f", input_schema: "x" }] }],
+    ["tools[0].input_schema", { tools: [{ name: "f", input_schema: deep }] }],
+    ["tool_choice", { tools: [{ name: "f" }], tool_choice: "auto" }],
+    ["tool_choice.type", { tools: [{ name: "f" }], tool_choice: { type: "some" } }],
+    ["tool_choice.name", { tools: [{ name: "f" }], tool_choice: { type: "tool" } }],
+    ["output_format.schema", { output_format: { type: "json_schema" } }],
+    ["stop_sequences[1]", { stop_sequences: ["a", 5] }],
+    ["temperature", { temperature: "hot" }],
+  ])("%s is said to be wrong", (path, members) => {
+    const error = refusalOf(members);
+    expect(error.kind).toBe("wrong_shape");
+    expect(error.publicMessage).toEndWith(`: ${path}`);
+  });
+
+  test("a call is the assistant's and a result the user's", () => {
+    expect(refusalOf(block(call)).kind).toBe("untranslatable");
+    expect(refusalOf(block({ type: "tool_result", tool_use_id: "t" }, "assistant")).kind).toBe(
+      "untranslatable",
+    );
+  });
+});

@@ -1,0 +1,118 @@
+import { describe, expect, test } from "bun:test";
+import type { ChatEvent, OutputEvent } from "../../../src/domain/chat-event.ts";
+import type { ChatReply } from "../../../src/domain/chat-reply.ts";
+import { printEvents } from "../../../src/wire/anthropic-messages/print-events.ts";
+import { printReply } from "../../../src/wire/anthropic-messages/print-reply.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import { readEvents } from "../../../src/wire/anthropic-messages/read-events.ts";
+import { readReply } from "../../../src/wire/anthropic-messages/read-reply.ts";
+import { collectReply } from "../../../src/wire/collect-reply.ts";
+import { printSse } from "../../../src/wire/sse.ts";
+import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";
+import { eventsOf, requestOf } from "../play.ts";
+
+const request = requestOf(anthropicMessages, { thinking: { type: "enabled", budget_tokens: 1024 } });
+const HEAD = { request, id: "abc1", createdAtS: 1, inputTokens: 33 };
+
+const ours = (form: "whole" | "streamed") =>
+  recordings(form).filter(({ protocol }) => protocol === "anthropic");
+
+function readStream(stream: string): ChatEvent[] {
+  const reader = readEvents();
+  const events = eventsOf(stream).flatMap(reader.read);
+  expect(reader).toMatchObject({ finished: true, done: true });
+  return events;
+}
+
+function printStream(reply: readonly ChatEvent[]): string {
+  const printer = printEvents(HEAD);
+  const { finish, usage } = collectReply(reply);
+  const isOutput = (event: ChatEvent): event is OutputEvent =>
+    event.kind !== "finish" && event.kind !== "usage";
+  return reply.filter(isOutput).map(printer.print).join("") + printer.end(finish, usage);
+}
+
+/** An answer without what may differ: a refusal reaches clients of this format as text, and inputs may be spaced. */
+function meaningOf({ blocks, ...rest }: ChatReply) {
+  return {
+    ...rest,
+    blocks: blocks.map((block) => {
+      if (block.kind === "refusal") return { ...block, kind: "text" };
+      return block.kind === "tool_call" ? { ...block, input: JSON.parse(block.input || "{}") } : block;
+    }),
+  };
+}
+
+/** What a recording holds, read without any code of ours. */
+function contentOf(blocks: readonly Record<string, unknown>[]) {
+  const calls = blocks.filter(({ type }) => type === "tool_use");
+  return {
+    text: blocks.map(({ text = "" }) => text).join(""),
+    thinking: blocks.map(({ thinking = "" }) => thinking).join(""),
+    calls: calls.map(({ id, name, input }) => ({ id, name, input })),
+  };
+}
+
+function streamedContentOf(lines: readonly string[]) {
+  const blocks: Record<string, unknown>[] = [];
+  for (const { index, content_block: block, delta } of lines.map((line) => JSON.parse(line))) {
+    if (block) blocks[index] = { ...block, json: "" };
+    const open = blocks[index];
+    if (!open || !delta) continue;
+    if (delta.text) open.text = `${open.text}${delta.text}`;
+    if (delta.thinking) open.thinking = `${open.thinking}${delta.thinking}`;
+    if (delta.partial_json) open.json = `${open.json}${delta.partial_json}`;
+  }
+  return contentOf(blocks.map((block) => ({ ...block, input: JSON.parse(`${block.json || "{}"}`) })));
+}
+
+function contentOfReply({ blocks }: ChatReply) {
+  return contentOf(
+    blocks.map((block) => {
+      if (block.kind === "reasoning") return { thinking: block.text };
+      if (block.kind !== "tool_call") return block.kind === "text" ? { text: block.text } : {};
+      return { ...block, type: "tool_use", input: JSON.parse(block.input || "{}") };
+    }),
+  );
+}
+
+/** Printed streamed and whole, and read back, an answer is the one it was. */
+function expectToComeBack(events: readonly ChatEvent[]): void {
+  const reply = collectReply(events);
+  const streamed = collectReply(readStream(printStream(events)));
+  const whole = collectReply(readReply(printReply(HEAD, reply)));
+  expect(meaningOf(streamed)).toEqual(meaningOf(reply));
+  expect(meaningOf(whole)).toEqual(meaningOf(reply));
+}
+
+describe.skipIf(!hasRecordings)("recorded messages", () => {
+  test.each(ours("streamed"))("$name, streamed, is read whole and comes back from print", ({ name }) => {
+    const lines = recordedLines(name);
+    const stream = lines.map((data) => printSse({ event: JSON.parse(data).type, data })).join("");
+    const events = readStream(stream);
+    expect(contentOfReply(collectReply(events))).toEqual(streamedContentOf(lines));
+    expectToComeBack(events);
+  });
+
+  test.each(ours("whole"))("$name, whole, is read whole and comes back from print", ({ name }) => {
+    const body = recordedBody(name);
+    const events = readReply(body);
+    const { content, usage } = JSON.parse(body);
+    const reply = collectReply(events);
+    expect(contentOfReply(reply)).toEqual(contentOf(content));
+    expect(reply.usage?.usage).toMatchObject({
+      inputTokens: usage.input_tokens,
+      outputTokens: usage.output_tokens,
+    });
+    expectToComeBack(events);
+  });
+
+  test("a streamed refusal and a whole one are the same answer", () => {
+    const [name] = ours("streamed").filter((each) => each.name.endsWith("refusal"));
+    if (!name) throw new Error("There is no recorded refusal");
+    const stream = recordedLines(name.name).map((data) => printSse({ data }));
+    expect(collectReply(readStream(stream.join("")))).toEqual(
+      collectReply(readReply(recordedBody(name.name))),
+    );
+  });
+});
