@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { generateText } from "ai";
 import { scripts } from "../package.json";
 import { ConfigError } from "../src/config/config-error.ts";
 import { loadConfig } from "../src/config.ts";
@@ -20,6 +22,8 @@ const RECEIPT = README.snippet("/v1/receipts/");
 const OPENAI = README.snippet('from "openai"');
 const ANTHROPIC = README.snippet('from "@anthropic-ai/sdk"');
 const CLAUDE_CODE = README.snippet("claude -p");
+const CODEX = README.snippet("wire_api");
+const OPENCODE = README.snippet("@ai-sdk/openai-compatible");
 const YAML = README.snippet("upstreams:");
 const COMMANDS = README.snippet("bun tollgate account");
 const PROTOC = README.snippet("grpc_tools.protoc");
@@ -77,6 +81,8 @@ describe("a block of the README", () => {
       OPENAI,
       ANTHROPIC,
       CLAUDE_CODE,
+      CODEX,
+      OPENCODE,
       YAML,
       COMMANDS,
       PROTOC,
@@ -144,6 +150,37 @@ describe("the first request of the README", () => {
     expect(stdout.match(/You said: Hello, Tollgate!/g)).toHaveLength(2);
   });
 });
+
+describe("the configurations of agents in the README", () => {
+  test("lead Codex to responses of its model", async () => {
+    const { model, model_provider, model_providers } = Bun.TOML.parse(here(CODEX.text)) as CodexConfig;
+    const provider = model_providers[model_provider];
+    expect(provider?.env_key).toBe("TOLLGATE_KEY");
+    const answer = await fetch(`${provider?.base_url}/${provider?.wire_api}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}` },
+      body: JSON.stringify({ model, input: "Hello, Tollgate!", stream: true }),
+    });
+    expect(await answer.text()).toContain("event: response.completed");
+  });
+
+  test("lead opencode's package to its model", async () => {
+    const { model, provider } = JSON.parse(here(OPENCODE.text));
+    const [name, id] = model.split("/");
+    const { options, models } = provider[name];
+    expect(Object.keys(models)).toContain(id);
+    expect(options.apiKey).toBe("{env:TOLLGATE_KEY}");
+    const tollgate = createOpenAICompatible({ name, baseURL: options.baseURL, apiKey: key });
+    const { text } = await generateText({ model: tollgate(id), prompt: "Hello, Tollgate!" });
+    expect(text).toContain("You said: Hello, Tollgate!");
+  });
+});
+
+interface CodexConfig {
+  readonly model: string;
+  readonly model_provider: string;
+  readonly model_providers: Record<string, { base_url: string; env_key: string; wire_api: string }>;
+}
 
 describe("the command lines of the README", () => {
   test("succeed one after the other beside the running gateway", async () => {
@@ -239,7 +276,7 @@ describe("the routes of the README", () => {
       method,
       headers: { "x-api-key": key },
       ...(method === "POST" && {
-        body: '{"model": "demo", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}]}',
+        body: '{"model": "demo", "max_tokens": 9, "messages": [{"role": "user", "content": "Hello"}], "input": "Hello"}',
       }),
     });
     expect(response.status).toBe(200);

@@ -57,6 +57,7 @@ function checkTokens(path: Path, model: Partly<ModelEntry>, problems: Problems):
     problems.add([...path, "max_output_tokens"], "is above context_window", `at most ${window}`);
   }
   if (usual !== undefined && most !== undefined && usual > most) {
-    problems.add([...path, "default_max_output_tokens"], "is above max_output_tokens", `at most ${most}`);
+    const expected = most === 0 ? "no such key, for a model without output" : `at most ${most}`;
+    problems.add([...path, "default_max_output_tokens"], "is above max_output_tokens", expected);
   }
 }

@@ -71,7 +71,7 @@ const Route = Mapping({
 const Model = Mapping({
   routes: Type.Array(Route, { minItems: 1, maxItems: 32, description: "a list of 1 to 32 routes" }),
   context_window: Count(1, TOKENS_MAX),
-  max_output_tokens: Count(1, TOKENS_MAX),
+  max_output_tokens: Count(0, TOKENS_MAX),
   default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   price: Price,

@@ -22,19 +22,24 @@ export async function admit(
   { caller, call, quote: asked }: { caller: Caller; call: Call; quote: Quote },
   reply: Reply,
 ): Promise<Admitted> {
-  const keyLimits = limitsOf(caller, gateway.keyLimits);
-  const { accountLimits, limiter } = gateway;
+  const limited = limitedCaller(gateway, caller);
+  const { keyLimits, accountLimits } = limited;
   const perMinute = Math.min(
     keyLimits.tokensPerMinute ?? Infinity,
     accountLimits.tokensPerMinute ?? Infinity,
   );
   const quote = fitMinute(asked, perMinute);
-  const limited = { accountId: caller.key.accountId, keyId: caller.key.id, keyLimits, accountLimits };
-  const decision = await limiter.admit({ ...limited, tokens: tokensOf(quote) });
-  reply.setHeaders(limitHeaders(decision.state, call.wire.surface));
-  if (decision.admitted) return { admission: decision, limited, quote };
-  const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
-  throw new GatewayError(cause, { retryAfterS: decision.retryAfterS });
+  const admission = await take(gateway, { ...limited, tokens: tokensOf(quote) }, { call, reply });
+  return { admission, limited, quote };
+}
+
+/** The same for a request that takes no tokens. Throws `rate_limited` or `too_concurrent`. */
+export function admitWithoutTokens(
+  gateway: Gateway,
+  { caller, call }: { caller: Caller; call: Call },
+  reply: Reply,
+): Promise<Admission> {
+  return take(gateway, { ...limitedCaller(gateway, caller), tokens: 0 }, { call, reply });
 }
 
 /** Undoes an admission whole, and says in headers what is left then. */
@@ -53,6 +58,23 @@ export async function giveBack(
 /** A key's own limits, and the configured ones where it has none. */
 export function limitsOf({ key }: Caller, defaults: Limits): Limits {
   return { ...defaults, ...key.limits };
+}
+
+function limitedCaller({ keyLimits, accountLimits }: Gateway, caller: Caller): LimitedCaller {
+  const { accountId, id: keyId } = caller.key;
+  return { accountId, keyId, keyLimits: limitsOf(caller, keyLimits), accountLimits };
+}
+
+async function take(
+  { limiter }: Gateway,
+  request: AdmissionRequest,
+  { call, reply }: { call: Call; reply: Reply },
+): Promise<Admission> {
+  const decision = await limiter.admit(request);
+  reply.setHeaders(limitHeaders(decision.state, call.wire.surface));
+  if (decision.admitted) return decision;
+  const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
+  throw new GatewayError(cause, { retryAfterS: decision.retryAfterS });
 }
 
 function limitHeaders(state: LimitState, surface: string): Record<string, string> {

@@ -2,10 +2,11 @@ import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import type { Exchange } from "../wire/exchange.ts";
+import { UpstreamFault } from "../wire/wire-protocol.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";
-import { readRefusal } from "./refusal.ts";
+import { promptTooLong, readRefusal } from "./refusal.ts";
 import { relay } from "./relay.ts";
 import { reportAttempt } from "./report-attempt.ts";
 import type { Turn } from "./route.ts";
@@ -113,7 +114,17 @@ function outcomeOf(
     const isFinal = gateway.clock() >= context.deadlineAt;
     return failed(TIMEOUT_CAUSES[timedOut], { reason: fault, isFinal });
   }
-  return endedBy(gateway, context.reply) ?? failed("upstream_unavailable", { reason: fault });
+  return (
+    endedBy(gateway, context.reply) ??
+    refusalIn(fault, context) ??
+    failed("upstream_unavailable", { reason: fault })
+  );
+}
+
+/** A refusal that came inside of an answer; behind output it is none. */
+function refusalIn(fault: unknown, { hold }: AttemptContext): Outcome | undefined {
+  const tooLong = fault instanceof UpstreamFault && !hold.meter.hasOutput ? fault.promptTooLong : undefined;
+  return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, hold), isFinal: true };
 }
 
 /** What ends a request from outside, if anything has. */

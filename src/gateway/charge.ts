@@ -45,9 +45,10 @@ async function estimate(hold: OpenHold, tokens: TokenCounter): Promise<Charge> {
     input: hasInput ? "" : quote.request.promptText(),
     output: meter.generated(),
   });
+  const input = counted.inputTokens + (quote.request.input.tokenIds ?? 0);
   const output = Math.max(reported?.outputTokens ?? 0, counted.outputTokens);
   return charge(hold, "estimated", {
-    ...(hasInput ? reported : { ...NO_USAGE, inputTokens: Math.min(counted.inputTokens, quote.inputTokens) }),
+    ...(hasInput ? reported : { ...NO_USAGE, inputTokens: Math.min(input, quote.inputTokens) }),
     outputTokens: Math.min(output, outputTokensMaxOf(quote)),
   });
 }

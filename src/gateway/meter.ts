@@ -2,7 +2,7 @@ import { costOf, type Route } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import { isPlausible, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/wire-protocol.ts";
-import { guessInput, outputTokensMaxOf, type Quote } from "./quote.ts";
+import { guessInput, inputTokensMaxOf, outputTokensMaxOf, type Quote } from "./quote.ts";
 
 /** A rough token count of text that nobody has counted yet. */
 const CHARS_PER_TOKEN = 4;
@@ -38,7 +38,7 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
   let isReadable = false;
 
   function reported(): Usage | undefined {
-    const bounds = { contextWindow: quote.model.contextWindow, outputTokensMax: outputTokensMaxOf(quote) };
+    const bounds = { inputTokensMax: inputTokensMaxOf(quote), outputTokensMax: outputTokensMaxOf(quote) };
     return usage && isPlausible(usage, bounds) ? usage : undefined;
   }
 

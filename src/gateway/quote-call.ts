@@ -2,7 +2,7 @@ import type { Caller } from "../keys/key.ts";
 import type { ModelRequest } from "../wire/wire-protocol.ts";
 import type { Call, Gateway } from "./gateway.ts";
 import { type Quote, quoteRequest } from "./quote.ts";
-import { routesFor } from "./route.ts";
+import { findWay, routesFor } from "./route.ts";
 import { selectModel } from "./select-model.ts";
 
 /**
@@ -13,7 +13,9 @@ export function quoteCall(
   { catalog, upstreams }: Gateway,
   { call, caller, request }: { call: Call; caller: Caller; request: ModelRequest },
 ): Quote {
-  const model = selectModel(catalog, caller, request.model);
+  const model = selectModel(catalog, caller, request);
   const routes = routesFor({ wire: call.wire, request }, model.routes, upstreams);
-  return quoteRequest({ model, routes, request, mayClamp: call.allowsClamp || caller.key.allowsClamp });
+  const isVerbatim = routes.some((route) => findWay(call.wire, route, upstreams)?.isVerbatim);
+  const mayClamp = call.allowsClamp || caller.key.allowsClamp;
+  return quoteRequest({ model, routes, request, isVerbatim, mayClamp });
 }

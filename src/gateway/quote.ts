@@ -30,18 +30,20 @@ export interface QuoteOptions {
   readonly model: Model;
   readonly routes: readonly Route[];
   readonly request: ModelRequest;
+  /** Whether some route gets the body as it is, tools that run at the upstream included. */
+  readonly isVerbatim: boolean;
   /** Whether the client's own output limit may be lowered too. */
   readonly mayClamp: boolean;
 }
 
 /** Bounds a request without reading its text: this runs before anything is paid. */
-export function quoteRequest({ model, routes, request, mayClamp }: QuoteOptions): Quote {
+export function quoteRequest({ model, routes, request, isVerbatim, mayClamp }: QuoteOptions): Quote {
   const least = request.thinkingTokens + OUTPUT_TOKENS_MIN;
   const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, least);
   const ceiling = Math.min(wanted, model.outputTokensMax);
   const mayLower = mayClamp || request.outputTokensMax === undefined;
   const floor = mayLower ? Math.min(least, ceiling) : ceiling;
-  const inputTokens = boundInput(model, request);
+  const inputTokens = boundInput(model, request, isVerbatim);
   return { model, request, routes, prices: dearestPrices(routes), inputTokens, ceiling, floor };
 }
 
@@ -86,10 +88,17 @@ export function guessInput({ request, inputTokens }: Quote): number {
   return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN_USUAL));
 }
 
-function boundInput(model: Model, { input }: ModelRequest): number {
-  if (input.unbounded) return model.contextWindow;
+/** The most input that the model can have read: each prompt may fill the context window. */
+export function inputTokensMaxOf({ model, request }: Pick<Quote, "model" | "request">): number {
+  return model.contextWindow * (request.input.prompts ?? 1);
+}
+
+function boundInput(model: Model, request: ModelRequest, isVerbatim: boolean): number {
+  const { input } = request;
+  const most = inputTokensMaxOf({ model, request });
+  if (input.unbounded || (input.serverTools && isVerbatim)) return most;
   const text = Math.ceil(input.textBytes / BYTES_PER_TOKEN_MIN);
-  return Math.min(text + input.images * model.imageTokens, model.contextWindow);
+  return Math.min(text + input.images * model.imageTokens, most);
 }
 
 function dearestPrices(routes: readonly Route[]): Quote["prices"] {

@@ -38,7 +38,7 @@ async function readText(answer: Response, watch: Watch): Promise<string> {
 }
 
 /** The text is ours and fixed; Claude Code reads its two numbers and compacts the conversation. */
-function promptTooLong(tokens: number | undefined, { quote }: OpenHold): GatewayError {
+export function promptTooLong(tokens: number | undefined, { quote }: OpenHold): GatewayError {
   if (tokens === undefined) return new GatewayError("prompt_too_long");
   const message = `prompt is too long: ${tokens} tokens > ${quote.model.contextWindow} maximum`;
   return new GatewayError("prompt_too_long", { message });

@@ -12,6 +12,8 @@ import type { Watch } from "./watch.ts";
 
 /** An answer that takes more memory than this is cut off: no model writes 32 MiB. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** A vector is long, and there is one for each prompt: four thousand numbers of a dozen digits, and some. */
+const VECTOR_BYTES_MAX = 64 * 1024;
 /** A connection whose end does not come is not worth waiting longer for. */
 const LINGER_MS = 1000;
 
@@ -33,10 +35,11 @@ export function relay(answer: Response, context: Relay): Promise<Outcome> {
 }
 
 async function relayWhole(answer: Response, context: Relay): Promise<Outcome> {
-  const { meter, watch, reply } = context;
+  const { quote, meter, watch, reply } = context;
+  const bytesMax = Math.max(ANSWER_BYTES_MAX, (quote.request.input.prompts ?? 1) * VECTOR_BYTES_MAX);
   // An answer whose length is known is there; another may begin long after its head.
   if (answer.headers.has("content-length")) watch.began();
-  const body = await readBounded(answer, ANSWER_BYTES_MAX, () => {
+  const body = await readBounded(answer, bytesMax, () => {
     watch.began();
     watch.progress();
   });

@@ -33,8 +33,8 @@ export function reportAttempt(
   log[level]({ ...facts, ...reason }, "attempt failed");
 }
 
-/** Without where it was thrown: that is ever the same few places. */
-function describeReason(fault: unknown): LogFields {
+/** Why a call failed, for the log. Without where it was thrown: that is ever the same few places. */
+export function describeReason(fault: unknown): LogFields {
   if (fault === undefined) return {};
   const { at: _, ...described } = describeFault(fault);
   // These texts are ours and fixed.
@@ -42,7 +42,7 @@ function describeReason(fault: unknown): LogFields {
 }
 
 /** Ends that are of our own making, or of the request's. */
-const NO_SIGN: readonly Cause[] = ["internal", "shutting_down", "answer_too_large"];
+const NO_SIGN: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
 
 /** What an attempt shows of its upstream: a refusal that is about the request, or may be, shows nothing. */
 function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Trial {

@@ -7,6 +7,8 @@ import type { Bill } from "./settle.ts";
 
 /** One line of the request log, filled in as things become known. Holds no secret and no text of anybody. */
 export interface RequestRecord {
+  /** Which repetition of a failed request its client says this is, from 1. */
+  clientRetry?: number;
   keyId?: string;
   accountId?: string;
   model?: string;

@@ -2,7 +2,7 @@ import type { Route } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { Trial } from "../upstream/circuit.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { findExchange } from "../wire/exchange.ts";
+import { type Exchange, findExchange } from "../wire/exchange.ts";
 import type { ModelRequest, WireProtocol } from "../wire/wire-protocol.ts";
 
 /** At most this many routes are tried for one request. */
@@ -18,14 +18,23 @@ export function routesFor(
   upstreams: ReadonlyMap<string, Upstream>,
 ): readonly Route[] {
   let refusal: GatewayError | undefined;
-  const able = routes.filter(({ upstream }) => {
-    const exchange = findExchange(wire, upstreams.get(upstream)?.surfaces ?? []);
+  const able = routes.filter((route) => {
+    const exchange = findWay(wire, route, upstreams);
     const reason = exchange?.refusalOf(request);
     refusal ??= reason;
     return exchange !== undefined && reason === undefined;
   });
   if (able.length === 0) throw refusal ?? new GatewayError("not_built");
   return able;
+}
+
+/** How a client of a format gets through to a route's upstream, if it can at all. */
+export function findWay(
+  wire: WireProtocol,
+  { upstream }: Route,
+  upstreams: ReadonlyMap<string, Upstream>,
+): Exchange | undefined {
+  return findExchange(wire, upstreams.get(upstream)?.surfaces ?? []);
 }
 
 /** A route whose turn it is. Its trial has begun: whoever takes the turn ends it, whatever happens. */

@@ -3,10 +3,12 @@ import { GatewayError } from "../errors.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../wire/openai-chat/protocol.ts";
+import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
+import { openaiResponses } from "../wire/openai-responses/protocol.ts";
 import { refuse } from "./error-response.ts";
 import { healthRoutes } from "./health.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { inferenceRoute } from "./inference.ts";
+import { countTokensRoute, inferenceRoute } from "./inference.ts";
 import { keyRoute } from "./key.ts";
 import { modelRoutes } from "./models.ts";
 import { isNotBuilt } from "./not-built.ts";
@@ -19,6 +21,9 @@ export function createApp(parts: HttpParts) {
   return new Elysia({ strictPath: true })
     .use(inferenceRoute(openaiChat, parts))
     .use(inferenceRoute(anthropicMessages, parts))
+    .use(inferenceRoute(openaiResponses, parts))
+    .use(inferenceRoute(openaiEmbeddings, parts))
+    .use(countTokensRoute(parts))
     .use(modelRoutes(parts))
     .use(keyRoute(parts))
     .use(receiptRoute(parts))

@@ -1,15 +1,20 @@
 import type { GatewayError } from "../errors.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../wire/openai-chat/protocol.ts";
+import { openaiResponses } from "../wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
 import { idHeaders } from "./request-id.ts";
 import { pathOf } from "./request-path.ts";
 
-/** The envelope a request is answered in: the messages one under its path or with its version header. */
+/** The envelope a request is answered in: that of its path, or the messages one with their version header. */
 export function errorWire(path: string, headers: Headers): WireProtocol {
-  const isMessages = path === "/v1/messages" || path.startsWith("/v1/messages/");
   const hasVersion = path.startsWith("/v1/") && headers.has("anthropic-version");
-  return isMessages || hasVersion ? anthropicMessages : openaiChat;
+  if (hasVersion || isBelow("/v1/messages", path)) return anthropicMessages;
+  return isBelow("/v1/responses", path) ? openaiResponses : openaiChat;
+}
+
+function isBelow(root: string, path: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
 }
 
 /** Answers a request that no protocol's own story answers, in the envelope its path and headers ask for. */

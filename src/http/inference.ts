@@ -1,7 +1,11 @@
 import { Elysia } from "elysia";
-import type { Call, Gateway } from "../gateway/gateway.ts";
+import { countTokens } from "../gateway/count-tokens.ts";
+import type { Call, Gateway, Reply } from "../gateway/gateway.ts";
 import { runRequest } from "../gateway/run-request.ts";
+import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
+import { readClientRetry } from "./client-retry.ts";
 import { errorWire } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { logInternal } from "./log-internal.ts";
@@ -11,13 +15,34 @@ import { newRequestId } from "./request-id.ts";
 import type { RunningRequests } from "./running-requests.ts";
 import { readSecret } from "./secret.ts";
 
-/** The route of one protocol. Every protocol has this same handler. */
-export function inferenceRoute(wire: WireProtocol, parts: HttpParts) {
-  // The body is read by the story itself, after the key is known.
-  return new Elysia().post(wire.path, ({ request }) => answer(request, wire, parts), { parse: "none" });
+/** A route whose body is about a model. */
+interface ModelRoute {
+  readonly path: string;
+  /** What the log calls it. */
+  readonly surface: string;
+  readonly wire: WireProtocol;
+  /** What becomes of a request. Throws `GatewayError`. */
+  tell(gateway: Gateway, call: Call, reply: Reply): Promise<void>;
 }
 
-function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise<Response> {
+/** The route of one protocol. Every protocol has this same handler. */
+export function inferenceRoute(wire: WireProtocol, parts: HttpParts) {
+  return modelRoute({ path: wire.path, surface: wire.surface, wire, tell: runRequest }, parts);
+}
+
+/** `POST /v1/messages/count_tokens`. */
+export function countTokensRoute(parts: HttpParts) {
+  const wire = anthropicMessages;
+  return modelRoute({ path: COUNT_PATH, surface: "count_tokens", wire, tell: countTokens }, parts);
+}
+
+function modelRoute(route: ModelRoute, parts: HttpParts) {
+  // The body is read by the story itself, after the key is known.
+  return new Elysia().post(route.path, ({ request }) => answer(request, route, parts), { parse: "none" });
+}
+
+function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<Response> {
+  const { wire } = route;
   const gateway = parts.gateway();
   const body = createBodyReader(request, parts.bodyBudget);
   const call: Call = {
@@ -30,7 +55,7 @@ function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise
     startedAt: gateway.clock(),
     createdAtS: Math.floor(Date.now() / 1000),
     readBody: body.read,
-    record: {},
+    record: readClientRetry(request.headers),
   };
   const { signal } = request;
   const reply = createReply({
@@ -40,7 +65,7 @@ function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise
     signal,
     onEnd: () => parts.letIdle(request),
   });
-  void run(gateway, parts.running, { call, reply }).finally(body.release);
+  void run(gateway, parts.running, { route, call, reply }).finally(body.release);
   return reply.response;
 }
 
@@ -48,11 +73,11 @@ function answer(request: Request, wire: WireProtocol, parts: HttpParts): Promise
 async function run(
   gateway: Gateway,
   running: RunningRequests,
-  { call, reply }: { call: Call; reply: HttpReply },
+  { route, call, reply }: { route: ModelRoute; call: Call; reply: HttpReply },
 ): Promise<void> {
   running.begin();
   try {
-    await runRequest(gateway, call, reply);
+    await route.tell(gateway, call, reply);
   } catch (thrown) {
     const error = reply.fail(thrown);
     const hungUp = isHangUp(thrown, reply);
@@ -60,7 +85,7 @@ async function run(
     if (!hungUp) logInternal(gateway.log, call.id, error);
   } finally {
     running.end();
-    logRequest(gateway, call, reply);
+    logRequest(gateway, { route, call, reply });
   }
 }
 
@@ -71,11 +96,11 @@ function isHangUp(thrown: unknown, { signal }: HttpReply): boolean {
 
 function logRequest(
   { clock, log }: Gateway,
-  { id, wire, startedAt, record }: Call,
-  { status }: HttpReply,
+  { route, call, reply }: { route: ModelRoute; call: Call; reply: HttpReply },
 ): void {
+  const { id, startedAt, record } = call;
   const ms = Math.round(clock() - startedAt);
-  log.info({ request: id, surface: wire.surface, status, ms, ...record }, "request");
+  log.info({ request: id, surface: route.surface, status: reply.status, ms, ...record }, "request");
 }
 
 function forwardedHeaders(wire: WireProtocol, headers: Headers): Record<string, string> {

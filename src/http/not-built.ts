@@ -3,15 +3,14 @@
  * "not here" from "no such path". `*` stands for the rest of a path, also for none.
  */
 const NOT_BUILT: readonly (readonly [methods: string, path: string])[] = [
-  ["POST", "/v1/messages/count_tokens"],
   ["GET POST DELETE", "/v1/messages/batches*"],
   ["POST", "/v1/complete"],
-  ["GET POST DELETE", "/v1/responses*"],
+  ["GET POST DELETE", "/v1/responses/*"],
+  ["GET", "/v1/responses"],
   ["GET POST DELETE", "/v1/conversations*"],
   ["GET POST DELETE", "/v1/chat/completions/*"],
   ["GET", "/v1/chat/completions"],
   ["POST", "/v1/completions"],
-  ["POST", "/v1/embeddings"],
   ["POST", "/v1/moderations"],
   ["POST", "/v1/images/*"],
   ["GET POST DELETE", "/v1/videos*"],

@@ -26,6 +26,8 @@ export interface Circuit {
   begin(): Trial | undefined;
   /** The same for who has nowhere else to go: `undefined` only when many do so at a time. */
   insist(): Trial | undefined;
+  /** For who wants to know and not to try. */
+  isOpen(): boolean;
 }
 
 export interface CircuitOptions {
@@ -126,7 +128,7 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
     });
   }
 
-  return { begin, insist };
+  return { begin, insist, isOpen: () => phase.isOpen };
 }
 
 /** Whether the attempt may probe; then the next one waits for its end, or for its silence to grow too long. */

@@ -34,8 +34,20 @@ export function composeDemoAnswer(
     model: readText(body.model),
     tokens: isCut ? tokens.slice(0, outputTokensMax) : tokens,
     isCut,
-    inputTokens: countTokens(joinPromptText([body.system, body.messages, body.tools])),
+    inputTokens: countDemoInput(body),
   };
+}
+
+/** The tokens of a prompt, as the demo model bills them. */
+export function countDemoInput(body: JsonObject): number {
+  let count = 0;
+  for (const _ of tokensOf(joinPromptText([body.system, body.messages, body.tools]))) count += 1;
+  return count;
+}
+
+/** The tokens of any text, without the space between them. */
+export function* tokensOf(text: string): Generator<string> {
+  for (const [token] of text.matchAll(BARE_TOKEN)) yield token;
 }
 
 function lastUserText(body: JsonObject): string {
@@ -49,10 +61,4 @@ function lastUserText(body: JsonObject): string {
 
 function takeTokens(text: string, count: number): string[] {
   return [...text.matchAll(TOKEN).take(count)].map(([token]) => token);
-}
-
-function countTokens(text: string): number {
-  let count = 0;
-  for (const _ of text.matchAll(BARE_TOKEN)) count += 1;
-  return count;
 }

@@ -1,6 +1,8 @@
+import { COUNT_PATH, printCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { isJsonObject, type JsonObject, parseJsonObject } from "../wire/json-read.ts";
-import { composeDemoAnswer, type DemoAnswer } from "./demo-answer.ts";
+import { composeDemoAnswer, countDemoInput, type DemoAnswer } from "./demo-answer.ts";
 import { printDemoMessage, streamDemoMessage } from "./demo-anthropic.ts";
+import { printDemoEmbeddings } from "./demo-embeddings.ts";
 import { printDemoChat, streamDemoChat } from "./demo-openai.ts";
 import { createHealth } from "./health.ts";
 import type { Upstream, UpstreamCall, UpstreamTimeouts } from "./upstream.ts";
@@ -20,15 +22,15 @@ const TIMEOUTS: UpstreamTimeouts = {
 };
 
 /**
- * A model in this process that says back what the user said, in both protocols: no network, no key, the
- * same words for the same request. Streams make an event only when the reader asks for one.
+ * A model in this process that says back what the user said, in both protocols, and embeds: no network, no key,
+ * the same words for the same request. Streams make an event only when the reader asks for one.
  */
 export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions = {}): Upstream {
   let answers = 0;
 
   return {
     name: "demo",
-    surfaces: ["chat", "messages"],
+    surfaces: ["chat", "messages", "embeddings"],
     timeouts: TIMEOUTS,
     outputLimitField: undefined,
     health: createHealth({ failuresMax: Number.POSITIVE_INFINITY, clock: () => performance.now() }),
@@ -37,7 +39,9 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
       signal.throwIfAborted();
       connected();
       const body = parseJsonObject(call.body);
-      if (body === undefined) return jsonResponse('{"error":{"message":"The body is no JSON object."}}', 400);
+      if (body === undefined) return refusal("The body is no JSON object.");
+      if (call.path === COUNT_PATH) return jsonResponse(printCount(countDemoInput(body)), 200);
+      if (call.surface === "embeddings") return embed(body);
 
       answers += 1;
       const createdAtMs = now();
@@ -50,6 +54,13 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
       return new Response(streamFrames(frames, { signal, pauseMs }), { headers });
     },
   };
+}
+
+function embed(body: JsonObject): Response {
+  const embeddings = printDemoEmbeddings(body);
+  return embeddings === undefined
+    ? refusal("There are not so many dimensions.")
+    : jsonResponse(embeddings, 200);
 }
 
 function printAnswer({ surface }: UpstreamCall, body: JsonObject, answer: DemoAnswer) {
@@ -90,6 +101,10 @@ function streamFrames(
 
 function pause(ms: number): Promise<void> {
   return ms > 0 ? Bun.sleep(ms) : new Promise((resolve) => setImmediate(resolve));
+}
+
+function refusal(message: string): Response {
+  return jsonResponse(JSON.stringify({ error: { message } }), 400);
 }
 
 function jsonResponse(body: string, status: number): Response {

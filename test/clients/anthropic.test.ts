@@ -104,11 +104,10 @@ describe("the Anthropic SDK", () => {
     );
   });
 
-  test("is told once that counting tokens is not built", async () => {
+  test("is told once that batches are not built", async () => {
     const counting = createCountingFetch();
     const client = clientOf(undefined, { maxRetries: 2, fetch: counting.fetch });
-    const { model, messages } = request("good");
-    const error = await rejectionOf(client.messages.countTokens({ model, messages }));
+    const error = await rejectionOf(client.messages.batches.create({ requests: [] }));
     expect(error).toMatchObject({ status: 501, errorCode: "not_implemented" });
     expect(counting.posts).toBe(1);
   });

@@ -95,10 +95,10 @@ describe("the OpenAI SDK", () => {
     expect(error).toMatchObject({ code: "upstream_unavailable", type: "server_error" });
   });
 
-  test("is told once that embeddings are not built", async () => {
+  test("is told once that moderations are not built", async () => {
     const counting = createCountingFetch();
     const client = clientOf(undefined, { maxRetries: 2, fetch: counting.fetch });
-    const error = await rejectionOf(client.embeddings.create({ model: "good", input: "a" }));
+    const error = await rejectionOf(client.moderations.create({ model: "good", input: "a" }));
     expect(error).toMatchObject({ status: 501, code: "not_implemented" });
     expect(counting.posts).toBe(1);
   });

@@ -87,6 +87,20 @@ describe("loadConfig", () => {
     expect(loadYaml(yaml).models[0]?.outputTokensDefault).toBe(300);
   });
 
+  test("a model that only embeds has no output, and no default of it", () => {
+    const yaml = MINIMAL.replace("max_output_tokens: 8000", "max_output_tokens: 0");
+    expect(loadYaml(yaml).models[0]).toMatchObject({ outputTokensMax: 0, outputTokensDefault: 0 });
+    const usual = yaml.replace(
+      "max_output_tokens: 0",
+      "max_output_tokens: 0\n    default_max_output_tokens: 1",
+    );
+    expect(problemsOf(usual)).toEqual([
+      "models.m.default_max_output_tokens: is above max_output_tokens, expected no such key, for a model without output",
+    ]);
+    const none = yaml.replace("max_output_tokens: 0", "max_output_tokens: -1");
+    expect(placesOf(problemsOf(none))).toEqual(["models.m.max_output_tokens"]);
+  });
+
   test("routes are sorted by priority and keep their order within one", () => {
     const routes = `routes: [{ upstream: up, model: c, priority: 2 }, { upstream: up, model: a }, { upstream: demo, model: b }]`;
     const yaml = MINIMAL.replace("routes: [{ upstream: up, model: um }]", routes);

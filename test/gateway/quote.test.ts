@@ -49,7 +49,7 @@ function request(over: Partial<ModelRequest> = {}): ModelRequest {
     thinkingTokens: 0,
     choices: 1,
     wantsUsage: false,
-    input: { textBytes: 100, images: 0, unbounded: false },
+    input: { textBytes: 100, images: 0, unbounded: false, serverTools: false },
     promptText: () => "",
     chat: () => {
       throw new Error("Nothing is translated here");
@@ -59,17 +59,29 @@ function request(over: Partial<ModelRequest> = {}): ModelRequest {
 }
 
 function quote(over: Partial<ModelRequest> = {}, mayClamp = false): Quote {
-  return quoteRequest({ model: MODEL, routes: MODEL.routes, request: request(over), mayClamp });
+  return quoteRequest({
+    model: MODEL,
+    routes: MODEL.routes,
+    request: request(over),
+    isVerbatim: true,
+    mayClamp,
+  });
 }
 
 describe("quoteRequest()", () => {
   test("bounds the input by half its bytes, images apart", () => {
-    expect(quote({ input: { textBytes: 101, images: 2, unbounded: false } }).inputTokens).toBe(51 + 4_000);
+    expect(
+      quote({ input: { textBytes: 101, images: 2, unbounded: false, serverTools: false } }).inputTokens,
+    ).toBe(51 + 4_000);
   });
 
   test("bounds the input by the context window, and takes that for what it cannot see", () => {
-    expect(quote({ input: { textBytes: 1_000_000, images: 0, unbounded: false } }).inputTokens).toBe(10_000);
-    expect(quote({ input: { textBytes: 10, images: 0, unbounded: true } }).inputTokens).toBe(10_000);
+    expect(
+      quote({ input: { textBytes: 1_000_000, images: 0, unbounded: false, serverTools: false } }).inputTokens,
+    ).toBe(10_000);
+    expect(
+      quote({ input: { textBytes: 10, images: 0, unbounded: true, serverTools: false } }).inputTokens,
+    ).toBe(10_000);
   });
 
   test.each([
@@ -93,7 +105,10 @@ describe("quoteRequest()", () => {
         fc.integer({ min: 1, max: 4 }),
         fc.constantFrom("inputTokens", "cachedInputTokens", "cacheWriteTokens", "cacheWrite1hTokens"),
         (input, output, choices, kind) => {
-          const made = quote({ choices, input: { textBytes: input * 2, images: 0, unbounded: false } });
+          const made = quote({
+            choices,
+            input: { textBytes: input * 2, images: 0, unbounded: false, serverTools: false },
+          });
           const usage = {
             ...NO_USAGE,
             [kind]: input,
@@ -120,6 +135,64 @@ describe("fitGrant()", () => {
         expect(amountOf(fitted, fitted.ceiling + 1) > granted || fitted.ceiling === made.ceiling).toBe(true);
       }),
     );
+  });
+});
+
+test("a tool that runs at the upstream fills the context window, but not where translation leaves it out", () => {
+  const input = { textBytes: 100, images: 0, unbounded: false, serverTools: true };
+  const bound = (isVerbatim: boolean) =>
+    quoteRequest({
+      model: MODEL,
+      routes: MODEL.routes,
+      request: request({ input }),
+      isVerbatim,
+      mayClamp: false,
+    }).inputTokens;
+  expect([bound(true), bound(false)]).toEqual([10_000, 50]);
+});
+
+describe("a request without output", () => {
+  const tokenIds = { textBytes: 100, images: 0, unbounded: false, serverTools: false, tokenIds: 20 };
+  const embed = (over: Partial<ModelRequest["input"]> = {}, model = MODEL) =>
+    quoteRequest({
+      model,
+      routes: model.routes,
+      request: request({ outputTokensMax: 0, input: { ...tokenIds, ...over } }),
+      isVerbatim: true,
+      mayClamp: true,
+    });
+
+  test.each([
+    ["one that writes too", MODEL],
+    ["one that only embeds", { ...MODEL, outputTokensMax: 0, outputTokensDefault: 0 }],
+  ])("is quoted its input alone, of a model that is %s", (_, model) => {
+    const made = embed({}, model);
+    expect(made).toMatchObject({ ceiling: 0, floor: 0, inputTokens: 50 });
+    expect(tokensOf(made)).toBe(50);
+    expect(amountOf(made, made.ceiling)).toBe(50n * 6_000n);
+  });
+
+  test("fits a grant and a minute as it is, or no minute at all", () => {
+    const made = embed();
+    expect(fitGrant(made, amountOf(made, made.floor))).toBe(made);
+    expect(fitMinute(made, 50)).toBe(made);
+    expect(() => fitMinute(made, 49)).toThrow("too_many_tokens");
+    expect(() => fitMinute(made, 0)).toThrow("too_many_tokens");
+  });
+
+  test("may fill the context window with each of its prompts", () => {
+    expect(embed({ textBytes: 90_000, prompts: 3 }).inputTokens).toBe(30_000);
+    expect(embed({ textBytes: 40_000, prompts: 3 }).inputTokens).toBe(20_000);
+    expect(embed({ textBytes: 10, prompts: 3, unbounded: true, serverTools: false }).inputTokens).toBe(
+      30_000,
+    );
+  });
+
+  test("and output that is free divide nothing by their price", () => {
+    const price = { ...PRICE, output: 0n };
+    const routes = MODEL.routes.map((route) => ({ ...route, price }));
+    const made = quoteRequest({ model: MODEL, routes, request: request(), isVerbatim: true, mayClamp: true });
+    expect(fitGrant(made, amountOf(made, made.floor))).toBe(made);
   });
 });
 

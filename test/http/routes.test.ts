@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
 import { CHAT, MESSAGES, post } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
 import { sendRaw } from "../support/raw-client.ts";
+import { scriptedModel } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startTestGateway();
+  const models = [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), DEMO_MODEL];
+  gateway = await startTestGateway({ models });
 });
 afterAll(() => gateway.stop());
 
@@ -36,9 +39,13 @@ const UNMATCHED = [
 ] as const;
 
 const NOT_BUILT = [
-  ["POST", "/v1/responses"],
+  ["GET", "/v1/responses"],
   ["GET", "/v1/responses/resp_1"],
-  ["POST", "/v1/embeddings"],
+  ["DELETE", "/v1/responses/resp_1"],
+  ["GET", "/v1/responses/resp_1/input_items"],
+  ["POST", "/v1/responses/resp_1/cancel"],
+  ["POST", "/v1/responses/compact"],
+  ["POST", "/v1/responses/input_tokens"],
   ["POST", "/v1/completions"],
   ["POST", "/v1/moderations"],
   ["POST", "/v1/images/generations"],
@@ -58,8 +65,6 @@ const NOT_BUILT = [
 ] as const;
 
 const NOT_BUILT_MESSAGES = [
-  ["POST", "/v1/messages/count_tokens"],
-  ["POST", "/v1/messages/count_tokens?beta=true"],
   ["POST", "/v1/messages/batches"],
   ["GET", "/v1/messages/batches"],
   ["GET", "/v1/messages/batches/msgbatch_1/results"],
@@ -110,6 +115,9 @@ describe("the key", () => {
   const ROUTES = [
     ["POST", "/v1/chat/completions", CHAT.body()],
     ["POST", "/v1/messages", MESSAGES.body()],
+    ["POST", "/v1/messages/count_tokens", MESSAGES.body()],
+    ["POST", "/v1/responses", { model: "chat", input: "Say hello." }],
+    ["POST", "/v1/embeddings", { model: "demo", input: "Say hello." }],
     ["GET", "/v1/models", undefined],
     ["GET", "/v1/models/chat", undefined],
     ["GET", "/v1/key", undefined],
@@ -135,7 +143,7 @@ describe("the key", () => {
   });
 
   test.each(ROUTES)("is demanded on %s %s", async (method, path, body) => {
-    const surface = path === MESSAGES.path ? MESSAGES : CHAT;
+    const surface = path.startsWith(MESSAGES.path) ? MESSAGES : CHAT;
     const init = { method, body: body === undefined ? null : JSON.stringify(body) };
     for (const headers of [{}, { "x-api-key": "" }, { "x-api-key": "sk-tg-wrong" }] as Record<
       string,

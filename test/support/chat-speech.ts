@@ -1,5 +1,5 @@
 import type { ScriptRequest } from "./script.ts";
-import { type Speech, wordsOf } from "./speech.ts";
+import { type Speech, type SpokenCall, wordsOf } from "./speech.ts";
 
 const CHAT_ID = { id: "chatcmpl-scripted", created: 1_790_000_000 };
 
@@ -23,7 +23,7 @@ export function chatWhole(speech: Speech) {
     content: speech.text ?? null,
     refusal: null,
     ...(speech.reasoning && { reasoning_content: speech.reasoning }),
-    ...(speech.tool && { tool_calls: [{ id: "call_1", type: "function", function: speech.tool }] }),
+    ...(speech.tool && { tool_calls: [wholeCall(speech.tool)] }),
   };
   return {
     ...CHAT_ID,
@@ -51,7 +51,11 @@ export function chatLines({ includeUsage }: ScriptRequest, speech: Speech): stri
   return chunks.map((each) => JSON.stringify(each));
 }
 
-function toolDeltas({ name, arguments: text }: { name: string; arguments: string }): object[] {
+function wholeCall({ name, arguments: text }: SpokenCall): object {
+  return { id: "call_1", type: "function", function: { name, arguments: text } };
+}
+
+function toolDeltas({ name, arguments: text }: SpokenCall): object[] {
   const half = Math.ceil(text.length / 2);
   return [
     { index: 0, id: "call_1", type: "function", function: { name, arguments: "" } },

@@ -11,9 +11,9 @@ export interface RequestOptions {
   readonly raw?: BodyInit;
 }
 
-/** One surface of the gateway, as seen by a test that runs on both. */
-export interface Surface {
-  readonly name: "chat" | "messages";
+/** One surface of the gateway, as seen by a test that runs on several: on both of them when it does not say. */
+export interface Surface<Name extends string = "chat" | "messages"> {
+  readonly name: Name;
   readonly path: string;
   /** The model that the scripted upstream answers on this surface. */
   readonly model: string;
@@ -35,12 +35,20 @@ export const MESSAGES: Surface = {
   body: (more) => ({ model: "claude", messages: [{ role: "user", content: "Say hello." }], ...more }),
 };
 
+export const RESPONSES: Surface<"responses"> = {
+  name: "responses",
+  path: "/v1/responses",
+  model: "chat",
+  body: (more) => ({ model: "chat", input: "Say hello.", ...more }),
+};
+
+/** Those that an upstream of their own answers without a translation. */
 export const SURFACES = [CHAT, MESSAGES] as const;
 
 /** Sends an ordinary request of a surface, with some members of its body changed. */
 export function post(
   gateway: TestGateway,
-  surface: Surface,
+  surface: Surface<string>,
   { secret = gateway.secret, headers, signal, raw, ...body }: RequestOptions & Record<string, unknown> = {},
 ): Promise<Response> {
   return fetch(`${gateway.url}${surface.path}`, {

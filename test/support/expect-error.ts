@@ -2,6 +2,8 @@ import { expect } from "bun:test";
 import { type Cause, ERRORS, type ErrorRow } from "../../src/errors.ts";
 import { objectOf, type Surface } from "./client.ts";
 
+type AnySurface = Surface<"chat" | "messages" | "responses">;
+
 /**
  * Checks everything the error contract fixes about one answer: status, envelope, the fixed message, the
  * retry headers and both request ids. `more.message` replaces the message of the table where the design
@@ -9,22 +11,27 @@ import { objectOf, type Surface } from "./client.ts";
  */
 export async function expectError(
   response: Response,
-  surface: Pick<Surface, "name">,
+  surface: Pick<AnySurface, "name">,
   cause: Cause,
   more: { readonly message?: string } = {},
 ): Promise<void> {
   const row: ErrorRow = ERRORS[cause];
-  const [status, type] = row[surface.name];
+  const [status, type] = statusAndType(row, surface);
   const message = more.message ?? row.message;
   expect(response.status).toBe(status);
   expect(response.headers.get("content-type")).toStartWith("application/json");
   const requestId = expectRequestIds(response);
   expectRetryAdvice(response, row);
   expect(await objectOf(response)).toEqual(
-    surface.name === "chat"
-      ? { error: { message, type, code: row.code } }
-      : { type: "error", error: { type, message, details: { error_code: row.code } }, request_id: requestId },
+    surface.name === "messages"
+      ? { type: "error", error: { type, message, details: { error_code: row.code } }, request_id: requestId }
+      : { error: { message, type, code: row.code } },
   );
+}
+
+/** The responses surface has the types of chat, and a status of its own. */
+function statusAndType(row: ErrorRow, { name }: Pick<AnySurface, "name">): readonly [number, string] {
+  return name === "responses" ? [row.responses[0], row.chat[1]] : row[name];
 }
 
 /** Both id headers are there and the same. */

@@ -1,5 +1,6 @@
 import { chatLines, chatWhole } from "./chat-speech.ts";
 import { messagesLines, messagesWhole } from "./messages-speech.ts";
+import { responsesLines, responsesWhole } from "./responses-speech.ts";
 import { type Answer, answer, type Script, type ScriptRequest } from "./script.ts";
 import { HELLO, type Speech } from "./speech.ts";
 
@@ -10,6 +11,7 @@ export function says(speech: Speech = HELLO, how: Omit<Answer, "body"> = {}): Sc
 
 /** The lines of a streamed answer, each a JSON text. */
 export function streamedLines(request: ScriptRequest, speech: Speech): string[] {
+  if (isOnResponses(request)) return responsesLines(speech);
   return request.protocol === "openai" ? chatLines(request, speech) : messagesLines(speech);
 }
 
@@ -23,10 +25,21 @@ export const EVENT_STREAM = { "content-type": "text/event-stream; charset=utf-8"
 
 function bodyFor(request: ScriptRequest, speech: Speech, how: Omit<Answer, "body">) {
   if (request.stream) {
-    const body = frame(request.protocol, streamedLines(request, speech));
+    const protocol = isOnResponses(request) ? "anthropic" : request.protocol;
+    const body = frame(protocol, streamedLines(request, speech));
     return { headers: { ...EVENT_STREAM, ...how.headers }, body };
   }
-  return { body: JSON.stringify(request.protocol === "openai" ? chatWhole(speech) : messagesWhole(speech)) };
+  return { body: JSON.stringify(wholeFor(request, speech)) };
+}
+
+function wholeFor(request: ScriptRequest, speech: Speech): object {
+  if (isOnResponses(request)) return responsesWhole(speech);
+  return request.protocol === "openai" ? chatWhole(speech) : messagesWhole(speech);
+}
+
+/** OpenAI frames the events of its responses as Anthropic does its own. */
+function isOnResponses({ target }: ScriptRequest): boolean {
+  return target.endsWith("/responses");
 }
 
 function typeOf(line: string): string {

@@ -2,13 +2,22 @@
 export interface Speech {
   readonly text?: string;
   readonly reasoning?: string;
-  readonly tool?: { readonly name: string; readonly arguments: string };
+  readonly tool?: SpokenCall;
   /** The provider's own word for why it finished; the usual one of the protocol when left out. */
   readonly finish?: string;
   /** Tokens that the upstream reports; `undefined` reports none. */
   readonly usage?: { readonly input: number; readonly output: number } | undefined;
   /** The model's name in the answer, which clients must not see. */
   readonly model?: string;
+}
+
+/** The call of a tool; what only OpenAI's responses can say of it is left out elsewhere. */
+export interface SpokenCall {
+  readonly name: string;
+  /** JSON, or any text for a tool that takes it. */
+  readonly arguments: string;
+  readonly namespace?: string | undefined;
+  readonly takesText?: boolean;
 }
 
 export const HELLO: Speech = { text: "Hello there, friend.", usage: { input: 11, output: 7 } };

@@ -51,6 +51,8 @@ export interface TestGatewayOptions {
   readonly topUp?: string;
   /** Default: a SQLite file of its own. */
   readonly database?: DatabaseLocation;
+  /** Default: one that keeps every line. */
+  readonly log?: LogBook;
   readonly config?: Partial<Config>;
 }
 
@@ -58,7 +60,7 @@ export interface TestGatewayOptions {
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const upstream = await startScriptedUpstream();
-  const log = createLogBook();
+  const log = options.log ?? createLogBook();
   const config = configOf(options, { folder, upstream });
   const tollgate = await startTollgate(config, log);
   const { ledger, database } = tollgate;

@@ -96,6 +96,15 @@ describe("a closed circuit", () => {
 });
 
 describe("an open circuit", () => {
+  test("is known to be open to who only asks, until a success closes it", () => {
+    const { circuit, clock } = opened();
+    expect([closed().circuit.isOpen(), circuit.isOpen()]).toEqual([false, true]);
+    clock.step(60_000);
+    expect(circuit.isOpen()).toBe(true);
+    begin(circuit).succeeded();
+    expect(circuit.isOpen()).toBe(false);
+  });
+
   test("gives no trial for a second, then a single one", () => {
     const { circuit, clock } = opened();
     clock.step(999);

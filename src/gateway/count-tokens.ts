@@ -1,0 +1,32 @@
+import type { Model } from "../domain/model.ts";
+import { printCount } from "../wire/anthropic-messages/count-tokens.ts";
+import type { ModelRequest } from "../wire/wire-protocol.ts";
+import { admitWithoutTokens } from "./admit.ts";
+import { askForCount } from "./ask-for-count.ts";
+import type { Call, Gateway, Reply } from "./gateway.ts";
+import { recordCaller } from "./request-record.ts";
+import { selectModel } from "./select-model.ts";
+
+/**
+ * The story of one count of a prompt's tokens. It costs nothing and leaves no receipt, but is a request that the
+ * limits count. Throws a `GatewayError` for what the client or the limits are to blame; no upstream can fail it.
+ */
+export async function countTokens(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
+  const caller = await gateway.authenticate(call.secret);
+  recordCaller(call.record, caller);
+  const request = call.wire.parseRequest(await call.readBody());
+  const model = selectModel(gateway.catalog, caller, request);
+  call.record.model = model.id;
+  const admission = await admitWithoutTokens(gateway, { caller, call }, reply);
+  const asked = askForCount(gateway, { call, request, model }, reply);
+  const counted = asked.then((tokens) => tokens ?? countLocally(gateway, request, model));
+  const tokens = await counted.finally(() => admission.settle(0));
+  call.record.outcome = reply.signal.aborted ? "client_closed" : "ok";
+  reply.end(printCount(tokens));
+}
+
+/** By our own vocabulary, which is near enough to know whether a prompt fits. */
+async function countLocally({ tokens }: Gateway, request: ModelRequest, model: Model): Promise<number> {
+  const { inputTokens } = await tokens.count({ input: request.promptText(), output: "" });
+  return inputTokens + request.input.images * model.imageTokens;
+}

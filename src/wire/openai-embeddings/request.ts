@@ -1,0 +1,55 @@
+import { GatewayError } from "../../errors.ts";
+import { isSet, type JsonObject } from "../json-read.ts";
+import { editMembers, sayOnce } from "../json-text.ts";
+import { inputSizeOf, TEXT_SIZE } from "../part-size.ts";
+import { parseBody, readPositive, refuse, refuseUnpriced, requireModel } from "../request-body.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
+import { readInput } from "./input.ts";
+
+const FORMATS: readonly unknown[] = ["float", "base64"];
+
+/** Reads and checks an embeddings body. Which dimensions and unknown fields a model takes is the upstream's to judge. */
+export function parseRequest(text: string): ModelRequest {
+  const { body, repeatsKeys } = parseBody(text);
+  const model = requireModel(body);
+  const { prompts, texts, tokenIds } = readInput(body);
+  checkOptions(body);
+  refuseUnpriced(body);
+  return {
+    text,
+    model,
+    stream: false,
+    outputTokensMax: 0,
+    outputLimitField: undefined,
+    thinkingTokens: 0,
+    choices: 1,
+    wantsUsage: false,
+    // Half the bytes bound ids too: each takes a digit and what parts it from the next.
+    input: { ...inputSizeOf(text, TEXT_SIZE, repeatsKeys), prompts, tokenIds },
+    // A space, because most tokens of text begin with one: a line break would be a token of its own.
+    promptText: () => texts.join(" "),
+    chat() {
+      throw new GatewayError("not_built");
+    },
+  };
+}
+
+/** The body for an upstream: its model name, and no stream, which nobody would read. */
+export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
+  return editMembers(request.text, {
+    model: () => JSON.stringify(model),
+    stream: () => undefined,
+    input: sayOnce,
+    dimensions: sayOnce,
+    encoding_format: sayOnce,
+    service_tier: sayOnce,
+    speed: sayOnce,
+  });
+}
+
+function checkOptions(body: JsonObject): void {
+  const { encoding_format: format, user } = body;
+  if (isSet(format) && !FORMATS.includes(format)) refuse("encoding_format");
+  readPositive(body, "dimensions");
+  if (isSet(user) && typeof user !== "string") refuse("user");
+}

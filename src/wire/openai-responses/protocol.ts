@@ -1,0 +1,32 @@
+import type { WireProtocol } from "../wire-protocol.ts";
+import { printError, printErrorFrame, refusesInStream, statusOf } from "./error.ts";
+import { printStream } from "./print-events.ts";
+import { printWhole } from "./print-reply.ts";
+import { readWhole } from "./reply.ts";
+import { parseRequest, printUpstreamRequest } from "./request.ts";
+import { readStream } from "./stream.ts";
+import { readPromptTooLong } from "./too-long.ts";
+
+/**
+ * OpenAI's responses. Upstreams that have them are spoken to in them by clients of the same format only: all others
+ * reach them by chat completions, which they have too.
+ */
+export const openaiResponses: WireProtocol = {
+  surface: "responses",
+  path: "/v1/responses",
+  upstreamPath: "/responses",
+  headers: {},
+  forwardedHeaders: [],
+  parseRequest,
+  printUpstreamRequest,
+  readStream,
+  readWhole,
+  client: { printStream, printWhole },
+  upstream: undefined,
+  readPromptTooLong,
+  statusOf,
+  printError,
+  printErrorFrame,
+  refusesInStream,
+  keepAlive: ": ping\n\n",
+};

@@ -1,0 +1,36 @@
+import type { ReasoningPart } from "../../domain/chat-request.ts";
+import { isJsonObject } from "../json-read.ts";
+
+/** Says whose it is and of which version: what other providers call encrypted content is theirs to read. */
+const MARK = "tgr1_";
+
+/** Reasoning that its own provider will take back: signed text, or what only it can read. */
+type Seal = { readonly text: string; readonly signature: string } | { readonly data: string };
+
+/** What a client gets as `encrypted_content` and sends back with the history: nothing of it is kept here. */
+export function printSeal(seal: Seal): string {
+  return MARK + Buffer.from(JSON.stringify(seal)).toString("base64url");
+}
+
+/** Whether some encrypted content is ours. */
+export function isSeal(content: unknown): content is string {
+  return typeof content === "string" && content.startsWith(MARK);
+}
+
+/** The reasoning inside, `undefined` for what is not ours or no longer whole. */
+export function readSeal(content: unknown): ReasoningPart | undefined {
+  const seal = isSeal(content) ? parse(content.slice(MARK.length)) : undefined;
+  if (!isJsonObject(seal)) return undefined;
+  const { text, signature, data } = seal;
+  if (typeof data === "string") return { kind: "reasoning", text: "", signature: undefined, redacted: data };
+  if (typeof text !== "string" || typeof signature !== "string") return undefined;
+  return { kind: "reasoning", text, signature, redacted: undefined };
+}
+
+function parse(base64: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(base64, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,186 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createOpenAI } from "@ai-sdk/openai";
+import { APICallError, generateText, jsonSchema, RetryError, stepCountIs, streamText, tool } from "ai";
+import OpenAI, { APIError } from "openai";
+import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
+import type { ResponseInput } from "openai/resources/responses/responses";
+import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
+import { says } from "../support/says.ts";
+import { HELLO, type Speech } from "../support/speech.ts";
+import {
+  scriptedModel,
+  scriptedRoute,
+  scriptedUpstream,
+  scriptedUpstreams,
+} from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  const native = scriptedModel("native", "openai", { routes: [scriptedRoute("native", "native")] });
+  gateway = await startTestGateway({
+    models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), native],
+    upstreams: (scripted) => [
+      ...scriptedUpstreams(scripted),
+      scriptedUpstream("native", "openai", { baseUrl: scripted.openaiUrl, hasResponses: true }),
+    ],
+  });
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+const USAGE = { input: 11, output: 7 };
+const TOOL: Speech = { tool: { name: "look_up", arguments: '{"city":"Oslo"}' }, usage: USAGE };
+const TEXT = "Hello there, friend.";
+
+describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of %s", (model) => {
+  const clientOf = (secret = gateway.secret, more: { maxRetries?: number; fetch?: typeof fetch } = {}) =>
+    new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret, maxRetries: 0, ...more });
+  const tools = [
+    {
+      type: "function" as const,
+      name: "look_up",
+      strict: false,
+      parameters: { type: "object", properties: {} },
+    },
+  ];
+
+  test("gets a whole answer with its request id", async () => {
+    const answer = await clientOf().responses.create({ model, input: "Say hello." });
+    expect(answer).toMatchObject({ model, output_text: TEXT, usage: { input_tokens: 11, output_tokens: 7 } });
+    expect((await gateway.receiptOf(answer._request_id ?? "")).captured).toBe(25_000n);
+  });
+
+  test("collects a stream with its strict helper, to the same as what came last", async () => {
+    const stream = clientOf().responses.stream({ model, input: "Say hello." });
+    const deltas: string[] = [];
+    stream.on("response.output_text.delta", ({ delta }) => void deltas.push(delta));
+    const answer = await stream.finalResponse();
+    expect(answer).toMatchObject({ status: "completed", output_text: TEXT, model });
+    expect(deltas.join("")).toBe(TEXT);
+  });
+
+  test("runs a tool in a loop that it keeps itself", async () => {
+    gateway.upstream.on(model, says({ ...TOOL, text: "I look.", reasoning: "Hm." }), says());
+    const input: ResponseInput = [{ role: "user", content: "How is Oslo?" }];
+    const first = await clientOf().responses.stream({ model, input, tools }).finalResponse();
+    const [call] = first.output.filter((item) => item.type === "function_call");
+    expect(call).toMatchObject({ name: "look_up", arguments: '{"city":"Oslo"}' });
+    input.push(...toResponseInputItems(first.output), {
+      type: "function_call_output",
+      call_id: call?.call_id ?? "",
+      output: "Rain.",
+    });
+    const second = await clientOf().responses.create({ model, input, tools });
+    expect(second.output_text).toBe(TEXT);
+    expect(gateway.upstream.seen.at(-1)?.bodyText).toContain("Rain.");
+  });
+
+  test("parses an answer in the form that was asked for", async () => {
+    gateway.upstream.on(model, says({ text: '{"city":"Oslo"}', usage: USAGE }));
+    const schema = { type: "object", properties: { city: { type: "string" } } };
+    const format = { type: "json_schema" as const, name: "place", schema };
+    const answer = await clientOf().responses.parse({ model, input: "Where?", text: { format } });
+    expect(JSON.parse(answer.output_text)).toEqual({ city: "Oslo" });
+  });
+
+  test("is refused with a status, a type and a code, once", async () => {
+    const counting = createCountingFetch();
+    const client = clientOf(undefined, { maxRetries: 2, fetch: counting.fetch });
+    const error = await rejectionOf(
+      client.responses.create({ model, input: "hi", previous_response_id: "resp_1" }),
+    );
+    expect(error).toBeInstanceOf(APIError);
+    expect(error).toMatchObject({ status: 400, type: "invalid_request_error", code: "invalid_request" });
+    expect(counting.posts).toBe(1);
+  });
+
+  test("sees an empty wallet as a failed response, once", async () => {
+    const { secret } = await gateway.newPayer("0");
+    const counting = createCountingFetch();
+    const client = clientOf(secret, { maxRetries: 2, fetch: counting.fetch });
+    const answer = await client.responses.stream({ model, input: "hi" }).finalResponse();
+    expect(answer).toMatchObject({ status: "failed", error: { code: "insufficient_quota" } });
+    expect(counting.posts).toBe(1);
+  });
+
+  test("sees a stream that breaks as a failure", async () => {
+    gateway.upstream.on(model, says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
+    const events = await Array.fromAsync(
+      await clientOf().responses.create({ model, input: "hi", stream: true }),
+    );
+    expect(events.at(-1)).toMatchObject({
+      type: "response.failed",
+      response: { error: { code: "upstream_unavailable" } },
+    });
+  });
+});
+
+describe.each(["chat", "claude", "native"])(
+  "the AI SDK's model of OpenAI before the upstream of %s",
+  (model) => {
+    const modelOf = (secret = gateway.secret, through: typeof fetch = fetch) =>
+      createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret, fetch: through })(model);
+    const look_up = tool({
+      description: "Looks up.",
+      inputSchema: jsonSchema<{ city: string }>({ type: "object", properties: {} }),
+      execute: () => "Rain.",
+    });
+    const call = (secret?: string) => ({ model: modelOf(secret), prompt: "How is Oslo?", maxRetries: 0 });
+    /** Else it names parts of the conversation by ids of what was never stored. */
+    const stateless = { providerOptions: { openai: { store: false } } };
+
+    test("gets a whole answer with its usage", async () => {
+      const { text, usage, finishReason } = await generateText(call());
+      expect({ text, finishReason }).toEqual({ text: TEXT, finishReason: "stop" });
+      expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
+    });
+
+    test("streams with its usage", async () => {
+      const result = streamText(call());
+      expect((await Array.fromAsync(result.textStream)).join("")).toBe(TEXT);
+      expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
+      expect(await result.finishReason).toBe("stop");
+    });
+
+    test("runs a tool and goes on with its result", async () => {
+      gateway.upstream.on(model, says({ ...TOOL, text: "I look." }), says());
+      const options = { ...call(), ...stateless, tools: { look_up }, stopWhen: stepCountIs(2) };
+      const { text, steps } = await generateText(options);
+      expect(steps[0]?.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
+      expect(text).toBe(TEXT);
+      expect(gateway.upstream.seen.at(-1)?.bodyText).toContain("Rain.");
+    });
+
+    test("streams a tool call", async () => {
+      gateway.upstream.on(model, says(TOOL));
+      const result = streamText({ ...call(), tools: { look_up } });
+      expect(await result.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
+      expect(await result.finishReason).toBe("tool-calls");
+    });
+
+    test("reads an empty wallet, whole and in a stream", async () => {
+      const { secret } = await gateway.newPayer("0");
+      const error = await rejectionOf(generateText(call(secret)));
+      expect(APICallError.isInstance(error) && error.statusCode).toBe(402);
+      const errors: unknown[] = [];
+      await streamText({
+        ...call(secret),
+        onError: ({ error: thrown }) => void errors.push(thrown),
+      }).consumeStream();
+      expect(errors).toHaveLength(1);
+      expect(String(RetryError.isInstance(errors[0]) ? errors[0].lastError : errors[0])).toContain(
+        "wallet balance",
+      );
+    });
+
+    test("learns of a failure in the middle of a stream, and sees no finish of it", async () => {
+      gateway.upstream.on(model, says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
+      const errors: unknown[] = [];
+      const result = streamText({ ...call(), onError: ({ error }) => void errors.push(error) });
+      const types = (await Array.fromAsync(result.fullStream)).map(({ type }) => type);
+      expect(types).toContain("text-delta");
+      expect(await result.finishReason).not.toBe("stop");
+    });
+  },
+);

@@ -1,0 +1,265 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
+import { ERRORS, type ErrorRow, GatewayError } from "../../src/errors.ts";
+import { errorResponse, errorWire } from "../../src/http/error-response.ts";
+import { pathOf } from "../../src/http/request-path.ts";
+import { canaries } from "../support/canaries.ts";
+import { CHAT, MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";
+import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
+import { expectError, expectRequestIds } from "../support/expect-error.ts";
+import { EVENT_STREAM, frame, says } from "../support/says.ts";
+import { answer } from "../support/script.ts";
+import { scriptedModel } from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+// What clients need of authentication, routing and envelopes, by the numbers of the list of conformance cases, as far
+// as no other test shows it.
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  const models = [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic"), DEMO_MODEL];
+  gateway = await startTestGateway({ models });
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+const openai = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret, maxRetries: 0 });
+const anthropic = () => new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret, maxRetries: 0 });
+const messages = [{ role: "user" as const, content: "Say hello." }];
+
+/** Sends an ordinary request with these headers and no others. */
+function postWith(surface: (typeof SURFACES)[number], headers: Record<string, string>, query = "") {
+  const body = JSON.stringify(surface.body());
+  return fetch(`${gateway.url}${surface.path}${query}`, { method: "POST", headers, body });
+}
+
+describe.each(SURFACES)("on $path", (surface) => {
+  test("case 1: of two keys that differ, the bearer counts", async () => {
+    const { secret } = gateway;
+    const good = await postWith(surface, { authorization: `Bearer ${secret}`, "x-api-key": "sk-tg-wrong" });
+    expect(good.status).toBe(200);
+    const bad = await postWith(surface, { authorization: "Bearer sk-tg-wrong", "x-api-key": secret });
+    await expectError(bad, surface, "unknown_key");
+  });
+
+  test("case 1: a header without a bearer does not hide the key in the other", async () => {
+    for (const authorization of ["Bearer", "Bearer ", "Basic abc", ""]) {
+      const response = await postWith(surface, { authorization, "x-api-key": gateway.secret });
+      expect([authorization, response.status]).toEqual([authorization, 200]);
+    }
+  });
+
+  test.each(["Bearer", "Bearer   ", "bearer", "Token sk-tg-1", "Bearer sk-tg 1", "Bearer,sk-tg-1"])(
+    "case 2: %p is no key, and is told so in the surface's envelope",
+    async (authorization) => {
+      await expectError(await postWith(surface, { authorization }), surface, "unknown_key");
+    },
+  );
+
+  test("case 2: a bearer is taken in any case and with more space", async () => {
+    for (const scheme of ["bearer ", "BEARER\t", "Bearer    "]) {
+      const response = await postWith(surface, { authorization: `${scheme}${gateway.secret}  ` });
+      expect([scheme, response.status]).toEqual([scheme, 200]);
+    }
+  });
+
+  test.each(["2023-06-01", "2026-10-21", "1999-01-01", "tomorrow", ""])(
+    "case 3: the version %p is taken",
+    async (version) => {
+      const headers = { "x-api-key": gateway.secret, "anthropic-version": version };
+      expect((await postWith(surface, headers)).status).toBe(200);
+    },
+  );
+
+  test.each(["?beta=true", "?beta=true&x=1", "?"])("case 4: %p finds the same route", async (query) => {
+    const response = await postWith(surface, { "x-api-key": gateway.secret }, query);
+    expect(response.status).toBe(200);
+    expect((await objectOf(response)).model).toBe(surface.model);
+  });
+
+  test("case 24: nothing of an upstream's headers comes out of a good answer", async () => {
+    const secrets = canaries();
+    const { headers = {} } = secrets.refusal(200);
+    const more = { ...headers, "x-ratelimit-reset-tokens": secrets.next("reset"), "content-language": "xx" };
+    for (const stream of [false, true]) {
+      gateway.upstream.on(surface.model, says(undefined, { headers: more, gzip: !stream }));
+      const response = await post(gateway, surface, { stream });
+      expect(response.status).toBe(200);
+      secrets.expectNone(JSON.stringify([...response.headers]) + (await response.text()));
+      for (const name of ["set-cookie", "content-encoding", "content-language", "retry-after", "via"]) {
+        expect([name, response.headers.get(name)]).toEqual([name, null]);
+      }
+    }
+  });
+
+  test("case 25: no answer is a 200 without anything in it", async () => {
+    const isChat = surface === CHAT;
+    const empty = isChat
+      ? { id: "c", object: "chat.completion", model: "m", choices: [] }
+      : { id: "m", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+    gateway.upstream.on(surface.model, answer({ body: JSON.stringify(empty) }));
+    await expectError(await post(gateway, surface), surface, "upstream_unavailable");
+    const nothing = frame(isChat ? "openai" : "anthropic", []);
+    gateway.upstream.on(surface.model, answer({ headers: EVENT_STREAM, body: nothing }));
+    await expectError(await post(gateway, surface, { stream: true }), surface, "upstream_unavailable");
+  });
+
+  test("case 26: fields that nobody here knows are taken", async () => {
+    const fields = {
+      store: true,
+      prompt_cache_key: "k",
+      context_management: { edits: [{ type: "clear_tool_uses_20250919" }] },
+      safeguards: { level: "high" },
+      thread: { id: "t" },
+      metadata: { user_id: '{"a":1}' },
+    };
+    expect((await post(gateway, surface, fields)).status).toBe(200);
+    expect(JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "")).toMatchObject(fields);
+  });
+
+  test("case 75: a repetition is a request like any other, and the log tells which one it is", async () => {
+    const ids: string[] = [];
+    for (const count of ["0", "1", "2", "-1", "many", "1e9", "99999"]) {
+      const response = await post(gateway, surface, { headers: { "x-stainless-retry-count": count } });
+      expect(response.status).toBe(200);
+      ids.push(expectRequestIds(response));
+      await response.text();
+    }
+    expect(gateway.upstream.seen).toHaveLength(7);
+    for (const id of ids) expect((await gateway.receiptOf(id)).captured).toBe(25_000n);
+    const retries = ids.map((id) => gateway.log.about(id)[0]?.clientRetry);
+    expect(retries).toEqual([undefined, 1, 2, undefined, undefined, undefined, undefined]);
+  });
+});
+
+describe("case 5: a probe without a key", () => {
+  test.each(["GET", "HEAD"])("%s / is answered", async (method) => {
+    const response = await fetch(gateway.url, { method });
+    expect([200, 204, 404]).toContain(response.status);
+  });
+});
+
+describe("case 6: the list of models", () => {
+  test("is read to its end by both SDKs, with the fields of each", async () => {
+    const ids = ["chat", "claude", "demo"];
+    const ours = await Array.fromAsync(anthropic().models.list({ limit: 1_000 }));
+    expect(ours.map(({ id, type, display_name }) => ({ id, type, display_name }))).toEqual(
+      ids.map((id) => ({ id, type: "model", display_name: id })),
+    );
+    const theirs = await Array.fromAsync(await openai().models.list());
+    expect(theirs.map(({ id, object }) => ({ id, object }))).toEqual(
+      ids.map((id) => ({ id, object: "model" })),
+    );
+  });
+});
+
+describe("case 9: ids", () => {
+  const ROUTES = [
+    ["GET", "/v1/models", undefined],
+    ["GET", "/v1/models/nobody", undefined],
+    ["GET", "/v1/key", undefined],
+    ["GET", "/v1/receipts/nothing", undefined],
+    ["GET", "/v1/nothing", undefined],
+    ["GET", "/healthz", undefined],
+    ["POST", "/v1/files", "x"],
+    ["POST", CHAT.path, CHAT.body({ stream: true })],
+    ["POST", MESSAGES.path, MESSAGES.body({ stream: true })],
+    ["POST", "/v1/messages/count_tokens", MESSAGES.body()],
+    ["POST", "/v1/messages/count_tokens", {}],
+    ["POST", "/v1/embeddings", { model: "demo", input: "a" }],
+    ["POST", "/v1/embeddings", {}],
+  ] as const;
+
+  test.each(ROUTES)("%s %s says its id in both headers, row %#", async (method, path, body) => {
+    const init = { method, body: body === undefined ? null : JSON.stringify(body) };
+    const response = await fetch(gateway.url + path, { ...init, headers: { "x-api-key": gateway.secret } });
+    expectRequestIds(response);
+    await response.body?.cancel();
+  });
+
+  test("both SDKs read the id of a stream", async () => {
+    const chat = await openai()
+      .chat.completions.create({ model: "chat", messages, stream: true })
+      .withResponse();
+    const message = await anthropic()
+      .messages.create({ model: "claude", messages, max_tokens: 100, stream: true })
+      .withResponse();
+    for (const { request_id: id, response, data } of [chat, message]) {
+      expect(id ?? "none").toBe(expectRequestIds(response));
+      await Array.fromAsync(data as AsyncIterable<unknown>);
+      expect((await gateway.receiptOf(id ?? "")).state).toBe("settled");
+    }
+  });
+
+  test("both SDKs read the id of an error, which on messages is in its body too", async () => {
+    const chat = await rejectionOf(openai().chat.completions.create({ model: "nobody", messages }));
+    expect(chat).toMatchObject({ requestID: expect.stringMatching(/^[0-9a-f-]{36}$/) });
+    const message = await rejectionOf(
+      anthropic().messages.create({ model: "nobody", messages, max_tokens: 100 }),
+    );
+    if (!(message instanceof Anthropic.APIError)) throw new Error("Not an APIError", { cause: message });
+    expect(message.requestID).toMatch(/^[0-9a-f-]{36}$/);
+    expect(message.error).toMatchObject({ request_id: message.requestID });
+  });
+});
+
+describe("case 15: a conflict", () => {
+  // Nothing that a model request can do conflicts; what would be said is said by the same hand.
+  const server = Bun.serve({
+    port: 0,
+    fetch: (request) =>
+      errorResponse(new GatewayError("conflict"), errorWire(pathOf(request), request.headers), {
+        requestId: Bun.randomUUIDv7(),
+      }),
+  });
+  afterAll(() => server.stop(true));
+  const apiKey = "any";
+  const baseURL = server.url.origin;
+
+  test("is tried once by the OpenAI SDK", async () => {
+    const counting = createCountingFetch();
+    const client = new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, fetch: counting.fetch });
+    const error = await rejectionOf(client.chat.completions.create({ model: "m", messages }));
+    expect(error).toMatchObject({ status: 409, code: "conflict", type: "invalid_request_error" });
+    expect(counting.posts).toBe(1);
+  });
+
+  test("is tried once by the Anthropic SDK", async () => {
+    const counting = createCountingFetch();
+    const client = new Anthropic({ baseURL, apiKey, fetch: counting.fetch });
+    const error = await rejectionOf(client.messages.create({ model: "m", messages, max_tokens: 9 }));
+    expect(error).toMatchObject({ status: 409, errorCode: "conflict", type: "conflict_error" });
+    expect(counting.posts).toBe(1);
+  });
+});
+
+describe("cases 16 to 18: what the table says of trying again", () => {
+  const rows: readonly ErrorRow[] = Object.values(ERRORS);
+  const withStatus = (...statuses: number[]) =>
+    rows.filter(({ chat: [status] }) => statuses.includes(status));
+
+  test("case 16: nobody shall repeat what ends in 401, 402, 403, 404, 409, 413, 422 or 501", () => {
+    const finals = withStatus(401, 402, 403, 404, 409, 413, 422, 501);
+    expect(finals.length).toBeGreaterThan(10);
+    expect(finals.filter(({ retry }) => retry)).toEqual([]);
+  });
+
+  test("case 17: no message of a 429 has a word on which LangChain gives up", () => {
+    const givesUp = /billing|credit balance|insufficient[_ -]?quota|usage quota|will reset at|quota/i;
+    const throttled = withStatus(429);
+    expect(throttled.length).toBeGreaterThan(1);
+    for (const { message, retry } of throttled)
+      expect([message, givesUp.test(message), retry]).toEqual([message, false, true]);
+  });
+
+  test("case 18: money that is used up is a 402, with nothing to wait for", async () => {
+    const spendingLimit = { amount: 1n, period: "day" as const };
+    const { secret } = await gateway.newPayer("1", { spendingLimit });
+    for (const surface of SURFACES) {
+      const refused = await post(gateway, surface, { secret });
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([402, null]);
+    }
+  });
+});

@@ -1,0 +1,288 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
+import { type Cause, ERRORS } from "../../src/errors.ts";
+import { canaries } from "../support/canaries.ts";
+import { CHAT, MESSAGES, objectOf, post } from "../support/client.ts";
+import { expectError, expectRequestIds } from "../support/expect-error.ts";
+import { windowOf } from "../support/limit-headers.ts";
+import { says } from "../support/says.ts";
+import { type Answer, answer, resetAtOnce, silence } from "../support/script.ts";
+import {
+  scriptedModel,
+  scriptedRoute,
+  scriptedUpstream,
+  scriptedUpstreams,
+} from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+// On a busy machine each count here waits two seconds for a worker that does not get ready.
+setDefaultTimeout(30_000);
+
+const PATH = "/v1/messages/count_tokens";
+const HASTY = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 100 };
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    models: [
+      DEMO_MODEL,
+      scriptedModel("chat", "openai"),
+      scriptedModel("claude", "anthropic", { routes: [scriptedRoute("scripted-anthropic", "theirs")] }),
+      scriptedModel("mixed", "openai", {
+        routes: [scriptedRoute("scripted-openai", "chat"), scriptedRoute("scripted-anthropic", "theirs")],
+      }),
+      scriptedModel("slow", "anthropic", { routes: [scriptedRoute("hasty", "slow")] }),
+      scriptedModel("fragile", "anthropic", { routes: [scriptedRoute("fragile", "fragile")] }),
+      scriptedModel("vectors", "openai", { outputTokensMax: 0, outputTokensDefault: 0 }),
+    ],
+    upstreams: (scripted) => [
+      ...scriptedUpstreams(scripted),
+      scriptedUpstream("hasty", "anthropic", { baseUrl: scripted.anthropicUrl, timeouts: HASTY }),
+      scriptedUpstream("fragile", "anthropic", { baseUrl: scripted.anthropicUrl, circuitFailures: 1 }),
+    ],
+  });
+});
+beforeEach(() => {
+  gateway.upstream.reset();
+  gateway.upstream.on("theirs", answer({ body: '{"input_tokens":4242}' }));
+});
+afterAll(() => gateway.stop());
+
+interface Options extends Readonly<Record<string, unknown>> {
+  readonly secret?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly raw?: BodyInit;
+  readonly signal?: AbortSignal;
+  readonly query?: string;
+}
+
+function count(options: Options = {}): Promise<Response> {
+  const { secret = gateway.secret, headers, raw, signal = null, query = "", ...members } = options;
+  return fetch(`${gateway.url}${PATH}${query}`, {
+    method: "POST",
+    headers: { "x-api-key": secret, ...headers },
+    body: raw ?? JSON.stringify(MESSAGES.body(members)),
+    signal,
+  });
+}
+
+async function tokensOf(response: Response): Promise<number> {
+  expect(response.status).toBe(200);
+  expectRequestIds(response);
+  const body = await objectOf(response);
+  expect(Object.keys(body)).toEqual(["input_tokens"]);
+  expect(body.input_tokens).toBeNumber();
+  return Number(body.input_tokens);
+}
+
+const sdk = () => new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret, maxRetries: 0 });
+const messages = [{ role: "user" as const, content: "Say hello." }];
+const seen = () => gateway.upstream.seen;
+
+describe("case 73: the Anthropic SDK counts", () => {
+  test("what the upstream counts", async () => {
+    expect(await sdk().messages.countTokens({ model: "claude", messages })).toEqual({ input_tokens: 4242 });
+    expect(seen().map(({ target }) => target)).toEqual([PATH]);
+    expect(JSON.parse(seen()[0]?.bodyText ?? "")).toEqual({ model: "theirs", messages });
+  });
+
+  test("here, where no upstream of the model can", async () => {
+    const few = await sdk().messages.countTokens({ model: "chat", messages });
+    const system = "You are a helpful assistant who says hello to everybody.";
+    const more = await sdk().messages.countTokens({ model: "chat", messages, system });
+    expect(few.input_tokens).toBeWithin(1, 20);
+    expect(more.input_tokens).toBeWithin(few.input_tokens + 5, few.input_tokens + 40);
+    expect(seen()).toBeEmpty();
+  });
+
+  test("as the demo model will bill", async () => {
+    const demo = { model: "demo", messages, system: "Be brief." };
+    const { usage } = await sdk().messages.create({ ...demo, max_tokens: 5 });
+    expect(await sdk().messages.countTokens(demo)).toEqual({ input_tokens: usage.input_tokens });
+  });
+});
+
+describe("a count by the upstream", () => {
+  test("is of the body as it is, with the client's version, betas and query", async () => {
+    const raw = (model: string) =>
+      `{ "messages":[{"role":"user","content":"caf\\u00e9 \\/"},{"role":"system","content":"mid"}], "model" : "${model}","thinking":{"type":"adaptive"},"x":1.0 }`;
+    const headers = { "anthropic-version": "2026-10-21", "anthropic-beta": "a-1,b-2", cookie: "a=b" };
+    expect(await tokensOf(await count({ raw: raw("claude"), headers, query: "?beta=true" }))).toBe(4242);
+    const [asked] = seen();
+    expect(asked).toMatchObject({ target: `${PATH}?beta=true`, bodyText: raw("theirs") });
+    expect(asked?.headers).toMatchObject({
+      "anthropic-version": "2026-10-21",
+      "anthropic-beta": "a-1,b-2",
+      "x-api-key": "provider-secret",
+    });
+    expect(JSON.stringify(asked?.headers)).not.toContain(gateway.secret);
+    expect(asked?.headers).not.toHaveProperty("cookie");
+  });
+
+  test("is asked for where only one of the routes can, with a version when the client names none", async () => {
+    expect(await tokensOf(await count({ model: "mixed" }))).toBe(4242);
+    expect(seen().map(({ headers }) => headers["anthropic-version"])).toEqual(["2023-06-01"]);
+  });
+
+  test("is given up when the client goes away", async () => {
+    gateway.upstream.on("theirs", silence);
+    const controller = new AbortController();
+    const running = count({ signal: controller.signal }).catch(() => undefined);
+    await gateway.upstream.waitForSeen(1);
+    controller.abort();
+    await running;
+    await seen()[0]?.over;
+    expect(seen()[0]?.hungUpAtMs).toBeNumber();
+  });
+});
+
+describe("a count here", () => {
+  const secrets = canaries();
+  const said = (body: string, more: Partial<Answer> = {}) => answer({ ...more, body });
+
+  test.each([
+    ["refuses the request", answer(secrets.refusal(400))],
+    [
+      "finds the prompt too long",
+      said('{"type":"error","error":{"message":"prompt is too long: 212384 tokens > 200000 maximum"}}', {
+        status: 400,
+      }),
+    ],
+    ["refuses our key", answer(secrets.refusal(401))],
+    ["does not know the path", answer(secrets.refusal(404))],
+    ["is busy", answer(secrets.refusal(429))],
+    ["fails", answer(secrets.refusal(529))],
+    ["sends us elsewhere", answer({ ...secrets.refusal(307), headers: { location: "/elsewhere" } })],
+    ["resets the connection", resetAtOnce],
+    ["says HTML", said(`<h1>${secrets.next("html")}</h1>`)],
+    ["says nothing", said("")],
+    ["breaks off", said('{"input_tokens":42', { claimedLength: 99, end: "close" })],
+    ["says no number", said(`{"input_tokens":"${secrets.next("word")}"}`)],
+    ["says a negative number", said('{"input_tokens":-5}')],
+    ["says half a token", said('{"input_tokens":5.5}')],
+    ["says an absurd number", said('{"input_tokens":1e99}')],
+    ["says too much", said(`{"input_tokens":5,"x":"${"x".repeat(100_000)}"}`)],
+    ["answers the message", says()],
+  ])("is made when the upstream %s", async (_, script) => {
+    gateway.upstream.on("theirs", script);
+    const response = await count();
+    const text = JSON.stringify([...response.headers]) + (await response.clone().text());
+    expect(await tokensOf(response)).toBeWithin(1, 20);
+    expect(seen()).not.toBeEmpty();
+    secrets.expectNone(text);
+    secrets.expectNone(gateway.log.text());
+  });
+
+  test("is made when the upstream does not answer in time", async () => {
+    gateway.upstream.on("slow", silence);
+    const response = await count({ model: "slow" });
+    expect(await tokensOf(response)).toBeWithin(1, 20);
+    const lines = gateway.log.about(response.headers.get("x-request-id") ?? "");
+    expect(lines).toContainEqual(expect.objectContaining({ event: "count failed", timeout: "total" }));
+  });
+
+  test("takes an image for as many tokens as it is held for", async () => {
+    const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=".repeat(1_000) };
+    const content = [
+      { type: "image", source },
+      { type: "text", text: "What is it?" },
+    ];
+    const tokens = await tokensOf(await count({ model: "chat", messages: [{ role: "user", content }] }));
+    expect(tokens).toBeWithin(2_001, 2_030);
+  });
+
+  test("is made of megabytes too", async () => {
+    const content = "word ".repeat(1_000_000);
+    expect(await tokensOf(await count({ model: "chat", messages: [{ role: "user", content }] }))).toBeWithin(
+      1_000_000,
+      1_300_000,
+    );
+  });
+});
+
+describe("the circuit of an upstream", () => {
+  test("is not opened by a count that fails, and when it is open nobody is asked to count", async () => {
+    const opened = () => gateway.log.text().split('"circuit opened"').length - 1;
+    gateway.upstream.on("fragile", answer({ status: 500, body: "" }));
+    for (let left = 3; left > 0; left--) await tokensOf(await count({ model: "fragile" }));
+    expect([seen().length, opened()]).toEqual([3, 0]);
+    expect((await post(gateway, MESSAGES, { model: "fragile" })).status).toBe(502);
+    expect([seen().length, opened()]).toEqual([4, 1]);
+    expect(await tokensOf(await count({ model: "fragile" }))).toBeWithin(1, 20);
+    expect(seen()).toHaveLength(4);
+  });
+});
+
+describe("a count", () => {
+  test("costs nothing, holds nothing and leaves no receipt", async () => {
+    const { secret, key } = await gateway.newPayer("0");
+    const response = await count({ secret });
+    expect(await tokensOf(response)).toBe(4242);
+    expect(response.headers.has("x-tollgate-cost-usd")).toBe(false);
+    await expect(gateway.receiptOf(response, key.accountId)).rejects.toThrow("no receipt");
+    expect(await gateway.balances(key.accountId)).toMatchObject({ posted: 0n, held: 0n });
+  });
+
+  test("is a request of the minute that takes no tokens", async () => {
+    const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 2, tokensPerMinute: 10 } });
+    const response = await count({ secret });
+    expect(windowOf(response, MESSAGES, "requests")).toMatchObject({ limit: 2, remaining: 1 });
+    expect(windowOf(response, MESSAGES, "tokens")).toMatchObject({ limit: 10, remaining: 10 });
+    expect((await count({ secret })).status).toBe(200);
+    await expectError(await count({ secret }), MESSAGES, "rate_limited");
+    expect(seen()).toHaveLength(2);
+  });
+
+  test("takes a slot while it runs, and gives it back before it answers", async () => {
+    const { secret } = await gateway.newKey({ limits: { concurrentRequests: 1 } });
+    for (let left = 5; left > 0; left--) expect((await count({ secret })).status).toBe(200);
+    const none = await gateway.newKey({ limits: { concurrentRequests: 0 } });
+    await expectError(await count({ secret: none.secret }), MESSAGES, "too_concurrent");
+  });
+
+  test("has a line in the log like any other request", async () => {
+    const response = await count();
+    const id = response.headers.get("x-request-id") ?? "";
+    await response.text();
+    expect(gateway.log.about(id)).toEqual([
+      expect.objectContaining({
+        event: "request",
+        surface: "count_tokens",
+        model: "claude",
+        status: 200,
+        outcome: "ok",
+        accountId: gateway.accountId,
+      }),
+    ]);
+  });
+
+  const shape = (path: string) => `${ERRORS.wrong_shape.message.replace(/\.$/, "")}: ${path}`;
+  type Wrong = [what: string, arrange: () => Options | Promise<Options>, cause: Cause, message?: string];
+
+  test.each<Wrong>([
+    ["no JSON", () => ({ raw: "{" }), "not_json"],
+    ["no object", () => ({ raw: "[]" }), "wrong_shape"],
+    ["no messages", () => ({ messages: [] }), "wrong_shape", shape("messages")],
+    ["no model", () => ({ model: undefined }), "wrong_shape", shape("model")],
+    ["an unknown model", () => ({ model: "nobody" }), "unknown_model"],
+    ["a model that only embeds", () => ({ model: "vectors" }), "not_built"],
+    ["an unknown key", () => ({ secret: "sk-tg-unknown" }), "unknown_key"],
+    ["an empty key", () => ({ secret: "" }), "unknown_key"],
+    [
+      "a model that its key may not use",
+      async () => ({ secret: (await gateway.newKey({ models: ["other"] })).secret }),
+      "model_not_allowed",
+    ],
+  ])("with %s is refused", async (...[, arrange, cause, message]: Wrong) => {
+    const response = await count(await arrange());
+    await expectError(response, MESSAGES, cause, message === undefined ? {} : { message });
+    expect(seen()).toBeEmpty();
+  });
+
+  test("is asked for with POST, and with chat's body under its own name only", async () => {
+    await expectError(await fetch(`${gateway.url}${PATH}`), MESSAGES, "unknown_route");
+    const chat = await fetch(`${gateway.url}/v1/chat/completions/count_tokens`, { method: "POST" });
+    await expectError(chat, CHAT, "not_built");
+  });
+});

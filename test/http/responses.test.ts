@@ -1,0 +1,306 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { responsesLines } from "../support/responses-speech.ts";
+import { EVENT_STREAM, frame, says } from "../support/says.ts";
+import { answer, resetAtOnce, type Script } from "../support/script.ts";
+import { HELLO, type Speech } from "../support/speech.ts";
+import {
+  scriptedModel,
+  scriptedRoute,
+  scriptedUpstream,
+  scriptedUpstreams,
+} from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  const native = (id: string) =>
+    scriptedModel(id, "openai", { routes: [scriptedRoute("native", `their-${id}`)] });
+  const both = [
+    scriptedRoute("native", "their-first"),
+    scriptedRoute("scripted-anthropic", "their-second", { priority: 2 }),
+  ];
+  const traits = { reasoning: "adaptive", sampling: false } as const;
+  const thinks = [scriptedRoute("scripted-anthropic", "thinker", { traits })];
+  gateway = await startTestGateway({
+    models: [
+      scriptedModel("thinker", "anthropic", { routes: thinks }),
+      scriptedModel("chat", "openai"),
+      scriptedModel("claude", "anthropic"),
+      native("native"),
+      scriptedModel("both", "openai", { routes: both }),
+    ],
+    upstreams: (scripted) => [
+      ...scriptedUpstreams(scripted),
+      scriptedUpstream("native", "openai", { baseUrl: scripted.openaiUrl, hasResponses: true }),
+    ],
+  });
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+const ask = (body: Record<string, unknown> = {}) => post(gateway, RESPONSES, body);
+const seen = () => JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "{}");
+const typesOf = (events: readonly Record<string, unknown>[]) => events.map(({ type }) => type);
+const TOOL: Speech = {
+  tool: { name: "look_up", arguments: '{"city":"Oslo"}' },
+  usage: { input: 11, output: 7 },
+};
+const TOOLS = [{ type: "function", name: "look_up", parameters: { type: "object", properties: {} } }];
+/** Eleven tokens in at 1,000 and seven out at 2,000 nano-USD. */
+const REPORTED = 25_000n;
+
+describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model) => {
+  test("a whole answer is a response, billed by its usage", async () => {
+    const response = await ask({ model });
+    expect(response.status).toBe(200);
+    expect(await objectOf(response)).toMatchObject({
+      object: "response",
+      status: "completed",
+      model,
+      store: false,
+      output: [{ type: "message", content: [{ type: "output_text", text: "Hello there, friend." }] }],
+      usage: { input_tokens: 11, output_tokens: 7, total_tokens: 18 },
+    });
+    expect((await gateway.receiptOf(response)).captured).toBe(REPORTED);
+    expect((await gateway.receiptOf(response)).request.surface).toBe("responses");
+  });
+
+  test("case 70: a stream has the whole sequence, numbered, and no other end mark", async () => {
+    const response = await ask({ model, stream: true });
+    expect(response.headers.get("content-type")).toStartWith("text/event-stream");
+    const text = await response.clone().text();
+    expect(text).not.toContain("[DONE]");
+    const events = await dataOf(response);
+    expect(typesOf(events)).toEqual([
+      "response.created",
+      "response.in_progress",
+      "response.output_item.added",
+      "response.content_part.added",
+      "response.output_text.delta",
+      "response.output_text.delta",
+      "response.output_text.delta",
+      "response.output_text.done",
+      "response.content_part.done",
+      "response.output_item.done",
+      "response.completed",
+    ]);
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, number) => number));
+    expect(text).not.toContain("upstream-secret-name");
+    expect((await gateway.receiptOf(response)).captured).toBe(REPORTED);
+  });
+
+  test("a tool is called, and its result answered", async () => {
+    gateway.upstream.on(model, says(TOOL), says());
+    gateway.upstream.on(`their-${model}`, says(TOOL), says());
+    const first = await objectOf(await ask({ model, tools: TOOLS }));
+    expect(first.output).toMatchObject([
+      { type: "function_call", name: "look_up", arguments: '{"city":"Oslo"}' },
+    ]);
+    const output = first.output as Record<string, unknown>[];
+    const result = { type: "function_call_output", call_id: output[0]?.call_id, output: "Rain." };
+    const input = [{ role: "user", content: "How is Oslo?" }, ...output, result];
+    const second = await ask({ model, tools: TOOLS, input });
+    expect(second.status).toBe(200);
+    expect(JSON.stringify(seen())).toContain("Rain.");
+  });
+
+  test("an answer without anything to read is none, and is charged", async () => {
+    for (const id of [model, `their-${model}`])
+      gateway.upstream.on(id, says({ usage: { input: 3, output: 4 } }));
+    await expectError(await ask({ model }), RESPONSES, "empty_charged");
+    await expectError(await ask({ model, stream: true }), RESPONSES, "empty_charged");
+  });
+
+  test("a stream that breaks ends in a failure with a code, behind what was said", async () => {
+    const broken = says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" });
+    for (const id of [model, `their-${model}`]) gateway.upstream.on(id, broken);
+    const events = await dataOf(await ask({ model, stream: true }));
+    expect(typesOf(events)).toContain("response.output_text.delta");
+    expect(typesOf(events)).not.toContain("response.completed");
+    expect(events.at(-1)).toMatchObject({
+      type: "response.failed",
+      response: { status: "failed", error: { code: "upstream_unavailable" } },
+    });
+  });
+
+  test("case 19: a prompt that is too long has the code on which agents compact", async () => {
+    const body = JSON.stringify({ error: { message: "prompt is too long: 212384 tokens > 200000 maximum" } });
+    for (const id of [model, `their-${model}`]) gateway.upstream.on(id, answer({ status: 400, body }));
+    for (const stream of [false, true]) {
+      const response = await ask({ model, stream });
+      expect(response.status).toBe(400);
+      expect(await objectOf(response)).toMatchObject({
+        error: {
+          code: "context_length_exceeded",
+          message: "prompt is too long: 212384 tokens > 200000 maximum",
+        },
+      });
+    }
+  });
+});
+
+describe("an upstream that has responses", () => {
+  test("gets the body as it is, with its own model, our ceiling and nothing stored", async () => {
+    const input = [{ role: "user", content: "hi" }];
+    await ask({ model: "native", input, store: true, future: { a: 1 } });
+    expect(gateway.upstream.seen.at(-1)?.target).toBe("/v1/responses");
+    expect(seen()).toEqual({
+      model: "their-native",
+      input,
+      store: false,
+      future: { a: 1 },
+      max_output_tokens: 1000,
+    });
+  });
+
+  test("gives its events byte for byte but for the model's name", async () => {
+    const speech: Speech = { ...TOOL, reasoning: "Hm.", text: "I look." };
+    gateway.upstream.on("their-native", says(speech));
+    const text = await (await ask({ model: "native", stream: true })).text();
+    const lines = responsesLines(speech).map((line) => line.replaceAll("upstream-secret-name", "native"));
+    expect(text).toBe(frame("anthropic", lines));
+  });
+
+  test("that says only in its stream that the prompt is too long is understood, and not held against it", async () => {
+    const error = {
+      code: "context_length_exceeded",
+      message: "Your input exceeds the context window of this model.",
+    };
+    gateway.upstream.on("their-first", failsWith(error));
+    const response = await ask({ model: "both", stream: true });
+    expect(response.status).toBe(400);
+    expect(await objectOf(response)).toMatchObject({ error: { code: "context_length_exceeded" } });
+    expect(gateway.upstream.seen).toHaveLength(1);
+  });
+
+  test("that fails before its first output is followed by another, in another format", async () => {
+    for (const script of [failsWith({ code: "server_error", message: "canary" }), resetAtOnce]) {
+      gateway.upstream.on("their-first", script);
+      const text = await (await ask({ model: "both", stream: true })).text();
+      expect(text).toContain("response.completed");
+      expect(text).not.toContain("canary");
+      expect(gateway.upstream.seen.at(-1)?.target).toBe("/v1/messages");
+    }
+  });
+});
+
+/** A stream that begins and then fails. */
+function failsWith(error: object): Script {
+  const response = { id: "resp_1", object: "response", status: "failed", output: [], error };
+  const [created = ""] = responsesLines(HELLO);
+  const lines = [created, JSON.stringify({ type: "response.failed", sequence_number: 1, response })];
+  return answer({ headers: EVENT_STREAM, body: frame("anthropic", lines) });
+}
+
+describe("what is refused", () => {
+  test.each([
+    [{ previous_response_id: "resp_1" }, "previous_response_id"],
+    [{ conversation: "conv_1" }, "conversation"],
+    [{ prompt: { id: "p" } }, "prompt"],
+    [{ background: true }, "background"],
+    [{ input: [{ type: "item_reference", id: "msg_1" }] }, "input[0]"],
+  ])("%j, by name and before anything is held, whatever the upstream", async (members, path) => {
+    for (const model of ["chat", "claude", "native"]) {
+      const message = `The request has a part that no upstream of this model understands: ${path}`;
+      await expectError(await ask({ model, ...members }), RESPONSES, "untranslatable", { message });
+    }
+    expect(gateway.upstream.seen).toHaveLength(0);
+  });
+
+  test("a tool that only OpenAI runs, where nobody else could", async () => {
+    const tools = [{ type: "file_search", vector_store_ids: ["vs_1"] }];
+    const message = "The request has a part that no upstream of this model understands: tools[0].type";
+    await expectError(await ask({ tools }), RESPONSES, "untranslatable", { message });
+    expect((await ask({ model: "native", tools })).status).toBe(200);
+  });
+
+  test("validation is 400 here, in the envelope of chat", async () => {
+    const message = "The request body failed validation: input";
+    await expectError(await ask({ input: 7 }), RESPONSES, "wrong_shape", { message });
+    await expectError(await ask({ raw: "{" }), RESPONSES, "not_json");
+    await expectError(await ask({ model: "nobody" }), RESPONSES, "unknown_model");
+    await expectError(await ask({ secret: "sk-tg-wrong" }), RESPONSES, "unknown_key");
+  });
+
+  test("an empty wallet is said inside a stream, where one was asked for", async () => {
+    const { secret } = await gateway.newPayer("0");
+    await expectError(await ask({ secret }), RESPONSES, "wallet_empty");
+    const response = await ask({ secret, stream: true });
+    expect(response.status).toBe(200);
+    const events = await dataOf(response);
+    expect(typesOf(events)).toEqual(["response.created", "response.failed"]);
+    expect(events.at(-1)).toMatchObject({ response: { error: { code: "insufficient_quota" } } });
+    expect(gateway.upstream.seen).toHaveLength(0);
+  });
+});
+
+describe("Codex", () => {
+  test("case 71: its tools and options are taken, and its own free-form tool works", async () => {
+    const tools = [
+      { type: "function", name: "exec_command", parameters: { type: "object" }, strict: false },
+      {
+        type: "custom",
+        name: "apply_patch",
+        description: "Edits.",
+        format: { type: "grammar", syntax: "lark", definition: "start: x" },
+      },
+      {
+        type: "namespace",
+        name: "multi_agent_v1",
+        description: "",
+        tools: [{ type: "function", name: "wait_agent" }],
+      },
+      { type: "tool_search", execution: "client", parameters: {} },
+      { type: "web_search", external_web_access: true },
+    ];
+    const codex = {
+      tools,
+      tool_choice: "auto",
+      parallel_tool_calls: true,
+      reasoning: { summary: "auto" },
+      store: false,
+      include: ["reasoning.encrypted_content"],
+      prompt_cache_key: "k",
+      client_metadata: { a: "b" },
+      stream: true,
+      input: [
+        { type: "message", role: "developer", content: [{ type: "input_text", text: "You code." }] },
+        { role: "user", content: "Patch." },
+      ],
+    };
+    const patch = { name: "apply_patch", arguments: '{"input":"*** Begin Patch"}' };
+    for (const model of ["chat", "claude"]) {
+      gateway.upstream.on(model, says({ tool: patch, usage: { input: 11, output: 7 } }));
+      const events = await dataOf(await ask({ ...codex, model }));
+      expect(events.at(-1)).toMatchObject({
+        type: "response.completed",
+        response: { output: [{ type: "custom_tool_call", name: "apply_patch", input: "*** Begin Patch" }] },
+      });
+      const names = JSON.stringify(seen().tools);
+      expect(names).toContain("multi_agent_v1__wait_agent");
+      expect(names).not.toContain("web_search");
+      expect(JSON.stringify(seen())).toContain("You code.");
+    }
+  });
+
+  test("reasoning that Anthropic sealed goes back to it as it was", async () => {
+    const include = ["reasoning.encrypted_content"];
+    const said: Speech = { ...TOOL, reasoning: "I must look." };
+    gateway.upstream.on("thinker", says(said), says());
+    const first = await objectOf(
+      await ask({ model: "thinker", include, tools: TOOLS, reasoning: { summary: "auto" } }),
+    );
+    const output = first.output as Record<string, unknown>[];
+    expect(output).toMatchObject([
+      { type: "reasoning", summary: [{ text: "I must look." }] },
+      { type: "function_call" },
+    ]);
+    const result = { type: "function_call_output", call_id: output[1]?.call_id, output: "Rain." };
+    const input = [{ role: "user", content: "How is Oslo?" }, ...output, result];
+    expect((await ask({ model: "thinker", include, tools: TOOLS, input })).status).toBe(200);
+    const thinking = { type: "thinking", thinking: "I must look.", signature: "c2lnbmF0dXJl" };
+    expect(seen().messages[1].content[0]).toEqual(thinking);
+  });
+});

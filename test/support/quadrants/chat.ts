@@ -1,0 +1,150 @@
+import { insist, type Json, listAt, objectAt, textAt } from "../../http/faults/view.ts";
+import { type Finish, piecesOf, type Said, type SaidCall, type SaidUsage } from "./said.ts";
+
+/** A model of its own for every answer: clients must not see it. */
+const HEAD = { id: "chatcmpl-scripted", created: 1_790_000_000, model: "upstream-secret-name" };
+
+/** The answer in the shape of chat completions. */
+export function printChat({ reasoning, text, refusal, calls, finish, usage }: Said): Json {
+  const message = {
+    role: "assistant",
+    content: text || null,
+    refusal: refusal || null,
+    ...(reasoning && { reasoning_content: reasoning }),
+    ...(calls.length > 0 && { tool_calls: calls.map(printCall) }),
+  };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: finish }];
+  return { ...HEAD, object: "chat.completion", choices, ...(usage && { usage: printUsage(usage) }) };
+}
+
+/** Its chunks, several calls interleaved, the usage last. */
+export function printChatLines({ reasoning, text, refusal, calls, finish, usage }: Said): string[] {
+  const deltas = [
+    { role: "assistant", content: "", refusal: null },
+    ...piecesOf(reasoning).map((piece) => ({ reasoning_content: piece })),
+    ...piecesOf(text).map((piece) => ({ content: piece })),
+    ...piecesOf(refusal).map((piece) => ({ refusal: piece })),
+    ...interleave(calls).map((call) => ({ tool_calls: [call] })),
+  ];
+  const chunks = [
+    ...deltas.map((delta) => chunkOf([choiceOf(delta, null)])),
+    chunkOf([choiceOf({}, finish)]),
+    ...(usage ? [{ ...chunkOf([]), usage: printUsage(usage) }] : []),
+  ];
+  return chunks.map((chunk) => JSON.stringify(chunk));
+}
+
+/** What the chunks of an answer come to; of this and that host, too. */
+export function collectChat(chunks: readonly Json[]): Json {
+  const sum = { content: "", reasoning_content: "", refusal: "" };
+  const calls: CallSum[] = [];
+  let finish = "";
+  let usage: unknown;
+  for (const chunk of chunks) {
+    usage = chunk.usage ?? usage;
+    const [choice] = listAt(chunk.choices).map((each) => objectAt(each, "a choice"));
+    if (!choice) continue;
+    const delta = objectAt(choice.delta, "a delta");
+    sum.content += textAt(delta.content);
+    sum.reasoning_content += textAt(delta.reasoning_content) || textAt(delta.reasoning);
+    sum.refusal += textAt(delta.refusal);
+    finish ||= textAt(choice.finish_reason);
+    for (const call of listAt(delta.tool_calls)) addFragment(calls, objectAt(call, "a call"));
+  }
+  const message = { role: "assistant", ...sum, ...(calls.length > 0 && { tool_calls: calls }) };
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: finish }];
+  return { ...HEAD, object: "chat.completion", choices, ...(usage !== undefined && { usage }) };
+}
+
+interface CallSum {
+  readonly id: string;
+  readonly type: "function";
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+function addFragment(calls: CallSum[], { index, id, function: given }: Json): void {
+  const { name, arguments: piece } = objectAt(given, "a function");
+  const known = calls[Number(index)] ?? {
+    id: textAt(id),
+    type: "function",
+    function: { name: textAt(name), arguments: "" },
+  };
+  const grown = { ...known.function, arguments: known.function.arguments + textAt(piece) };
+  calls[Number(index)] = { ...known, function: grown };
+}
+
+/** Reads a whole answer. */
+export function readChat(body: Json): Said {
+  const choice = objectAt(listAt(body.choices)[0], "a choice");
+  const message = objectAt(choice.message, "a message");
+  return {
+    reasoning: textAt(message.reasoning_content) || textAt(message.reasoning),
+    text: textAt(message.content),
+    refusal: textAt(message.refusal),
+    calls: listAt(message.tool_calls).map(readCall),
+    finish: readFinish(choice.finish_reason),
+    usage: body.usage === undefined ? undefined : readUsage(objectAt(body.usage, "a usage")),
+  };
+}
+
+function readCall(each: unknown): SaidCall {
+  const { id, type, function: given } = objectAt(each, "a call");
+  const { name, arguments: input } = objectAt(given, "a function");
+  insist(type === "function", "a call of another type");
+  return { id: textAt(id), name: textAt(name), input: JSON.parse(textAt(input)) };
+}
+
+function readFinish(word: unknown): Finish {
+  if (word === "stop" || word === "length" || word === "tool_calls" || word === "content_filter") return word;
+  throw new Error(`The client read a finish of ${word}`);
+}
+
+function readUsage(usage: Json): SaidUsage {
+  const details = objectAt(usage.prompt_tokens_details ?? {}, "details");
+  const cached = Number(details.cached_tokens ?? 0);
+  const written = Number(details.cache_write_tokens ?? 0);
+  const prompt = Number(usage.prompt_tokens);
+  const output = Number(usage.completion_tokens);
+  insist(usage.total_tokens === prompt + output, "a total that is none");
+  return { input: prompt - cached - written, cached, written, output };
+}
+
+function printUsage({ input, cached, written, output }: SaidUsage): Json {
+  const prompt = input + cached + written;
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: output,
+    total_tokens: prompt + output,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+  };
+}
+
+function printCall({ id, name, input }: SaidCall): Json {
+  return { id, type: "function", function: { name, arguments: JSON.stringify(input) } };
+}
+
+function choiceOf(delta: object, finish: string | null): Json {
+  return { index: 0, delta, logprobs: null, finish_reason: finish };
+}
+
+function chunkOf(choices: readonly Json[]): Json {
+  return { ...HEAD, object: "chat.completion.chunk", choices };
+}
+
+/** All calls begin, and then each says a piece in turn: some hosts do. */
+function interleave(calls: readonly SaidCall[]): Json[] {
+  const inputs = calls.map(({ input }) => piecesOf(JSON.stringify(input)));
+  const rounds = Array.from({ length: Math.max(0, ...inputs.map(({ length }) => length)) }, (_, round) =>
+    inputs.flatMap((pieces, index) => {
+      const piece = pieces[round];
+      return piece === undefined ? [] : [{ index, function: { arguments: piece } }];
+    }),
+  );
+  const starts = calls.map(({ id, name }, index) => ({
+    index,
+    id,
+    type: "function",
+    function: { name, arguments: "" },
+  }));
+  return [...starts, ...rounds.flat()];
+}

@@ -1,0 +1,158 @@
+import { type Json, listAt, objectAt, textAt } from "../../http/faults/view.ts";
+import { type Finish, piecesOf, type Said, type SaidUsage } from "./said.ts";
+
+const HEAD = { id: "msg_scripted", type: "message", role: "assistant", model: "upstream-secret-name" };
+const SIGNATURE = "c2lnbmF0dXJl";
+
+/** Words for a finish, the usual one of each kind first. */
+const FINISHES: readonly (readonly [word: string, finish: Finish])[] = [
+  ["end_turn", "stop"],
+  ["max_tokens", "length"],
+  ["tool_use", "tool_calls"],
+  ["refusal", "content_filter"],
+  ["stop_sequence", "stop"],
+];
+
+/** The answer in the shape of the messages API. */
+export function printMessage(answer: Said): Json {
+  const { finish, refusal, usage } = answer;
+  const explained = refusal && { stop_details: { type: "refusal", category: null, explanation: refusal } };
+  return {
+    ...HEAD,
+    content: blocksOf(answer),
+    stop_reason: FINISHES.find(([, each]) => each === finish)?.[0],
+    stop_sequence: null,
+    ...explained,
+    ...(usage && { usage: printUsage(usage) }),
+  };
+}
+
+/** Its events, each block in pieces, with usage at both ends. */
+export function printMessageLines(answer: Said): string[] {
+  const { content: _, stop_reason, stop_sequence, stop_details, ...head } = printMessage(answer);
+  const { usage } = answer;
+  const started = { ...head, content: [], stop_reason: null, stop_sequence: null };
+  const message = { ...started, ...(usage && { usage: { ...printUsage(usage), output_tokens: 1 } }) };
+  const delta = { stop_reason, stop_sequence, ...(stop_details !== undefined && { stop_details }) };
+  const events: Json[] = [
+    { type: "message_start", message },
+    { type: "ping" },
+    ...blocksOf(answer).flatMap(printBlock),
+    { type: "message_delta", delta, ...(usage && { usage: printUsage(usage) }) },
+    { type: "message_stop" },
+  ];
+  return events.map((event) => JSON.stringify(event));
+}
+
+/** What the events of an answer come to. */
+export function collectMessage(events: readonly Json[]): Json {
+  let message: Record<string, unknown> = {};
+  const blocks: Record<string, unknown>[] = [];
+  for (const event of events) {
+    const block = blocks[Number(event.index)] ?? {};
+    if (event.type === "message_start") message = { ...objectAt(event.message, "a message") };
+    if (event.type === "content_block_start")
+      blocks[Number(event.index)] = { ...objectAt(event.content_block, "a block"), json: "" };
+    if (event.type === "content_block_delta") addDelta(block, objectAt(event.delta, "a delta"));
+    if (event.type !== "message_delta") continue;
+    const usage = { ...objectAt(message.usage ?? {}, "a usage"), ...objectAt(event.usage ?? {}, "a usage") };
+    message = { ...message, ...objectAt(event.delta, "a delta"), usage };
+  }
+  const content = blocks.map(({ json, ...block }) =>
+    textAt(json) === "" ? block : { ...block, input: JSON.parse(textAt(json)) },
+  );
+  return { ...message, content };
+}
+
+/** Reads a whole answer. Blocks of server tools are not the model's words. */
+export function readMessage(message: Json): Said {
+  const blocks = listAt(message.content).map((each) => objectAt(each, "a block"));
+  const textsOf = (type: string, field: string) =>
+    blocks.map((block) => (block.type === type ? textAt(block[field]) : "")).join("");
+  return {
+    reasoning: textsOf("thinking", "thinking"),
+    text: textsOf("text", "text"),
+    refusal: textAt(objectAt(message.stop_details ?? {}, "details").explanation),
+    calls: blocks
+      .filter(({ type }) => type === "tool_use")
+      .map(({ id, name, input }) => ({ id: textAt(id), name: textAt(name), input })),
+    finish: readFinish(message.stop_reason),
+    usage: message.usage === undefined ? undefined : readUsage(objectAt(message.usage, "a usage")),
+  };
+}
+
+function readFinish(word: unknown): Finish {
+  const finish = FINISHES.find(([each]) => each === word)?.[1];
+  if (!finish) throw new Error(`The client read a stop of ${word}`);
+  return finish;
+}
+
+function readUsage(usage: Json): SaidUsage {
+  const countOf = (field: string) => Number(usage[field] ?? 0);
+  return {
+    input: countOf("input_tokens"),
+    cached: countOf("cache_read_input_tokens"),
+    written: countOf("cache_creation_input_tokens"),
+    output: countOf("output_tokens"),
+  };
+}
+
+function printUsage({ input, cached, written, output }: SaidUsage): Json {
+  return {
+    input_tokens: input,
+    cache_read_input_tokens: cached,
+    cache_creation_input_tokens: written,
+    output_tokens: output,
+  };
+}
+
+function blocksOf({ reasoning, text, calls }: Said): Json[] {
+  return [
+    ...(reasoning ? [{ type: "thinking", thinking: reasoning, signature: SIGNATURE }] : []),
+    ...(text ? [{ type: "text", text }] : []),
+    ...calls.map((call) => ({ type: "tool_use", ...call })),
+  ];
+}
+
+/** How a block is streamed: empty at first, then piece by piece. */
+function printBlock(block: Json, index: number): Json[] {
+  const [start, deltas] = unfold(block);
+  return [
+    { type: "content_block_start", index, content_block: start },
+    ...deltas.map((delta) => ({ type: "content_block_delta", index, delta })),
+    { type: "content_block_stop", index },
+  ];
+}
+
+function unfold(block: Json): readonly [start: Json, deltas: readonly Json[]] {
+  if (block.type === "tool_use") {
+    const json = JSON.stringify(block.input);
+    const pieces = json === "{}" ? [""] : piecesOf(json);
+    return [
+      { ...block, input: {} },
+      pieces.map((piece) => ({ type: "input_json_delta", partial_json: piece })),
+    ];
+  }
+  if (block.type === "text") {
+    const pieces = piecesOf(textAt(block.text));
+    return [{ ...block, text: "" }, pieces.map((text) => ({ type: "text_delta", text }))];
+  }
+  const pieces = piecesOf(textAt(block.thinking));
+  return [
+    { ...block, thinking: "", signature: "" },
+    [
+      ...pieces.map((thinking) => ({ type: "thinking_delta", thinking })),
+      { type: "signature_delta", signature: block.signature },
+    ],
+  ];
+}
+
+function addDelta(block: Record<string, unknown>, delta: Json): void {
+  const add = (field: string, piece: unknown) => {
+    block[field] = textAt(block[field]) + textAt(piece);
+  };
+  if (delta.type === "text_delta") add("text", delta.text);
+  if (delta.type === "thinking_delta") add("thinking", delta.thinking);
+  if (delta.type === "signature_delta") block.signature = delta.signature;
+  if (delta.type === "input_json_delta") add("json", delta.partial_json);
+}

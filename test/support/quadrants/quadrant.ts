@@ -1,0 +1,101 @@
+import type { Protocol } from "../../../src/domain/model.ts";
+import { framesOf } from "../../http/faults/frames.ts";
+import { type Json, objectAt } from "../../http/faults/view.ts";
+import { CHAT, MESSAGES, objectOf, post, type RequestOptions, type Surface } from "../client.ts";
+import { EVENT_STREAM, frame } from "../says.ts";
+import { type Answer, answer, type Script } from "../script.ts";
+import type { TestGateway } from "../test-gateway.ts";
+import { collectChat, printChat, printChatLines, readChat } from "./chat.ts";
+import { collectMessage, printMessage, printMessageLines, readMessage } from "./messages.ts";
+import type { Said } from "./said.ts";
+import { readStrictChat } from "./strict-chat.ts";
+import { readStrictMessages } from "./strict-messages.ts";
+
+/** A client of one format before an upstream of the same or the other. */
+export interface Quadrant {
+  readonly surface: Surface;
+  readonly upstream: Protocol;
+  /** The model of the test gateway's catalog that this upstream answers. */
+  readonly model: string;
+  readonly isTranslated: boolean;
+}
+
+export const QUADRANTS: readonly Quadrant[] = [CHAT, MESSAGES].flatMap((surface) =>
+  (["openai", "anthropic"] as const).map((upstream) => {
+    const { model } = upstream === "openai" ? CHAT : MESSAGES;
+    return { surface, upstream, model, isTranslated: surface.model !== model };
+  }),
+);
+
+/** The two that translate. */
+export const CROSSINGS: readonly Quadrant[] = QUADRANTS.filter(({ isTranslated }) => isTranslated);
+
+/** One answer of an upstream, in its own shape. */
+export interface Original {
+  readonly whole: Json;
+  readonly lines: readonly string[];
+}
+
+/** What a provider of a protocol would have answered. */
+export function originalOf(protocol: Protocol, said: Said): Original {
+  return protocol === "openai"
+    ? { whole: printChat(said), lines: printChatLines(said) }
+    : { whole: printMessage(said), lines: printMessageLines(said) };
+}
+
+/** Reads what a provider has answered. */
+export function readOriginal(protocol: Protocol, { whole }: Pick<Original, "whole">): Said {
+  return protocol === "openai" ? readChat(whole) : readMessage(whole);
+}
+
+/** The whole answer that streamed lines come to. */
+export function collectLines(protocol: Protocol, lines: readonly string[]): Original {
+  const jsons = lines.map((line): Json => JSON.parse(line));
+  return { lines, whole: protocol === "openai" ? collectChat(jsons) : collectMessage(jsons) };
+}
+
+/** Plays an answer, whole or streamed as asked. */
+export function plays({ whole, lines }: Original, how: Omit<Answer, "body"> = {}): Script {
+  return (request) => {
+    const { stream, protocol } = request;
+    const body = stream ? frame(protocol, lines) : JSON.stringify(whole);
+    return answer({ ...how, headers: { ...(stream && EVENT_STREAM), ...how.headers }, body })(request);
+  };
+}
+
+/** Answers in the words of whatever protocol is asked. */
+export function tells(said: Said, how: Omit<Answer, "body"> = {}): Script {
+  return (request) => plays(originalOf(request.protocol, said), how)(request);
+}
+
+/** Puts an ordinary request to the quadrant's upstream; a stream shall tell its usage. */
+export function ask(
+  gateway: TestGateway,
+  { surface, model }: Quadrant,
+  { stream = false, ...more }: RequestOptions & { readonly stream?: boolean } & Record<string, unknown> = {},
+): Promise<Response> {
+  const usage = stream === true && surface.name === "chat" && { stream_options: { include_usage: true } };
+  return post(gateway, surface, { model, stream, max_tokens: 4_000, ...usage, ...more });
+}
+
+/** Reads a success as a client does; what was translated is held to the letter of the format. */
+export async function hear(response: Response, quadrant: Quadrant): Promise<Said> {
+  const { surface } = quadrant;
+  if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
+  const whole = isStream ? collectBody(await response.text(), quadrant) : await objectOf(response);
+  if (whole.model !== quadrant.model) throw new Error("The answer has another model's name");
+  return surface.name === "chat" ? readChat(whole) : readMessage(whole);
+}
+
+function collectBody(body: string, { surface, model, isTranslated }: Quadrant): Json {
+  if (surface.name === "chat") {
+    const chunks = isTranslated ? readStrictChat(body, model, true) : jsonsOf(body);
+    return { ...collectChat(chunks), model: chunks.at(-1)?.model };
+  }
+  return collectMessage(isTranslated ? readStrictMessages(body, model) : jsonsOf(body));
+}
+
+function jsonsOf(body: string): Json[] {
+  return framesOf(body).flatMap(({ json }) => (json === "[DONE]" ? [] : [objectAt(json, "an event")]));
+}

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "bun:test";
+import { createDemoUpstream } from "../../src/upstream/demo.ts";
+
+function send(members: object): Promise<Response> {
+  return createDemoUpstream().send(
+    {
+      surface: "embeddings",
+      path: "/embeddings",
+      body: JSON.stringify({ model: "demo", ...members }),
+      stream: false,
+      headers: {},
+      query: "",
+    },
+    {
+      signal: new AbortController().signal,
+      connecting: () => {},
+      connected: () => {},
+      ended: Promise.resolve(),
+    },
+  );
+}
+
+async function vectorsOf(input: unknown, more: object = {}): Promise<number[][]> {
+  const { data } = await (await send({ input, ...more })).json();
+  return data.map(({ embedding }: { embedding: number[] }) => embedding);
+}
+
+function nearness(one: readonly number[] = [], other: readonly number[] = []): number {
+  return one.reduce((sum, value, place) => sum + value * (other[place] ?? 0), 0);
+}
+
+describe("the demo model's vectors", () => {
+  test("have the length 1, also of what has no words", async () => {
+    for (const vector of await vectorsOf(["one", "two words", "?!", " ", "𝄞 ☃"])) {
+      expect(vector).toHaveLength(64);
+      expect(nearness(vector, vector)).toBeCloseTo(1, 5);
+    }
+  });
+
+  test("are the same for the same words, whatever their case and marks", async () => {
+    const [one, other] = await vectorsOf(["Hello, World!", "hello world"]);
+    expect(one).toEqual(other ?? []);
+    expect(await vectorsOf("Hello, World!")).toEqual([one ?? []]);
+  });
+
+  test("are nearer the more words two texts share", async () => {
+    const [cat, sameCat, dog, prices] = await vectorsOf([
+      "the black cat sleeps on the warm sofa",
+      "a black cat sleeps on a warm sofa",
+      "the dog sleeps on the floor",
+      "quarterly revenue fell short again",
+    ]);
+    expect(nearness(cat, sameCat)).toBeGreaterThan(nearness(cat, dog));
+    expect(nearness(cat, dog)).toBeGreaterThan(nearness(cat, prices));
+  });
+
+  test("are made of token ids too", async () => {
+    const [one, other] = await vectorsOf([[1, 2, 3], [7]]);
+    expect(await vectorsOf([1, 2, 3])).toEqual([one ?? []]);
+    expect(one).not.toEqual(other ?? []);
+  });
+
+  test("have as many dimensions as asked for, up to 512", async () => {
+    for (const dimensions of [1, 2, 512]) {
+      expect((await vectorsOf("a text", { dimensions }))[0]).toHaveLength(dimensions);
+    }
+    for (const dimensions of [0, 513, 1.5, "many"]) {
+      expect((await send({ input: "a", dimensions })).status).toBe(400);
+    }
+  });
+
+  test("are 32-bit numbers, little end first, when asked for in base64", async () => {
+    const [plain] = await vectorsOf("a text");
+    const { data } = await (await send({ input: "a text", encoding_format: "base64" })).json();
+    const bytes = Buffer.from(data[0].embedding, "base64");
+    expect(bytes).toHaveLength(64 * 4);
+    for (const [place, value] of (plain ?? []).entries()) {
+      expect(bytes.readFloatLE(place * 4)).toBeCloseTo(value, 6);
+    }
+  });
+});
+
+test("the demo model reports what it has read", async () => {
+  const { usage, ...answer } = await (await send({ input: ["one two", [], "three"] })).json();
+  expect(answer).toMatchObject({
+    object: "list",
+    model: "demo",
+    data: [{ index: 0 }, { index: 1 }, { index: 2 }],
+  });
+  expect(usage).toEqual({ prompt_tokens: 3, total_tokens: 3 });
+});

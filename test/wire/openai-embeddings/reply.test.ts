@@ -1,0 +1,104 @@
+import { describe, expect, test } from "bun:test";
+import { NO_USAGE } from "../../../src/domain/usage.ts";
+import { openaiEmbeddings } from "../../../src/wire/openai-embeddings/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
+import { hasRecordings, recordedBody } from "../../support/recordings.ts";
+
+const requestOf = (input: unknown = "a") =>
+  openaiEmbeddings.parseRequest(JSON.stringify({ model: "asked", input }));
+const read = (text: string) => openaiEmbeddings.readWhole(requestOf(), text);
+const bodyOf = (embedding: unknown, more: object = {}) =>
+  JSON.stringify({ data: [{ object: "embedding", index: 0, embedding }], model: "theirs", ...more });
+
+describe("readWhole", () => {
+  test("changes the model's name and not a byte besides", () => {
+    const text =
+      '{\n"object":"list", "data":[ {"embedding":[ 0.10, -1e-3],"index":0,"model":"inner"} ], "model" : "theirs","usage":{"prompt_tokens":3,"total_tokens":3} }\n';
+    expect(read(text)).toEqual({
+      text: text.replace('"theirs"', '"asked"'),
+      isOutput: true,
+      isReadable: true,
+      generated: "",
+      usage: { ...NO_USAGE, inputTokens: 3 },
+    });
+  });
+
+  test.each([
+    ["numbers", [0.5]],
+    ["base64", "AAAAPw=="],
+  ])("takes a vector of %s", (_, embedding) => {
+    expect(read(bodyOf(embedding)).isReadable).toBe(true);
+  });
+
+  test("takes a list without vectors for one with nothing in it", () => {
+    expect(read('{"object":"list","data":[],"usage":{"prompt_tokens":3}}')).toMatchObject({
+      isReadable: false,
+      usage: { inputTokens: 3 },
+    });
+  });
+
+  test.each([
+    ["HTML", "<html>canary</html>"],
+    ["nothing", ""],
+    ["JSON that is cut", '{"data":[{"embedding":[0.1,'],
+    ["a list", '["canary"]'],
+    ["an error", '{"error":{"message":"canary"},"data":[]}'],
+    ["an error of another kind", '{"error":"canary"}'],
+    ["no data", '{"object":"list","canary":1}'],
+    ["data that are no list", '{"data":{"canary":1}}'],
+    ["an entry that is no object", '{"data":["canary"]}'],
+    ["an entry without a vector", '{"data":[{"embedding":[1]},{"object":"canary"}]}'],
+    ["a vector without numbers", bodyOf([])],
+    ["an empty text", bodyOf("")],
+    ["a vector that is none", bodyOf({ canary: 1 })],
+    ["brackets without end", `{"data":${"[".repeat(100_000)}`],
+    ["millions of brackets", `{"data":${"[".repeat(5_000_000)}`],
+    ["millions of lists", `{"data":[${"[],".repeat(4_200_000)}[]]}`],
+  ])("%s is a fault, and says nothing of what the upstream said", (_, text) => {
+    expect(() => read(text)).toThrow(UpstreamFault);
+    expect(() => read(text)).not.toThrow(/canary/);
+  });
+
+  test("takes as many numbers as prompts may have, which is more than any other answer has", () => {
+    const prompts = 1_100;
+    const data = `{"embedding":[${"1,".repeat(4_000)}1]},`.repeat(prompts);
+    const text = `{"data":[${data.slice(0, -1)}]}`;
+    const request = requestOf(Array.from({ length: prompts }, () => "a"));
+    expect(openaiEmbeddings.readWhole(request, text).isReadable).toBe(true);
+    expect(() => read(text)).toThrow(UpstreamFault);
+  });
+
+  test.skipIf(!hasRecordings)("reads what OpenAI answers", () => {
+    const text = recordedBody("openai/openai-embedding");
+    expect(read(text)).toMatchObject({
+      text: text.replace('"text-embedding-3-small"', '"asked"'),
+      isReadable: true,
+      usage: { ...NO_USAGE, inputTokens: 12 },
+    });
+  });
+});
+
+describe("usage", () => {
+  test.each<[unknown, number]>([
+    [{ prompt_tokens: 3, total_tokens: 3 }, 3],
+    [{ prompt_tokens: 3, total_tokens: 9, completion_tokens: 6 }, 3],
+    [{ total_tokens: 3 }, 3],
+    [{ prompt_tokens: null, total_tokens: 3 }, 3],
+    [{ prompt_tokens: 0 }, 0],
+    [{ prompt_tokens: -1 }, -1],
+  ])("of %j is %p tokens in and none out", (usage, inputTokens) => {
+    expect(read(bodyOf([1], { usage })).usage).toEqual({ ...NO_USAGE, inputTokens });
+  });
+
+  test.each([
+    {},
+    { usage: null },
+    { usage: [] },
+    { usage: {} },
+    { usage: 7 },
+    { usage: { prompt_tokens: "3" } },
+    { usage: { prompt_tokens: "3", total_tokens: 3 } },
+  ])("is none in %j", (more) => {
+    expect(read(bodyOf([1], more)).usage).toBeUndefined();
+  });
+});

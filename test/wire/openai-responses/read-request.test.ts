@@ -1,0 +1,420 @@
+import { describe, expect, test } from "bun:test";
+import type { ChatRequest } from "../../../src/domain/chat-request.ts";
+import { GatewayError } from "../../../src/errors.ts";
+import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
+import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
+
+const PNG = "data:image/png;base64,iVBORw0KGgo=";
+const PDF = "data:application/pdf;base64,JVBERi0xLjQ=";
+const TEXT = `data:text/plain;charset=utf-8;base64,${Buffer.from("Grüße").toString("base64")}`;
+
+function read(members: object = {}): ChatRequest {
+  return openaiResponses.parseRequest(JSON.stringify({ model: "m", input: "hi", ...members })).chat();
+}
+
+function refusalOf(members: object): GatewayError {
+  try {
+    read(members);
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error("The body was taken");
+}
+
+const user = (content: unknown) => ({ type: "message", role: "user", content });
+const call = (id: string, input: unknown = "{}") => ({
+  type: "function_call",
+  call_id: id,
+  name: "f",
+  arguments: input,
+});
+const output = (id: string, said: unknown = "done") => ({
+  type: "function_call_output",
+  call_id: id,
+  output: said,
+});
+const text = (said: string) => ({ kind: "text", text: said, cache: undefined });
+
+describe("turns", () => {
+  test("a text is what the user says, instructions stand before it", () => {
+    expect(read({ input: "Hello", instructions: "Be brief." }).turns).toMatchObject([
+      { role: "system", parts: [{ text: "Be brief." }] },
+      { role: "user", parts: [{ text: "Hello" }] },
+    ]);
+  });
+
+  test("messages of every role, with and without their type, keep their order", () => {
+    const input = [
+      { role: "developer", content: "Be brief." },
+      { type: "message", role: "system", content: [{ type: "input_text", text: "Be kind." }] },
+      user("Hello"),
+      { id: "msg_1", type: "message", role: "assistant", content: [{ type: "output_text", text: "Hi" }] },
+      { type: "message", role: "assistant", content: [{ type: "refusal", refusal: "No" }] },
+      { role: "developer", content: "Now in French." },
+    ];
+    expect(read({ input }).turns).toEqual([
+      { role: "system", parts: [text("Be brief."), text("Be kind.")] },
+      { role: "user", parts: [text("Hello")] },
+      { role: "assistant", parts: [text("Hi"), text("No")] },
+      { role: "system", parts: [text("Now in French.")] },
+    ] as ChatRequest["turns"]);
+  });
+
+  test("texts, calls and results of one speaker are one turn, in order", () => {
+    const input = [
+      user("Go"),
+      { type: "message", role: "assistant", content: "I look." },
+      call("a"),
+      call("b", '{"x":1}'),
+      output("a"),
+      output("b", [{ type: "input_text", text: "two" }]),
+      user("And?"),
+    ];
+    expect(read({ input }).turns).toMatchObject([
+      { role: "user" },
+      {
+        role: "assistant",
+        parts: [
+          { kind: "text", text: "I look." },
+          { kind: "tool_call", id: "a", name: "f", input: "{}" },
+          { kind: "tool_call", id: "b", input: '{"x":1}' },
+        ],
+      },
+      {
+        role: "user",
+        parts: [
+          { kind: "tool_result", callId: "a", parts: [{ text: "done" }], isError: false },
+          { kind: "tool_result", callId: "b", parts: [{ text: "two" }] },
+          { kind: "text", text: "And?" },
+        ],
+      },
+    ]);
+  });
+
+  test("images and files, inline and elsewhere, say where they stand", () => {
+    const content = [
+      { type: "input_image", image_url: PNG, detail: "low" },
+      { type: "input_image", image_url: "https://example.com/a.png" },
+      { type: "input_file", filename: "a.pdf", file_data: PDF },
+      { type: "input_file", filename: "b.txt", file_data: TEXT },
+      { type: "input_file", file_data: "JVBERi0xLjQ=" },
+      { type: "input_file", file_url: "https://example.com/a.pdf" },
+    ];
+    const [turn] = read({ input: [user(content)] }).turns;
+    const path = (position: number) => ({ path: `input[0].content[${position}]` });
+    expect(turn?.parts).toMatchObject([
+      {
+        kind: "image",
+        source: { kind: "inline", mediaType: "image/png", data: "iVBORw0KGgo=" },
+        detail: "low",
+        ...path(0),
+      },
+      { kind: "image", source: { kind: "url", url: "https://example.com/a.png" }, ...path(1) },
+      {
+        kind: "document",
+        source: { kind: "inline", mediaType: "application/pdf" },
+        name: "a.pdf",
+        ...path(2),
+      },
+      { kind: "document", source: { kind: "text", text: "Grüße" }, name: "b.txt" },
+      { kind: "document", source: { kind: "inline", mediaType: "application/pdf" } },
+      { kind: "document", source: { kind: "url" }, ...path(5) },
+    ]);
+  });
+
+  test("reasoning that was sealed here comes back, all other is dropped", () => {
+    const reasoning = (encrypted_content: unknown) => ({ type: "reasoning", summary: [], encrypted_content });
+    const signed = printSeal({ text: "hm", signature: "s" });
+    const input = [
+      user("hi"),
+      reasoning(signed),
+      reasoning(printSeal({ data: "x" })),
+      reasoning("gAAAAforeign"),
+      reasoning(null),
+      reasoning(`${signed.slice(0, 10)}!!`),
+      reasoning("tgr1_e30"),
+      call("a"),
+      output("a"),
+    ];
+    expect(read({ input }).turns[1]?.parts).toMatchObject([
+      { kind: "reasoning", text: "hm", signature: "s", redacted: undefined },
+      { kind: "reasoning", text: "", signature: undefined, redacted: "x" },
+      { kind: "tool_call", id: "a" },
+    ]);
+  });
+
+  test("a call of a tool that takes any text has that text as its input", () => {
+    const input = [
+      { type: "custom_tool_call", call_id: "a", name: "apply_patch", input: "*** Begin\n" },
+      { type: "custom_tool_call_output", call_id: "a", output: "ok" },
+    ];
+    expect(read({ input }).turns).toMatchObject([
+      { parts: [{ name: "apply_patch", input: '{"input":"*** Begin\\n"}' }] },
+      { parts: [{ kind: "tool_result", callId: "a", parts: [{ text: "ok" }] }] },
+    ]);
+  });
+
+  test("what one agent says to another is a user's, also the part that is called encrypted", () => {
+    const content = [
+      { type: "input_text", text: "Task:" },
+      { type: "encrypted_content", encrypted_content: "count the files" },
+    ];
+    const input = [{ type: "agent_message", author: "/root", recipient: "/root/one", content }];
+    expect(read({ input }).turns).toMatchObject([
+      { role: "user", parts: [{ text: "Task:" }, { text: "count the files" }] },
+    ]);
+  });
+
+  test("calls that ran at another provider are dropped", () => {
+    const input = [
+      user("hi"),
+      { type: "web_search_call", id: "ws_1" },
+      { type: "mcp_list_tools", tools: [] },
+    ];
+    expect(read({ input }).turns).toHaveLength(1);
+  });
+
+  test("case 53: no arguments are an empty object, wrong ones are refused where they stand", () => {
+    for (const nothing of ["", "  ", undefined, null]) {
+      expect(read({ input: [call("a", nothing)] }).turns[0]?.parts).toMatchObject([{ input: "{}" }]);
+    }
+    for (const wrong of ["[]", "7", '{"a":', { a: 1 }, `${'{"a":'.repeat(600)}1${"}".repeat(600)}`]) {
+      const error = refusalOf({ input: [user("hi"), call("a", wrong)] });
+      expect(error.publicMessage).toEndWith(": input[1].arguments");
+    }
+  });
+
+  test("arguments that the tool has complained of go on as they were said", () => {
+    const input = [call("a", '{"cmd":'), output("a", "failed to parse")];
+    const [turn] = read({ input }).turns;
+    expect(turn?.parts).toMatchObject([{ input: '{"unreadable_arguments":"{\\"cmd\\":"}' }]);
+  });
+
+  test.each<[string, object, string]>([
+    ["a stored image", user([{ type: "input_image", file_id: "file_1" }]), "input[0].content[0].file_id"],
+    ["a stored file", user([{ type: "input_file", file_id: "file_1" }]), "input[0].content[0].file_id"],
+    [
+      "a file of the machine",
+      user([{ type: "input_image", image_url: "file:///x" }]),
+      "input[0].content[0].image_url",
+    ],
+    ["a sound", user([{ type: "input_audio" }]), "input[0].content[0]"],
+    [
+      "an image in an answer",
+      { role: "assistant", content: [{ type: "input_image", image_url: PNG }] },
+      "input[0].content[0]",
+    ],
+    ["a history in a form of its own", { type: "compaction", encrypted_content: "x" }, "input[0]"],
+    ["a call that nobody knows", { type: "computer_call", call_id: "a" }, "input[0]"],
+  ])("%s is untranslatable", (_, item, path) => {
+    const error = refusalOf({ input: [item] });
+    expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["untranslatable", path]);
+  });
+
+  test.each<[string, object, string]>([
+    ["a role that is none", { role: "critic", content: "x" }, "input[0].role"],
+    ["a part that is text", user(["x"]), "input[0].content[0]"],
+    ["a part without a type", user([{ text: "x" }]), "input[0].content[0].type"],
+    ["a text without text", user([{ type: "input_text" }]), "input[0].content[0].text"],
+    ["an image without an address", user([{ type: "input_image" }]), "input[0].content[0].image_url"],
+    ["a call without an id", { type: "function_call", name: "f" }, "input[0].call_id"],
+    ["a call without a name", { type: "function_call", call_id: "a" }, "input[0].name"],
+    ["a result without an id", { type: "function_call_output", output: "x" }, "input[0].call_id"],
+    ["a result that is an object", output("a", {}), "input[0].output"],
+    [
+      "a text for a tool that is none",
+      { type: "custom_tool_call", call_id: "a", name: "f", input: {} },
+      "input[0].input",
+    ],
+    ["nothing that anybody says", { type: "reasoning", summary: [] }, "input"],
+  ])("%s is a wrong shape", (_, item, path) => {
+    const error = refusalOf({ input: [item] });
+    expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", path]);
+  });
+});
+
+describe("tools", () => {
+  const look = {
+    type: "function",
+    name: "look_up",
+    description: "Looks.",
+    parameters: { type: "object", x: 1 },
+    strict: true,
+  };
+
+  test("functions come with their schema, which may be left out", () => {
+    expect(read({ tools: [look, { type: "function", name: "now" }] }).tools).toMatchObject([
+      {
+        name: "look_up",
+        description: "Looks.",
+        schema: { type: "object", x: 1 },
+        strict: true,
+        isFreeForm: false,
+      },
+      { name: "now", description: undefined, schema: { type: "object", properties: {} }, strict: undefined },
+    ]);
+  });
+
+  test("a tool that takes any text becomes a function of one, its grammar told in words", () => {
+    const format = { type: "grammar", syntax: "lark", definition: "start: /x/" };
+    const [tool] = read({ tools: [{ type: "custom", name: "apply_patch", format }] }).tools;
+    expect(tool).toMatchObject({ name: "apply_patch", isFreeForm: true, schema: { required: ["input"] } });
+    expect(JSON.stringify(tool?.schema)).toContain("start: /x/");
+  });
+
+  test("case 71: what Codex offers beside functions is dropped, or found in its namespace", () => {
+    const tools = [
+      look,
+      { type: "namespace", name: "multi_agent_v1", tools: [{ type: "function", name: "close_agent" }] },
+      { type: "web_search", external_web_access: true },
+      { type: "web_search_preview_2025_03_11" },
+      { type: "tool_search", execution: "client" },
+      { type: "image_generation" },
+      { type: "local_shell" },
+    ];
+    const include = ["reasoning.encrypted_content"];
+    const request = read({
+      tools,
+      include,
+      store: false,
+      prompt_cache_key: "k",
+      client_metadata: { a: "b" },
+    });
+    expect(request.tools.map(({ name }) => name)).toEqual(["look_up", "multi_agent_v1__close_agent"]);
+  });
+
+  test("tools that come in the input are offered like the others, and their calls found again", () => {
+    const tools = [{ type: "namespace", name: "functions", tools: [{ type: "custom", name: "exec" }] }];
+    const input = [
+      { type: "additional_tools", role: "developer", tools },
+      user("hi"),
+      { type: "custom_tool_call", call_id: "a", name: "exec", namespace: "functions", input: "1" },
+      { type: "custom_tool_call_output", call_id: "a", output: "1" },
+    ];
+    const request = read({ input });
+    expect(request.tools).toMatchObject([{ name: "functions__exec", isFreeForm: true }]);
+    expect(request.turns[1]?.parts).toMatchObject([{ name: "functions__exec" }]);
+  });
+
+  test.each(["file_search", "code_interpreter", "computer_use_preview", "mcp", "shell", "future"])(
+    "%s is untranslatable where it stands",
+    (type) => {
+      const error = refusalOf({ tools: [look, { type }] });
+      expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual([
+        "untranslatable",
+        "tools[1].type",
+      ]);
+    },
+  );
+
+  test.each<[string, unknown, string]>([
+    ["a tool of text", "look_up", "tools[0]"],
+    ["a tool without a type", { name: "f" }, "tools[0].type"],
+    ["a tool without a name", { type: "function" }, "tools[0].name"],
+    ["parameters that are a list", { ...look, parameters: [] }, "tools[0].parameters"],
+    ["a namespace without tools", { type: "namespace", name: "n" }, "tools[0].tools"],
+    ["a namespace without a name", { type: "namespace", tools: [] }, "tools[0].name"],
+    [
+      "a nameless tool in a namespace",
+      { type: "namespace", name: "n", tools: [{ type: "function" }] },
+      "tools[0].tools[0].name",
+    ],
+  ])("%s is a wrong shape", (_, tool, path) => {
+    const error = refusalOf({ tools: [tool] });
+    expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", path]);
+  });
+
+  test("the choice among them", () => {
+    const choose = (
+      tool_choice: unknown,
+      tools: readonly object[] = [look, { type: "custom", name: "patch" }],
+    ) => {
+      const request = read({ tools, tool_choice, parallel_tool_calls: false });
+      return [request.toolChoice, request.tools.length, request.parallelToolCalls];
+    };
+    expect(choose(undefined)).toEqual([undefined, 2, false]);
+    expect(choose("required")).toEqual([{ kind: "required" }, 2, false]);
+    expect(choose({ type: "function", name: "look_up" })).toEqual([
+      { kind: "tool", name: "look_up" },
+      2,
+      false,
+    ]);
+    expect(choose({ type: "custom", name: "patch" })).toEqual([{ kind: "tool", name: "patch" }, 2, false]);
+    const allowed = { type: "allowed_tools", mode: "required", tools: [{ type: "custom", name: "patch" }] };
+    expect(choose(allowed)).toEqual([{ kind: "required" }, 1, false]);
+    expect(choose("auto", [{ type: "web_search" }])).toEqual([undefined, 0, undefined]);
+  });
+
+  test("a choice that is none is refused", () => {
+    expect(refusalOf({ tools: [look], tool_choice: "any" }).kind).toBe("wrong_shape");
+    expect(refusalOf({ tools: [look], tool_choice: { type: "web_search" } }).kind).toBe("untranslatable");
+    expect(refusalOf({ tools: [look], tool_choice: { type: "function" } }).kind).toBe("wrong_shape");
+    expect(refusalOf({ tools: [look], tool_choice: { type: "allowed_tools" } }).kind).toBe("wrong_shape");
+  });
+});
+
+describe("options", () => {
+  test("reasoning: an effort, and whether a summary is wanted", () => {
+    expect(read({ reasoning: { effort: "high", summary: "auto" } }).reasoning).toMatchObject({
+      effort: "high",
+      isShown: true,
+    });
+    expect(read({ reasoning: { effort: null, summary: null } }).reasoning).toMatchObject({
+      effort: undefined,
+      isShown: false,
+    });
+    expect(refusalOf({ reasoning: { effort: "very" } }).publicMessage).toEndWith(": reasoning.effort");
+  });
+
+  test("the form of the answer", () => {
+    const format = (value: unknown) => read({ text: { format: value, verbosity: "low" } }).format;
+    expect(format({ type: "text" })).toBeUndefined();
+    expect(format({ type: "json_object" })).toEqual({ kind: "json" });
+    const schema = { type: "object" };
+    expect(format({ type: "json_schema", name: "answer", schema, strict: true })).toEqual({
+      kind: "schema",
+      name: "answer",
+      description: undefined,
+      schema,
+      strict: true,
+    });
+    expect(refusalOf({ text: { format: { type: "json_schema" } } }).publicMessage).toEndWith(
+      ": text.format.schema",
+    );
+    expect(refusalOf({ text: { format: { type: "grammar" } } }).kind).toBe("untranslatable");
+  });
+
+  test("sampling and the name of the user", () => {
+    expect(read({ temperature: 0.5, top_p: 0.9, user: "u1" })).toMatchObject({
+      temperature: 0.5,
+      topP: 0.9,
+      endUser: "u1",
+      stopSequences: [],
+    });
+    expect(read({ user: "u1", safety_identifier: "s1" }).endUser).toBe("s1");
+    expect(refusalOf({ temperature: "hot" }).publicMessage).toEndWith(": temperature");
+  });
+
+  test("probabilities are untranslatable", () => {
+    expect(refusalOf({ top_logprobs: 3 }).publicMessage).toEndWith(": top_logprobs");
+    expect(refusalOf({ include: ["message.output_text.logprobs"] }).publicMessage).toEndWith(": include");
+    expect(() => read({ top_logprobs: 0 })).not.toThrow();
+  });
+
+  test("what clients send by default is dropped", () => {
+    const defaults = {
+      store: true,
+      truncation: "auto",
+      service_tier: "auto",
+      metadata: { a: "b" },
+      prompt_cache_key: "k",
+      prompt_cache_retention: "24h",
+      max_tool_calls: 3,
+      stream_options: { include_obfuscation: false },
+      context_management: [],
+      something_new: {},
+    };
+    expect(JSON.stringify(read(defaults))).toBe(JSON.stringify(read()));
+  });
+});
