@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import type { Agent } from "./agent.ts";
+
+const MODELS = ["agents-model", "agents-small-model"] as const;
+
+/** Anthropic's Claude Code, without a terminal, with a model that it has never heard of. */
+export const claudeCode: Agent = {
+  name: "claude",
+  pack: {
+    name: "@anthropic-ai/claude-code",
+    version: "2.1.330",
+    programs: ["@anthropic-ai/claude-code-*/claude", "@anthropic-ai/claude-code/bin/claude.exe"],
+  },
+  surface: "messages",
+  models: MODELS,
+  tool: {
+    name: "Bash",
+    input: ({ command }) => ({ command, description: "Make the file" }),
+    result: ({ result }) => result,
+  },
+  start: ({ home, gatewayUrl, key }, { prompt }) => ({
+    args: ["--print", prompt, "--allowedTools", "Bash"],
+    environment: {
+      CLAUDE_CONFIG_DIR: join(home, ".claude"),
+      ANTHROPIC_BASE_URL: gatewayUrl,
+      ANTHROPIC_AUTH_TOKEN: key,
+      ANTHROPIC_MODEL: MODELS[0],
+      ANTHROPIC_DEFAULT_HAIKU_MODEL: MODELS[1],
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      // A fault is to be seen as the fault it is, and soon.
+      CLAUDE_CODE_MAX_RETRIES: "1",
+      CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1",
+    },
+  }),
+};

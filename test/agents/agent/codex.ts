@@ -1,0 +1,66 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Agent, ToolUse } from "./agent.ts";
+
+const CODEX = {
+  surface: "responses",
+  pack: { name: "@openai/codex", version: "0.169.0", programs: ["@openai/codex-*/vendor/*/bin/codex"] },
+} as const;
+
+/** OpenAI's Codex with a model that it has never heard of: it offers its shell as a function. */
+export const codex: Agent = codexWith("codex", "agents-model", {
+  name: "exec_command",
+  input: ({ command }) => ({ cmd: command }),
+  result: ({ result }) => result,
+});
+
+/** Codex with a model that it knows to patch files by a tool that takes any text. */
+export const codexPatch: Agent = codexWith("codex-patch", "gpt-5.5", {
+  name: "apply_patch",
+  input: ({ fileName, fileText }) =>
+    `*** Begin Patch\n*** Add File: ${fileName}\n+${fileText}\n*** End Patch\n`,
+  result: ({ fileName }) => fileName,
+});
+
+/** Codex with a model that it knows to write programs: its tools come in namespaces, as an item of the input. */
+export const codexCode: Agent = codexWith("codex-code", "gpt-6-sol", {
+  name: "exec",
+  input: ({ command }) => `text(await tools.exec_command({ cmd: ${JSON.stringify(command)} }));`,
+  result: ({ result }) => result,
+});
+
+function codexWith(name: string, model: string, tool: ToolUse): Agent {
+  return {
+    ...CODEX,
+    name,
+    models: [model, "agents-small-model"],
+    tool,
+    start({ home, gatewayUrl, key }, { prompt }) {
+      const folder = join(home, ".codex");
+      mkdirSync(folder);
+      writeFileSync(join(folder, "config.toml"), printConfig(model, gatewayUrl));
+      return {
+        // A container has no sandbox to give, and the folder is empty.
+        args: ["exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", prompt],
+        environment: { CODEX_HOME: folder, TOLLGATE_KEY: key },
+      };
+    },
+  };
+}
+
+function printConfig(model: string, gatewayUrl: string): string {
+  return `
+model = "${model}"
+model_provider = "tollgate"
+check_for_update_on_startup = false
+[analytics]
+enabled = false
+[model_providers.tollgate]
+name = "Tollgate"
+base_url = "${gatewayUrl}/v1"
+env_key = "TOLLGATE_KEY"
+wire_api = "responses"
+request_max_retries = 1
+stream_max_retries = 1
+`;
+}

@@ -1,0 +1,63 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Agent } from "./agent.ts";
+
+const MODELS = ["agents-model", "agents-small-model"] as const;
+
+/** opencode as its users connect it to a server that speaks chat completions. */
+export const opencode: Agent = opencodeBy("opencode", "chat", "@ai-sdk/openai-compatible");
+
+/** opencode with the packages that speak the other two. */
+export const opencodeMessages: Agent = opencodeBy("opencode-messages", "messages", "@ai-sdk/anthropic");
+export const opencodeResponses: Agent = opencodeBy("opencode-responses", "responses", "@ai-sdk/openai");
+
+function opencodeBy(name: string, surface: Agent["surface"], library: string): Agent {
+  return {
+    name,
+    pack: {
+      name: "opencode-ai",
+      version: "1.18.33",
+      programs: ["opencode-ai/bin/opencode.exe", "opencode-*/bin/opencode"],
+    },
+    surface,
+    models: MODELS,
+    tool: {
+      name: "bash",
+      input: ({ command }) => ({ command, description: "Make the file" }),
+      result: ({ result }) => result,
+    },
+    start({ home, gatewayUrl, key }, { prompt }) {
+      const file = join(home, "opencode.json");
+      writeFileSync(file, printConfig(library, gatewayUrl, key));
+      return { args: ["run", prompt], environment: { OPENCODE_CONFIG: file, ...NOTHING_FETCHED } };
+    },
+  };
+}
+
+const NOTHING_FETCHED = {
+  OPENCODE_DISABLE_AUTOUPDATE: "1",
+  OPENCODE_DISABLE_MODELS_FETCH: "1",
+  OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+};
+
+function printConfig(library: string, gatewayUrl: string, key: string): string {
+  const limit = { context: 100_000, output: 8_000 };
+  const [main, small] = MODELS;
+  return JSON.stringify({
+    autoupdate: false,
+    share: "disabled",
+    permission: { "*": "allow" },
+    model: `tollgate/${main}`,
+    small_model: `tollgate/${small}`,
+    enabled_providers: ["tollgate"],
+    provider: {
+      tollgate: {
+        npm: library,
+        name: "Tollgate",
+        options: { baseURL: `${gatewayUrl}/v1`, apiKey: key },
+        models: { [main]: { name: main, limit }, [small]: { name: small, limit } },
+      },
+    },
+  });
+}

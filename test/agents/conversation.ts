@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject, readArray, readText } from "../../src/wire/json-read.ts";
+
+/** What a request of any protocol tells of its tools. */
+export interface Conversation {
+  readonly tools: readonly OfferedTool[];
+  readonly results: readonly GivenResult[];
+}
+
+export interface OfferedTool {
+  readonly name: string;
+  /** Whether the protocol itself knows it as one that takes any text. */
+  readonly takesText: boolean;
+  /** The namespace it came in, which its calls name again. */
+  readonly namespace: string | undefined;
+}
+
+interface GivenResult {
+  readonly callId: string;
+  /** What the tool gave back, or its JSON. */
+  readonly text: string;
+}
+
+export function readConversation(body: JsonObject): Conversation {
+  const turns = readArray(body.messages ?? body.input).filter(isJsonObject);
+  const tools = [body, ...turns].flatMap((holder) => readArray(holder.tools)).filter(isJsonObject);
+  return { tools: tools.flatMap((tool) => readTool(tool)), results: turns.flatMap(readResults) };
+}
+
+/** A tool of a chat stands in a member, one of a namespace below it. */
+function readTool(tool: JsonObject, namespace?: string): readonly OfferedTool[] {
+  const name = readText(tool.name);
+  if (tool.type === "namespace") {
+    return readArray(tool.tools)
+      .filter(isJsonObject)
+      .flatMap((each) => readTool(each, name));
+  }
+  if (isJsonObject(tool.function)) return readTool(tool.function, namespace);
+  return name === "" ? [] : [{ name, takesText: tool.type === "custom", namespace }];
+}
+
+function readResults(turn: JsonObject): readonly GivenResult[] {
+  if (turn.role === "tool") return [{ callId: readText(turn.tool_call_id), text: textOf(turn.content) }];
+  if (readText(turn.type).endsWith("_call_output"))
+    return [{ callId: readText(turn.call_id), text: textOf(turn.output) }];
+  return readArray(turn.content)
+    .filter(isJsonObject)
+    .filter(({ type }) => type === "tool_result")
+    .map(({ tool_use_id, content }) => ({ callId: readText(tool_use_id), text: textOf(content) }));
+}
+
+function textOf(content: unknown): string {
+  return typeof content === "string" ? content : JSON.stringify(content);
+}
