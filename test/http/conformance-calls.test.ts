@@ -1,0 +1,179 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { hear } from "../support/quadrants/quadrant.ts";
+import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
+import { begun, block, chunk, counted, ended, text, toolUse } from "./conformance/lines.ts";
+import { stageForFile } from "./conformance/stage.ts";
+
+// A charge that nobody reported is counted, which takes its time on a busy machine.
+setDefaultTimeout(30_000);
+
+const { play, playWhole, ask, expectHeard, expectBroken } = stageForFile();
+
+describe("case 30: calls are numbered among themselves, from 0, and named once:", () => {
+  test("behind a thought and a text of Anthropic", async () => {
+    const thought = block(
+      0,
+      { type: "thinking", thinking: "", signature: "" },
+      { type: "thinking_delta", thinking: "Hm." },
+    );
+    const lines = [
+      begun(),
+      ...thought,
+      ...text(1, "So:"),
+      ...toolUse(2, "a", '{"n"', ":1}"),
+      ...toolUse(3, "b"),
+    ];
+    await expectHeard(TO_CLAUDE, [...lines, ...ended("tool_use")], {
+      reasoning: "Hm.",
+      text: "So:",
+      calls: [
+        { id: "a", name: "look_up", input: { n: 1 } },
+        { id: "b", name: "look_up", input: {} },
+      ],
+      finish: "tool_calls",
+    });
+  });
+
+  test("with an input that comes with its block", async () => {
+    const whole = block(0, { type: "tool_use", id: "a", name: "look_up", input: { n: 1 } });
+    await expectHeard(TO_CLAUDE, [begun(), ...whole, ...ended("tool_use")], {
+      calls: [{ id: "a", name: "look_up", input: { n: 1 } }],
+      finish: "tool_calls",
+    });
+  });
+
+  test("whatever a server of Anthropic has called for itself", async () => {
+    const search = block(
+      0,
+      { type: "server_tool_use", id: "s", name: "web_search", input: {} },
+      { type: "input_json_delta", partial_json: '{"query":"x"}' },
+    );
+    const found = block(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] });
+    const lines = [
+      begun(),
+      ...search,
+      ...found,
+      ...text(2, "Found."),
+      ...toolUse(3, "a", "{}"),
+      ...ended("tool_use"),
+    ];
+    await expectHeard(TO_CLAUDE, lines, {
+      text: "Found.",
+      calls: [{ id: "a", name: "look_up", input: {} }],
+      finish: "tool_calls",
+    });
+  });
+});
+
+describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
+  const calls = [
+    { id: "a", name: "look_up", input: { n: 1 } },
+    { id: "b", name: "look_up", input: { n: 2 } },
+  ];
+  const whole = (id: string, n: number, more: object = {}) => ({
+    id,
+    type: "function",
+    function: { name: "look_up", arguments: `{"n":${n}}` },
+    ...more,
+  });
+
+  test.each([
+    ["whole, without an index", [[whole("a", 1)], [whole("b", 2)]]],
+    ["whole, all with index 0", [[whole("a", 1, { index: 0 })], [whole("b", 2, { index: 0 })]]],
+    ["both in one chunk", [[whole("a", 1, { index: 0 }), whole("b", 2, { index: 1 })]]],
+    [
+      "without a type",
+      [[whole("a", 1, { index: 0, type: undefined })], [whole("b", 2, { index: 1, type: undefined })]],
+    ],
+    ["numbered from 1", [[whole("a", 1, { index: 1 })], [whole("b", 2, { index: 2 })]]],
+  ])("%s", async (_name, deltas) => {
+    const lines = [
+      ...deltas.map((tool_calls) => chunk({ tool_calls })),
+      { ...chunk({}, "tool_calls"), ...counted(11, 7) },
+    ];
+    await expectHeard(TO_GPT, lines, { calls, finish: "tool_calls" });
+  });
+
+  test("without an id: it gets one of ours", async () => {
+    const call = { index: 0, function: { name: "look_up", arguments: '{"n":1}' } };
+    play(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
+    const heard = await hear(await ask(TO_GPT), TO_GPT);
+    expect(heard.calls).toEqual([{ id: expect.stringMatching(/^\w+$/), name: "look_up", input: { n: 1 } }]);
+  });
+
+  test("one of the old kind", async () => {
+    const lines = [
+      chunk({ function_call: { name: "look_up", arguments: "" } }),
+      chunk({ function_call: { arguments: '{"n":1}' } }),
+      chunk({}, "function_call"),
+    ];
+    play(TO_GPT, lines);
+    const heard = await hear(await ask(TO_GPT), TO_GPT);
+    expect(heard).toMatchObject({ calls: [{ name: "look_up", input: { n: 1 } }], finish: "tool_calls" });
+  });
+});
+
+test("case 32: a stop with calls is the end of a turn that calls", async () => {
+  const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: "{}" } };
+  const calls = [{ id: "a", name: "look_up", input: {} }];
+  await expectHeard(TO_GPT, [chunk({ tool_calls: [call] }), { ...chunk({}, "stop"), ...counted(11, 7) }], {
+    calls,
+    finish: "tool_calls",
+  });
+  await expectHeard(TO_CLAUDE, [begun(), ...toolUse(0, "a", "{}"), ...ended("end_turn")], {
+    calls,
+    finish: "tool_calls",
+  });
+});
+
+describe("case 45: blocks stand one behind the other:", () => {
+  test("a thought between words, and words between calls", async () => {
+    const call = (index: number, id: string) => ({
+      index,
+      id,
+      type: "function",
+      function: { name: "look_up", arguments: "" },
+    });
+    const piece = (index: number, json: string) => ({ index, function: { arguments: json } });
+    play(TO_GPT, [
+      chunk({ content: "One. " }),
+      chunk({ tool_calls: [call(0, "a")] }),
+      chunk({ tool_calls: [piece(0, '{"n":')] }),
+      chunk({ tool_calls: [call(1, "b")] }),
+      chunk({ tool_calls: [piece(1, '{"n":2')] }),
+      chunk({ content: "Two." }),
+      chunk({ tool_calls: [piece(0, "1}")] }),
+      chunk({ tool_calls: [piece(1, "}")] }),
+      chunk({}, "tool_calls"),
+    ]);
+    const heard = await hear(await ask(TO_GPT), TO_GPT);
+    expect(heard.text).toBe("One. Two.");
+    expect(heard.calls.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
+      { id: "a", name: "look_up", input: { n: 1 } },
+      { id: "b", name: "look_up", input: { n: 2 } },
+    ]);
+  });
+
+  test.each(['{"n":', "[1]", "7", "no"])(
+    "a call that ends with %s as its input is a failure",
+    async (json) => {
+      const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: json } };
+      await expectBroken(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
+    },
+  );
+
+  test("a call that was cut for want of tokens is none", async () => {
+    const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: '{"n":' } };
+    const lines = [
+      chunk({ content: "Hm." }),
+      chunk({ tool_calls: [call] }),
+      { ...chunk({}, "length"), ...counted(11, 7) },
+    ];
+    play(TO_GPT, lines);
+    const streamed = await (await ask(TO_GPT)).text();
+    expect(streamed).toContain('"stop_reason":"max_tokens"');
+    playWhole(TO_GPT, lines);
+    const whole = await hear(await ask(TO_GPT, false), TO_GPT);
+    expect(whole).toMatchObject({ text: "Hm.", calls: [], finish: "length" });
+  });
+});

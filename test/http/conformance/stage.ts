@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
+import { ask, collectLines, hear, plays, type Quadrant } from "../../support/quadrants/quadrant.ts";
+import { nanosOf } from "../../support/quadrants/said.ts";
+import { EVENT_STREAM, frame } from "../../support/says.ts";
+import { answer } from "../../support/script.ts";
+import { scriptedModel } from "../../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../../support/test-gateway.ts";
+import { framesOf } from "../faults/frames.ts";
+import type { Json } from "../faults/view.ts";
+
+/** What the lines of `lines.ts` report, as far as they report at all. */
+export const USAGE = { input: 11, cached: 0, written: 0, output: 7 };
+
+/** A gateway whose upstreams say given lines, and what a client before it must hear of them. */
+export interface Stage {
+  gateway(): TestGateway;
+  /** Plays lines as the quadrant's upstream frames them. */
+  play(quadrant: Quadrant, lines: readonly Json[]): void;
+  /** Plays the whole answer that they come to. */
+  playWhole(quadrant: Quadrant, lines: readonly Json[]): void;
+  ask(quadrant: Quadrant, stream?: boolean): Promise<Response>;
+  /** They are heard so, with the usage of {@link USAGE}, and billed by it. */
+  expectHeard(quadrant: Quadrant, lines: readonly Json[], heard: object): Promise<void>;
+  /** They end in an error, as the last thing a client sees, and in no finish. */
+  expectBroken(quadrant: Quadrant, lines: readonly Json[]): Promise<void>;
+}
+
+/** Starts one for a file of tests, and stops it after them. */
+export function stageForFile(): Stage {
+  let gateway: TestGateway;
+  beforeAll(async () => {
+    const models = [scriptedModel("gpt", "openai"), scriptedModel("claude", "anthropic")];
+    gateway = await startTestGateway({ models });
+  });
+  beforeEach(() => gateway.upstream.reset());
+  afterAll(() => gateway.stop());
+
+  const play: Stage["play"] = ({ upstream, model }, lines) => {
+    const body = frame(upstream, lines.map(textOf));
+    gateway.upstream.on(model, answer({ headers: EVENT_STREAM, body }));
+  };
+  const put = (quadrant: Quadrant, stream = true) => ask(gateway, quadrant, { stream });
+
+  return {
+    gateway: () => gateway,
+    play,
+    playWhole: ({ upstream, model }, lines) =>
+      gateway.upstream.on(model, plays(collectLines(upstream, lines.map(textOf)))),
+    ask: put,
+    async expectHeard(quadrant, lines, heard) {
+      play(quadrant, lines);
+      const response = await put(quadrant);
+      const expected = { reasoning: "", text: "", refusal: "", calls: [], usage: USAGE, ...heard };
+      expect<unknown>(await hear(response, quadrant)).toEqual(expected);
+      expect((await gateway.receiptOf(response)).captured).toBe(nanosOf(USAGE));
+    },
+    async expectBroken(quadrant, lines) {
+      play(quadrant, lines);
+      const response = await put(quadrant);
+      const body = await response.text();
+      const { outcome } = await gateway.receiptOf(response);
+      expect(outcome?.outcome).toBe("upstream_unavailable");
+      if (response.status === 200) {
+        expect(outcome?.source).toBe("estimated");
+        expect(framesOf(body).at(-1)?.json).toHaveProperty("error");
+        expect(body).not.toMatch(/"(finish_reason|stop_reason)":"|message_stop|\[DONE\]/);
+      } else {
+        expect([response.status, outcome?.source]).toEqual([502, "none"]);
+        expect(JSON.parse(body)).toHaveProperty("error");
+      }
+    },
+  };
+}
+
+function textOf(line: Json): string {
+  return JSON.stringify(line);
+}

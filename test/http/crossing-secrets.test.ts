@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { canaries } from "../support/canaries.ts";
+import { expectError } from "../support/expect-error.ts";
+import { ask, CROSSINGS, hear, originalOf, plays } from "../support/quadrants/quadrant.ts";
+import { said } from "../support/quadrants/said.ts";
+import { answer } from "../support/script.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+// A charge that nobody reported is counted, which takes its time on a busy machine.
+setDefaultTimeout(30_000);
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+const secrets = canaries();
+const oslo = { id: "call_of_upstream", name: "get_weather", input: { city: "Oslo" } };
+const answers = said({ reasoning: "Hm.", text: "I will look.", calls: [oslo], finish: "tool_calls" });
+
+/** The answer with something secret wherever a provider says what nobody asked for. */
+function marked(lines: readonly string[]): string[] {
+  return lines.map((line) =>
+    line
+      .replaceAll(
+        /"(chatcmpl-scripted|msg_scripted|upstream-secret-name)"/g,
+        () => `"${secrets.next("head")}"`,
+      )
+      .replace(/^\{/, () => {
+        const [one, two, three] = ["fingerprint", "tier", "unknown"].map(secrets.next);
+        return `{"system_fingerprint":"${one}","service_tier":"${two}","x_host":{"id":"${three}"},`;
+      }),
+  );
+}
+
+describe.each(CROSSINGS)("what a $surface.name client of $upstream never sees:", (quadrant) => {
+  test("names, ids and marks of an answer; a call keeps its id", async () => {
+    const { whole, lines } = originalOf(quadrant.upstream, answers);
+    const original = { whole: JSON.parse(marked([JSON.stringify(whole)])[0] ?? ""), lines: marked(lines) };
+    const headers = { "x-request-id": secrets.next("id"), "set-cookie": secrets.next("cookie") };
+    for (const stream of [false, true]) {
+      gateway.upstream.on(quadrant.model, plays(original, { headers }));
+      const response = await ask(gateway, quadrant, { stream });
+      const copy = response.clone();
+      expect((await hear(response, quadrant)).calls).toEqual([oslo]);
+      secrets.expectNone(`${await copy.text()}${JSON.stringify([...copy.headers])}`);
+    }
+  });
+
+  test.each([
+    [400, "rejected_by_upstream"],
+    [422, "rejected_by_upstream"],
+    [413, "rejected_by_upstream"],
+    [401, "upstream_unavailable"],
+    [402, "upstream_unavailable"],
+    [403, "upstream_unavailable"],
+    [404, "upstream_unavailable"],
+    [409, "upstream_unavailable"],
+    [429, "upstream_unavailable"],
+    [500, "upstream_unavailable"],
+    [529, "upstream_unavailable"],
+  ] as const)("cases 20 to 22: a word of its refusal with %p", async (status, cause) => {
+    for (const stream of [false, true]) {
+      gateway.upstream.on(quadrant.model, answer(secrets.refusal(status)));
+      const response = await ask(gateway, quadrant, { stream });
+      secrets.expectNone(`${await response.clone().text()}${JSON.stringify([...response.headers])}`);
+      await expectError(response, quadrant.surface, cause);
+    }
+  });
+
+  test.each([
+    ["a page", "<html><body>Bad gateway</body></html>", 502],
+    ["nothing", "", 503],
+    ["a page that says that all is well", "<html></html>", 200],
+  ])("case 23: %s in place of JSON", async (_name, body, status) => {
+    for (const stream of [false, true]) {
+      gateway.upstream.on(quadrant.model, answer({ status, body, headers: { "content-type": "text/html" } }));
+      await expectError(await ask(gateway, quadrant, { stream }), quadrant.surface, "upstream_unavailable");
+    }
+  });
+
+  test("a word of an error within its stream", async () => {
+    const error = {
+      type: secrets.next("type"),
+      message: secrets.next("message"),
+      code: secrets.next("code"),
+    };
+    const { lines, whole } = originalOf(quadrant.upstream, answers);
+    const broken = [...lines.slice(0, 5), JSON.stringify({ type: "error", error })];
+    gateway.upstream.on(quadrant.model, plays({ whole, lines: broken }));
+    const response = await ask(gateway, quadrant, { stream: true });
+    const text = await response.text();
+    expect(text).toContain("upstream_unavailable");
+    secrets.expectNone(text);
+  });
+
+  test("and the upstream sees its own key and version, and none of the client's headers", async () => {
+    const headers = {
+      "anthropic-version": "2026-10-21",
+      "anthropic-beta": "of-the-client",
+      "openai-organization": "of-the-client",
+      cookie: "of-the-client",
+      "x-stainless-lang": "of-the-client",
+    };
+    await (await ask(gateway, quadrant, { headers })).text();
+    const [request] = gateway.upstream.seen;
+    const sent = request?.headers ?? {};
+    expect(JSON.stringify([sent, request?.target])).not.toContain("of-the-client");
+    expect(JSON.stringify(sent)).not.toContain(gateway.secret);
+    if (quadrant.upstream === "openai") expect(sent.authorization).toBe("Bearer provider-secret");
+    else expect(sent).toMatchObject({ "x-api-key": "provider-secret", "anthropic-version": "2023-06-01" });
+  });
+});
+
+test("nor does any log line", () => {
+  secrets.expectNone(gateway.log.text());
+});
