@@ -24,7 +24,7 @@ export interface ToolCallEvent {
 }
 
 /** A piece of a call's input, in JSON; inputs of several calls may come interleaved. */
-export interface ToolInputEvent {
+interface ToolInputEvent {
   readonly kind: "tool_input";
   readonly call: number;
   readonly json: string;

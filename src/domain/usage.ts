@@ -29,9 +29,9 @@ export function totalTokensOf(usage: Usage): number {
   return inputTokensOf(usage) + usage.outputTokens;
 }
 
-/** Whether all of it are whole numbers from 0: a client is told no other. */
+/** Whether all of it are whole numbers from 0, and so is their sum: a client is told no other. */
 export function isCounted(usage: Usage): boolean {
-  const counts = Object.values(usage) as number[];
+  const counts = [...(Object.values(usage) as number[]), totalTokensOf(usage)];
   return counts.every((count) => Number.isSafeInteger(count) && count >= 0);
 }
 

@@ -7,6 +7,8 @@ export interface RequestBody {
   readonly body: JsonObject;
   /** Whether some object names a key twice: what we read may not be what an upstream reads. */
   readonly repeatsKeys: boolean;
+  /** The body again: as it was parsed while that is still in memory, else parsed anew. Holds nothing but the text. */
+  again(): JsonObject;
 }
 
 const VALUES_MAX = 1_000_000;
@@ -20,7 +22,9 @@ export function parseBody(text: string): RequestBody {
   if (values > VALUES_MAX) throw new GatewayError("wrong_shape");
   const body = parseJson(text);
   if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
-  return { body, repeatsKeys: countMembers(body) !== members };
+  const parsed = new WeakRef(body);
+  const again = () => parsed.deref() ?? parseBody(text).body;
+  return { body, repeatsKeys: countMembers(body) !== members, again };
 }
 
 /** The model's name, 1 to 256 characters. */

@@ -3,7 +3,7 @@ import { printEndUser } from "../end-user.ts";
 import type { PrintOptions } from "../ends.ts";
 import { acceptSchema } from "./accept-schema.ts";
 import { arrangeTurns, type Message } from "./arrange-turns.ts";
-import { joinMembers, printMembers } from "./json-members.ts";
+import { joinElements, joinMembers, printMembers } from "./json-members.ts";
 import { printPart } from "./print-parts.ts";
 import { type PrintedReasoning, printReasoning } from "./print-reasoning.ts";
 import { printTools } from "./print-tools.ts";
@@ -34,7 +34,7 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
   return joinMembers({
     ...printMembers(settings),
     system: prompt.length > 0 ? printParts(prompt) : undefined,
-    messages: `[${messages.map(printMessage).join(",")}]`,
+    messages: joinElements(messages.map(printMessage)),
   });
 }
 
@@ -48,7 +48,7 @@ function printMessage({ role, parts }: Message): string {
 }
 
 function printParts(parts: readonly Part[]): string {
-  return `[${parts.map(printPart).join(",")}]`;
+  return joinElements(parts.map(printPart));
 }
 
 function outputConfigOf(format: OutputFormat | undefined, { effort }: PrintedReasoning): object | undefined {

@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../../domain/chat-request.ts";
-import { isJsonObject, isSet, type JsonObject, parseJsonObject, readArray, readText } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json-read.ts";
 import { readList, readNumber, refuse, refuseUntranslatable } from "../request-body.ts";
 import { readFormat } from "./read-format.ts";
 import { readReasoning } from "./read-reasoning.ts";
@@ -13,8 +13,7 @@ const REMOTE_FIELDS = ["container", "thread", "previous_message_id"];
  * Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, or
  * `wrong_shape` for what cannot be read at all.
  */
-export function readChatRequest(text: string): ChatRequest {
-  const body = parseJsonObject(text) ?? refuse("messages");
+export function readChatRequest(body: JsonObject): ChatRequest {
   refuseRemote(body);
   return {
     turns: readTurns(body),

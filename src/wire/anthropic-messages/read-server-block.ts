@@ -21,7 +21,7 @@ export function isServerBlock(block: JsonObject): boolean {
   );
 }
 
-/** What can be read of such a block, "" for nothing. */
+/** What can be read of such a block, "" for nothing; it ends a line, so that no word runs into what is said next. */
 export function readServerBlock(block: JsonObject): string {
   const type = readText(block.type);
   return UNREADABLE.has(type) || type === "tool_addition" ? "" : wordsOf(block);
@@ -40,5 +40,5 @@ function wordsOf(block: JsonObject): string {
         if (WORDS.has(key)) waiting.push(member);
     }
   }
-  return words.filter((word) => word !== "").join("\n");
+  return words.map((word) => word && `${word}\n`).join("");
 }

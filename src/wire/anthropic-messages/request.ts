@@ -1,3 +1,4 @@
+import type { JsonObject } from "../json-read.ts";
 import { editMembers, sayOnce } from "../json-text.ts";
 import { lazily } from "../lazily.ts";
 import { inputSizeOf } from "../part-size.ts";
@@ -20,7 +21,7 @@ import { readChatRequest } from "./read-request.ts";
 
 /** Reads and checks a messages body. Roles, block types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text);
+  const { body, repeatsKeys, again } = parseBody(text);
   const model = requireModel(body);
   const messages = requireMessages(body);
   readList(body, "tools");
@@ -37,8 +38,8 @@ export function parseRequest(text: string): ModelRequest {
     choices: 1,
     wantsUsage: true,
     input: inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
-    promptText: () => promptTextOf(text),
-    chat: lazily(() => readChatRequest(text)),
+    promptText: () => promptTextOf(again()),
+    chat: lazily(() => readChatRequest(again())),
   };
 }
 
@@ -58,7 +59,6 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
   });
 }
 
-function promptTextOf(text: string): string {
-  const { body } = parseBody(text);
+function promptTextOf(body: JsonObject): string {
   return joinPromptText([body.system, body.messages, body.tools]);
 }

@@ -34,8 +34,12 @@ function printDocument({ source, name }: DocumentPart): readonly Printed[] {
   if (source.mediaType.startsWith("text/")) {
     return [{ type: "text", text: title + Buffer.from(source.data, "base64").toString("utf8") }];
   }
-  const file = { filename: name ?? "document.pdf", file_data: printDataUrl(source) };
-  return [{ type: "file", file }];
+  return [{ type: "file", file: { filename: fileNameOf(name), file_data: printDataUrl(source) } }];
+}
+
+/** Hosts tell a file's kind by its name, and a document's title has no ending. */
+function fileNameOf(name = "document"): string {
+  return /\.\w{1,5}$/.test(name) ? name : `${name}.pdf`;
 }
 
 function printDataUrl({ mediaType, data }: InlineSource): string {

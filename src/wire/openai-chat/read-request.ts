@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../../domain/chat-request.ts";
-import { isSet, type JsonObject, parseJsonObject, readArray } from "../json-read.ts";
+import { isSet, type JsonObject, readArray } from "../json-read.ts";
 import { refuse, refuseUntranslatable, requireMessages } from "../request-body.ts";
 import { readFormat } from "./read-format.ts";
 import { readOptionalNumber } from "./read-member.ts";
@@ -15,8 +15,7 @@ const COUNTS = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
  * Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, and
  * `wrong_shape` for what cannot be read. What clients send by default and nobody misses is dropped.
  */
-export function readChatRequest(text: string): ChatRequest {
-  const body = parseJsonObject(text) ?? refuse("messages");
+export function readChatRequest(body: JsonObject): ChatRequest {
   refuseWhatIsMissed(body);
   return {
     turns: readTurns(requireMessages(body)),

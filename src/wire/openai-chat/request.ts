@@ -23,7 +23,7 @@ const CHOICES_MAX = 128;
 
 /** Reads and checks a chat body. Roles, part types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text);
+  const { body, repeatsKeys, again } = parseBody(text);
   const model = requireModel(body);
   const messages = requireMessages(body);
   const maxTokens = readPositive(body, "max_tokens");
@@ -41,8 +41,8 @@ export function parseRequest(text: string): ModelRequest {
     choices: readPositive(body, "n", CHOICES_MAX) ?? 1,
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
     input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
-    promptText: () => promptTextOf(text),
-    chat: lazily(() => readChatRequest(text)),
+    promptText: () => promptTextOf(again()),
+    chat: lazily(() => readChatRequest(again())),
   };
 }
 
@@ -85,8 +85,7 @@ function readThinkingTokens({ thinking, reasoning }: JsonObject): number {
   );
 }
 
-function promptTextOf(text: string): string {
-  const { body } = parseBody(text);
+function promptTextOf(body: JsonObject): string {
   return joinPromptText([body.messages, body.tools, body.functions]);
 }
 

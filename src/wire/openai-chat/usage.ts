@@ -1,5 +1,5 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
-import { inputTokensOf, totalTokensOf, type Usage } from "../../domain/usage.ts";
+import { inputTokensOf, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, readCount } from "../json-read.ts";
 
 /**
@@ -35,7 +35,7 @@ export function readUsageEvents(reported: unknown): readonly UsageEvent[] {
 
 /** The usage as clients know it; `undefined` when nobody reported any, or none that can be true. */
 export function printUsage(event: UsageEvent | undefined): object | undefined {
-  if (!event || !Object.values(event.usage).every(isCount)) return undefined;
+  if (!event || !isCounted(event.usage)) return undefined;
   const { usage, reasoningTokens } = event;
   return {
     prompt_tokens: inputTokensOf(usage),

@@ -1,6 +1,6 @@
 import type { ChatRequest, Tool } from "../../domain/chat-request.ts";
 import type { JsonObject } from "../json-read.ts";
-import { parseBody, readNumber, refuse } from "../request-body.ts";
+import { readNumber, refuse } from "../request-body.ts";
 import { requireItems } from "./items.ts";
 import { readTurns } from "./read-items.ts";
 import { readFormat, readReasoning, refuseLogprobs } from "./read-options.ts";
@@ -8,8 +8,7 @@ import { readToolChoice } from "./read-tool-choice.ts";
 import { readOffer } from "./read-tools.ts";
 
 /** Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, or `wrong_shape`. */
-export function readChatRequest(text: string): ChatRequest {
-  const { body } = parseBody(text);
+export function readChatRequest(body: JsonObject): ChatRequest {
   const items = requireItems(body);
   refuseLogprobs(body);
   const offered = readOffer(body, items).map(({ tool }) => tool);

@@ -25,7 +25,7 @@ const STORED_FIELDS = ["previous_response_id", "conversation", "prompt"];
 
 /** Reads and checks a responses body. Item and part types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text);
+  const { body, repeatsKeys, again } = parseBody(text);
   const model = requireModel(body);
   const items = requireItems(body);
   checkOptions(body);
@@ -43,8 +43,8 @@ export function parseRequest(text: string): ModelRequest {
     choices: 1,
     wantsUsage: true,
     input: inputSizeOf(text, sizeOfInput(body, items), repeatsKeys),
-    promptText: () => promptTextOf(text),
-    chat: lazily(() => readChatRequest(text)),
+    promptText: () => promptTextOf(again()),
+    chat: lazily(() => readChatRequest(again())),
   };
 }
 
@@ -101,7 +101,6 @@ function isUnreadable(text: string): boolean {
   return !isSet(item.encrypted_content) || isSeal(item.encrypted_content);
 }
 
-function promptTextOf(text: string): string {
-  const { body } = parseBody(text);
+function promptTextOf(body: JsonObject): string {
   return joinPromptText([body.instructions, body.input, body.tools]);
 }

@@ -6,7 +6,7 @@ import { readChatRequest } from "../../../src/wire/anthropic-messages/read-reque
 const HI = { role: "user", content: "hi" };
 
 function read(members: object) {
-  return readChatRequest(JSON.stringify({ model: "m", max_tokens: 100, messages: [HI], ...members }));
+  return readChatRequest({ model: "m", max_tokens: 100, messages: [HI], ...members });
 }
 
 function partsOf(...content: unknown[]) {
@@ -201,7 +201,9 @@ describe("blocks", () => {
       { type: "compaction", content: "so far", encrypted_content: "XXXX" },
       { type: "text", text: "answer" },
     );
-    expect(parts).toEqual(["T\nhttps://a.b", "mcp", "P\npage", "out", "so far", "answer"].map(text));
+    expect(parts).toEqual(
+      ["T\nhttps://a.b\n", "mcp\n", "P\npage\n", "out\n", "so far\n", "answer"].map(text),
+    );
   });
 
   test("search results are text for users and in results", () => {
@@ -211,9 +213,9 @@ describe("blocks", () => {
       title: "T",
       content: [{ type: "text", text: "words" }],
     };
-    expect(partsOf(found)).toEqual([text("kb/1\nT\nwords")]);
+    expect(partsOf(found)).toEqual([text("kb/1\nT\nwords\n")]);
     const [result] = partsOf({ type: "tool_result", tool_use_id: "t", content: [found] }) ?? [];
-    expect(result).toMatchObject({ parts: [{ text: "kb/1\nT\nwords" }] });
+    expect(result).toMatchObject({ parts: [{ text: "kb/1\nT\nwords\n" }] });
   });
 
   test("tool changes by reference are dropped: all tools are offered anyway", () => {

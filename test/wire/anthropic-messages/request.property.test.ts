@@ -238,11 +238,11 @@ describe("a messages body", () => {
   test("that is read and printed says the same, as far as the protocol can say it", () => {
     fc.assert(
       fc.property(body, (sent) => {
-        const read = readChatRequest(sent);
+        const read = readChatRequest(JSON.parse(sent));
         expect(findUntranslatable(read)).toBeUndefined();
         const printed = printRequest(read, OPTIONS);
-        expect(readChatRequest(printed)).toEqual(read);
-        expect(printRequest(readChatRequest(printed), OPTIONS)).toBe(printed);
+        expect(readChatRequest(JSON.parse(printed))).toEqual(read);
+        expect(printRequest(readChatRequest(JSON.parse(printed)), OPTIONS)).toBe(printed);
       }),
       { numRuns: 60, seed: 6 },
     );
@@ -252,7 +252,7 @@ describe("a messages body", () => {
     fc.assert(
       fc.property(nonsense, fc.constantFrom(...TRAITS), (sent, traits) => {
         try {
-          const read = readChatRequest(JSON.stringify(sent));
+          const read = readChatRequest(JSON.parse(JSON.stringify(sent)));
           const path = findUntranslatable(read);
           if (path === undefined) JSON.parse(printRequest(read, { ...OPTIONS, traits }));
           else expect(path).toMatch(/^(messages|system|tools)/);

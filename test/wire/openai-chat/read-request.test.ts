@@ -8,7 +8,7 @@ const PNG = "data:image/png;base64,aGk=";
 const WEATHER = { type: "function", function: { name: "weather", description: "Looks out", strict: true } };
 
 function read(members: object): ChatRequest {
-  return readChatRequest(JSON.stringify({ model: "m", messages: [HI], ...members }));
+  return readChatRequest({ model: "m", messages: [HI], ...members });
 }
 
 function turnsOf(...messages: object[]): readonly Turn[] {
@@ -415,7 +415,7 @@ describe("tools", () => {
   test("a schema that nests without end is refused", () => {
     const prefix = '{"model":"m","messages":[{"role":"user"}],"tools":[{"function":{"name":"f","parameters":';
     const nested = `${'{"items":'.repeat(20_000)}{}${"}".repeat(20_000)}`;
-    expect(() => readChatRequest(`${prefix}${nested}}}]}`)).toThrow(GatewayError);
+    expect(() => readChatRequest(JSON.parse(`${prefix}${nested}}}]}`))).toThrow(GatewayError);
   });
 });
 
