@@ -28,6 +28,8 @@ interface Question {
 
 // The worker watches its own time; only one that hangs or is starved of the processor takes longer.
 const WATCHDOG_FACTOR = 4;
+/** A worker that loads its tables slower than an answer may take is still worth waiting for: the next answers need it. */
+const START_FACTOR = 10;
 
 export function createCountingWorker(options: CountingWorkerOptions): CountingWorker {
   const queue: Question[] = [];
@@ -50,7 +52,7 @@ export function createCountingWorker(options: CountingWorkerOptions): CountingWo
       onEnd: () => worker === started && fail(),
     });
     worker = started;
-    restartTimer(fail, options.answerMsMax);
+    restartTimer(fail, options.answerMsMax * START_FACTOR);
   }
 
   function send(to: Worker, question: Question): void {

@@ -7,6 +7,7 @@ import {
 } from "../../src/tokens/count-tokens.ts";
 
 const SCRIPTED = new URL("./scripted-worker.ts", import.meta.url);
+const SLOW = new URL("./slow-worker.ts", import.meta.url);
 const BROKEN = new URL("./broken-worker.ts", import.meta.url);
 const SCRIPTED_TOKENS = 7;
 
@@ -164,6 +165,13 @@ describe("a worker that fails", () => {
     const counted = await Promise.all(Array.from({ length: 20 }, () => tokensOf(counter, "x".repeat(41))));
     expect(counted).toEqual(counted.map(() => 11));
   });
+
+  test("in time leaves the first counts estimates, and counts those after them", async () => {
+    const counter = createCounter({ script: SLOW, answerMsMax: 200 });
+    const counted = [];
+    while (counted.length < 50 && counted.at(-1) !== 7) counted.push(await tokensOf(counter, "x".repeat(41)));
+    expect([counted[0], counted.at(-1)]).toEqual([11, 7]);
+  }, 15_000);
 
   test("that is not there leaves estimates", async () => {
     const counter = createCounter({ script: new URL("./no-such-worker.ts", import.meta.url) });
