@@ -32,6 +32,10 @@ export const ERRORS = {
   wrong_shape: invalid(422, "The request body failed validation."),
   unpriced_field: invalid(422, "The request asks for an option that has no price here."),
   untranslatable: invalid(422, "The request has a part that no upstream of this model understands."),
+  nothing_stored: invalid(
+    422,
+    "Responses are not stored here: send earlier items themselves, with store: false.",
+  ),
 
   unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
   no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),

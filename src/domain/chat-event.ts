@@ -1,7 +1,12 @@
 import type { Usage } from "./usage.ts";
 
 /** One step of an answer, in no provider's words. A whole answer is the same steps at once. */
-export type ChatEvent = OutputEvent | FinishEvent | UsageEvent;
+export type ChatEvent = BeganEvent | OutputEvent | FinishEvent | UsageEvent;
+
+/** Something began of which nothing has come yet, nor ever may: the model is at work. */
+interface BeganEvent {
+  readonly kind: "began";
+}
 
 /** Something that the model put out. */
 export type OutputEvent =

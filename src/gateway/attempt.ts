@@ -1,11 +1,12 @@
 import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
-import type { Exchange } from "../wire/exchange.ts";
+import type { Dialogue } from "../wire/dialogue.ts";
 import { UpstreamFault } from "../wire/wire-protocol.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";
+import { printOptionsFor } from "./print-options.ts";
 import { promptTooLong, readRefusal } from "./refusal.ts";
 import { relay } from "./relay.ts";
 import { reportAttempt } from "./report-attempt.ts";
@@ -19,7 +20,7 @@ export interface AttemptContext {
   readonly reply: Reply;
   readonly turn: Turn;
   /** How client and upstream come to understand each other. */
-  readonly exchange: Exchange;
+  readonly dialogue: Dialogue;
   /** Clock reading. */
   readonly startedAt: number;
   /** Clock reading by which the request must be over. */
@@ -59,7 +60,7 @@ async function ask(
   context: AttemptContext,
   watch: Watch,
 ): Promise<{ outcome: Outcome; status: number }> {
-  const { call, exchange, hold, reply, turn } = context;
+  const { call, dialogue, hold, reply, turn } = context;
   const { quote, meter } = hold;
   let status = 0;
   let sent: UpstreamCall | undefined;
@@ -69,7 +70,7 @@ async function ask(
     status = answer.status;
     if (!answer.ok) return { outcome: await readRefusal(answer, context, watch), status };
     const onOutput = turn.trial.began;
-    return { outcome: await relay(answer, { call, exchange, quote, meter, watch, reply, onOutput }), status };
+    return { outcome: await relay(answer, { call, dialogue, quote, meter, watch, reply, onOutput }), status };
   } catch (fault) {
     watch.abort();
     if (sent) return { outcome: outcomeOf(fault, { watch, gateway, context }), status };
@@ -78,20 +79,13 @@ async function ask(
   }
 }
 
-function printCall({ call, exchange, hold, turn }: AttemptContext): UpstreamCall {
-  const { wire, isVerbatim } = exchange;
-  const { request, ceiling } = hold.quote;
+function printCall({ call, dialogue, hold, turn }: AttemptContext): UpstreamCall {
+  const { wire, isVerbatim } = dialogue;
   return {
     surface: wire.surface,
     path: wire.upstreamPath,
-    body: exchange.printUpstreamRequest(request, {
-      model: turn.route.upstreamModel,
-      outputTokensMax: ceiling,
-      outputLimitField: turn.upstream.outputLimitField,
-      stream: request.stream,
-      traits: turn.route.traits,
-    }),
-    stream: request.stream,
+    body: dialogue.printUpstreamRequest(printOptionsFor(hold.quote, turn.route, turn.upstream)),
+    stream: hold.quote.request.stream,
     headers: isVerbatim ? { ...wire.headers, ...call.headers } : wire.headers,
     query: isVerbatim ? call.query : "",
   };

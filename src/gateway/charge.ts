@@ -18,18 +18,20 @@ const NOTHING: Charge = { amount: 0n, source: "none", usage: undefined };
 
 /**
  * What each way of ending costs. Finished: as reported, else as counted here. Empty: as reported, else
- * nothing. Broken off by upstream or client after output began: input and output so far. Else nothing.
+ * nothing. Broken off by the client after output began, or by the upstream after the client was shown some:
+ * input and output so far. Else nothing.
  */
 export async function chargeFor(outcome: Outcome, hold: OpenHold, tokens: TokenCounter): Promise<Charge> {
   const { meter } = hold;
   const reported = meter.reported();
   switch (outcome.kind) {
     case "finished":
+    case "unsayable":
       return reported ? charge(hold, "reported", reported) : estimate(hold, tokens);
     case "empty":
       return reported ? charge(hold, "reported", reported) : NOTHING;
     case "failed":
-      return meter.hasOutput ? estimate(hold, tokens) : NOTHING;
+      return meter.isShown ? estimate(hold, tokens) : NOTHING;
     case "hung_up":
       // Reported input is paid even before output: else hanging up early would make long prompts free.
       return meter.hasOutput || reported ? estimate(hold, tokens) : NOTHING;

@@ -19,7 +19,8 @@ export function conclude(outcome: Outcome, { charged, balances }: Bill, reply: R
   reply.setHeaders({ "x-tollgate-cost-usd": printUsd(charged) });
   if (balances) reply.setHeaders({ "x-tollgate-balance-usd": printUsd(balances.available) });
   if (outcome.kind === "empty") throw new GatewayError(isCharged ? "empty_charged" : "empty_released");
-  if (outcome.kind === "failed") throw isCharged ? saidAsCharged(outcome.error) : outcome.error;
+  if (outcome.kind === "failed" || outcome.kind === "unsayable")
+    throw isCharged ? saidAsCharged(outcome.error) : outcome.error;
   reply.end(outcome.kind === "finished" ? outcome.ending : "");
 }
 

@@ -1,6 +1,5 @@
 import type { Route } from "../domain/model.ts";
 import type { Attempt } from "../ledger/ledger.ts";
-import { findExchange } from "../wire/exchange.ts";
 import { attemptRoute, endedBy } from "./attempt.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
@@ -19,7 +18,7 @@ export interface Answer {
  */
 export async function forward(gateway: Gateway, call: Call, hold: OpenHold, reply: Reply): Promise<Answer> {
   if (hold.quote.request.stream) reply.beginStream();
-  const { routes } = hold.quote;
+  const routes = [...hold.quote.ways.keys()];
   let startedAt = gateway.clock();
   const deadlineAt = startedAt + longestTotalMs(gateway, routes);
   const queue = createRouteQueue(routes, gateway.upstreams);
@@ -29,12 +28,12 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
     const ended = endedBy(gateway, reply);
     const turn = ended ? undefined : queue.next();
     if (!turn) return { outcome: ended ?? outcome, attempts };
-    const exchange = findExchange(call.wire, turn.upstream.surfaces);
-    if (!exchange) throw new Error("A route was chosen that cannot be asked");
-    const tried = await attemptRoute(gateway, { call, exchange, hold, reply, turn, startedAt, deadlineAt });
+    const dialogue = hold.quote.ways.get(turn.route);
+    if (!dialogue) throw new Error("A route was chosen that cannot be asked");
+    const tried = await attemptRoute(gateway, { call, dialogue, hold, reply, turn, startedAt, deadlineAt });
     attempts.push(tried.attempt);
     outcome = tried.outcome;
-    if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.hasOutput) return { outcome, attempts };
+    if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.isShown) return { outcome, attempts };
     startedAt = gateway.clock();
   }
 }

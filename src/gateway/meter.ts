@@ -12,8 +12,13 @@ export interface Meter {
   /** Begins anew with another route: what a failed one said is forgotten. */
   restart(route: Route): void;
   add(part: ReplyPart): void;
+  /** The client was sent some of the answer. */
+  shown(): void;
   readonly route: Route | undefined;
+  /** Whether the upstream has put something out, be it hidden from the client. */
   readonly hasOutput: boolean;
+  /** Whether the client has seen some of it: from then on no other route can answer, and failing is not free. */
+  readonly isShown: boolean;
   /** Clock reading at the first output. */
   readonly firstOutputAt: number | undefined;
   readonly isReadable: boolean;
@@ -25,7 +30,7 @@ export interface Meter {
   generated(): string;
   /** How long that is. */
   readonly generatedChars: number;
-  /** Cost so far, by report or by rule of thumb: what a heartbeat says. */
+  /** Cost so far of what the client was shown, by report or by rule of thumb: what a heartbeat says. */
   accrued(): Nanos;
 }
 
@@ -36,6 +41,7 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
   let generatedChars = 0;
   let firstOutputAt: number | undefined;
   let isReadable = false;
+  let isShown = false;
 
   function reported(): Usage | undefined {
     const bounds = { inputTokensMax: inputTokensMaxOf(quote), outputTokensMax: outputTokensMaxOf(quote) };
@@ -50,6 +56,7 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
       generatedChars = 0;
       firstOutputAt = undefined;
       isReadable = false;
+      isShown = false;
     },
     add(part) {
       if (part.usage) usage = part.usage;
@@ -60,11 +67,17 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
       if (part.isOutput) firstOutputAt ??= clock();
       isReadable ||= part.isReadable;
     },
+    shown() {
+      isShown = true;
+    },
     get route() {
       return route;
     },
     get hasOutput() {
       return firstOutputAt !== undefined;
+    },
+    get isShown() {
+      return isShown;
     },
     get firstOutputAt() {
       return firstOutputAt;
@@ -81,7 +94,7 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
       return generatedChars;
     },
     accrued() {
-      if (!route || firstOutputAt === undefined) return 0n;
+      if (!route || !isShown) return 0n;
       const known = reported() ?? { ...NO_USAGE, inputTokens: guessInput(quote) };
       const outputTokens = Math.max(known.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
       return costOf({ ...known, outputTokens }, route.price);

@@ -4,6 +4,8 @@ import { type Cause, GatewayError } from "../errors.ts";
 export type Outcome =
   /** `ending` is what the client may see only after the settlement. */
   | { readonly kind: "finished"; readonly ending: string }
+  /** Finished, but the client's format has no words for it: it is paid for, and asking another route would be too. */
+  | { readonly kind: "unsayable"; readonly error: GatewayError }
   /** Finished, but with nothing readable. */
   | { readonly kind: "empty" }
   /** `isFinal` when another route would fare no better. */
@@ -20,9 +22,15 @@ export function outcomeName(outcome: Outcome): string {
       return "empty_completion";
     case "hung_up":
       return "client_closed";
+    case "unsayable":
     case "failed":
       return outcome.error.row.code;
   }
+}
+
+/** A whole answer that cannot be passed on, for this reason. */
+export function unsayable(reason: unknown): Outcome {
+  return { kind: "unsayable", error: new GatewayError("upstream_unavailable", { reason }) };
 }
 
 /** A failure after which another route may be asked, unless it is final. */

@@ -1,8 +1,11 @@
+import type { Route } from "../domain/model.ts";
 import type { Caller } from "../keys/key.ts";
+import type { Dialogue } from "../wire/dialogue.ts";
 import type { ModelRequest } from "../wire/wire-protocol.ts";
 import type { Call, Gateway } from "./gateway.ts";
-import { type Quote, quoteRequest } from "./quote.ts";
-import { findWay, routesFor } from "./route.ts";
+import { printOptionsFor } from "./print-options.ts";
+import { fitText, type Quote, quoteRequest } from "./quote.ts";
+import { findWays } from "./route.ts";
 import { selectModel } from "./select-model.ts";
 
 /**
@@ -14,8 +17,24 @@ export function quoteCall(
   { call, caller, request }: { call: Call; caller: Caller; request: ModelRequest },
 ): Quote {
   const model = selectModel(catalog, caller, request);
-  const routes = routesFor({ wire: call.wire, request }, model.routes, upstreams);
-  const isVerbatim = routes.some((route) => findWay(call.wire, route, upstreams)?.isVerbatim);
+  const ways = findWays({ wire: call.wire, request }, model.routes, upstreams);
   const mayClamp = call.allowsClamp || caller.key.allowsClamp;
-  return quoteRequest({ model, routes, request, isVerbatim, mayClamp });
+  const quote = quoteRequest({ model, ways, request, mayClamp });
+  return fitText(quote, largestText(quote, upstreams));
+}
+
+/** Bytes of the largest body that an upstream could get. Routes that differ in nothing but names get the same. */
+function largestText(quote: Quote, upstreams: Gateway["upstreams"]): number {
+  const measured = new Map<string, number>();
+  for (const [route, dialogue] of quote.ways) {
+    const kind = kindOf(route, dialogue);
+    const upstream = upstreams.get(route.upstream);
+    if (upstream && !measured.has(kind))
+      measured.set(kind, dialogue.textBytes(printOptionsFor(quote, route, upstream)));
+  }
+  return Math.max(...measured.values());
+}
+
+function kindOf({ traits }: Route, { wire }: Dialogue): string {
+  return `${wire.surface} ${traits.reasoning} ${traits.sampling}`;
 }

@@ -1,7 +1,8 @@
 import { dearestInput, type Model, type Route } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
-import type { ModelRequest } from "../wire/wire-protocol.ts";
+import type { Dialogue } from "../wire/dialogue.ts";
+import type { InputSize, ModelRequest } from "../wire/wire-protocol.ts";
 
 /** A ceiling of ours is never lowered below this many tokens, reasoning aside. */
 const OUTPUT_TOKENS_MIN = 256;
@@ -14,8 +15,8 @@ const BYTES_PER_TOKEN_USUAL = 4;
 export interface Quote {
   readonly model: Model;
   readonly request: ModelRequest;
-  /** Those of the model's routes that can answer this request; never empty. */
-  readonly routes: readonly Route[];
+  /** Those of the model's routes that can answer this request, and how it is put to each; never empty. */
+  readonly ways: ReadonlyMap<Route, Dialogue>;
   /** The dearest among the routes. */
   readonly prices: { readonly input: PicosPerToken; readonly output: PicosPerToken };
   /** Upper bound of the input. */
@@ -28,23 +29,30 @@ export interface Quote {
 
 export interface QuoteOptions {
   readonly model: Model;
-  readonly routes: readonly Route[];
+  readonly ways: ReadonlyMap<Route, Dialogue>;
   readonly request: ModelRequest;
-  /** Whether some route gets the body as it is, tools that run at the upstream included. */
-  readonly isVerbatim: boolean;
   /** Whether the client's own output limit may be lowered too. */
   readonly mayClamp: boolean;
 }
 
 /** Bounds a request without reading its text: this runs before anything is paid. */
-export function quoteRequest({ model, routes, request, isVerbatim, mayClamp }: QuoteOptions): Quote {
+export function quoteRequest({ model, ways, request, mayClamp }: QuoteOptions): Quote {
   const least = request.thinkingTokens + OUTPUT_TOKENS_MIN;
   const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, least);
   const ceiling = Math.min(wanted, model.outputTokensMax);
   const mayLower = mayClamp || request.outputTokensMax === undefined;
   const floor = mayLower ? Math.min(least, ceiling) : ceiling;
-  const inputTokens = boundInput(model, request, isVerbatim);
-  return { model, request, routes, prices: dearestPrices(routes), inputTokens, ceiling, floor };
+  const prices = dearestPrices([...ways.keys()]);
+  const isServed = request.input.serverTools && [...ways.values()].some(({ isVerbatim }) => isVerbatim);
+  const size = { ...request.input, unbounded: request.input.unbounded || isServed };
+  return { model, request, ways, prices, inputTokens: boundInput(model, size), ceiling, floor };
+}
+
+/** The same for bodies that translation makes larger: an upstream counts what it is sent. */
+export function fitText(quote: Quote, textBytes: number): Quote {
+  if (textBytes <= quote.request.input.textBytes) return quote;
+  const inputTokens = boundInput(quote.model, { ...quote.request.input, textBytes });
+  return { ...quote, inputTokens: Math.max(inputTokens, quote.inputTokens) };
 }
 
 /** What a quote comes to with a given ceiling, over the dearest route. */
@@ -90,15 +98,18 @@ export function guessInput({ request, inputTokens }: Quote): number {
 
 /** The most input that the model can have read: each prompt may fill the context window. */
 export function inputTokensMaxOf({ model, request }: Pick<Quote, "model" | "request">): number {
-  return model.contextWindow * (request.input.prompts ?? 1);
+  return windowsOf(model, request.input);
 }
 
-function boundInput(model: Model, request: ModelRequest, isVerbatim: boolean): number {
-  const { input } = request;
-  const most = inputTokensMaxOf({ model, request });
-  if (input.unbounded || (input.serverTools && isVerbatim)) return most;
+function boundInput(model: Model, input: InputSize): number {
+  const most = windowsOf(model, input);
+  if (input.unbounded) return most;
   const text = Math.ceil(input.textBytes / BYTES_PER_TOKEN_MIN);
   return Math.min(text + input.images * model.imageTokens, most);
+}
+
+function windowsOf(model: Model, { prompts = 1 }: InputSize): number {
+  return model.contextWindow * prompts;
 }
 
 function dearestPrices(routes: readonly Route[]): Quote["prices"] {

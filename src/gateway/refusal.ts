@@ -15,7 +15,7 @@ const REFUSAL_MS_MAX = 5_000;
 /** A status other than 2xx: the request's fault on 400, 413 and 422, the route's on all others. */
 export async function readRefusal(
   answer: Response,
-  { exchange, hold, turn }: AttemptContext,
+  { dialogue, hold, turn }: AttemptContext,
   watch: Watch,
 ): Promise<Outcome> {
   const { status, headers } = answer;
@@ -25,7 +25,7 @@ export async function readRefusal(
     await answer.body?.cancel();
     return failed("upstream_unavailable");
   }
-  const tooLong = exchange.wire.readPromptTooLong(await readText(answer, watch));
+  const tooLong = dialogue.wire.readPromptTooLong(await readText(answer, watch));
   const error = tooLong ? promptTooLong(tooLong.tokens, hold) : new GatewayError("rejected_by_upstream");
   // Another upstream may take what is too large for this one.
   return { kind: "failed", error, isFinal: status !== 413 };

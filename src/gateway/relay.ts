@@ -1,11 +1,11 @@
-import type { ReplyHead } from "../wire/ends.ts";
-import type { Exchange } from "../wire/exchange.ts";
+import type { Dialogue } from "../wire/dialogue.ts";
+import type { AnswerHead } from "../wire/ends.ts";
 import { createSseDecoder } from "../wire/sse.ts";
 import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import type { Call, Reply } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
-import { failed, type Outcome } from "./outcome.ts";
+import { failed, type Outcome, unsayable } from "./outcome.ts";
 import { guessInput, type Quote } from "./quote.ts";
 import { type BodyText, readBounded } from "./read-bounded.ts";
 import type { Watch } from "./watch.ts";
@@ -20,7 +20,7 @@ const LINGER_MS = 1000;
 /** What reading one answer takes. */
 export interface Relay {
   readonly call: Call;
-  readonly exchange: Exchange;
+  readonly dialogue: Dialogue;
   readonly quote: Quote;
   readonly meter: Meter;
   readonly watch: Watch;
@@ -47,20 +47,21 @@ async function relayWhole(answer: Response, context: Relay): Promise<Outcome> {
   if (body.fault && reply.signal.aborted) throw body.fault;
   const part = readWhole(context, body);
   meter.add(part);
+  if (part.unsayable) return unsayable(part.unsayable);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 
 /** A whole answer is one, whatever becomes of its connection: it was paid for. Throws the fault of one cut off. */
 function readWhole(context: Relay, { text, fault }: BodyText): ReplyPart {
   try {
-    return context.exchange.readWhole(headOf(context), text());
+    return context.dialogue.readWhole(headOf(context), text());
   } catch (unreadable) {
     throw fault ?? unreadable;
   }
 }
 
 async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
-  const reader = context.exchange.readStream(headOf(context));
+  const reader = context.dialogue.readStream(headOf(context));
   const unsent: Unsent = { text: "", bytes: 0 };
   try {
     await pump(answer, { reader, unsent }, context);
@@ -71,12 +72,21 @@ async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
   }
   if (!reader.finished) throw new UpstreamFault("The answer ended without a finish");
   if (!context.meter.isReadable) return { kind: "empty" };
-  return { kind: "finished", ending: unsent.text + reader.ending() };
+  return endWith(unsent.text, reader);
 }
 
-function headOf({ call, quote }: Relay): ReplyHead {
+/** Some answers turn out only at their end to be none that the client could be told. */
+function endWith(unsent: string, reader: ReplyReader): Outcome {
+  try {
+    return { kind: "finished", ending: unsent + reader.ending() };
+  } catch (fault) {
+    if (fault instanceof UpstreamFault) return unsayable(fault);
+    throw fault;
+  }
+}
+
+function headOf({ call, quote }: Relay): AnswerHead {
   return {
-    request: quote.request,
     id: call.id.replaceAll("-", ""),
     createdAtS: call.createdAtS,
     inputTokens: guessInput(quote),
@@ -87,7 +97,7 @@ function headOf({ call, quote }: Relay): ReplyHead {
 interface Unsent {
   /** What the client will see next: everything until the first output, so that another route can still answer. */
   text: string;
-  /** Bytes that came since the client last saw something. */
+  /** Bytes that came since the client last saw something, or the meter got something to count that it does not see. */
   bytes: number;
 }
 
@@ -106,6 +116,7 @@ async function pump(
       const part = reader.read(event);
       meter.add(part);
       unsent.text += part.text;
+      if (part.generated !== "") unsent.bytes = 0;
     }
   };
   for (let ended = body === undefined; !ended && !reader.done; ) {
@@ -128,14 +139,18 @@ async function pump(
   if (body && reader.done) letGo(body);
 }
 
-/** Hands over what the client may see. Returns what to wait for when it reads too slowly. */
-function passOn(unsent: Unsent, { watch, reply, onOutput }: Relay): Promise<void> | undefined {
+/**
+ * Takes note that the upstream puts something out, whether or not the client gets to see it, and hands over what
+ * it may see. Returns what to wait for when it reads too slowly.
+ */
+function passOn(unsent: Unsent, { meter, watch, reply, onOutput }: Relay): Promise<void> | undefined {
+  watch.began();
+  onOutput();
   if (unsent.text === "") return undefined;
   const { text } = unsent;
   unsent.text = "";
   unsent.bytes = 0;
-  watch.began();
-  onOutput();
+  meter.shown();
   return reply.write(text);
 }
 

@@ -24,7 +24,7 @@ export function reportAttempt(
   trial[verdictOn(outcome, attempt.status, timedOut)]();
   metrics.running(upstream.name, -1);
   metrics.attempted(upstream.name, outcomeName(outcome));
-  if (outcome.kind !== "failed") return;
+  if (outcome.kind !== "failed" && outcome.kind !== "unsayable") return;
   const { error } = outcome;
   const facts = { request: call.id, model: route.upstreamModel, ...attempt, cause: error.kind };
   // A request that is wrong is its sender's business; everything else is the operator's.
@@ -47,6 +47,8 @@ const NO_SIGN: readonly Cause[] = ["internal", "shutting_down", "answer_too_larg
 /** What an attempt shows of its upstream: a refusal that is about the request, or may be, shows nothing. */
 function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Trial {
   if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
+  // It answered, and what a model writes its client can have asked for.
+  if (outcome.kind === "unsayable") return "succeeded";
   const isOurs =
     outcome.kind === "hung_up" || NO_SIGN.includes(outcome.error.kind) || timedOut === "deadline";
   const isAboutRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;

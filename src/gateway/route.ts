@@ -2,39 +2,37 @@ import type { Route } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { Trial } from "../upstream/circuit.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import type { Dialogue } from "../wire/dialogue.ts";
 import { type Exchange, findExchange } from "../wire/exchange.ts";
+import { lazily, lazilyByKey } from "../wire/lazily.ts";
 import type { ModelRequest, WireProtocol } from "../wire/wire-protocol.ts";
 
 /** At most this many routes are tried for one request. */
 const TURNS_MAX = 4;
 
 /**
- * Those routes that a request can be put to, in the client's own format or another. Throws `untranslatable` when
- * some part of it keeps it from all of them, and `not_built` when there is no way at all.
+ * The routes that a request can be put to, in the client's own format or another, each with how it is said there.
+ * Throws `untranslatable` when some part of it keeps it from all of them, and `not_built` when there is no way.
  */
-export function routesFor(
+export function findWays(
   { wire, request }: { readonly wire: WireProtocol; readonly request: ModelRequest },
   routes: readonly Route[],
   upstreams: ReadonlyMap<string, Upstream>,
-): readonly Route[] {
-  let refusal: GatewayError | undefined;
-  const able = routes.filter((route) => {
-    const exchange = findWay(wire, route, upstreams);
-    const reason = exchange?.refusalOf(request);
-    refusal ??= reason;
-    return exchange !== undefined && reason === undefined;
-  });
-  if (able.length === 0) throw refusal ?? new GatewayError("not_built");
-  return able;
-}
-
-/** How a client of a format gets through to a route's upstream, if it can at all. */
-export function findWay(
-  wire: WireProtocol,
-  { upstream }: Route,
-  upstreams: ReadonlyMap<string, Upstream>,
-): Exchange | undefined {
-  return findExchange(wire, upstreams.get(upstream)?.surfaces ?? []);
+): ReadonlyMap<Route, Dialogue> {
+  const readChat = lazily(request.readChat);
+  const begin = lazilyByKey((exchange: Exchange) => exchange.begin(request, readChat));
+  const ways = new Map<Route, Dialogue>();
+  let refusal: unknown;
+  for (const route of routes) {
+    const exchange = findExchange(wire, upstreams.get(route.upstream)?.surfaces ?? []);
+    try {
+      if (exchange) ways.set(route, begin(exchange));
+    } catch (reason) {
+      refusal ??= reason;
+    }
+  }
+  if (ways.size === 0) throw refusal ?? new GatewayError("not_built");
+  return ways;
 }
 
 /** A route whose turn it is. Its trial has begun: whoever takes the turn ends it, whatever happens. */

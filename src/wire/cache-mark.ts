@@ -6,3 +6,10 @@ export function readCacheMark({ cache_control: mark }: JsonObject): CacheMark | 
   if (!isJsonObject(mark)) return undefined;
   return { ttl: mark.ttl === "5m" || mark.ttl === "1h" ? mark.ttl : undefined };
 }
+
+/** A cache mark as a member of a block, part or tool; no member without one. */
+export function printCacheMark(cache: CacheMark | undefined) {
+  if (!cache) return {};
+  const { ttl } = cache;
+  return { cache_control: { type: "ephemeral", ...(ttl && { ttl }) } };
+}

@@ -10,7 +10,7 @@ export function collectReply(events: readonly ChatEvent[]): ChatReply {
   for (const event of events) {
     if (event.kind === "finish") finish = event;
     else if (event.kind === "usage") usage = event;
-    else collected.add(event);
+    else if (event.kind !== "began") collected.add(event);
   }
   if (!finish) throw new UpstreamFault("The answer has no finish");
   return { blocks: collected.blocks, finish, usage };

@@ -5,14 +5,20 @@ import type { ModelTraits } from "../domain/model.ts";
 import type { ModelRequest, SseEvent, UpstreamRequestOptions } from "./wire-protocol.ts";
 
 /** What an answer that is printed anew says of itself. */
-export interface ReplyHead {
-  readonly request: ModelRequest;
+export interface AnswerHead {
   /** Letters and digits that name the answer. */
   readonly id: string;
   /** Unix seconds. */
   readonly createdAtS: number;
   /** A guess, for formats that name the input before the upstream has counted it. */
   readonly inputTokens: number;
+}
+
+/** The same with the request that it answers. */
+export interface ReplyHead extends AnswerHead {
+  readonly request: ModelRequest;
+  /** Whether the client gets to see what was reasoned. */
+  readonly isReasoningShown: boolean;
 }
 
 /** What a body that is printed anew needs beside the request itself. */

@@ -1,4 +1,4 @@
-import type { ChatRequest, Part, Turn } from "../domain/chat-request.ts";
+import type { ChatRequest, Part, Tool, Turn } from "../domain/chat-request.ts";
 import { shortHash } from "./short-hash.ts";
 
 /** The longest names and ids that the hosts of a format take; all take letters, digits, _ and -. */
@@ -7,32 +7,31 @@ interface NameLimits {
   readonly idCharsMax: number;
 }
 
-/** A request whose tool names and ids of calls a host takes, and the way back for names in its answer. */
-interface FittedRequest {
-  readonly request: ChatRequest;
-  restore(name: string): string;
-}
-
 const HASH_CHARS = 8;
 
 /** Shortens what is too long to its beginning and a hash, always to the same, so that calls and results still meet. */
-export function fitNames(request: ChatRequest, { nameCharsMax, idCharsMax }: NameLimits): FittedRequest {
+export function fitNames(request: ChatRequest, { nameCharsMax, idCharsMax }: NameLimits): ChatRequest {
   const fitName = (name: string) => fit(name, nameCharsMax);
-  const originals = new Map<string, string>();
-  for (const { name } of request.tools) if (fitName(name) !== name) originals.set(fitName(name), name);
   const { toolChoice } = request;
   return {
-    request: {
-      ...request,
-      turns: fitTurns(request.turns, { fitName, fitId: (id) => fit(id, idCharsMax) }),
-      tools:
-        originals.size === 0
-          ? request.tools
-          : request.tools.map((tool) => ({ ...tool, name: fitName(tool.name) })),
-      toolChoice: toolChoice?.kind === "tool" ? { kind: "tool", name: fitName(toolChoice.name) } : toolChoice,
-    },
-    restore: (name) => originals.get(name) ?? name,
+    ...request,
+    turns: fitTurns(request.turns, { fitName, fitId: (id) => fit(id, idCharsMax) }),
+    tools: request.tools.map((tool) => ({ ...tool, name: fitName(tool.name) })),
+    toolChoice: toolChoice?.kind === "tool" ? { kind: "tool", name: fitName(toolChoice.name) } : toolChoice,
   };
+}
+
+/** Gives the tools of an answer the names back that their client has for them. */
+export function createRestore(
+  tools: readonly Tool[],
+  { nameCharsMax }: Pick<NameLimits, "nameCharsMax">,
+): (name: string) => string {
+  const originals = new Map<string, string>();
+  for (const { name } of tools) {
+    const fitted = fit(name, nameCharsMax);
+    if (fitted !== name) originals.set(fitted, name);
+  }
+  return (name) => originals.get(name) ?? name;
 }
 
 interface Fit {

@@ -78,6 +78,11 @@ export function findMember(text: string, key: string): { start: number; end: num
 /** Keeps a member as it is, but said once: for keys whose first and last value could be read differently. */
 export const sayOnce: ValueEdit = (value) => value;
 
+/** The same for each of these members. */
+export function sayEachOnce(keys: Iterable<string>): Edits {
+  return Object.fromEntries(Array.from(keys, (key) => [key, sayOnce]));
+}
+
 function findMatches(text: string, edits: Edits) {
   const matches: Match[] = [];
   let hasUnedited = false;

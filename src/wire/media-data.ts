@@ -2,6 +2,7 @@ import type { InlineSource, TextSource, UrlSource } from "../domain/chat-request
 
 const DATA_URL_HEAD = /^\s*data:([^;,\s]+)(?:;[^;,]*)*;base64$/i;
 const DATA_URL_HEAD_CHARS = 256;
+const MEDIA_TYPE_CHARS_MAX = 100;
 const WEB_URL = /^\s*https?:\/\//i;
 const WEB_URL_HEAD_CHARS = 16;
 /** How "%PDF-" begins in base64. */
@@ -13,7 +14,7 @@ export function readMediaUrl(url: string): InlineSource | UrlSource | undefined 
   if (WEB_URL.test(url.slice(0, WEB_URL_HEAD_CHARS))) return { kind: "url", url };
   const comma = url.slice(0, DATA_URL_HEAD_CHARS).indexOf(",");
   const [, mediaType] = (comma >= 0 && DATA_URL_HEAD.exec(url.slice(0, comma))) || [];
-  return mediaType === undefined ? undefined : inline(mediaType.toLowerCase(), url.slice(comma + 1));
+  return mediaType === undefined ? undefined : inlineSource(mediaType, url.slice(comma + 1));
 }
 
 /** A file of an OpenAI format: a data: URL, an address, or bare base64 of a kind that can be told. */
@@ -27,11 +28,14 @@ export function openText(source: InlineSource | UrlSource): InlineSource | UrlSo
   return { kind: "text", text: Buffer.from(source.data, "base64").toString("utf8") };
 }
 
-function readBare(data: string, name: string): InlineSource | undefined {
-  if (data.startsWith(PDF_HEAD)) return inline("application/pdf", data);
-  return TEXT_FILE.test(name) ? inline("text/plain", data) : undefined;
+/** Media that lie in the body, their type without parameters, in lower case and as providers spell it. */
+export function inlineSource(mediaType: string, data: string): InlineSource {
+  const [bare = ""] = mediaType.slice(0, MEDIA_TYPE_CHARS_MAX).split(";");
+  const type = bare.trim().toLowerCase();
+  return { kind: "inline", mediaType: type === "image/jpg" ? "image/jpeg" : type, data };
 }
 
-function inline(mediaType: string, data: string): InlineSource {
-  return { kind: "inline", mediaType: mediaType === "image/jpg" ? "image/jpeg" : mediaType, data };
+function readBare(data: string, name: string): InlineSource | undefined {
+  if (data.startsWith(PDF_HEAD)) return inlineSource("application/pdf", data);
+  return TEXT_FILE.test(name) ? inlineSource("text/plain", data) : undefined;
 }

@@ -48,6 +48,7 @@ export function inputSizeOf(text: string, media: PartSize, repeatsKeys: boolean)
   return {
     // Image data takes at least one byte a character, more when escaped, so what is left is never too little.
     textBytes: Buffer.byteLength(text) - media.inlineChars,
+    mediaBytes: media.inlineChars,
     images: media.images,
     unbounded: media.isUnbounded || repeatsKeys,
     serverTools: media.isServerTool,

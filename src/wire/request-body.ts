@@ -1,6 +1,7 @@
 import { GatewayError } from "../errors.ts";
 import { isJsonObject, type JsonObject } from "./json-read.ts";
 import { measureJson } from "./json-scan.ts";
+import { findMiscased } from "./key-case.ts";
 
 /** A request body that is a JSON object of bearable size. */
 export interface RequestBody {
@@ -12,26 +13,36 @@ export interface RequestBody {
 }
 
 const VALUES_MAX = 1_000_000;
-const MODEL_CHARS_MAX = 256;
+/** What repeats a name, as each call of an answer does, must not grow without bound. */
+export const NAME_CHARS_MAX = 256;
 const SERVICE_TIERS = ["auto", "default", "standard", "standard_only"];
 
-/** Parses a body. Throws `not_json`, or `wrong_shape` when it is no object or has over a million values. */
-export function parseBody(text: string): RequestBody {
+/**
+ * Parses a body. Throws `not_json`, or `wrong_shape` when it is no object, has over a million values, or has a key that
+ * is one of these fields but for the case of its letters.
+ */
+export function parseBody(text: string, fields: ReadonlySet<string>): RequestBody {
   const { members, values } = measureJson(text);
   // Tens of megabytes of brackets and commas would keep the parser, and with it every other request, for seconds.
   if (values > VALUES_MAX) throw new GatewayError("wrong_shape");
   const body = parseJson(text);
   if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
+  const miscased = findMiscased(body, fields);
+  if (miscased !== undefined) refuse(miscased);
   const parsed = new WeakRef(body);
-  const again = () => parsed.deref() ?? parseBody(text).body;
+  const again = () => parsed.deref() ?? parseBody(text, fields).body;
   return { body, repeatsKeys: countMembers(body) !== members, again };
 }
 
 /** The model's name, 1 to 256 characters. */
-export function requireModel(body: JsonObject): string {
-  const { model } = body;
-  if (typeof model !== "string" || model === "" || model.length > MODEL_CHARS_MAX) refuse("model");
-  return model;
+export function requireModel({ model }: JsonObject): string {
+  return requireName(model, "model");
+}
+
+/** A name of 1 to 256 characters. */
+export function requireName(value: unknown, path: string): string {
+  if (typeof value !== "string" || value === "" || value.length > NAME_CHARS_MAX) refuse(path);
+  return value;
 }
 
 /** Messages with a role and, if any, a content of text, parts or null. What a role or part is called is not ours to judge. */

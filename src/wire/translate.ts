@@ -2,7 +2,7 @@ import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../domain/
 import type { ChatReply } from "../domain/chat-reply.ts";
 import { collectReply } from "./collect-reply.ts";
 import type { EventPrinter, EventReader } from "./ends.ts";
-import type { ReplyPart, ReplyReader } from "./wire-protocol.ts";
+import { type ReplyPart, type ReplyReader, UpstreamFault } from "./wire-protocol.ts";
 
 /** Gives a tool the name that the client has for it. */
 type Restore = (name: string) => string;
@@ -28,7 +28,7 @@ export function translateStream(reader: EventReader, printer: EventPrinter, rest
         tally.add(mended);
         if (mended.kind === "finish") finish ??= mended;
         else if (mended.kind === "usage") usage = mended;
-        else text += printer.print(mended);
+        else if (mended.kind !== "began") text += printer.print(mended);
       }
       return tally.part(text);
     },
@@ -39,7 +39,7 @@ export function translateStream(reader: EventReader, printer: EventPrinter, rest
   };
 }
 
-/** The same for a whole answer. Throws `UpstreamFault` for one that never finished. */
+/** The same for a whole answer. Throws {@link UpstreamFault} for one that never finished. */
 export function translateWhole(
   events: readonly ChatEvent[],
   print: (reply: ChatReply) => string,
@@ -48,7 +48,13 @@ export function translateWhole(
   const mended = events.map(createMender(restore));
   const tally = createTally();
   for (const event of mended) tally.add(event);
-  return { ...tally.part(print(collectReply(mended))), isOutput: true };
+  const reply = collectReply(mended);
+  try {
+    return { ...tally.part(print(reply)), isOutput: true };
+  } catch (fault) {
+    if (!(fault instanceof UpstreamFault)) throw fault;
+    return { ...tally.part(""), isOutput: true, unsayable: fault };
+  }
 }
 
 /** Gives tools their names back, and says of a finish whether tools were called: hosts are not always of one mind. */
@@ -69,12 +75,15 @@ function createMender(restore: Restore): (event: ChatEvent) => ChatEvent {
 function createTally() {
   let generated = "";
   let isReadable = false;
+  let isOutput = false;
   let usage: ReplyPart["usage"];
   return {
     add(event: ChatEvent): void {
       if (event.kind === "usage") usage = event.usage;
       else if (event.kind === "finish") isReadable ||= event.reason === "content_filter";
+      else if (event.kind === "began") isOutput = true;
       else {
+        isOutput = true;
         const words = wordsOf(event);
         generated += words;
         isReadable ||= event.kind === "tool_call" || (words !== "" && event.kind !== "reasoning");
@@ -85,7 +94,7 @@ function createTally() {
       generated,
       isReadable,
       usage,
-      isOutput: isReadable || generated !== "",
+      isOutput: isOutput || isReadable,
     }),
   };
 }

@@ -8,6 +8,8 @@ import type { ClientEnd, UpstreamEnd } from "./ends.ts";
 export interface InputSize {
   /** Bytes of the body without inline media. */
   readonly textBytes: number;
+  /** Bytes of those media. */
+  readonly mediaBytes: number;
   /** Inline images. */
   readonly images: number;
   /** A remote file or an inline document: the input may fill the context window. */
@@ -39,8 +41,11 @@ export interface ModelRequest {
   readonly input: InputSize;
   /** The text of the prompt, for a local count; built when called. */
   promptText(): string;
-  /** All of it in no provider's words; read when first called. Throws `untranslatable`, naming what no other format can say. */
-  chat(): ChatRequest;
+  /**
+   * Reads all of it in no provider's words, each time anew. Throws `untranslatable` or `wrong_shape`, naming what no
+   * other format can say or read, or `not_built` where there is no other.
+   */
+  readChat(): ChatRequest;
 }
 
 /** What changes in a body on its way to an upstream; all other bytes stay as they are. */
@@ -63,6 +68,8 @@ export interface ReplyPart {
   readonly generated: string;
   /** Usage so far as the upstream reports it: replaces what earlier parts said. */
   readonly usage: Usage | undefined;
+  /** Why a whole answer, complete as it is, cannot be said in the client's format; `text` is "" then. */
+  readonly unsayable?: UpstreamFault | undefined;
 }
 
 /**
@@ -121,7 +128,7 @@ export interface WireProtocol {
   /** Names of client headers that go on when the body does. */
   readonly forwardedHeaders: readonly string[];
 
-  /** Reads and checks a body. Throws `not_json`, `wrong_shape` or `unpriced_field`. */
+  /** Reads and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored` or `untranslatable`. */
   parseRequest(text: string): ModelRequest;
 
   // A client and an upstream of this same format: all that may stays as it is, byte for byte.

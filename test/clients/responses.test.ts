@@ -4,6 +4,7 @@ import { APICallError, generateText, jsonSchema, RetryError, stepCountIs, stream
 import OpenAI, { APIError } from "openai";
 import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import type { ResponseInput } from "openai/resources/responses/responses";
+import { ERRORS } from "../../src/errors.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
 import { says } from "../support/says.ts";
 import { HELLO, type Speech } from "../support/speech.ts";
@@ -150,6 +151,16 @@ describe.each(["chat", "claude", "native"])(
       expect(steps[0]?.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
       expect(text).toBe(TEXT);
       expect(gateway.upstream.seen.at(-1)?.bodyText).toContain("Rain.");
+    });
+
+    test("is told what to set when it names parts of the conversation by ids", async () => {
+      gateway.upstream.on(model, says({ ...TOOL, text: "I look." }), says());
+      const options = { ...call(), tools: { look_up }, stopWhen: stepCountIs(2) };
+      const error = await rejectionOf(generateText(options));
+      if (!APICallError.isInstance(error)) throw error;
+      expect(error.statusCode).toBe(400);
+      expect(error.message).toStartWith(ERRORS.nothing_stored.message.slice(0, -1));
+      expect(error.message).toContain("store: false");
     });
 
     test("streams a tool call", async () => {

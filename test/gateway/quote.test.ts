@@ -1,15 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { costOf, type Model, type Price } from "../../src/domain/model.ts";
+import { costOf, type Model, type Price, type Route } from "../../src/domain/model.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import {
   amountOf,
   fitGrant,
   fitMinute,
+  fitText,
   type Quote,
   quoteRequest,
   tokensOf,
 } from "../../src/gateway/quote.ts";
+import type { Dialogue } from "../../src/wire/dialogue.ts";
+import { findExchange } from "../../src/wire/exchange.ts";
+import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
 import type { ModelRequest } from "../../src/wire/wire-protocol.ts";
 
 const PRICE: Price = {
@@ -49,21 +53,28 @@ function request(over: Partial<ModelRequest> = {}): ModelRequest {
     thinkingTokens: 0,
     choices: 1,
     wantsUsage: false,
-    input: { textBytes: 100, images: 0, unbounded: false, serverTools: false },
+    input: { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: false },
     promptText: () => "",
-    chat: () => {
+    readChat: () => {
       throw new Error("Nothing is translated here");
     },
     ...over,
   };
 }
 
+/** Ways to the routes; what is said on them matters to nobody here. */
+function waysOf(routes: readonly Route[], isVerbatim = true): ReadonlyMap<Route, Dialogue> {
+  const exchange = findExchange(openaiChat, ["chat"]);
+  const dialogue = exchange?.begin(request(), request().readChat);
+  if (!dialogue) throw new Error("There is no way");
+  return new Map(routes.map((route) => [route, { ...dialogue, isVerbatim }]));
+}
+
 function quote(over: Partial<ModelRequest> = {}, mayClamp = false): Quote {
   return quoteRequest({
     model: MODEL,
-    routes: MODEL.routes,
+    ways: waysOf(MODEL.routes),
     request: request(over),
-    isVerbatim: true,
     mayClamp,
   });
 }
@@ -71,16 +82,20 @@ function quote(over: Partial<ModelRequest> = {}, mayClamp = false): Quote {
 describe("quoteRequest()", () => {
   test("bounds the input by half its bytes, images apart", () => {
     expect(
-      quote({ input: { textBytes: 101, images: 2, unbounded: false, serverTools: false } }).inputTokens,
+      quote({ input: { textBytes: 101, images: 2, mediaBytes: 0, unbounded: false, serverTools: false } })
+        .inputTokens,
     ).toBe(51 + 4_000);
   });
 
   test("bounds the input by the context window, and takes that for what it cannot see", () => {
     expect(
-      quote({ input: { textBytes: 1_000_000, images: 0, unbounded: false, serverTools: false } }).inputTokens,
+      quote({
+        input: { textBytes: 1_000_000, images: 0, mediaBytes: 0, unbounded: false, serverTools: false },
+      }).inputTokens,
     ).toBe(10_000);
     expect(
-      quote({ input: { textBytes: 10, images: 0, unbounded: true, serverTools: false } }).inputTokens,
+      quote({ input: { textBytes: 10, images: 0, mediaBytes: 0, unbounded: true, serverTools: false } })
+        .inputTokens,
     ).toBe(10_000);
   });
 
@@ -107,7 +122,7 @@ describe("quoteRequest()", () => {
         (input, output, choices, kind) => {
           const made = quote({
             choices,
-            input: { textBytes: input * 2, images: 0, unbounded: false, serverTools: false },
+            input: { textBytes: input * 2, images: 0, mediaBytes: 0, unbounded: false, serverTools: false },
           });
           const usage = {
             ...NO_USAGE,
@@ -138,27 +153,42 @@ describe("fitGrant()", () => {
   });
 });
 
+test("a body that translation makes larger is bounded as it is sent, and a smaller one as it came", () => {
+  const asked = quote({
+    input: { textBytes: 100, images: 1, mediaBytes: 9_000, unbounded: false, serverTools: false },
+  });
+  expect([fitText(asked, 300), fitText(asked, 80)].map(({ inputTokens }) => inputTokens)).toEqual([
+    2_150, 2_050,
+  ]);
+  expect(fitText(asked, 1_000_000).inputTokens).toBe(10_000);
+});
+
 test("a tool that runs at the upstream fills the context window, but not where translation leaves it out", () => {
-  const input = { textBytes: 100, images: 0, unbounded: false, serverTools: true };
+  const input = { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: true };
   const bound = (isVerbatim: boolean) =>
     quoteRequest({
       model: MODEL,
-      routes: MODEL.routes,
+      ways: waysOf(MODEL.routes, isVerbatim),
       request: request({ input }),
-      isVerbatim,
       mayClamp: false,
     }).inputTokens;
   expect([bound(true), bound(false)]).toEqual([10_000, 50]);
 });
 
 describe("a request without output", () => {
-  const tokenIds = { textBytes: 100, images: 0, unbounded: false, serverTools: false, tokenIds: 20 };
+  const tokenIds = {
+    textBytes: 100,
+    images: 0,
+    mediaBytes: 0,
+    unbounded: false,
+    serverTools: false,
+    tokenIds: 20,
+  };
   const embed = (over: Partial<ModelRequest["input"]> = {}, model = MODEL) =>
     quoteRequest({
       model,
-      routes: model.routes,
+      ways: waysOf(model.routes),
       request: request({ outputTokensMax: 0, input: { ...tokenIds, ...over } }),
-      isVerbatim: true,
       mayClamp: true,
     });
 
@@ -191,7 +221,7 @@ describe("a request without output", () => {
   test("and output that is free divide nothing by their price", () => {
     const price = { ...PRICE, output: 0n };
     const routes = MODEL.routes.map((route) => ({ ...route, price }));
-    const made = quoteRequest({ model: MODEL, routes, request: request(), isVerbatim: true, mayClamp: true });
+    const made = quoteRequest({ model: MODEL, ways: waysOf(routes), request: request(), mayClamp: true });
     expect(fitGrant(made, amountOf(made, made.floor))).toBe(made);
   });
 });

@@ -43,6 +43,8 @@ afterAll(() => gateway.stop());
 
 const seenModels = () => gateway.upstream.seen.map(({ model }) => model);
 
+const countOpenings = () => gateway.log.text().split('"circuit opened"').length;
+
 /** Asks until an upstream model is reached again: its circuit lets a probe through after a second. */
 async function untilReached(surface: Surface, model: string, upstreamModel: string): Promise<Response> {
   for (;;) {
@@ -119,12 +121,16 @@ describe.each(SURFACES)("on $path", (surface) => {
   test("an upstream that breaks off one answer after the other is left alone too", async () => {
     const model = `${surface.model}-first`;
     gateway.upstream.on(model, says(undefined, { cutAt: 700, end: "close" }));
-    for (let index = 0; index < 5; index++) {
-      expect(await (await post(gateway, surface, { stream: true })).text()).toContain("billed");
-    }
+    const openings = countOpenings();
+    const broken = Array.from({ length: 5 }, async () =>
+      (await post(gateway, surface, { stream: true })).text(),
+    );
+    // What was said is counted before an answer ends, which may take longer than the upstream is left alone.
+    while (countOpenings() === openings) await Bun.sleep(1);
     gateway.upstream.reset();
     expect((await post(gateway, surface)).status).toBe(200);
     expect(seenModels()).toEqual([`${surface.model}-second`]);
+    for (const text of await Promise.all(broken)) expect(text).toContain("billed");
   });
 
   test("an upstream's retry-after sends the next requests of that model elsewhere, and only those", async () => {

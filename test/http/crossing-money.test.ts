@@ -191,7 +191,9 @@ describe("in every quadrant", () => {
     gateway.upstream.on(model, tell({}));
     const before = await gateway.balances();
     const response = await ask(gateway, quadrant, { max_tokens: 100 });
-    const bytes = Buffer.byteLength(JSON.stringify(surface.body({ model, stream: false, max_tokens: 100 })));
+    const asked = JSON.stringify(surface.body({ model, stream: false, max_tokens: 100 }));
+    const sent = gateway.upstream.seen.at(-1)?.bodyText ?? "";
+    const bytes = Math.max(Buffer.byteLength(asked), quadrant.isTranslated ? Buffer.byteLength(sent) : 0);
     await response.text();
     const receipt: Receipt = await gateway.receiptOf(response);
     // Two nano-dollars of a thousand for the dearest kind of input, and for output.

@@ -128,7 +128,7 @@ describe("probes without a key", () => {
     const startedAt = performance.now();
     const answer = await fetch(`${gateway.url}${path}`, { method });
     expect(answer.status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
     expectRequestIds(answer);
   });
 });

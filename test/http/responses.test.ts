@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { type Cause, ERRORS } from "../../src/errors.ts";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { responsesLines } from "../support/responses-speech.ts";
@@ -195,16 +196,16 @@ function failsWith(error: object): Script {
 }
 
 describe("what is refused", () => {
-  test.each([
-    [{ previous_response_id: "resp_1" }, "previous_response_id"],
-    [{ conversation: "conv_1" }, "conversation"],
-    [{ prompt: { id: "p" } }, "prompt"],
-    [{ background: true }, "background"],
-    [{ input: [{ type: "item_reference", id: "msg_1" }] }, "input[0]"],
-  ])("%j, by name and before anything is held, whatever the upstream", async (members, path) => {
+  test.each<[object, Cause, string]>([
+    [{ previous_response_id: "resp_1" }, "nothing_stored", "previous_response_id"],
+    [{ conversation: "conv_1" }, "nothing_stored", "conversation"],
+    [{ prompt: { id: "p" } }, "untranslatable", "prompt"],
+    [{ background: true }, "untranslatable", "background"],
+    [{ input: [{ type: "item_reference", id: "msg_1" }] }, "nothing_stored", "input[0]"],
+  ])("%j, by name and before anything is held, whatever the upstream", async (members, cause, path) => {
     for (const model of ["chat", "claude", "native"]) {
-      const message = `The request has a part that no upstream of this model understands: ${path}`;
-      await expectError(await ask({ model, ...members }), RESPONSES, "untranslatable", { message });
+      const message = `${ERRORS[cause].message.slice(0, -1)}: ${path}`;
+      await expectError(await ask({ model, ...members }), RESPONSES, cause, { message });
     }
     expect(gateway.upstream.seen).toHaveLength(0);
   });

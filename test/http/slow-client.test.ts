@@ -6,25 +6,37 @@ import { answer, type ScriptRequest } from "../support/script.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-const timeouts = { connectMs: 5_000, firstOutputMs: 2_000, idleMs: 200, totalMs: 1_500 };
-
-let gateway: TestGateway;
+let hasty: TestGateway;
+let patient: TestGateway;
 beforeAll(async () => {
-  gateway = await startTestGateway({
+  hasty = await startWithTotal(1_500);
+  // For an answer that is read to its end, however long that takes.
+  patient = await startWithTotal(60_000);
+});
+beforeEach(() => {
+  hasty.upstream.reset();
+  patient.upstream.reset();
+});
+afterAll(async () => {
+  await hasty.stop();
+  await patient.stop();
+});
+
+function startWithTotal(totalMs: number): Promise<TestGateway> {
+  const timeouts = { connectMs: 5_000, firstOutputMs: 10_000, idleMs: 200, totalMs };
+  return startTestGateway({
     upstreams: ({ openaiUrl, anthropicUrl }) => [
       scriptedUpstream("scripted-openai", "openai", { baseUrl: openaiUrl, timeouts }),
       scriptedUpstream("scripted-anthropic", "anthropic", { baseUrl: anthropicUrl, timeouts }),
     ],
   });
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+}
 
 /** Far more than all socket buffers between upstream and client together. */
 const LARGE_CHARS = 24 * 1024 * 1024;
 
 /** A streamed answer of that many characters, in words of 64 KiB. */
-function playLarge(surface: Surface): void {
+function playLarge(gateway: TestGateway, surface: Surface): void {
   const word = ` ${"y".repeat(64 * 1024 - 1)}`;
   const speech = { text: word.repeat(LARGE_CHARS / word.length), usage: { input: 11, output: 7 } };
   gateway.upstream.on(surface.model, (request: ScriptRequest) => {
@@ -34,7 +46,7 @@ function playLarge(surface: Surface): void {
 }
 
 /** Asks for a stream and reads nothing of it until told to. */
-function askAndStare(surface: Surface): Socket {
+function askAndStare(gateway: TestGateway, surface: Surface): Socket {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on("error", () => {});
@@ -48,8 +60,9 @@ function askAndStare(surface: Surface): Socket {
 
 describe.each(SURFACES)("a client that does not read, on $path", (surface) => {
   test("holds the upstream up, and is settled and let go at the total limit", async () => {
-    playLarge(surface);
-    const socket = askAndStare(surface);
+    const gateway = hasty;
+    playLarge(gateway, surface);
+    const socket = askAndStare(gateway, surface);
     await gateway.upstream.waitForSeen(1);
     await Bun.sleep(700);
     // Neither ended for idleness nor read to its end into our memory.
@@ -72,8 +85,9 @@ describe.each(SURFACES)("a client that does not read, on $path", (surface) => {
   });
 
   test("for longer than the upstream may be silent gets the whole answer all the same", async () => {
-    playLarge(surface);
-    const socket = askAndStare(surface);
+    const gateway = patient;
+    playLarge(gateway, surface);
+    const socket = askAndStare(gateway, surface);
     await gateway.upstream.waitForSeen(1);
     await Bun.sleep(700);
     let tail = "";

@@ -32,28 +32,33 @@ export interface PostgresServerOptions {
 const START_MS = 60_000;
 const USER = "tollgate";
 
-/**
- * Sets up and starts a PostgreSQL of its own from the installed programs, on a free port of the loopback.
- * Its texts sort as English does and not by bytes, as on many a production server.
- */
-export async function startPostgresServer(options: PostgresServerOptions = {}): Promise<PostgresServer> {
-  const initdb = await requireProgram({
+/** The path of `initdb`, beside which the other programs are. */
+export function requirePostgres(): Promise<string> {
+  return requireProgram({
     name: "initdb",
     folders: ["usr/lib/postgresql/*/bin"],
     debianPackage: "postgresql",
     variable: "TEST_DATABASE_URL",
   });
+}
+
+/**
+ * Sets up and starts a PostgreSQL of its own from the installed programs, on a free port of the loopback.
+ * Its texts sort as English does and not by bytes, as on many a production server.
+ */
+export async function startPostgresServer(options: PostgresServerOptions = {}): Promise<PostgresServer> {
+  const initdb = await requirePostgres();
   const programs = dirname(initdb);
   const folder = mkdtempSync(join(tmpdir(), "postgres-"));
   const data = join(folder, "data");
   const password = crypto.randomUUID();
-  createCluster({ initdb, folder, data, password });
+  await createCluster({ initdb, folder, data, password });
   configure(data, options);
 
   let port = 0;
   let server: GuardedProcess | undefined;
   const start = async () => {
-    port ||= await freePort();
+    port ||= freePort();
     const command = [...asServerUser(), join(programs, "postgres"), "-D", data, "-p", `${port}`];
     server = startGuarded({ command, folder, endSignal: "QUIT" });
     await untilReady(server, data);
@@ -100,7 +105,7 @@ interface Cluster {
   readonly password: string;
 }
 
-function createCluster({ initdb, folder, data, password }: Cluster): void {
+async function createCluster({ initdb, folder, data, password }: Cluster): Promise<void> {
   const passwordFile = join(folder, "password");
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (process.getuid?.() === 0) {
@@ -108,7 +113,8 @@ function createCluster({ initdb, folder, data, password }: Cluster): void {
     for (const path of [folder, passwordFile]) chownSync(path, uid, gid);
   }
   const locale = ["--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"];
-  const created = Bun.spawnSync(
+  // It takes a second, or several where others are at work: what else was begun goes on meanwhile.
+  const created = Bun.spawn(
     [
       ...asServerUser(),
       initdb,
@@ -124,10 +130,12 @@ function createCluster({ initdb, folder, data, password }: Cluster): void {
       ],
       ...locale,
     ],
-    { cwd: "/" },
+    { cwd: "/", stdin: "ignore", stdout: "ignore", stderr: "pipe" },
   );
+  const complaint = await new Response(created.stderr).text();
+  const exitCode = await created.exited;
   rmSync(passwordFile);
-  if (created.exitCode !== 0) throw new Error(`Cannot create a PostgreSQL cluster: ${created.stderr}`);
+  if (exitCode !== 0) throw new Error(`Cannot create a PostgreSQL cluster: ${complaint}`);
 }
 
 function configure(data: string, { isDurable = true, settings = {} }: PostgresServerOptions): void {

@@ -1,5 +1,5 @@
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import { freePort } from "../bench/free-port.ts";
+import { freePort, isFreePort } from "../bench/free-port.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "./redis-server.ts";
 
 /** Masters that share the slots, each with its replicas. */
@@ -27,7 +27,6 @@ export interface RedisClusterOptions {
 const SLOTS = 16_384;
 /** From one port to that on which the node talks with the others. */
 const BUS = 10_000;
-const PORT_MAX = 65_535;
 const WAIT_MS = 20_000;
 
 /** Starts a cluster on the loopback, in which a node counts as gone after a second of silence. */
@@ -38,7 +37,7 @@ export async function startRedisCluster({
   server = {},
 }: RedisClusterOptions = {}): Promise<RedisCluster> {
   const settings = clusterSettings(needsEverySlot, server);
-  const start = async () => startRedisServer({ ...server, settings, port: await freePortPair() });
+  const start = () => startRedisServer({ ...server, settings, port: freePortPair() });
   const nodes = await Promise.all(Array.from({ length: masters * (1 + replicas) }, start));
   const first = nodes.slice(0, masters);
   await shareSlots(first);
@@ -83,25 +82,11 @@ function clusterSettings(
   };
 }
 
-/** A free port may be found twice before its server listens. */
-const given = new Set<number>();
-
 /** A port that is free, and so is the one of its bus. */
-async function freePortPair(): Promise<number> {
+function freePortPair(): number {
   for (;;) {
-    const port = await freePort();
-    if (given.has(port) || port + BUS > PORT_MAX || !isFree(port + BUS)) continue;
-    given.add(port);
-    return port;
-  }
-}
-
-function isFree(port: number): boolean {
-  try {
-    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
-    return true;
-  } catch {
-    return false;
+    const port = freePort();
+    if (isFreePort(port + BUS)) return port;
   }
 }
 

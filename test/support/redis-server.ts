@@ -50,15 +50,20 @@ export interface RedisServerOptions {
 const START_MS = 10_000;
 const ASK_MS = 2_000;
 
-/** Starts a Redis of its own on the loopback. */
-export async function startRedisServer(options: RedisServerOptions = {}): Promise<RedisServer> {
-  const program = await requireProgram({
+/** The path of the server's program. */
+export function requireRedis(): Promise<string> {
+  return requireProgram({
     name: "redis-server",
     folders: [],
     debianPackage: "redis-server",
     variable: "TEST_REDIS_URL",
   });
-  const port = options.port ?? (await freePort());
+}
+
+/** Starts a Redis of its own on the loopback. */
+export async function startRedisServer(options: RedisServerOptions = {}): Promise<RedisServer> {
+  const program = await requireRedis();
+  const port = options.port ?? freePort();
   const folder = mkdtempSync(join(tmpdir(), "redis-"));
   const config = join(folder, "redis.conf");
   writeFileSync(config, configure(options, folder, port), { mode: 0o600 });

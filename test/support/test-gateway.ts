@@ -36,7 +36,7 @@ export interface TestGateway {
   balances(accountId?: string): Promise<Balances>;
   /** The receipt of a response, by its request id. Throws when there is none. */
   receiptOf(response: Response | string, accountId?: string): Promise<Receipt>;
-  /** Resolves when no money of the account is on hold; throws after two seconds. */
+  /** Resolves when no money of the account is on hold; throws after ten seconds. */
   nothingIsHeld(accountId?: string): Promise<void>;
   /** Stops it, and throws when its books contradict themselves. */
   stop(): Promise<void>;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ERRORS, GatewayError } from "../../src/errors.ts";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
+import { leastMs } from "../support/least-ms.ts";
 import { eventsOf } from "./play.ts";
 
 // Safe because the keys of the table are its causes.
@@ -96,10 +97,11 @@ describe("readPromptTooLong", () => {
   });
 
   test("is not held up by a refusal of megabytes", () => {
-    const started = performance.now();
     const text = `prompt is too long ${"9 ".repeat(2_000_000)}${"you requested ".repeat(100_000)}`;
-    expect(openaiChat.readPromptTooLong(text)).toEqual({ tokens: undefined });
-    expect(anthropicMessages.readPromptTooLong(text)).toEqual({ tokens: undefined });
-    expect(performance.now() - started).toBeLessThan(200);
+    const read = () => {
+      expect(openaiChat.readPromptTooLong(text)).toEqual({ tokens: undefined });
+      expect(anthropicMessages.readPromptTooLong(text)).toEqual({ tokens: undefined });
+    };
+    expect(leastMs(read)).toBeLessThan(200);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Part, ToolChoice } from "../../src/domain/chat-request.ts";
-import { fitNames } from "../../src/wire/fit-names.ts";
+import { createRestore, fitNames } from "../../src/wire/fit-names.ts";
 
 const LIMITS = { nameCharsMax: 64, idCharsMax: 40 };
 const LONG = `mcp__${"server_".repeat(12)}read_file`;
@@ -40,9 +40,14 @@ function result(callId: string): Part {
   return { kind: "tool_result", callId, parts: [], isError: false, cache: undefined };
 }
 
+/** A request as a host takes it, and the way back. */
+function fit(request: ChatRequest) {
+  return { request: fitNames(request, LIMITS), restore: createRestore(request.tools, LIMITS) };
+}
+
 describe("fitNames", () => {
   test("case 63: a tool name of 80 characters fits its host and comes back whole", () => {
-    const { request, restore } = fitNames(requestOf([LONG, "short"]), LIMITS);
+    const { request, restore } = fit(requestOf([LONG, "short"]));
     const [long = "", short = ""] = request.tools.map(({ name }) => name);
     expect(long).toMatch(/^[\w-]{64}$/);
     expect(long).toStartWith(LONG.slice(0, 55));
@@ -50,7 +55,7 @@ describe("fitNames", () => {
   });
 
   test("names that differ only behind the limit stay apart", () => {
-    const { request, restore } = fitNames(requestOf([`${LONG}1`, `${LONG}2`]), LIMITS);
+    const { request, restore } = fit(requestOf([`${LONG}1`, `${LONG}2`]));
     expect(request.tools.map(({ name }) => restore(name))).toEqual([`${LONG}1`, `${LONG}2`]);
     expect(new Set(request.tools.map(({ name }) => name)).size).toBe(2);
   });
@@ -58,14 +63,14 @@ describe("fitNames", () => {
   test.each(["files.read", "größe", "a b", ""])(
     "the name %p is written in the letters that hosts take",
     (name) => {
-      const { request, restore } = fitNames(requestOf([name]), LIMITS);
+      const { request, restore } = fit(requestOf([name]));
       expect(request.tools[0]?.name).toMatch(/^[\w-]{1,64}$/);
       expect(restore(request.tools[0]?.name ?? "")).toBe(name);
     },
   );
 
   test("the choice of a tool and calls in the history are named like the tool", () => {
-    const { request } = fitNames(requestOf([LONG], [call("c", LONG)], { kind: "tool", name: LONG }), LIMITS);
+    const { request } = fit(requestOf([LONG], [call("c", LONG)], { kind: "tool", name: LONG }));
     const name = request.tools[0]?.name;
     expect(request.toolChoice).toEqual({ kind: "tool", name: name ?? "" });
     expect(request.turns[0]?.parts[0]).toMatchObject({ name });
@@ -73,7 +78,7 @@ describe("fitNames", () => {
 
   test("a call and its result keep one id when it is too long or has other letters", () => {
     for (const id of [`toolu_${"x".repeat(60)}`, "call:1/2"]) {
-      const { request } = fitNames(requestOf([], [call(id, "f"), result(id)]), LIMITS);
+      const { request } = fit(requestOf([], [call(id, "f"), result(id)]));
       const [made, given] = request.turns[0]?.parts ?? [];
       expect(made).toMatchObject({ id: expect.stringMatching(/^[\w-]{1,40}$/) });
       expect(given).toMatchObject({ callId: made?.kind === "tool_call" ? made.id : "" });
@@ -82,10 +87,10 @@ describe("fitNames", () => {
 
   test("what fits stays as it is", () => {
     const request = requestOf(["f"], [call("call_1", "f"), result("call_1")], { kind: "required" });
-    expect(fitNames(request, LIMITS).request).toEqual(request);
+    expect(fit(request).request).toEqual(request);
   });
 
   test("a name that nobody declared is not changed on the way back", () => {
-    expect(fitNames(requestOf(["f"]), LIMITS).restore("constructor")).toBe("constructor");
+    expect(fit(requestOf(["f"])).restore("constructor")).toBe("constructor");
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { editElements, editMembers, findMember, sayOnce, type ValueEdit } from "../../src/wire/json-text.ts";
+import { leastMs } from "../support/least-ms.ts";
 
 const KEYS = ["model", "n", "stream_options", "__proto__", "constructor", "", 'a"b', "ключ", "𝄞", "\\"];
 
@@ -161,16 +162,14 @@ describe("editMembers", () => {
   test("costs milliseconds for 30 MiB of base64", () => {
     const text = `{"image":"${"A".repeat(30 * 1024 * 1024)}","model":"x"}`;
     text.indexOf("x");
-    const started = performance.now();
-    expect(editMembers(text, { model: () => '"y"' }).length).toBe(text.length);
-    expect(performance.now() - started).toBeLessThan(2_000);
+    const edit = () => expect(editMembers(text, { model: () => '"y"' }).length).toBe(text.length);
+    expect(leastMs(edit)).toBeLessThan(500);
   });
 
   test("stays linear in backslashes and quotes", () => {
     const text = `{"a":"${'\\\\\\"'.repeat(1_000_000)}${"\\\\".repeat(2_000_000)}","model":"x"}`;
-    const started = performance.now();
-    expect(editMembers(text, { model: () => '"y"' })).toEndWith('"model":"y"}');
-    expect(performance.now() - started).toBeLessThan(1000);
+    const edit = () => expect(editMembers(text, { model: () => '"y"' })).toEndWith('"model":"y"}');
+    expect(leastMs(edit)).toBeLessThan(1000);
   });
 });
 

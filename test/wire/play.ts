@@ -1,4 +1,8 @@
+import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
+import type { Dialogue } from "../../src/wire/dialogue.ts";
+import type { ReplyHead } from "../../src/wire/ends.ts";
+import { findExchange } from "../../src/wire/exchange.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
 import type { ModelRequest, ReplyPart, SseEvent, WireProtocol } from "../../src/wire/wire-protocol.ts";
 
@@ -6,6 +10,19 @@ import type { ModelRequest, ReplyPart, SseEvent, WireProtocol } from "../../src/
 export function requestOf(wire: WireProtocol, members: object = {}): ModelRequest {
   const body = { model: "asked", messages: [{ role: "user", content: "hi" }], max_tokens: 100, stream: true };
   return wire.parseRequest(JSON.stringify({ ...body, ...members }));
+}
+
+/** What an answer to a request says of itself, where it is printed anew. */
+export function headOf(request: ModelRequest, more: Partial<ReplyHead> = {}): ReplyHead {
+  const { isShown } = request.readChat().reasoning;
+  return { request, id: "abc", createdAtS: 7, inputTokens: 1, isReasoningShown: isShown, ...more };
+}
+
+/** The way of a request to an upstream that speaks one format. Throws a `GatewayError` when it has none there. */
+export function dialogueOf(wire: WireProtocol, surface: Surface, request: ModelRequest): Dialogue {
+  const dialogue = findExchange(wire, [surface])?.begin(request, request.readChat);
+  if (!dialogue) throw new Error(`No way from ${wire.surface} to ${surface}`);
+  return dialogue;
 }
 
 /** The refusal of a body. Fails when the body is taken, or refused with anything but a cause of ours. */

@@ -1,12 +1,20 @@
 import { describe, expect, test } from "bun:test";
+import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
+import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
+import { openaiEmbeddings } from "../../src/wire/openai-embeddings/protocol.ts";
+import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
 import { parseBody } from "../../src/wire/request-body.ts";
+import type { WireProtocol } from "../../src/wire/wire-protocol.ts";
+import { refusalOf } from "./play.ts";
+
+const FIELDS = new Set(["model", "stream"]);
 
 describe("parseBody", () => {
   test("takes no more than a small multiple of JSON.parse for a list of nearly a million numbers", () => {
     const text = JSON.stringify({ input: Array(900_000).fill(0) });
     const parseMs = quickest(() => JSON.parse(text));
     // Everyone else waits while a body is looked at; copying such a list took a hundred times this.
-    expect(quickest(() => parseBody(text))).toBeLessThan(20 * parseMs);
+    expect(quickest(() => parseBody(text, FIELDS))).toBeLessThan(20 * parseMs);
   });
 
   test.each([
@@ -14,7 +22,39 @@ describe("parseBody", () => {
     ['{"a":[{"b":1,"b":2}]}', true],
     ['{"a":{"b":1},"c":[{"b":1},{"b":2}]}', false],
   ])("sees whether a key is named twice in %s", (text, repeatsKeys) => {
-    expect(parseBody(text).repeatsKeys).toBe(repeatsKeys);
+    expect(parseBody(text, FIELDS).repeatsKeys).toBe(repeatsKeys);
+  });
+
+  test("takes keys that are near no field, or a field's own", () => {
+    const text = '{"model":"m","stream":true,"models":1,"":1,"Metadata":{"Model":1}}';
+    expect(parseBody(text, FIELDS).body.model).toBe("m");
+  });
+});
+
+describe("a field in other letters", () => {
+  // A reader without regard to case takes the long s for an s, and the Kelvin sign for a k.
+  test.each<[WireProtocol, object, readonly string[]]>([
+    [
+      openaiChat,
+      { messages: [{ role: "user", content: "hi" }] },
+      ["MODEL", "Max_Tokens", "max_completion_To\u212Aens", "N", "Stream", "Models", "Messages", "Plugins"],
+    ],
+    [
+      anthropicMessages,
+      { messages: [{ role: "user", content: "hi" }], max_tokens: 9 },
+      ["Model", "MAX_TOKENS", "\u017Fpeed", "Inference_Geo", "System", "MCP_servers"],
+    ],
+    [
+      openaiResponses,
+      { input: "hi" },
+      ["mOdel", "Store", "\u017Ftore", "PREVIOUS_RESPONSE_ID", "Conversation", "Max_Output_Tokens", "Input"],
+    ],
+    [openaiEmbeddings, { input: "hi" }, ["MODEL", "Input", "Stream", "Dimensions"]],
+  ])("is a wrong shape", (wire, body, keys) => {
+    for (const key of keys) {
+      const error = refusalOf(wire, { model: "m", ...body, [key]: null });
+      expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", key]);
+    }
   });
 });
 

@@ -14,6 +14,8 @@ interface Arranged {
 
 /** What is said where a model has nobody to answer. */
 const OPENING: TextPart = { kind: "text", text: "Please begin.", cache: undefined };
+/** What a user says who has said nothing: without it the model would go on with its own last answer. */
+const GOING_ON: TextPart = { kind: "text", text: "Please go on.", cache: undefined };
 
 /**
  * Puts turns in the order that Anthropic insists on. Leading system turns become the system prompt, later
@@ -28,9 +30,10 @@ export function arrangeTurns(
     part.kind === "reasoning" ? keepsReasoning && isSealed(part) : !isBlank(part);
   const first = turns.findIndex(({ role }) => role !== "system");
   const leading = first < 0 ? turns : turns.slice(0, first);
+  const begun = beginWithUser(mergeTurns(first < 0 ? [] : turns.slice(first), isSayable));
   return {
     system: leading.flatMap(({ parts }) => parts.filter(isText)).filter((part) => !isBlank(part)),
-    messages: trimEnd(beginWithUser(mergeTurns(first < 0 ? [] : turns.slice(first), isSayable))),
+    messages: turns.at(-1)?.role === "assistant" ? trimEnd(begun) : endWithUser(begun),
   };
 }
 
@@ -53,6 +56,10 @@ function resultsFirst(parts: readonly Part[]): readonly Part[] {
 
 function beginWithUser(messages: readonly Message[]): readonly Message[] {
   return messages[0]?.role === "user" ? messages : [{ role: "user", parts: [OPENING] }, ...messages];
+}
+
+function endWithUser(messages: readonly Message[]): readonly Message[] {
+  return messages.at(-1)?.role === "user" ? messages : [...messages, { role: "user", parts: [GOING_ON] }];
 }
 
 /** An answer that shall be continued may not end in white space. */

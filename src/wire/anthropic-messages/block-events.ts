@@ -1,4 +1,4 @@
-import type { OutputEvent } from "../../domain/chat-event.ts";
+import type { ChatEvent, OutputEvent } from "../../domain/chat-event.ts";
 import { isTooDeep } from "../json-depth.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../json-read.ts";
 import { UpstreamFault } from "../wire-protocol.ts";
@@ -6,12 +6,16 @@ import { UpstreamFault } from "../wire-protocol.ts";
 /** A block that has begun: the call that its input is for, or "other". */
 type OpenBlock = { readonly call: number; readonly hasInput: boolean } | "other";
 
+/** More than any model puts out, and what reading, printing and keeping them takes is still nothing. */
+const BLOCKS_MAX = 10_000;
+
 /**
  * Follows the blocks of one answer, streamed or whole, and says what they put out. Calls are counted apart
  * from blocks; what a server's tools did is left out, and so are citations.
  */
 export function createBlockReader() {
   const open = new Map<unknown, OpenBlock>();
+  let blocks = 0;
   let calls = 0;
 
   const startCall = (index: unknown, block: JsonObject): readonly OutputEvent[] => {
@@ -36,16 +40,14 @@ export function createBlockReader() {
   };
 
   return {
-    /** A block as it starts, or all of it. */
-    start(index: unknown, block: JsonObject): readonly OutputEvent[] {
+    /** A block as it starts, or all of it. Throws {@link UpstreamFault} when there are too many. */
+    start(index: unknown, block: JsonObject): readonly ChatEvent[] {
+      blocks += 1;
+      if (blocks > BLOCKS_MAX) throw new UpstreamFault("There are too many blocks");
       if (block.type === "tool_use") return startCall(index, block);
       open.set(index, "other");
-      if (block.type === "text") return said("text", block.text);
-      if (block.type === "thinking")
-        return [...said("reasoning", block.thinking), ...sealed(block.signature)];
-      if (block.type !== "redacted_thinking") return [];
-      const data = readText(block.data);
-      return data === "" ? [] : [{ kind: "redacted_reasoning", data }];
+      const output = readBlock(block);
+      return output.length > 0 ? output : [{ kind: "began" }];
     },
 
     delta(index: unknown, delta: JsonObject): readonly OutputEvent[] {
@@ -59,6 +61,14 @@ export function createBlockReader() {
       open.delete(index);
     },
   };
+}
+
+/** What a block that is no call puts out as it starts. */
+function readBlock(block: JsonObject): readonly OutputEvent[] {
+  if (block.type === "text") return said("text", block.text);
+  if (block.type === "thinking") return [...said("reasoning", block.thinking), ...sealed(block.signature)];
+  const data = block.type === "redacted_thinking" ? readText(block.data) : "";
+  return data === "" ? [] : [{ kind: "redacted_reasoning", data }];
 }
 
 /** Input that came at once, in JSON; "" for none, which a streamed call says as an empty object. */

@@ -1,5 +1,7 @@
 import type { ChatRequest, DocumentPart, ImagePart, Part, Turn } from "../../domain/chat-request.ts";
-import { documentTypeOf, imageTypeOf } from "./media-types.ts";
+
+const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+const DOCUMENT_TYPES = ["application/pdf"];
 
 /** The first place of a request that Anthropic cannot be told: media of other kinds, or where it takes none. */
 export function findUntranslatable({ turns }: ChatRequest): string | undefined {
@@ -23,8 +25,6 @@ function isMedia(part: Part): part is Media {
 
 function isSayable({ kind, source }: Media, role: Turn["role"]): boolean {
   if (role !== "user") return false;
-  if (source.kind === "url") return /^https?:/i.test(source.url);
-  if (source.kind === "text") return true;
-  const typeOf = kind === "image" ? imageTypeOf : documentTypeOf;
-  return typeOf(source.mediaType) !== undefined;
+  if (source.kind !== "inline") return true;
+  return (kind === "image" ? IMAGE_TYPES : DOCUMENT_TYPES).includes(source.mediaType);
 }

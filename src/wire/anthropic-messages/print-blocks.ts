@@ -1,7 +1,7 @@
 import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../domain/chat-event.ts";
 import type { ReplyHead } from "../ends.ts";
 import { type Block, createBlockLine } from "./block-line.ts";
-import { createCallIds } from "./call-ids.ts";
+import { createToolUseIds } from "./call-ids.ts";
 import { isCut } from "./print-stop-reason.ts";
 import { createToolInput, requireInput, type ToolInput } from "./tool-input.ts";
 
@@ -18,9 +18,9 @@ interface CallBlock extends Block {
 
 /** Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. */
 export function createBlockPrinter(head: ReplyHead) {
-  const { isShown } = head.request.chat().reasoning;
+  const { isReasoningShown: isShown } = head;
   const line = createBlockLine();
-  const idOf = createCallIds(head);
+  const idOf = createToolUseIds(head);
   const calls = new Map<number, CallBlock>();
   let latest: Block | undefined;
   let isSealed = false;
@@ -73,8 +73,6 @@ export function createBlockPrinter(head: ReplyHead) {
   };
 
   return {
-    hasCalls: () => calls.size > 0,
-
     /** What the client sees of one step, "" for nothing. */
     print(event: OutputEvent): string {
       switch (event.kind) {

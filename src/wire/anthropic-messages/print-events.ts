@@ -1,4 +1,4 @@
-import type { FinishEvent, UsageEvent } from "../../domain/chat-event.ts";
+import type { UsageEvent } from "../../domain/chat-event.ts";
 import type { EventPrinter, ReplyHead } from "../ends.ts";
 import { printSse } from "../sse.ts";
 import { createBlockPrinter } from "./print-blocks.ts";
@@ -27,8 +27,7 @@ export function printEvents(head: ReplyHead): EventPrinter {
     },
     end(finish, usage) {
       const rest = blocks.end(finish);
-      const end = printEnd(head, finish, usage, { hasCalls: blocks.hasCalls(), hasRefusal });
-      return startWith(rest + end);
+      return startWith(rest + printEnd(head, printStopReason(finish, hasRefusal), usage));
     },
   };
 }
@@ -48,13 +47,7 @@ function printStart({ request, id, inputTokens }: ReplyHead): string {
   return printEvent({ type: "message_start", message });
 }
 
-function printEnd(
-  { inputTokens }: ReplyHead,
-  finish: FinishEvent,
-  usage: UsageEvent | undefined,
-  held: Parameters<typeof printStopReason>[1],
-): string {
-  const delta = printStopReason(finish, held);
+function printEnd({ inputTokens }: ReplyHead, delta: object, usage: UsageEvent | undefined): string {
   return (
     printEvent({ type: "message_delta", delta, usage: printUsage(usage, inputTokens) }) +
     printEvent({ type: "message_stop" })

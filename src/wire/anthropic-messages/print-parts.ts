@@ -1,5 +1,4 @@
 import type {
-  CacheMark,
   DocumentPart,
   ImagePart,
   Part,
@@ -8,8 +7,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../../domain/chat-request.ts";
+import { printCacheMark } from "../cache-mark.ts";
 import { joinMembers, printMembers } from "./json-members.ts";
-import { documentTypeOf, imageTypeOf } from "./media-types.ts";
 
 /** The block of one part, in JSON. */
 export function printPart(part: Part): string {
@@ -25,16 +24,9 @@ export function printPart(part: Part): string {
   }
 }
 
-/** A cache mark as a member of a block or tool. */
-export function cacheOf(cache: CacheMark | undefined) {
-  if (!cache) return {};
-  const { ttl } = cache;
-  return { cache_control: { type: "ephemeral", ...(ttl && { ttl }) } };
-}
-
-/** The input stays as it was written: no number loses digits. */
+/** The input stays as it was written, numbers that no parser keeps included. */
 function printCall({ id, name, input, cache }: ToolCallPart): string {
-  return joinMembers({ ...printMembers({ type: "tool_use", id, name, ...cacheOf(cache) }), input });
+  return joinMembers({ ...printMembers({ type: "tool_use", id, name, ...printCacheMark(cache) }), input });
 }
 
 function resultOf({ callId, parts, isError, cache }: ToolResultPart) {
@@ -46,7 +38,7 @@ function resultOf({ callId, parts, isError, cache }: ToolResultPart) {
     tool_use_id: callId,
     ...(said.length > 0 && { content: isBare ? only.text : said.map(blockOf) }),
     ...(isError && { is_error: true }),
-    ...cacheOf(cache),
+    ...printCacheMark(cache),
   };
 }
 
@@ -57,29 +49,13 @@ function thinkingOf({ text, signature, redacted }: ReasoningPart) {
 }
 
 function blockOf(part: ResultPart) {
-  if (part.kind === "text") return { type: "text", text: part.text, ...cacheOf(part.cache) };
-  const source = part.kind === "image" ? imageSourceOf(part) : documentSourceOf(part);
+  if (part.kind === "text") return { type: "text", text: part.text, ...printCacheMark(part.cache) };
   const title = part.kind === "document" ? part.name : undefined;
-  return { type: part.kind, source, title, ...cacheOf(part.cache) };
+  return { type: part.kind, source: sourceOf(part), title, ...printCacheMark(part.cache) };
 }
 
-function imageSourceOf({ source }: ImagePart) {
+function sourceOf({ source }: ImagePart | DocumentPart) {
   if (source.kind === "url") return { type: "url", url: source.url };
-  return {
-    type: "base64",
-    media_type: imageTypeOf(source.mediaType) ?? source.mediaType,
-    data: source.data,
-  };
-}
-
-function documentSourceOf({ source }: DocumentPart) {
-  if (source.kind === "url") return { type: "url", url: source.url };
-  if (source.kind === "text") return textSource(source.text);
-  const type = documentTypeOf(source.mediaType);
-  if (type === "text/plain") return textSource(Buffer.from(source.data, "base64").toString("utf8"));
-  return { type: "base64", media_type: type ?? source.mediaType, data: source.data };
-}
-
-function textSource(text: string) {
-  return { type: "text", media_type: "text/plain", data: text };
+  if (source.kind === "text") return { type: "text", media_type: "text/plain", data: source.text };
+  return { type: "base64", media_type: source.mediaType, data: source.data };
 }

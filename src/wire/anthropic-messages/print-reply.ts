@@ -1,6 +1,6 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../domain/chat-reply.ts";
 import type { ReplyHead } from "../ends.ts";
-import { createCallIds } from "./call-ids.ts";
+import { createToolUseIds } from "./call-ids.ts";
 import { joinMembers, printMembers } from "./json-members.ts";
 import { isCut, printStopReason } from "./print-stop-reason.ts";
 import { printUsage } from "./print-usage.ts";
@@ -13,14 +13,13 @@ import { completeInput, requireInput } from "./tool-input.ts";
 export function printReply(head: ReplyHead, reply: ChatReply): string {
   const { request, id, inputTokens } = head;
   const blocks = isCut(reply.finish) ? reply.blocks.filter(isWhole) : reply.blocks;
-  const hasCalls = blocks.some(({ kind }) => kind === "tool_call");
   const hasRefusal = blocks.some(({ kind }) => kind === "refusal");
   const message = {
     id: `msg_${id}`,
     type: "message",
     role: "assistant",
     model: request.model,
-    ...printStopReason(reply.finish, { hasCalls, hasRefusal }),
+    ...printStopReason(reply.finish, hasRefusal),
     usage: printUsage(reply.usage, inputTokens),
   };
   return joinMembers({ ...printMembers(message), content: `[${printContent(head, blocks)}]` });
@@ -31,8 +30,8 @@ function isWhole(block: ReplyBlock): boolean {
 }
 
 function printContent(head: ReplyHead, blocks: readonly ReplyBlock[]): string {
-  const { isShown } = head.request.chat().reasoning;
-  const idOf = createCallIds(head);
+  const { isReasoningShown: isShown } = head;
+  const idOf = createToolUseIds(head);
   return blocks
     .filter((block) => !isReasoning(block) || (isShown && !isEmpty(block)))
     .map((block) => (block.kind === "tool_call" ? printCall(block, idOf(block.id)) : printBlock(block)))

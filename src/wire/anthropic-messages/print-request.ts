@@ -1,32 +1,26 @@
-import type { ChatRequest, OutputFormat, Part, TextPart } from "../../domain/chat-request.ts";
+import type { ChatRequest, JsonSchema, Part } from "../../domain/chat-request.ts";
 import { printEndUser } from "../end-user.ts";
 import type { PrintOptions } from "../ends.ts";
-import { acceptSchema } from "./accept-schema.ts";
 import { arrangeTurns, type Message } from "./arrange-turns.ts";
 import { joinElements, joinMembers, printMembers } from "./json-members.ts";
+import { printFormat } from "./print-format.ts";
 import { printPart } from "./print-parts.ts";
 import { type PrintedReasoning, printReasoning } from "./print-reasoning.ts";
 import { printTools } from "./print-tools.ts";
-
-/** What a model is told that shall answer in JSON of any form: there is no member of the body for it. */
-const JSON_ONLY: TextPart = {
-  kind: "text",
-  text: "Answer with a single JSON object and nothing else: no other text and no code fence.",
-  cache: undefined,
-};
 
 /** The body of a messages call. Reasoning and sampling are told as far as the model takes them. */
 export function printRequest(request: ChatRequest, options: PrintOptions): string {
   const { system, messages } = arrangeTurns(request.turns, { keepsReasoning: takesReasoning(options) });
   const reasoning = printReasoning(request, messages, options);
-  const prompt = request.format?.kind === "json" ? [...system, JSON_ONLY] : system;
+  const format = printFormat(request.format);
+  const prompt = format.told ? [...system, format.told] : system;
   const settings = {
     model: options.model,
     max_tokens: options.outputTokensMax,
     stream: options.stream,
     ...printTools(request),
     thinking: reasoning.thinking,
-    output_config: outputConfigOf(request.format, reasoning),
+    output_config: outputConfigOf(format.schema, reasoning),
     ...(options.traits.sampling && !reasoning.isThinking && samplingOf(request)),
     stop_sequences: stopSequencesOf(request),
     metadata: metadataOf(request),
@@ -51,11 +45,9 @@ function printParts(parts: readonly Part[]): string {
   return joinElements(parts.map(printPart));
 }
 
-function outputConfigOf(format: OutputFormat | undefined, { effort }: PrintedReasoning): object | undefined {
-  if (format?.kind !== "schema") return effort === undefined ? undefined : { effort };
-  const { schema, description } = format;
-  const described = description === undefined ? schema : { description, ...schema };
-  return { effort, format: { type: "json_schema", schema: acceptSchema(described) } };
+function outputConfigOf(schema: JsonSchema | undefined, { effort }: PrintedReasoning): object | undefined {
+  if (schema === undefined) return effort === undefined ? undefined : { effort };
+  return { effort, format: { type: "json_schema", schema } };
 }
 
 /** Anthropic's temperature ends at 1, and newer models refuse a `top_p` beside it. */

@@ -1,20 +1,14 @@
 import type { FinishEvent } from "../../domain/chat-event.ts";
 
-/** What else an answer holds that its stop reason must speak of. */
-interface Held {
-  readonly hasCalls: boolean;
-  readonly hasRefusal: boolean;
-}
-
 /**
- * Why a message ended, in Anthropic's words. Clients run tools on the word `tool_use` only, so an answer
- * with calls that was not cut off says so whatever its upstream said.
+ * Why a message ended, in Anthropic's words: one of them is for an answer that holds a refusal and no calls. An
+ * answer with calls has a finish that says so, unless it was cut off.
  */
-export function printStopReason(finish: FinishEvent, { hasCalls, hasRefusal }: Held) {
+export function printStopReason(finish: FinishEvent, hasRefusal: boolean) {
   const { stopSequence } = finish;
   if (finish.reason === "length") return said("max_tokens");
   if (finish.reason === "content_filter") return refused();
-  if (hasCalls) return said("tool_use");
+  if (finish.reason === "tool_calls") return said("tool_use");
   if (hasRefusal) return refused();
   return stopSequence === undefined
     ? said("end_turn")

@@ -1,6 +1,9 @@
 import type { ChatRequest, Tool, Turn } from "../../domain/chat-request.ts";
+import { printCacheMark } from "../cache-mark.ts";
+import type { JsonObject } from "../json-read.ts";
 import { acceptSchema } from "./accept-schema.ts";
-import { cacheOf } from "./print-parts.ts";
+import { liftChoices } from "./lift-choices.ts";
+import { isOpenSchema } from "./open-schema.ts";
 
 /**
  * The tools and the choice among them. A conversation in which tools were called needs tools, also when the
@@ -19,15 +22,22 @@ export function isForced({ tools, toolChoice }: ChatRequest): boolean {
   return tools.length > 0 && (toolChoice?.kind === "required" || toolChoice?.kind === "tool");
 }
 
+/** A strict tool is held to its schema only if that means the same when every object in it is closed. */
 function toolOf({ name, description, schema, strict, cache }: Tool) {
-  const object = { ...schema, type: "object" };
+  const { schema: object, told } = liftChoices(schema);
+  const isHeld = strict && told === undefined && !isOpenSchema(object);
   return {
     name,
-    description,
-    input_schema: strict ? acceptSchema(object) : object,
-    ...(strict && { strict }),
-    ...cacheOf(cache),
+    description: told === undefined ? description : describe(description, told),
+    input_schema: isHeld ? acceptSchema(object) : object,
+    ...(isHeld && { strict }),
+    ...printCacheMark(cache),
   };
+}
+
+function describe(description: string | undefined, told: JsonObject): string {
+  const rule = `Its input also follows this JSON schema: ${JSON.stringify(told)}`;
+  return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 
 function choiceOf({ toolChoice, parallelToolCalls }: ChatRequest) {

@@ -1,6 +1,7 @@
 import type { DocumentPart, ImagePart, ResultPart } from "../../domain/chat-request.ts";
 import { readCacheMark } from "../cache-mark.ts";
 import { isJsonObject, type JsonObject, readText } from "../json-read.ts";
+import { inlineSource, openText, readMediaUrl } from "../media-data.ts";
 import { refuse, refuseUntranslatable, requireText } from "../request-body.ts";
 
 /** Reads an image block. One that lies in the provider's file store is untranslatable. */
@@ -27,16 +28,16 @@ export function readDocument(block: JsonObject, path: string): readonly ResultPa
 function readDocumentSource(source: JsonObject, path: string): DocumentPart["source"] {
   if (source.type === "text") return { kind: "text", text: requireText(source.data, `${path}.source.data`) };
   if (source.type !== "base64" && source.type !== "url") refuseSource(source, path);
-  return readSource(source, path);
+  return openText(readSource(source, path));
 }
 
 function readSource(source: JsonObject, path: string): ImagePart["source"] {
-  if (source.type === "url") return { kind: "url", url: requireText(source.url, `${path}.source.url`) };
-  return {
-    kind: "inline",
-    mediaType: requireText(source.media_type, `${path}.source.media_type`),
-    data: requireText(source.data, `${path}.source.data`),
-  };
+  if (source.type === "url") {
+    const place = `${path}.source.url`;
+    return readMediaUrl(requireText(source.url, place)) ?? refuseUntranslatable(place);
+  }
+  const mediaType = requireText(source.media_type, `${path}.source.media_type`);
+  return inlineSource(mediaType, requireText(source.data, `${path}.source.data`));
 }
 
 function readPieces({ content }: JsonObject, path: string): readonly ResultPart[] {

@@ -10,7 +10,7 @@ import type {
 import { readCacheMark } from "../cache-mark.ts";
 import { isTooDeep } from "../json-depth.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../json-read.ts";
-import { refuse, refuseUntranslatable, requireText } from "../request-body.ts";
+import { refuse, refuseUntranslatable, requireName, requireText } from "../request-body.ts";
 import { readDocument, readImage } from "./read-media.ts";
 import { isServerBlock, readServerBlock } from "./read-server-block.ts";
 
@@ -78,7 +78,7 @@ function readToolResult(block: JsonObject, path: string): readonly [ToolResultPa
   return [
     {
       kind: "tool_result",
-      callId: requireName(block.tool_use_id, `${path}.tool_use_id`),
+      callId: requireId(block.tool_use_id, `${path}.tool_use_id`),
       parts: readBlocks(block.content, `${path}.content`, RESULT_READERS),
       isError: block.is_error === true,
       cache: readCacheMark(block),
@@ -92,7 +92,7 @@ function readToolUse(block: JsonObject, path: string): readonly [ToolCallPart] {
   return [
     {
       kind: "tool_call",
-      id: requireName(block.id, `${path}.id`),
+      id: requireId(block.id, `${path}.id`),
       name: requireName(block.name, `${path}.name`),
       input: JSON.stringify(input),
       cache: readCacheMark(block),
@@ -109,6 +109,6 @@ function readRedacted(block: JsonObject): readonly [ReasoningPart] {
   return [{ kind: "reasoning", text: "", signature: undefined, redacted: readText(block.data) }];
 }
 
-function requireName(value: unknown, path: string): string {
+function requireId(value: unknown, path: string): string {
   return requireText(value, path) || refuse(path);
 }

@@ -1,6 +1,7 @@
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json-read.ts";
 import { readList, readNumber, refuse, refuseUntranslatable } from "../request-body.ts";
+import { createValueBudget } from "../value-budget.ts";
 import { readFormat } from "./read-format.ts";
 import { readReasoning } from "./read-reasoning.ts";
 import { readTools } from "./read-tools.ts";
@@ -14,6 +15,8 @@ const REMOTE_FIELDS = ["container", "thread", "previous_message_id"];
  * `wrong_shape` for what cannot be read at all.
  */
 export function readChatRequest(body: JsonObject): ChatRequest {
+  // No string of this format has JSON inside.
+  createValueBudget(body);
   refuseRemote(body);
   return {
     turns: readTurns(body),
@@ -34,9 +37,11 @@ function refuseRemote(body: JsonObject): void {
 }
 
 function readStopSequences(body: JsonObject): readonly string[] {
-  return readList(body, "stop_sequences").map((sequence, position) =>
-    typeof sequence === "string" ? sequence : refuse(`stop_sequences[${position}]`),
-  );
+  return readList(body, "stop_sequences")
+    .map((sequence, position) =>
+      typeof sequence === "string" ? sequence : refuse(`stop_sequences[${position}]`),
+    )
+    .filter((sequence) => sequence !== "");
 }
 
 function readEndUser({ metadata }: JsonObject): string | undefined {

@@ -2,7 +2,7 @@ import type { ChatRequest, JsonSchema, Tool, ToolChoice } from "../../domain/cha
 import { readCacheMark } from "../cache-mark.ts";
 import { isTooDeep } from "../json-depth.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../json-read.ts";
-import { readList, readObject, refuse, refuseUntranslatable, requireText } from "../request-body.ts";
+import { readList, readObject, refuse, refuseUntranslatable, requireName } from "../request-body.ts";
 
 type Tools = Pick<ChatRequest, "tools" | "toolChoice" | "parallelToolCalls">;
 
@@ -11,15 +11,16 @@ const CLIENT_TOOLS = /^(bash|text_editor|computer|memory|browser)_/;
 
 /**
  * Reads the tools and how they shall be used. Those that run at the provider are left out: clients offer
- * them by default. With no tool left there is nothing to choose.
+ * them by default. One that has to be used would be missed.
  */
 export function readTools(body: JsonObject): Tools {
   const tools = readList(body, "tools").flatMap(readTool);
-  if (tools.length === 0) return { tools, toolChoice: undefined, parallelToolCalls: undefined };
   const choice = readObject(body, "tool_choice");
+  const toolChoice = choice && readChoice(choice, tools);
+  if (tools.length === 0) return { tools, toolChoice: undefined, parallelToolCalls: undefined };
   return {
     tools,
-    toolChoice: choice && readChoice(choice, tools),
+    toolChoice,
     parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
   };
 }
@@ -32,7 +33,7 @@ function readTool(tool: unknown, position: number): readonly Tool[] {
   }
   return [
     {
-      name: requireText(tool.name, `${path}.name`) || refuse(`${path}.name`),
+      name: requireName(tool.name, `${path}.name`),
       description: readText(tool.description) || undefined,
       schema: readSchema(tool.input_schema, `${path}.input_schema`),
       strict: typeof tool.strict === "boolean" ? tool.strict : undefined,
@@ -49,8 +50,10 @@ function readSchema(schema: unknown, path: string): JsonSchema {
 
 function readChoice(choice: JsonObject, tools: readonly Tool[]): ToolChoice | undefined {
   if (choice.type === "auto" || choice.type === "none") return { kind: choice.type };
-  if (choice.type === "any") return { kind: "required" };
+  if (choice.type === "any")
+    return tools.length > 0 ? { kind: "required" } : refuseUntranslatable("tool_choice");
   if (choice.type !== "tool") refuse("tool_choice.type");
-  const name = requireText(choice.name, "tool_choice.name");
-  return tools.some((tool) => tool.name === name) ? { kind: "tool", name } : undefined;
+  const name = requireName(choice.name, "tool_choice.name");
+  if (!tools.some((tool) => tool.name === name)) refuseUntranslatable("tool_choice.name");
+  return { kind: "tool", name };
 }

@@ -1,6 +1,5 @@
 import type { JsonObject } from "../json-read.ts";
-import { editMembers, sayOnce } from "../json-text.ts";
-import { lazily } from "../lazily.ts";
+import { editMembers, sayEachOnce } from "../json-text.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import {
@@ -19,9 +18,28 @@ import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { sizeOfMessages } from "./input-size.ts";
 import { readChatRequest } from "./read-request.ts";
 
+/** What is checked or edited here: an upstream must take it from nowhere else. */
+const FIELDS = new Set([
+  "model",
+  "max_tokens",
+  "messages",
+  "system",
+  "tools",
+  "stream",
+  "thinking",
+  "service_tier",
+  "speed",
+  "inference_geo",
+  "container",
+  "thread",
+  "previous_message_id",
+  "mcp_servers",
+]);
+const ONCE = sayEachOnce(FIELDS);
+
 /** Reads and checks a messages body. Roles, block types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text);
+  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const messages = requireMessages(body);
   readList(body, "tools");
@@ -39,23 +57,16 @@ export function parseRequest(text: string): ModelRequest {
     wantsUsage: true,
     input: inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
     promptText: () => promptTextOf(again()),
-    chat: lazily(() => readChatRequest(again())),
+    readChat: () => readChatRequest(again()),
   };
 }
 
 /** The body for an upstream: its model name and the output ceiling, filled in where the client named none. */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
+    ...ONCE,
     model: () => JSON.stringify(options.model),
     max_tokens: () => String(options.outputTokensMax),
-    inference_geo: sayOnce,
-    messages: sayOnce,
-    service_tier: sayOnce,
-    speed: sayOnce,
-    stream: sayOnce,
-    system: sayOnce,
-    thinking: sayOnce,
-    tools: sayOnce,
   });
 }
 

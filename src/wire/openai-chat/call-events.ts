@@ -14,6 +14,8 @@ interface HeardCall {
   waiting: string;
 }
 
+/** More than one event, or one whole answer, has of any model. */
+const FRAGMENTS_MAX = 10_000;
 const WAITING_CHARS_MAX = 1024 * 1024;
 /** No host gives an index below 0: the one call of the old form has it to itself. */
 const OLD_CALL_INDEX = -1;
@@ -37,6 +39,11 @@ export function createCallEvents() {
     waitingChars += json.length;
     if (waitingChars > WAITING_CHARS_MAX) throw new UpstreamFault("A tool call has no name");
     call.waiting += json;
+  };
+
+  const readAll = (fragments: readonly unknown[], place: string): readonly OutputEvent[] => {
+    if (fragments.length > FRAGMENTS_MAX) throw new UpstreamFault("There are too many tool calls");
+    return fragments.flatMap((fragment) => readFragment(fragment, place));
   };
 
   const readFragment = (delta: unknown, place: string): readonly OutputEvent[] => {
@@ -63,8 +70,7 @@ export function createCallEvents() {
 
     /** The calls of a delta; `place` tells its answer from others. */
     readDelta(delta: JsonObject, place: string): readonly OutputEvent[] {
-      const fragments = [...readArray(delta.tool_calls), ...oldCallOf(delta)];
-      return fragments.flatMap((fragment) => readFragment(fragment, place));
+      return readAll([...readArray(delta.tool_calls), ...oldCallOf(delta)], place);
     },
 
     /** The calls of a whole message, where each element is a call of its own. */
@@ -72,7 +78,7 @@ export function createCallEvents() {
       const calls = readArray(message.tool_calls).map((call, index) =>
         isJsonObject(call) ? { ...call, index } : call,
       );
-      return [...calls, ...oldCallOf(message)].flatMap((call) => readFragment(call, place));
+      return readAll([...calls, ...oldCallOf(message)], place);
     },
 
     /** Throws {@link UpstreamFault} when a call never got its name, unless the answer was cut off there. */

@@ -9,6 +9,9 @@ export interface Said {
   readonly refusal: string;
 }
 
+/** Parts of a content that are reasoning; one of any other kind is text if it holds a text. */
+const REASONING = /^(?:(?:redacted_)?thinking|thought|reasoning(?:[._].*)?|summary_text)$/;
+
 /** Reads the words of a delta or a message; hosts spell reasoning in several ways, and some say it twice. */
 export function readSaid(message: JsonObject): Said {
   const { content } = message;
@@ -43,8 +46,9 @@ export function readSpokenReasoning(message: JsonObject): string {
 function readReasoning(message: JsonObject): string {
   const reasoning = readSpokenReasoning(message);
   if (reasoning !== "") return reasoning;
-  const details = message.reasoning_details ?? message.content;
-  return typeof details === "string" ? "" : joinTexts(readArray(details).filter(isReasoning));
+  const details = readArray(message.reasoning_details);
+  if (details.length > 0) return joinTexts(details);
+  return Array.isArray(message.content) ? joinTexts(message.content.filter(isReasoning)) : "";
 }
 
 function readContentParts(content: unknown): string {
@@ -52,7 +56,7 @@ function readContentParts(content: unknown): string {
 }
 
 function isReasoning(part: unknown): boolean {
-  return isJsonObject(part) && readText(part.type) !== "text";
+  return isJsonObject(part) && (REASONING.test(readText(part.type)) || readText(part.text) === "");
 }
 
 function joinTexts(parts: readonly unknown[]): string {

@@ -1,4 +1,5 @@
 import type { OutputEvent, ToolCallEvent } from "../../domain/chat-event.ts";
+import { createCallIds } from "../call-ids.ts";
 import type { EventPrinter, ReplyHead } from "../ends.ts";
 import { printSse } from "../sse.ts";
 import { ownCallId } from "./call-finder.ts";
@@ -13,9 +14,9 @@ const ROLE = { role: "assistant", content: "", refusal: null };
  * Prints an answer as a stream of chat chunks: the role first, then each delta as it comes, one finish, and
  * usage on a chunk of its own for those who asked.
  */
-export function printStream(head: ReplyHead): EventPrinter {
+export function printEvents(head: ReplyHead): EventPrinter {
   const chunks = createChunkPrinter(head);
-  const reasoning = createReasoningPrinter(head.request.chat().reasoning.isShown);
+  const reasoning = createReasoningPrinter(head.isReasoningShown);
   const calls = createCallPrinter(head);
   let isBegun = false;
 
@@ -101,6 +102,7 @@ function createReasoningPrinter(isShown: boolean) {
 /** Each call begins with its id, type and name; clients parse its arguments, so that none become an object. */
 function createCallPrinter({ id }: ReplyHead) {
   const empty = new Set<number>();
+  const idOf = createCallIds((calls) => ownCallId(id, calls));
   const argumentsOf = (index: number, json: string) => ({
     tool_calls: [{ index, function: { arguments: json } }],
   });
@@ -110,7 +112,7 @@ function createCallPrinter({ id }: ReplyHead) {
       empty.add(call);
       const said = { name, arguments: "" };
       return {
-        tool_calls: [{ index: call, id: callId || ownCallId(id, call), type: "function", function: said }],
+        tool_calls: [{ index: call, id: idOf(callId), type: "function", function: said }],
       };
     },
     add(call: number, json: string): object | undefined {

@@ -1,4 +1,14 @@
-import type { ChatRequest, OutputFormat, Reasoning, Tool, ToolChoice } from "../../domain/chat-request.ts";
+import type {
+  ChatRequest,
+  JsonSchema,
+  OutputFormat,
+  Reasoning,
+  Tool,
+  ToolChoice,
+} from "../../domain/chat-request.ts";
+import { printCacheMark } from "../cache-mark.ts";
+import { isSet } from "../json-read.ts";
+import type { ContentOptions } from "./print-content.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 
 /** Members that are left out where they are undefined. */
@@ -9,10 +19,13 @@ const HIGH_BUDGET_TOKENS = 16_384;
 const DEFAULT_FORMAT_NAME = "answer";
 
 /** Tools and what may become of them; without tools a choice would be refused. */
-export function printTools({ tools, toolChoice, parallelToolCalls }: ChatRequest): Members {
+export function printTools(
+  { tools, toolChoice, parallelToolCalls }: ChatRequest,
+  { keepsCacheMarks }: ContentOptions,
+): Members {
   if (tools.length === 0) return {};
   return {
-    tools: tools.map(printTool),
+    tools: tools.map((tool) => ({ ...printTool(tool), ...(keepsCacheMarks && printCacheMark(tool.cache)) })),
     tool_choice: toolChoice && printChoice(toolChoice),
     parallel_tool_calls: parallelToolCalls,
   };
@@ -39,7 +52,13 @@ export function printFormat(format: OutputFormat | undefined): Members | undefin
 
 function printTool({ name, description, schema, strict }: Tool): Members {
   const isStrict = strict && isStrictSchema(schema);
-  return { type: "function", function: { name, description, parameters: schema, strict: isStrict } };
+  const parameters = isBareObject(schema) ? { ...schema, properties: {} } : schema;
+  return { type: "function", function: { name, description, parameters, strict: isStrict } };
+}
+
+/** An object of any members: hosts take it for one without, but want that said. */
+function isBareObject({ type, properties }: JsonSchema): boolean {
+  return type === "object" && !isSet(properties);
 }
 
 function printChoice(choice: ToolChoice): unknown {

@@ -1,4 +1,5 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../domain/chat-reply.ts";
+import { createCallIds } from "../call-ids.ts";
 import type { ReplyHead } from "../ends.ts";
 import { ownCallId } from "./call-finder.ts";
 import { printReasoningDetail, type ReasoningDetail } from "./reasoning-details.ts";
@@ -6,13 +7,14 @@ import { printHead } from "./reply-head.ts";
 import { printUsage } from "./usage.ts";
 
 /** Prints a whole answer as one chat completion. */
-export function printWhole(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
+export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
   const isCut = finish.reason === "length";
+  const idOf = createCallIds((calls) => ownCallId(head.id, calls));
   const message = {
     role: "assistant",
     ...printWords(blocks),
-    ...(head.request.chat().reasoning.isShown && printReasoning(blocks)),
-    ...printCalls(blocks, (call, index) => printCall(call, { isCut, ownId: ownCallId(head.id, index) })),
+    ...(head.isReasoningShown && printReasoning(blocks)),
+    ...printCalls(blocks, (call) => printCall(call, { isCut, id: idOf(call.id) })),
   };
   return JSON.stringify({
     ...printHead(head, "chat.completion"),
@@ -44,15 +46,15 @@ function sealedOf(block: ReplyBlock): readonly ReasoningDetail[] {
   return isSealed ? [{ ...block, redacted: undefined }] : [];
 }
 
-function printCalls(blocks: readonly ReplyBlock[], print: (call: ToolCallBlock, index: number) => object) {
+function printCalls(blocks: readonly ReplyBlock[], print: (call: ToolCallBlock) => object) {
   const calls = blocks.filter((block) => block.kind === "tool_call");
   return calls.length === 0 ? {} : { tool_calls: calls.map(print) };
 }
 
 /** Clients parse the arguments, so none become an object; what was cut off stays as it is. */
-function printCall({ id, name, input }: ToolCallBlock, how: { isCut: boolean; ownId: string }): object {
-  const json = input.trim() === "" && !how.isCut ? "{}" : input;
-  return { id: id || how.ownId, type: "function", function: { name, arguments: json } };
+function printCall({ name, input }: ToolCallBlock, { isCut, id }: { isCut: boolean; id: string }): object {
+  const json = input.trim() === "" && !isCut ? "{}" : input;
+  return { id, type: "function", function: { name, arguments: json } };
 }
 
 function textOf(blocks: readonly ReplyBlock[], kind: "text" | "refusal" | "reasoning"): string {

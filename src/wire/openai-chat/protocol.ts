@@ -1,11 +1,11 @@
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import type { WireProtocol } from "../wire-protocol.ts";
 import { printError, printErrorFrame, statusOf } from "./error.ts";
-import { printStream } from "./print-events.ts";
-import { printWhole } from "./print-reply.ts";
+import { printEvents } from "./print-events.ts";
+import { printReply } from "./print-reply.ts";
 import { findUntranslatable, printRequest } from "./print-request.ts";
-import { readStream as readStreamEvents } from "./read-events.ts";
-import { readWhole as readWholeEvents } from "./read-reply.ts";
+import { readEvents } from "./read-events.ts";
+import { readReply } from "./read-reply.ts";
 import { readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
@@ -32,14 +32,14 @@ export const openaiChat: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: { printStream, printWhole },
+  client: { printStream: printEvents, printWhole: printReply },
   upstream: {
     nameCharsMax: 64,
     idCharsMax: 40,
     findUntranslatable,
     printRequest,
-    readStream: readStreamEvents,
-    readWhole: readWholeEvents,
+    readStream: readEvents,
+    readWhole: readReply,
   },
   readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
   statusOf,

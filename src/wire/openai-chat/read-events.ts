@@ -9,7 +9,7 @@ import { createSaidEvents } from "./said-events.ts";
 import { readUsageEvents } from "./usage.ts";
 
 /** Reads a streamed chat answer of one choice into events. Media and what nobody knows are dropped. */
-export function readStream(): EventReader {
+export function readEvents(): EventReader {
   const said = createSaidEvents();
   const calls = createCallEvents();
   let isFinished = false;

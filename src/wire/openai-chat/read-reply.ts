@@ -8,7 +8,7 @@ import { createSaidEvents } from "./said-events.ts";
 import { readUsageEvents } from "./usage.ts";
 
 /** Reads a whole chat answer of one choice into events. Throws {@link UpstreamFault} for what is no answer. */
-export function readWhole(text: string): readonly ChatEvent[] {
+export function readReply(text: string): readonly ChatEvent[] {
   const body = parseJsonObject(text, ANSWER_VALUES_MAX);
   const [first, ...others] = readArray(body?.choices);
   if (body === undefined || body.error || others.length > 0) throw new UpstreamFault("The answer is none");

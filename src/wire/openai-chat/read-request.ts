@@ -1,6 +1,7 @@
 import type { ChatRequest } from "../../domain/chat-request.ts";
 import { isSet, type JsonObject, readArray } from "../json-read.ts";
-import { refuse, refuseUntranslatable, requireMessages } from "../request-body.ts";
+import { readList, refuse, refuseUntranslatable, requireMessages } from "../request-body.ts";
+import { createValueBudget } from "../value-budget.ts";
 import { readFormat } from "./read-format.ts";
 import { readOptionalNumber } from "./read-member.ts";
 import { readReasoning } from "./read-reasoning.ts";
@@ -16,9 +17,10 @@ const COUNTS = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
  * `wrong_shape` for what cannot be read. What clients send by default and nobody misses is dropped.
  */
 export function readChatRequest(body: JsonObject): ChatRequest {
+  const budget = createValueBudget(body);
   refuseWhatIsMissed(body);
   return {
-    turns: readTurns(requireMessages(body)),
+    turns: readTurns(requireMessages(body), budget),
     ...readTools(body),
     reasoning: readReasoning(body),
     format: readFormat(body),
@@ -38,6 +40,14 @@ function refuseWhatIsMissed(body: JsonObject): void {
   if (isSet(body.audio)) refuseUntranslatable("audio");
   if (isSet(body.web_search_options)) refuseUntranslatable("web_search_options");
   if (readArray(body.plugins).length > 0) refuseUntranslatable("plugins");
+  refuseFunctions(body);
+}
+
+/** Who offers functions as they were before there were tools reads no tool calls. */
+function refuseFunctions(body: JsonObject): void {
+  if (readList(body, "functions").length > 0) refuseUntranslatable("functions");
+  const { function_call: choice } = body;
+  if (isSet(choice) && choice !== "auto" && choice !== "none") refuseUntranslatable("function_call");
 }
 
 function readStop({ stop }: JsonObject): readonly string[] {

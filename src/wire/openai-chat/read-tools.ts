@@ -1,14 +1,8 @@
 import type { ChatRequest, JsonSchema, Tool, ToolChoice } from "../../domain/chat-request.ts";
 import { readCacheMark } from "../cache-mark.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
-import { readList, refuse, refuseUntranslatable } from "../request-body.ts";
-import {
-  readOptionalFlag,
-  readOptionalSchema,
-  readOptionalText,
-  requireObject,
-  requireText,
-} from "./read-member.ts";
+import { readList, refuse, refuseUntranslatable, requireName } from "../request-body.ts";
+import { readOptionalFlag, readOptionalSchema, readOptionalText, requireObject } from "./read-member.ts";
 
 const NO_PARAMETERS: JsonSchema = { type: "object", properties: {} };
 const NO_TOOLS = { tools: [], toolChoice: undefined, parallelToolCalls: undefined };
@@ -20,9 +14,9 @@ const CHOICES = new Map<unknown, ToolChoice>([
   ["any", { kind: "required" }],
 ]);
 
-/** The tools, and what may become of them; `functions` is how they were called before there were others. */
+/** The tools, and what may become of them. */
 export function readTools(body: JsonObject): Pick<ChatRequest, "tools" | "toolChoice" | "parallelToolCalls"> {
-  const tools = [...readList(body, "tools").map(readTool), ...readList(body, "functions").map(readFunction)];
+  const tools = readList(body, "tools").map(readTool);
   const chosen = isJsonObject(body.tool_choice) && body.tool_choice.type === "allowed_tools";
   const allowed = chosen ? readAllowed(requireObject(body, "tool_choice", ""), tools) : undefined;
   const left = allowed?.tools ?? tools;
@@ -35,33 +29,24 @@ function readTool(tool: unknown, position: number): Tool {
   const path = `tools[${position}]`;
   if (!isJsonObject(tool)) refuse(path);
   if (isSet(tool.type) && tool.type !== "function") refuseUntranslatable(`${path}.type`);
-  return { ...readDefinition(tool.function, `${path}.function`), cache: readCacheMark(tool) };
-}
-
-function readFunction(definition: unknown, position: number): Tool {
-  return { ...readDefinition(definition, `functions[${position}]`), cache: undefined };
-}
-
-function readDefinition(definition: unknown, path: string): Omit<Tool, "cache"> {
-  if (!isJsonObject(definition)) refuse(path);
+  const at = `${path}.function`;
+  const definition = requireObject(tool, "function", path);
   return {
-    name: requireText(definition, "name", path),
-    description: readOptionalText(definition, "description", path),
-    schema: readOptionalSchema(definition, "parameters", path) ?? NO_PARAMETERS,
-    strict: readOptionalFlag(definition, "strict", path),
+    name: requireName(definition.name, `${at}.name`),
+    description: readOptionalText(definition, "description", at),
+    schema: readOptionalSchema(definition, "parameters", at) ?? NO_PARAMETERS,
+    strict: readOptionalFlag(definition, "strict", at),
     isFreeForm: false,
+    cache: readCacheMark(tool),
   };
 }
 
-function readChoice(body: JsonObject): ToolChoice | undefined {
-  const field = isSet(body.tool_choice) ? "tool_choice" : "function_call";
-  const choice = body[field];
+function readChoice({ tool_choice: choice }: JsonObject): ToolChoice | undefined {
   if (!isSet(choice)) return undefined;
-  if (!isJsonObject(choice)) return CHOICES.get(choice) ?? refuse(field);
-  if (field === "function_call") return { kind: "tool", name: requireText(choice, "name", field) };
+  if (!isJsonObject(choice)) return CHOICES.get(choice) ?? refuse("tool_choice");
   if (choice.type !== "function") refuseUntranslatable("tool_choice.type");
-  const named = requireObject(choice, "function", field);
-  return { kind: "tool", name: requireText(named, "name", "tool_choice.function") };
+  const named = requireObject(choice, "function", "tool_choice");
+  return { kind: "tool", name: requireName(named.name, "tool_choice.function.name") };
 }
 
 /** A choice that names the only tools that may be used: the others might as well not be there. */
@@ -72,7 +57,7 @@ function readAllowed(choice: JsonObject, tools: readonly Tool[]) {
     readArray(listed).map((tool, position) => {
       if (!isJsonObject(tool)) refuse(`${path}.tools[${position}]`);
       const named = isJsonObject(tool.function) ? tool.function : tool;
-      return requireText(named, "name", `${path}.tools[${position}]`);
+      return requireName(named.name, `${path}.tools[${position}].name`);
     }),
   );
   if (mode !== "auto" && mode !== "required") refuse(`${path}.mode`);

@@ -1,38 +1,36 @@
 import type { Part, ReasoningPart, ToolResultPart, Turn } from "../../domain/chat-request.ts";
 import { isSet, type JsonObject, readText } from "../json-read.ts";
 import { refuseUntranslatable } from "../request-body.ts";
+import type { ValueBudget } from "../value-budget.ts";
 import { readSpokenReasoning } from "./content.ts";
-import { createHistoryCalls } from "./read-history-calls.ts";
+import { readHistoryCalls } from "./read-history-calls.ts";
 import { requireText } from "./read-member.ts";
 import { readAssistantParts, readMediaParts, readSystemParts, textParts } from "./read-parts.ts";
 import { joinReasoningDetails } from "./reasoning-details.ts";
 
 /** A conversation as turns. What the tools of one assistant turn gave back becomes one turn of the user. */
-export function readTurns(messages: readonly JsonObject[]): readonly Turn[] {
-  const calls = createHistoryCalls();
+export function readTurns(messages: readonly JsonObject[], budget: ValueBudget): readonly Turn[] {
   const turns: Turn[] = [];
   /** The turn that further results go to. */
   let results: ToolResultPart[] | undefined;
 
   for (const [position, message] of messages.entries()) {
     const path = `messages[${position}]`;
-    if (message.role === "tool" || message.role === "function") {
-      const isOld = message.role === "function";
-      const callId = isOld ? calls.oldIdOf(message, path) : requireText(message, "tool_call_id", path);
+    if (message.role === "tool") {
       if (results === undefined) {
         results = [];
         turns.push({ role: "user", parts: results });
       }
-      results.push(readResult(message, { callId, path }));
+      results.push(readResult(message, path));
     } else {
       results = undefined;
-      turns.push(readTurn(message, path, () => calls.read(message, { path, position })));
+      turns.push(readTurn(message, path, budget));
     }
   }
   return turns;
 }
 
-function readTurn(message: JsonObject, path: string, readCalls: () => readonly Part[]): Turn {
+function readTurn(message: JsonObject, path: string, budget: ValueBudget): Turn {
   const at = `${path}.content`;
   switch (message.role) {
     case "system":
@@ -42,7 +40,10 @@ function readTurn(message: JsonObject, path: string, readCalls: () => readonly P
       return { role: "user", parts: readMediaParts(message.content, at) };
     case "assistant":
       if (isSet(message.audio)) refuseUntranslatable(`${path}.audio`);
-      return { role: "assistant", parts: [...readWords(message, at), ...readCalls()] };
+      return {
+        role: "assistant",
+        parts: [...readWords(message, at), ...readHistoryCalls(message, path, budget)],
+      };
     default:
       return refuseUntranslatable(`${path}.role`);
   }
@@ -61,7 +62,8 @@ function readReasoning(message: JsonObject): readonly ReasoningPart[] {
   return [{ kind: "reasoning", text, signature: undefined, redacted: undefined }];
 }
 
-function readResult(message: JsonObject, { callId, path }: { callId: string; path: string }): ToolResultPart {
+function readResult(message: JsonObject, path: string): ToolResultPart {
+  const callId = requireText(message, "tool_call_id", path);
   const parts = readMediaParts(message.content, `${path}.content`);
   return { kind: "tool_result", callId, parts, isError: false, cache: undefined };
 }

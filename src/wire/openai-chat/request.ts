@@ -1,7 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, type JsonObject } from "../json-read.ts";
-import { editMembers, sayOnce } from "../json-text.ts";
-import { lazily } from "../lazily.ts";
+import { editMembers, sayEachOnce, sayOnce } from "../json-text.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import {
@@ -20,10 +19,31 @@ import { sizeOfChat } from "./input-size.ts";
 import { readChatRequest } from "./read-request.ts";
 
 const CHOICES_MAX = 128;
+/** What is checked or edited here: an upstream must take it from nowhere else. */
+const FIELDS = new Set([
+  "model",
+  "messages",
+  "tools",
+  "functions",
+  "max_tokens",
+  "max_completion_tokens",
+  "stream",
+  "stream_options",
+  "n",
+  "service_tier",
+  "speed",
+  "modalities",
+  "models",
+  "thinking",
+  "reasoning",
+  "web_search_options",
+  "plugins",
+]);
+const ONCE = sayEachOnce(FIELDS);
 
 /** Reads and checks a chat body. Roles, part types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text);
+  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const messages = requireMessages(body);
   const maxTokens = readPositive(body, "max_tokens");
@@ -42,7 +62,7 @@ export function parseRequest(text: string): ModelRequest {
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
     input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
     promptText: () => promptTextOf(again()),
-    chat: lazily(() => readChatRequest(again())),
+    readChat: () => readChatRequest(again()),
   };
 }
 
@@ -52,16 +72,11 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
   const limitOf = (field: string) => () =>
     field === limitField ? String(options.outputTokensMax) : undefined;
   return editMembers(request.text, {
+    ...ONCE,
     model: () => JSON.stringify(options.model),
     max_tokens: limitOf("max_tokens"),
     max_completion_tokens: limitOf("max_completion_tokens"),
     stream_options: request.stream ? includeUsage : sayOnce,
-    messages: sayOnce,
-    n: sayOnce,
-    service_tier: sayOnce,
-    speed: sayOnce,
-    stream: sayOnce,
-    tools: sayOnce,
   });
 }
 

@@ -7,10 +7,21 @@ import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { readInput } from "./input.ts";
 
 const FORMATS: readonly unknown[] = ["float", "base64"];
+/** What is checked or edited here: an upstream must take it from nowhere else. */
+const FIELDS = new Set([
+  "model",
+  "input",
+  "dimensions",
+  "encoding_format",
+  "stream",
+  "service_tier",
+  "speed",
+  "user",
+]);
 
 /** Reads and checks an embeddings body. Which dimensions and unknown fields a model takes is the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys } = parseBody(text);
+  const { body, repeatsKeys } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const { prompts, texts, tokenIds } = readInput(body);
   checkOptions(body);
@@ -28,7 +39,7 @@ export function parseRequest(text: string): ModelRequest {
     input: { ...inputSizeOf(text, TEXT_SIZE, repeatsKeys), prompts, tokenIds },
     // A space, because most tokens of text begin with one: a line break would be a token of its own.
     promptText: () => texts.join(" "),
-    chat() {
+    readChat() {
       throw new GatewayError("not_built");
     },
   };

@@ -1,4 +1,5 @@
-import { parseJsonObject, readArray } from "../json-read.ts";
+import { type JsonObject, parseJsonObject, readArray } from "../json-read.ts";
+import type { ModelRequest } from "../wire-protocol.ts";
 import { requireItems } from "./items.ts";
 import { readReasoning } from "./read-options.ts";
 import { type OfferedTool, readOffer } from "./read-tools.ts";
@@ -17,9 +18,20 @@ export interface Asked {
 
 const SEALED = "reasoning.encrypted_content";
 
-/** Reads it from a body that has been found to be in order. */
-export function readAsked(text: string): Asked {
-  const body = parseJsonObject(text) ?? {};
+/** Of requests that were read to be translated: to read a large one once more takes longer than all else of its answer. */
+const ASKED = new WeakMap<ModelRequest, Asked>();
+
+/** Notes it of a request whose body has been found to be in order. */
+export function noteAsked(request: ModelRequest, body: JsonObject): void {
+  ASKED.set(request, readAsked(body));
+}
+
+/** What was noted of a request, else what its text says. */
+export function askedOf(request: ModelRequest): Asked {
+  return ASKED.get(request) ?? readAsked(parseJsonObject(request.text) ?? {});
+}
+
+function readAsked(body: JsonObject): Asked {
   const tools = readOffer(body, requireItems(body));
   return {
     repeated: printRepeated(body),

@@ -53,7 +53,7 @@ function describe(call: ToolCallEvent, offered: OfferedTool | undefined) {
     id: item_id,
     type: isFreeForm ? "custom_tool_call" : "function_call",
     status,
-    call_id: call.id || `call_${item_id}`,
+    call_id: call.id,
     name: nameOf(call, offered),
     ...(namespace !== undefined && { namespace }),
     ...(isFreeForm ? { input } : { arguments: input }),

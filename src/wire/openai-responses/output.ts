@@ -1,4 +1,5 @@
 import type { OutputEvent, ToolCallEvent } from "../../domain/chat-event.ts";
+import { createCallIds } from "../call-ids.ts";
 import type { Asked } from "./asked.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
 import { createMessageItem, type MessageItem } from "./message-item.ts";
@@ -18,6 +19,7 @@ export function createOutput(id: string, asked: Asked, say: Say): Output {
   /** In their order. Several only when calls come interleaved. */
   const open: OpenItem[] = [];
   const calls: CallItem[] = [];
+  const callIdOf = createCallIds((count) => `call_${id}_${count}`);
   let words: MessageItem | ReasoningItem | undefined;
   let latest: OpenItem | undefined;
 
@@ -53,7 +55,8 @@ export function createOutput(id: string, asked: Asked, say: Say): Output {
 
   const beginCall = (call: ToolCallEvent): void => {
     leave();
-    calls[call.call] = begin(createCallItem(pen, call, asked.tools.get(call.name)));
+    const named = { ...call, id: callIdOf(call.id) };
+    calls[call.call] = begin(createCallItem(pen, named, asked.tools.get(call.name)));
   };
 
   const add = (event: OutputEvent): void => {

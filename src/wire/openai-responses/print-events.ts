@@ -1,17 +1,21 @@
 import type { EventPrinter, ReplyHead } from "../ends.ts";
 import { printSse } from "../sse.ts";
-import { readAsked } from "./asked.ts";
+import { askedOf } from "./asked.ts";
 import { createOutput } from "./output.ts";
 import { BEGUN, type Progress, printResponse, progressOf } from "./response.ts";
 import { printResponseEvent } from "./response-event.ts";
 
-/** Prints an answer as a stream of numbered events, each item begun, written and done, and the whole response at the end. */
-export function printStream(head: ReplyHead): EventPrinter {
-  const asked = readAsked(head.request.text);
+/**
+ * Prints an answer as a stream of numbered events, each item begun, written and done, and the whole response at the
+ * end. Nothing is said before there is something that the client gets to see.
+ */
+export function printEvents(head: ReplyHead): EventPrinter {
+  const asked = askedOf(head.request);
   let sequenceNumber = 0;
   let text = "";
 
   const output = createOutput(head.id, asked, (type, members) => {
+    begin();
     const data = JSON.stringify({ type, sequence_number: sequenceNumber++, ...members });
     text += printSse({ event: type, data });
   });
@@ -35,7 +39,6 @@ export function printStream(head: ReplyHead): EventPrinter {
 
   return {
     print(event) {
-      begin();
       output.add(event);
       return take();
     },

@@ -1,13 +1,13 @@
 import type { OutputEvent } from "../../domain/chat-event.ts";
 import type { ChatReply, ReplyBlock } from "../../domain/chat-reply.ts";
 import type { ReplyHead } from "../ends.ts";
-import { readAsked } from "./asked.ts";
+import { askedOf } from "./asked.ts";
 import { createOutput, type Output } from "./output.ts";
 import { printResponse, progressOf } from "./response.ts";
 
 /** Prints a whole answer as one response. */
-export function printWhole(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
-  const asked = readAsked(head.request.text);
+export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
+  const asked = askedOf(head.request);
   const output = createOutput(head.id, asked, () => {});
   for (const [position, block] of blocks.entries()) addBlock(output, block, position);
   const { status, reason } = progressOf(finish.reason);

@@ -1,7 +1,7 @@
 import type { WireProtocol } from "../wire-protocol.ts";
 import { printError, printErrorFrame, refusesInStream, statusOf } from "./error.ts";
-import { printStream } from "./print-events.ts";
-import { printWhole } from "./print-reply.ts";
+import { printEvents } from "./print-events.ts";
+import { printReply } from "./print-reply.ts";
 import { readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 import { readStream } from "./stream.ts";
@@ -21,7 +21,7 @@ export const openaiResponses: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: { printStream, printWhole },
+  client: { printStream: printEvents, printWhole: printReply },
   upstream: undefined,
   readPromptTooLong,
   statusOf,

@@ -1,14 +1,21 @@
 import type { Part, ReasoningPart, ToolCallPart, ToolResultPart, Turn } from "../../domain/chat-request.ts";
+import { readCallArguments } from "../call-arguments.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json-read.ts";
-import { refuse, refuseUntranslatable } from "../request-body.ts";
+import { refuse, refuseUntranslatable, requireName } from "../request-body.ts";
+import type { ValueBudget } from "../value-budget.ts";
 import { isMessage } from "./items.ts";
-import { createArgumentsReader } from "./read-arguments.ts";
 import { readParts, readTexts, textPart } from "./read-parts.ts";
 import { joinName } from "./read-tools.ts";
 import { readSeal } from "./sealed-reasoning.ts";
 
 type Role = Turn["role"];
-type ReadInput = (item: JsonObject, path: string) => string;
+/** What must be known of the whole input to read one of its items. */
+interface History {
+  /** Ids of calls whose results are in it. */
+  readonly answered: ReadonlySet<unknown>;
+  readonly budget: ValueBudget;
+}
+
 type Said = readonly [role: Role, parts: readonly Part[]];
 
 /** Items that tell of what ran at another provider; nobody else can go on with them. */
@@ -19,14 +26,14 @@ const DROPPED =
 export function readTurns(
   { instructions, input }: JsonObject,
   items: readonly JsonObject[],
+  budget: ValueBudget,
 ): readonly Turn[] {
   const turns = createTurns();
   if (typeof instructions === "string") turns.add("system", [textPart(instructions)]);
   if (typeof input === "string") turns.add("user", [textPart(input)]);
   const answered = new Set(items.filter(isResult).map(({ call_id }) => call_id));
-  const readArguments = createArgumentsReader((callId) => answered.has(callId));
   for (const [position, item] of items.entries()) {
-    const [role, parts] = readItem(item, `input[${position}]`, readArguments);
+    const [role, parts] = readItem(item, `input[${position}]`, { answered, budget });
     turns.add(role, parts);
   }
   if (turns.all.length === 0) refuse("input");
@@ -46,12 +53,12 @@ function createTurns() {
   };
 }
 
-function readItem(item: JsonObject, path: string, readArguments: ReadInput): Said {
+function readItem(item: JsonObject, path: string, history: History): Said {
   if (isMessage(item)) return readMessage(item, path);
   if (isResult(item)) return ["user", [readResult(item, path)]];
   switch (item.type) {
     case "function_call":
-      return ["assistant", [readCall(item, path, readArguments(item, path))]];
+      return ["assistant", [readCall(item, path, readArguments(item, path, history))]];
     case "custom_tool_call":
       return ["assistant", [readCall(item, path, readFreeInput(item, path))]];
     case "reasoning":
@@ -83,15 +90,26 @@ function readAgentMessage({ content }: JsonObject, path: string): readonly Part[
 }
 
 function readCall(item: JsonObject, path: string, input: string): ToolCallPart {
-  const name = readText(item.name);
-  if (name === "") refuse(`${path}.name`);
+  const place = `${path}.name`;
   return {
     kind: "tool_call",
     id: requireCallId(item, path),
-    name: joinName(item.namespace, name),
+    name: joinName(item.namespace, requireName(item.name, place), place),
     input,
     cache: undefined,
   };
+}
+
+/**
+ * Arguments that a model got wrong come back with the tool's complaint, and are wrapped so that the conversation can
+ * go on; wrong ones that nobody has answered are the client's own.
+ */
+function readArguments(item: JsonObject, path: string, { answered, budget }: History): string {
+  const { arguments: said, call_id: callId } = item;
+  const place = `${path}.arguments`;
+  const read = readCallArguments({ said, path: place }, budget);
+  if (read !== undefined) return read;
+  return answered.has(callId) ? JSON.stringify({ unreadable_arguments: said }) : refuse(place);
 }
 
 function readFreeInput({ input }: JsonObject, path: string): string {

@@ -1,6 +1,7 @@
 import type { ChatRequest, Tool } from "../../domain/chat-request.ts";
 import type { JsonObject } from "../json-read.ts";
 import { readNumber, refuse } from "../request-body.ts";
+import { createValueBudget } from "../value-budget.ts";
 import { requireItems } from "./items.ts";
 import { readTurns } from "./read-items.ts";
 import { readFormat, readReasoning, refuseLogprobs } from "./read-options.ts";
@@ -9,11 +10,12 @@ import { readOffer } from "./read-tools.ts";
 
 /** Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, or `wrong_shape`. */
 export function readChatRequest(body: JsonObject): ChatRequest {
+  const budget = createValueBudget(body);
   const items = requireItems(body);
   refuseLogprobs(body);
   const offered = readOffer(body, items).map(({ tool }) => tool);
   return {
-    turns: readTurns(body, items),
+    turns: readTurns(body, items, budget),
     ...readToolUse(body, offered),
     reasoning: readReasoning(body),
     format: readFormat(body),

@@ -1,6 +1,6 @@
 import type { Tool, ToolChoice } from "../../domain/chat-request.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../json-read.ts";
-import { refuse, refuseUntranslatable } from "../request-body.ts";
+import { refuse, refuseUntranslatable, requireName } from "../request-body.ts";
 import { joinName } from "./read-tools.ts";
 
 /** Which tools the model may call and whether it must. */
@@ -18,26 +18,30 @@ export function readToolChoice({ tool_choice: choice }: JsonObject, tools: reado
   if (!isJsonObject(choice)) refuse("tool_choice");
   if (choice.type === "allowed_tools") return readAllowed(choice, tools);
   if (choice.type !== "function" && choice.type !== "custom") refuseUntranslatable("tool_choice.type");
-  return { tools, toolChoice: { kind: "tool", name: requireName(choice) } };
+  return { tools, toolChoice: { kind: "tool", name: readName(choice) } };
 }
 
 function readAllowed({ mode, tools: allowed }: JsonObject, tools: readonly Tool[]): ToolUse {
   if (isSet(mode) && !isMode(mode)) refuse("tool_choice.mode");
   if (!Array.isArray(allowed)) refuse("tool_choice.tools");
-  const names = new Set(allowed.filter(isJsonObject).map(nameOf));
+  const names = new Set(
+    allowed.map((tool: unknown, position) => readAllowedName(tool, `tool_choice.tools[${position}]`)),
+  );
   return {
     tools: tools.filter(({ name }) => names.has(name)),
     toolChoice: isMode(mode) ? { kind: mode } : undefined,
   };
 }
 
-function requireName(choice: JsonObject): string {
-  if (readText(choice.name) === "") refuse("tool_choice.name");
-  return nameOf(choice);
+function readName({ namespace, name }: JsonObject): string {
+  const path = "tool_choice.name";
+  return joinName(namespace, requireName(name, path), path);
 }
 
-function nameOf({ namespace, name }: JsonObject): string {
-  return joinName(namespace, readText(name));
+/** What has no name is none of ours: a tool that runs at OpenAI. */
+function readAllowedName(tool: unknown, path: string): string | undefined {
+  if (!isJsonObject(tool) || readText(tool.name) === "") return undefined;
+  return joinName(tool.namespace, readText(tool.name), `${path}.name`);
 }
 
 function isMode(value: unknown): value is "auto" | "none" | "required" {

@@ -1,7 +1,7 @@
 import type { JsonSchema, Tool } from "../../domain/chat-request.ts";
 import { isTooDeep } from "../json-depth.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../json-read.ts";
-import { readList, refuse, refuseUntranslatable } from "../request-body.ts";
+import { NAME_CHARS_MAX, readList, refuse, refuseUntranslatable, requireName } from "../request-body.ts";
 
 /** A tool, and how the client calls it. */
 export interface OfferedTool {
@@ -15,6 +15,8 @@ export interface OfferedTool {
  * Others are there because somebody wanted them.
  */
 const DROPPED = /^(web_search(_preview)?(_\d{4}_\d{2}_\d{2})?|tool_search|image_generation|local_shell)$/;
+/** Between a namespace and the name of a tool in it. */
+const SEPARATOR = "__";
 const NO_PARAMETERS: JsonSchema = { type: "object", properties: {} };
 
 /** Every tool of a body: of its list, and of the lists that agents add in its input. Throws `untranslatable`, `wrong_shape`. */
@@ -25,10 +27,15 @@ export function readOffer(body: JsonObject, items: readonly JsonObject[]): reado
   return [...readTools(body, ""), ...added];
 }
 
-/** The one name of a tool where there are no namespaces. */
-export function joinName(namespace: unknown, name: string): string {
+/**
+ * The one name of a tool where there are no namespaces. Throws `wrong_shape` for over 256 characters, and before they
+ * are put together: one long namespace would be in the names of all its tools.
+ */
+export function joinName(namespace: unknown, name: string, path: string): string {
   const space = readText(namespace);
-  return space === "" ? name : `${space}__${name}`;
+  const spaceChars = space === "" ? 0 : space.length + SEPARATOR.length;
+  if (spaceChars + name.length > NAME_CHARS_MAX) refuse(path);
+  return space === "" ? name : space + SEPARATOR + name;
 }
 
 function readTools(holder: JsonObject, prefix: string): readonly OfferedTool[] {
@@ -42,7 +49,7 @@ function readTool(tool: unknown, path: string): readonly OfferedTool[] {
 }
 
 function readNamespace(space: JsonObject, path: string): readonly OfferedTool[] {
-  const namespace = requireName(space, path);
+  const namespace = requireName(space.name, `${path}.name`);
   if (!Array.isArray(space.tools)) refuse(`${path}.tools`);
   return space.tools.map((tool: unknown, position) => {
     const place = `${path}.tools[${position}]`;
@@ -56,12 +63,12 @@ function readOwn(tool: JsonObject, namespace: string | undefined, path: string):
   if (typeof tool.type !== "string") refuse(`${path}.type`);
   const isFreeForm = tool.type === "custom";
   if (!isFreeForm && tool.type !== "function") refuseUntranslatable(`${path}.type`);
-  const name = requireName(tool, path);
+  const name = requireName(tool.name, `${path}.name`);
   return {
     name,
     namespace,
     tool: {
-      name: joinName(namespace, name),
+      name: joinName(namespace, name, `${path}.name`),
       description: readText(tool.description) || undefined,
       schema: isFreeForm ? schemaOfText(tool.format) : readSchema(tool, path),
       strict: typeof tool.strict === "boolean" ? tool.strict : undefined,
@@ -84,9 +91,4 @@ function schemaOfText(format: unknown): JsonSchema {
   const advice = grammar === "" ? "" : ` It follows this ${readText(syntax)} grammar:\n${grammar}`;
   const input = { type: "string", description: `The whole input of the tool, as plain text.${advice}` };
   return { type: "object", properties: { input }, required: ["input"], additionalProperties: false };
-}
-
-function requireName({ name }: JsonObject, path: string): string {
-  if (typeof name !== "string" || name === "") refuse(`${path}.name`);
-  return name;
 }

@@ -1,7 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json-read.ts";
-import { editElements, editMembers, sayOnce } from "../json-text.ts";
-import { lazily } from "../lazily.ts";
+import { editElements, editMembers, sayEachOnce } from "../json-text.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import {
@@ -12,20 +11,46 @@ import {
   readPositive,
   refuse,
   refuseUnpriced,
+  refuseUntranslatable,
   requireModel,
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
+import { noteAsked } from "./asked.ts";
 import { sizeOfInput } from "./input-size.ts";
 import { isReference, requireItems } from "./items.ts";
 import { readChatRequest } from "./read-request.ts";
 import { isSeal } from "./sealed-reasoning.ts";
 
+/** What is checked or edited here: an upstream must take it from nowhere else. */
+const FIELDS = new Set([
+  "model",
+  "input",
+  "instructions",
+  "tools",
+  "max_output_tokens",
+  "store",
+  "previous_response_id",
+  "conversation",
+  "prompt",
+  "background",
+  "stream",
+  "include",
+  "text",
+  "reasoning",
+  "service_tier",
+  "speed",
+]);
+const ONCE = sayEachOnce(FIELDS);
 /** Fields that bring in what an upstream has stored under the operator's key, whoever of its users it came from. */
-const STORED_FIELDS = ["previous_response_id", "conversation", "prompt"];
+const STORED_FIELDS = ["previous_response_id", "conversation"];
 
-/** Reads and checks a responses body. Item and part types and unknown fields are the upstream's to judge. */
+/**
+ * Reads and checks a responses body. Item and part types and unknown fields are the upstream's to judge. Throws
+ * `nothing_stored` for what only an upstream's store could bring in, `untranslatable` for a stored prompt and for an
+ * answer in the background, `not_json`, `wrong_shape` and `unpriced_field`.
+ */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text);
+  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const items = requireItems(body);
   checkOptions(body);
@@ -33,7 +58,7 @@ export function parseRequest(text: string): ModelRequest {
   if (repeatsKeys) throw new GatewayError("wrong_shape");
   refuseStored(body, items);
   refuseUnpriced(body);
-  return {
+  const request: ModelRequest = {
     text,
     model,
     stream: readFlag(body, "stream"),
@@ -44,21 +69,24 @@ export function parseRequest(text: string): ModelRequest {
     wantsUsage: true,
     input: inputSizeOf(text, sizeOfInput(body, items), repeatsKeys),
     promptText: () => promptTextOf(again()),
-    chat: lazily(() => readChatRequest(again())),
+    readChat() {
+      const read = again();
+      const chat = readChatRequest(read);
+      noteAsked(request, read);
+      return chat;
+    },
   };
+  return request;
 }
 
 /** The body for an upstream: its model name, the output ceiling, and nothing stored, as nobody could ask for it. */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
+    ...ONCE,
     model: () => JSON.stringify(options.model),
     max_output_tokens: () => String(options.outputTokensMax),
     store: () => "false",
     input: (value) => value && dropUnreadable(value),
-    service_tier: sayOnce,
-    speed: sayOnce,
-    stream: sayOnce,
-    tools: sayOnce,
   });
 }
 
@@ -71,13 +99,14 @@ function checkOptions(body: JsonObject): void {
   readObject(body, "reasoning");
 }
 
-/** Throws `untranslatable` for what could only be answered by who keeps answers, or later. */
+/** Refuses what could only be answered by who keeps answers, or later. */
 function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
   const stored = STORED_FIELDS.find((field) => isSet(body[field]));
-  if (stored) throw new GatewayError("untranslatable", { path: stored });
-  if (readFlag(body, "background")) throw new GatewayError("untranslatable", { path: "background" });
+  if (stored) throw new GatewayError("nothing_stored", { path: stored });
+  if (isSet(body.prompt)) refuseUntranslatable("prompt");
+  if (readFlag(body, "background")) refuseUntranslatable("background");
   const reference = items.findIndex(isReference);
-  if (reference >= 0) throw new GatewayError("untranslatable", { path: `input[${reference}]` });
+  if (reference >= 0) throw new GatewayError("nothing_stored", { path: `input[${reference}]` });
 }
 
 /**

@@ -1,8 +1,13 @@
 import type { ReasoningPart } from "../../domain/chat-request.ts";
 import { isJsonObject } from "../json-read.ts";
+import { measureJson } from "../json-scan.ts";
 
 /** Says whose it is and of which version: what other providers call encrypted content is theirs to read. */
 const MARK = "tgr1_";
+/** Of a seal: far more than anyone reasons in an answer. */
+const CHARS_MAX = 8 * 1024 * 1024;
+/** Values, and members: a seal has two of each. */
+const STRUCTURE_MAX = 8;
 
 /** Reasoning that its own provider will take back: signed text, or what only it can read. */
 type Seal = { readonly text: string; readonly signature: string } | { readonly data: string };
@@ -17,9 +22,9 @@ export function isSeal(content: unknown): content is string {
   return typeof content === "string" && content.startsWith(MARK);
 }
 
-/** The reasoning inside, `undefined` for what is not ours or no longer whole. */
+/** The reasoning inside, `undefined` for what is not ours, no longer whole, or more than we would ever seal. */
 export function readSeal(content: unknown): ReasoningPart | undefined {
-  const seal = isSeal(content) ? parse(content.slice(MARK.length)) : undefined;
+  const seal = isSeal(content) && content.length <= CHARS_MAX ? parse(content.slice(MARK.length)) : undefined;
   if (!isJsonObject(seal)) return undefined;
   const { text, signature, data } = seal;
   if (typeof data === "string") return { kind: "reasoning", text: "", signature: undefined, redacted: data };
@@ -28,8 +33,11 @@ export function readSeal(content: unknown): ReasoningPart | undefined {
 }
 
 function parse(base64: string): unknown {
+  const text = Buffer.from(base64, "base64url").toString();
+  const { members, values } = measureJson(text);
+  if (members > STRUCTURE_MAX || values > STRUCTURE_MAX) return undefined;
   try {
-    return JSON.parse(Buffer.from(base64, "base64url").toString());
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -9,10 +9,10 @@ import { readEvents } from "../../../src/wire/anthropic-messages/read-events.ts"
 import { readReply } from "../../../src/wire/anthropic-messages/read-reply.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
 import { type SseEvent, UpstreamFault } from "../../../src/wire/wire-protocol.ts";
-import { eventsOf, requestOf } from "../play.ts";
+import { eventsOf, headOf, requestOf } from "../play.ts";
 
 const request = requestOf(anthropicMessages, { thinking: { type: "enabled", budget_tokens: 1024 } });
-const HEAD = { request, id: "abc1", createdAtS: 1, inputTokens: 33 };
+const HEAD = headOf(request, { id: "abc1", createdAtS: 1, inputTokens: 33 });
 const FINISH: FinishEvent = { kind: "finish", reason: "stop", stopSequence: undefined };
 
 const words = fc.string({ minLength: 1, maxLength: 5 });
@@ -65,7 +65,7 @@ function print(output: readonly OutputEvent[]): SseEvent[] {
 }
 
 function isOutput(event: ChatEvent): event is OutputEvent {
-  return event.kind !== "finish" && event.kind !== "usage";
+  return event.kind !== "finish" && event.kind !== "usage" && event.kind !== "began";
 }
 
 /** Fails unless blocks are numbered from 0 and strictly follow one another. */

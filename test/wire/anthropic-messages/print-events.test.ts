@@ -6,12 +6,12 @@ import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol
 import { collectReply } from "../../../src/wire/collect-reply.ts";
 import type { ReplyHead } from "../../../src/wire/ends.ts";
 import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
-import { eventsOf, requestOf } from "../play.ts";
+import { eventsOf, headOf as replyHeadOf, requestOf } from "../play.ts";
 
 const SHOWN = { thinking: { type: "enabled", budget_tokens: 1024 } };
 
 function headOf(members: object = SHOWN): ReplyHead {
-  return { request: requestOf(anthropicMessages, members), id: "abc1", createdAtS: 1, inputTokens: 33 };
+  return replyHeadOf(requestOf(anthropicMessages, members), { id: "abc1", createdAtS: 1, inputTokens: 33 });
 }
 
 const text = (words: string): OutputEvent => ({ kind: "text", text: words });
@@ -305,7 +305,6 @@ describe("whole or streamed", () => {
     ],
     ["a limit", [text("Hi")], finish("length"), { stop_reason: "max_tokens" }],
     ["calls", [call(0)], finish("tool_calls"), { stop_reason: "tool_use" }],
-    ["calls of a host that says stop", [call(0)], finish("stop"), { stop_reason: "tool_use" }],
     [
       "a filter",
       [text("Hi")],

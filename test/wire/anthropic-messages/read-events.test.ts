@@ -54,6 +54,7 @@ describe("a streamed message", () => {
           usage: { inputTokens: 10, outputTokens: 1, ...NO_CACHE },
           reasoningTokens: undefined,
         },
+        { kind: "began" },
         { kind: "text", text: "Hi" },
         { kind: "finish", reason: "stop", stopSequence: undefined },
         {
@@ -74,6 +75,7 @@ describe("a streamed message", () => {
       delta({ type: "signature_delta", signature: "c2ln" }) +
       block({ type: "redacted_thinking", data: "eA==" }, 1);
     expect(outputOf(stream)).toEqual([
+      { kind: "began" },
       { kind: "reasoning", text: "hm" },
       { kind: "reasoning_seal", signature: "c2ln" },
       { kind: "redacted_reasoning", data: "eA==" },
@@ -118,7 +120,14 @@ describe("a streamed message", () => {
       event("message_note") +
       event("ping") +
       text("Hi");
-    expect(outputOf(stream)).toEqual([{ kind: "text", text: "Hi" }]);
+    const began = { kind: "began" } as const;
+    expect(outputOf(stream)).toEqual([began, began, began, { kind: "text", text: "Hi" }]);
+  });
+
+  test("no more than ten thousand blocks are one answer", () => {
+    const many = (count: number) => block({ type: "text", text: "" }).repeat(count);
+    expect(outputOf(many(10_000))).toHaveLength(10_000);
+    expect(() => outputOf(many(10_001))).toThrow(UpstreamFault);
   });
 
   test.each<[string, object, object]>([
@@ -225,11 +234,21 @@ describe("a whole message", () => {
       { kind: "reasoning_seal", signature: "c2ln" },
       { kind: "redacted_reasoning", data: "eA==" },
       { kind: "text", text: "So" },
+      { kind: "began" },
       { kind: "tool_call", call: 0, id: "t", name: "f" },
       { kind: "tool_input", call: 0, json: '{"a":[1]}' },
       { kind: "tool_call", call: 1, id: "", name: "f" },
       { kind: "finish", reason: "tool_calls", stopSequence: undefined },
       { kind: "usage", usage: { inputTokens: 10, outputTokens: 7, ...NO_CACHE }, reasoningTokens: 2 },
+    ]);
+  });
+
+  test("has inputs as they were written, so that no number loses digits", () => {
+    const content = `["junk",{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"f","input": {"n":12345678901234567890, "x":1.0}},
+      {"type":"tool_use","id":"u","name":"f","input": { }}]`;
+    const events = readReply(`{"type":"message","content":${content},"stop_reason":"tool_use"}`);
+    expect(events.filter(({ kind }) => kind === "tool_input")).toEqual([
+      { kind: "tool_input", call: 0, json: '{"n":12345678901234567890, "x":1.0}' },
     ]);
   });
 

@@ -3,6 +3,8 @@ import type { TextPart } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
 import { readChatRequest } from "../../../src/wire/anthropic-messages/read-request.ts";
 
+/** Longer by one than a name may be. */
+const LONG_NAME = "n".repeat(257);
 const HI = { role: "user", content: "hi" };
 
 function read(members: object) {
@@ -119,6 +121,25 @@ describe("blocks", () => {
       { kind: "document", name: undefined, source: { kind: "text", text: "words" } },
       { kind: "document", source: { kind: "url", url: remote.url }, path: "messages[0].content[2]" },
     ]);
+  });
+
+  test("media are of a type as it is commonly written, and a text is its words", () => {
+    const inline = (media_type: string, data: string) => ({ type: "base64", media_type, data });
+    const picture = { type: "image", source: inline("IMAGE/JPG; x=y", "AA==") };
+    const note = { type: "document", source: inline("Text/Plain;charset=utf-8", "w6TDtg=="), title: "n" };
+    expect(partsOf(picture, note)).toMatchObject([
+      { kind: "image", source: { kind: "inline", mediaType: "image/jpeg", data: "AA==" } },
+      { kind: "document", source: { kind: "text", text: "äö" }, name: "n" },
+    ]);
+  });
+
+  test("an address that is none of the web is untranslatable, and its place is named", () => {
+    for (const type of ["image", "document"]) {
+      const source = { type: "url", url: "file:///etc/passwd" };
+      const refusal = refusalOf({ messages: [{ role: "user", content: [{ type, source }] }] });
+      expect(refusal).toMatchObject({ kind: "untranslatable" });
+      expect(refusal.publicMessage).toContain("messages[0].content[0].source.url");
+    }
   });
 
   test("a document of blocks becomes those, after what is said of it", () => {
@@ -249,13 +270,21 @@ describe("tools", () => {
 
   test("with none left there is no choice either", () => {
     const search = { type: "web_search_20250305", name: "web_search" };
-    const tool_choice = { type: "tool", name: "web_search", disable_parallel_tool_use: true };
+    const tool_choice = { type: "auto", disable_parallel_tool_use: true };
     expect(read({ tools: [search], tool_choice })).toMatchObject({
       tools: [],
       toolChoice: undefined,
       parallelToolCalls: undefined,
     });
-    expect(read({ tools: [tool, search], tool_choice }).toolChoice).toBeUndefined();
+  });
+
+  test("one that runs at the provider and has to be used is refused, not forgotten", () => {
+    const search = { type: "web_search_20250305", name: "web_search" };
+    const forced = { type: "tool", name: "web_search" };
+    expect(refusalOf({ tools: [tool, search], tool_choice: forced })).toMatchObject({
+      kind: "untranslatable",
+    });
+    expect(refusalOf({ tools: [search], tool_choice: { type: "any" } }).kind).toBe("untranslatable");
   });
 
   test.each<[object, object]>([
@@ -311,6 +340,10 @@ describe("settings", () => {
     });
   });
 
+  test("a stop sequence of nothing is dropped: no other format takes it", () => {
+    expect(read({ stop_sequences: ["", "a", ""] }).stopSequences).toEqual(["a"]);
+  });
+
   test("what nobody misses is dropped", () => {
     const plain = read({});
     const members = {
@@ -363,6 +396,7 @@ describe("refusals", () => {
     ],
     ["messages[0].content[0].id", block({ ...call, id: undefined }, "assistant")],
     ["messages[0].content[0].name", block({ ...call, name: "" }, "assistant")],
+    ["messages[0].content[0].name", block({ ...call, name: LONG_NAME }, "assistant")],
     ["messages[0].content[0].input", block({ ...call, input: "{}" }, "assistant")],
     ["messages[0].content[0].input", block({ ...call, input: [] }, "assistant")],
     ["messages[0].content[0].input", block({ ...call, input: deep }, "assistant")],
@@ -370,11 +404,13 @@ describe("refusals", () => {
     ["messages[0].content[0].content", block({ type: "tool_result", tool_use_id: "t", content: 5 })],
     ["tools[0]", { tools: ["f"] }],
     ["tools[0].name", { tools: [{ input_schema: {} }] }],
+    ["tools[0].name", { tools: [{ name: LONG_NAME }] }],
     ["tools[0].input_schema", { tools: [{ name: "f", input_schema: "x" }] }],
     ["tools[0].input_schema", { tools: [{ name: "f", input_schema: deep }] }],
     ["tool_choice", { tools: [{ name: "f" }], tool_choice: "auto" }],
     ["tool_choice.type", { tools: [{ name: "f" }], tool_choice: { type: "some" } }],
     ["tool_choice.name", { tools: [{ name: "f" }], tool_choice: { type: "tool" } }],
+    ["tool_choice.name", { tools: [{ name: "f" }], tool_choice: { type: "tool", name: LONG_NAME } }],
     ["output_format.schema", { output_format: { type: "json_schema" } }],
     ["stop_sequences[1]", { stop_sequences: ["a", 5] }],
     ["temperature", { temperature: "hot" }],
@@ -382,6 +418,12 @@ describe("refusals", () => {
     const error = refusalOf(members);
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
+  });
+
+  test("a body of over 100,000 values is refused, wherever they are", () => {
+    const many = Array(100_001).fill(0);
+    expect(refusalOf({ metadata: { many } })).toMatchObject({ kind: "wrong_shape" });
+    expect(refusalOf(block({ ...call, input: { many } }, "assistant")).kind).toBe("wrong_shape");
   });
 
   test("a call is the assistant's and a result the user's", () => {

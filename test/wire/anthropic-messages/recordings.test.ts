@@ -9,10 +9,10 @@ import { readReply } from "../../../src/wire/anthropic-messages/read-reply.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
 import { printSse } from "../../../src/wire/sse.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";
-import { eventsOf, requestOf } from "../play.ts";
+import { eventsOf, headOf, requestOf } from "../play.ts";
 
 const request = requestOf(anthropicMessages, { thinking: { type: "enabled", budget_tokens: 1024 } });
-const HEAD = { request, id: "abc1", createdAtS: 1, inputTokens: 33 };
+const HEAD = headOf(request, { id: "abc1", createdAtS: 1, inputTokens: 33 });
 
 const ours = (form: "whole" | "streamed") =>
   recordings(form).filter(({ protocol }) => protocol === "anthropic");
@@ -28,7 +28,7 @@ function printStream(reply: readonly ChatEvent[]): string {
   const printer = printEvents(HEAD);
   const { finish, usage } = collectReply(reply);
   const isOutput = (event: ChatEvent): event is OutputEvent =>
-    event.kind !== "finish" && event.kind !== "usage";
+    event.kind !== "finish" && event.kind !== "usage" && event.kind !== "began";
   return reply.filter(isOutput).map(printer.print).join("") + printer.end(finish, usage);
 }
 

@@ -160,7 +160,7 @@ const body = fc
         messages,
         system: fc.oneof(words, fc.array(text, { maxLength: 2 })),
         stop_sequences: fc.array(words, { maxLength: 2 }),
-        metadata: name.map((user_id) => ({ user_id })),
+        metadata: name.filter((each) => /[a-z]/i.test(each)).map((user_id) => ({ user_id })),
         output_format: objectSchema.map((each) => ({ type: "json_schema", schema: each })),
       },
       { requiredKeys: ["messages"] },

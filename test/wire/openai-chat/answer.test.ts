@@ -4,13 +4,13 @@ import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../s
 import type { ChatReply, ReplyBlock } from "../../../src/domain/chat-reply.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
 import type { ReplyHead } from "../../../src/wire/ends.ts";
-import { printStream } from "../../../src/wire/openai-chat/print-events.ts";
-import { printWhole } from "../../../src/wire/openai-chat/print-reply.ts";
+import { printEvents } from "../../../src/wire/openai-chat/print-events.ts";
+import { printReply } from "../../../src/wire/openai-chat/print-reply.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import { readStream } from "../../../src/wire/openai-chat/read-events.ts";
-import { readWhole } from "../../../src/wire/openai-chat/read-reply.ts";
+import { readEvents } from "../../../src/wire/openai-chat/read-events.ts";
+import { readReply } from "../../../src/wire/openai-chat/read-reply.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";
-import { eventsOf, requestOf } from "../play.ts";
+import { eventsOf, headOf as replyHeadOf, requestOf } from "../play.ts";
 
 const ASKS_USAGE = { stream_options: { include_usage: true } };
 const HIDES = { reasoning: { exclude: true } };
@@ -45,7 +45,7 @@ function finishOf(reason: FinishEvent["reason"]): FinishEvent {
 }
 
 function headOf(members: object = {}): ReplyHead {
-  return { request: requestOf(openaiChat, members), id: "abc", createdAtS: 7, inputTokens: 1 };
+  return replyHeadOf(requestOf(openaiChat, members));
 }
 
 const text = (said: string): OutputEvent => ({ kind: "text", text: said });
@@ -61,9 +61,13 @@ interface Said {
   readonly members?: object;
 }
 
+function isOutput(event: ChatEvent): event is OutputEvent {
+  return event.kind !== "finish" && event.kind !== "usage" && event.kind !== "began";
+}
+
 /** The stream that a client would get. */
 function stream({ events, finish = STOP, usage, members = {} }: Said): string {
-  const printer = printStream(headOf(members));
+  const printer = printEvents(headOf(members));
   return events.map((event) => printer.print(event)).join("") + printer.end(finish, usage);
 }
 
@@ -80,7 +84,7 @@ function deltasOf(said: Said) {
 /** The body that a client would get. */
 function whole({ events, finish = STOP, usage, members = {} }: Said) {
   const all: ChatEvent[] = [...events, finish, ...(usage ? [usage] : [])];
-  return JSON.parse(printWhole(headOf(members), collectReply(all)));
+  return JSON.parse(printReply(headOf(members), collectReply(all)));
 }
 
 describe("a stream", () => {
@@ -99,7 +103,7 @@ describe("a stream", () => {
   });
 
   test("says nothing for nothing, and the role even then", () => {
-    expect(printStream(headOf()).print(text(""))).toBe("");
+    expect(printEvents(headOf()).print(text(""))).toBe("");
     expect(deltasOf({ events: [text(""), input(0, "")] })).toEqual([
       { role: "assistant", content: "", refusal: null },
       {},
@@ -158,6 +162,15 @@ describe("a stream", () => {
     expect(call.tool_calls[0].id).toBe("call_abc_0");
   });
 
+  test("a call with the id of another gets one of ours", () => {
+    const events = [begin(0, "a"), begin(1, "a"), begin(2, "b"), begin(3, "b")];
+    const ids = ["a", "call_abc_1", "b", "call_abc_3"];
+    const begun = deltasOf({ events }).flatMap(({ tool_calls: calls = [] }) => calls);
+    expect(begun.flatMap(({ id }: { id?: string }) => id ?? [])).toEqual(ids);
+    const { message } = whole({ events }).choices[0];
+    expect(message.tool_calls.map(({ id }: { id: string }) => id)).toEqual(ids);
+  });
+
   test("case 42: a refusal goes out as one, and so does a filter's finish", () => {
     const said = { events: [{ kind: "refusal", text: "No" } as const], finish: finishOf("content_filter") };
     expect(deltasOf(said)[1]).toEqual({ refusal: "No" });
@@ -191,7 +204,7 @@ describe("a stream", () => {
 
   test("reasoning stays out for those who want none", () => {
     const events = [reasoning("hm"), seal("s")];
-    const printer = printStream(headOf(HIDES));
+    const printer = printEvents(headOf(HIDES));
     expect(events.map((event) => printer.print(event))).toEqual(["", ""]);
     expect(whole({ events, members: HIDES }).choices[0].message).toEqual({
       role: "assistant",
@@ -272,7 +285,7 @@ describe("a whole answer", () => {
   test("its reasoning comes back in the next request as it was sealed", () => {
     const redacted: OutputEvent = { kind: "redacted_reasoning", data: "xyz" };
     const { message } = whole({ events: [reasoning("h"), seal("s"), redacted, text("a")] }).choices[0];
-    const [, turn] = requestOf(openaiChat, { messages: [{ role: "user" }, message] }).chat().turns;
+    const [, turn] = requestOf(openaiChat, { messages: [{ role: "user" }, message] }).readChat().turns;
     expect(turn?.parts as unknown).toEqual([
       { kind: "reasoning", text: "h", signature: "s", redacted: undefined },
       { kind: "reasoning", text: "", signature: undefined, redacted: "xyz" },
@@ -283,7 +296,7 @@ describe("a whole answer", () => {
 
 /** What our own reader makes of what was printed. */
 function readBack(printed: string): readonly ChatEvent[] {
-  const reader = readStream();
+  const reader = readEvents();
   return eventsOf(printed).flatMap((event) => reader.read(event));
 }
 
@@ -317,7 +330,7 @@ describe("what was printed", () => {
         const usage = { ...USAGE, usage: { ...USAGE.usage, cacheWriteTokens: 3, cacheWrite1hTokens: 0 } };
         const all: ChatEvent[] = [...events, ended, usage];
         expect(readBack(stream({ events, finish: ended, usage, members: ASKS_USAGE }))).toEqual(all);
-        const reply = collectReply(readWhole(printWhole(headOf(), collectReply(all))));
+        const reply = collectReply(readReply(printReply(headOf(), collectReply(all))));
         expect(kindsApart(reply)).toEqual(kindsApart(collectReply(all)));
         expect(reply).toMatchObject({ finish: ended, usage });
       }),
@@ -372,7 +385,7 @@ describe.skipIf(!hasRecordings)("recordings of hosts", () => {
 
   test.each(ofOpenai("streamed").map(({ name }) => name))("%s is read and printed without loss", (name) => {
     const events = streamedOf(name);
-    const output = events.filter((event) => event.kind !== "finish" && event.kind !== "usage");
+    const output = events.filter(isOutput);
     const { finish, usage, blocks } = collectReply(events);
     expect(blocks.length).toBeGreaterThan(0);
     const printed = stream({ events: output, finish, members: ASKS_USAGE, ...(usage && { usage }) });
@@ -387,6 +400,6 @@ describe.skipIf(!hasRecordings)("recordings of hosts", () => {
   );
 
   test.each(both.map(({ name }) => name))("%s has the same shape streamed and whole", (name) => {
-    expect(shapeOf(readWhole(recordedBody(name)))).toEqual(shapeOf(streamedOf(name)));
+    expect(shapeOf(readReply(recordedBody(name)))).toEqual(shapeOf(streamedOf(name)));
   });
 });

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
-import { readStream } from "../../../src/wire/openai-chat/read-events.ts";
-import { readWhole } from "../../../src/wire/openai-chat/read-reply.ts";
+import { readEvents } from "../../../src/wire/openai-chat/read-events.ts";
+import { readReply } from "../../../src/wire/openai-chat/read-reply.ts";
 import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
 import { eventsOf } from "../play.ts";
 
@@ -31,7 +31,7 @@ const STOP = chunk({}, "stop");
 
 /** Everything that a stream comes to. */
 function read(stream: string): readonly ChatEvent[] {
-  const reader = readStream();
+  const reader = readEvents();
   return eventsOf(stream).flatMap((event) => reader.read(event));
 }
 
@@ -43,7 +43,7 @@ function outputOf(...deltas: object[]): readonly ChatEvent[] {
 /** The same of a whole message. */
 function outputOfWhole(message: object): readonly ChatEvent[] {
   const choices = [{ index: 0, message, finish_reason: "stop" }];
-  return readWhole(JSON.stringify({ id: "answer-1", choices })).slice(0, -1);
+  return readReply(JSON.stringify({ id: "answer-1", choices })).slice(0, -1);
 }
 
 function faultOf(run: () => unknown): unknown {
@@ -78,7 +78,7 @@ describe("a stream", () => {
   });
 
   test("is finished at its finish and done at its end mark", () => {
-    const reader = readStream();
+    const reader = readEvents();
     const states = eventsOf(ROLE + STOP + DONE + STOP).map((event) => {
       const events = reader.read(event);
       return { events: events.length, finished: reader.finished, done: reader.done };
@@ -145,14 +145,14 @@ describe("finish reasons", () => {
 
   test.each(["error", "abort", 7, {}])("case 28: %j is a fault", (said) => {
     expect(() => read(ROLE + chunk({}, said))).toThrow(UpstreamFault);
-    expect(() => readWhole(JSON.stringify({ choices: [{ message: {}, finish_reason: said }] }))).toThrow(
+    expect(() => readReply(JSON.stringify({ choices: [{ message: {}, finish_reason: said }] }))).toThrow(
       UpstreamFault,
     );
   });
 
   test("case 29: an end without one is a fault", () => {
     expect(() => read(ROLE + chunk({ content: "a" }) + DONE)).toThrow(UpstreamFault);
-    expect(() => readWhole(JSON.stringify({ choices: [{ message: { content: "a" } }] }))).toThrow(
+    expect(() => readReply(JSON.stringify({ choices: [{ message: { content: "a" } }] }))).toThrow(
       UpstreamFault,
     );
   });
@@ -169,6 +169,21 @@ describe("words", () => {
     ["text", { content: "a" }, [text("a")]],
     ["nothing", { content: "", refusal: null, tool_calls: [] }, []],
     ["text in parts", { content: [{ type: "text", text: "a" }] }, [text("a")]],
+    [
+      "text in parts of a kind that we do not know",
+      { content: [{ type: "output_text", text: "a" }, { text: "b" }, { type: "image", text: 7 }] },
+      [text("ab")],
+    ],
+    [
+      "reasoning under each of its names",
+      {
+        content: ["thinking", "reasoning", "reasoning.text", "reasoning_text", "thought"].map((type, at) => ({
+          type,
+          text: `${at}`,
+        })),
+      },
+      [reasoning("01234")],
+    ],
     ["a refusal", { content: null, refusal: "No" }, [{ kind: "refusal", text: "No" }]],
     ["reasoning", { reasoning_content: "hm" }, [reasoning("hm")]],
     ["reasoning under its other name", { reasoning: "hm" }, [reasoning("hm")]],
@@ -358,7 +373,7 @@ describe("faults", () => {
     ["a call that is none", '{"choices":[{"message":{"tool_calls":[7]},"finish_reason":"stop"}]}'],
     ["five million values", `{"choices":[${"0,".repeat(5_000_000)}0]}`],
   ])("a whole answer: %s", (_, body) => {
-    const fault = faultOf(() => readWhole(body));
+    const fault = faultOf(() => readReply(body));
     expect(fault).toBeInstanceOf(UpstreamFault);
     expect(`${fault} ${JSON.stringify(fault)}`).not.toContain("canary");
   });
@@ -389,5 +404,27 @@ describe("fixtures", () => {
       { kind: "reasoning", text: "Two and two.", signature: undefined },
       { kind: "text", text: "Four" },
     ]);
+  });
+});
+
+describe("an answer of too many pieces is a fault:", () => {
+  const alternating = (count: number) =>
+    Array.from({ length: count }, (_, at) => (at % 2 === 0 ? { reasoning: "a" } : { content: "b" }));
+  const sealed = { type: "reasoning.encrypted", data: "x" };
+  const fragment = { index: 0, function: { name: "f", arguments: "1" } };
+  const times = (count: number, value: object) => Array.from({ length: count }, () => value);
+
+  test("words of ever other kinds", () => {
+    expect(outputOf(...alternating(10_000))).toHaveLength(10_000);
+    expect(faultOf(() => outputOf(...alternating(10_001)))).toBeInstanceOf(UpstreamFault);
+  });
+
+  test.each([
+    ["sealed reasoning", { reasoning_details: times(10_001, sealed) }],
+    ["pieces of reasoning", { reasoning_details: times(10_001, { type: "reasoning.text", text: "a" }) }],
+    ["calls", { tool_calls: times(10_001, fragment) }],
+  ])("%s", (_, message) => {
+    expect(faultOf(() => outputOf(message))).toBeInstanceOf(UpstreamFault);
+    expect(faultOf(() => outputOfWhole(message))).toBeInstanceOf(UpstreamFault);
   });
 });

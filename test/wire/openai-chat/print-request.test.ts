@@ -120,8 +120,15 @@ describe("the body", () => {
     expect(Object.keys(print(sampling, EFFORT))).not.toContain("top_p");
   });
 
-  test("has four stop sequences at most", () => {
-    expect(print({ stopSequences: ["a", "b", "c", "d", "e"] }).stop).toEqual(["a", "b", "c", "d"]);
+  test("a tool of any object says that it has no members, as hosts want", () => {
+    const [tool] = chatOf({ tools: [{ ...TOOL, schema: { type: "object" } }] }).tools;
+    const printed = print({ tools: tool ? [tool] : [] });
+    expect(printed.tools).toMatchObject([{ function: { parameters: { type: "object", properties: {} } } }]);
+  });
+
+  test("has four stop sequences at most, and cannot say a fifth", () => {
+    expect(print({ stopSequences: ["a", "b", "c", "d"] }).stop).toEqual(["a", "b", "c", "d"]);
+    expect(findUntranslatable(chatOf({ stopSequences: ["a", "b", "c", "d", "e"] }))).toBe("stop_sequences");
   });
 
   test("case 74: names an opaque user, and hashes what is long or no name", () => {
@@ -129,6 +136,7 @@ describe("the body", () => {
     const long = print({ endUser: JSON.stringify({ device_id: "d".repeat(64), session: 1 }) }).user;
     expect(long).toMatch(/^[0-9a-f]{32}$/);
     expect(print({ endUser: "a@b.example" }).user).toMatch(/^[0-9a-f]{32}$/);
+    expect(print({ endUser: "+49-170-1234567" }).user).toMatch(/^[0-9a-f]{32}$/);
     expect(print({ endUser: "a@b.example" }).user).not.toBe(long);
   });
 });
@@ -166,6 +174,24 @@ describe("turns", () => {
     ]);
   });
 
+  test("what the system says between calls and their results stands behind those", () => {
+    const [, , ...messages] = messagesOf(
+      say("user", text("hi")),
+      say("assistant", call("a"), call("b")),
+      say("system", text("note")),
+      say("user", result("a", text("1"))),
+      say("system", text("and")),
+      say("user", result("b", text("2")), text("ho")),
+    );
+    expect(messages).toEqual([
+      { role: "tool", tool_call_id: "a", content: "1" },
+      { role: "tool", tool_call_id: "b", content: "2" },
+      { role: "system", content: "note" },
+      { role: "system", content: "and" },
+      { role: "user", content: "ho" },
+    ]);
+  });
+
   test("results of several turns in a row stand together before the users' words", () => {
     const turns = [say("user", text("x"), result("a", IMAGE)), say("user", result("b", text("2")))];
     expect(messagesOf(say("assistant", call("a"), call("b")), ...turns).slice(1)).toEqual([
@@ -187,6 +213,7 @@ describe("turns", () => {
       { role: "tool", tool_call_id: "a", content: "Error: no" },
       { role: "tool", tool_call_id: "b", content: "" },
     ]);
+    expect(messagesOf(say("user", result("a", text(""))))[0].content).toBe("");
   });
 
   test("an assistant's texts are one, and none beside calls alone", () => {
@@ -225,16 +252,24 @@ describe("turns", () => {
   test("a PDF is a file, and a text document a text under its name", () => {
     const pdf = document({ kind: "inline", mediaType: "application/pdf", data: "aGk=" });
     const note = document({ kind: "text", text: "one" }, "note.txt");
-    const inlineNote = document({ kind: "inline", mediaType: "text/plain", data: "aGk=" });
-    expect(messagesOf(say("user", pdf, note, inlineNote))[0].content).toEqual([
+    expect(messagesOf(say("user", pdf, note))[0].content).toEqual([
       {
         type: "file",
         file: { filename: "document.pdf", file_data: "data:application/pdf;base64,aGk=" },
       },
       { type: "text", text: "note.txt:\none" },
-      { type: "text", text: "hi" },
     ]);
     expect(messagesOf(say("user", note))[0].content).toBe("note.txt:\none");
+  });
+
+  test("a file that is neither PDF nor text is named", () => {
+    const find = (mediaType: string) =>
+      findUntranslatable(
+        chatOf({ turns: [say("user", document({ kind: "inline", mediaType, data: "aGk=" }))] }),
+      );
+    expect(find("application/pdf")).toBeUndefined();
+    expect(find("application/zip")).toBe("messages[0].content[2]");
+    expect(find("image/png")).toBe("messages[0].content[2]");
   });
 
   test("a document that only its address is known of is named, wherever it stands", () => {
@@ -243,6 +278,44 @@ describe("turns", () => {
     expect(findUntranslatable(chatOf({ turns: [say("user", text("a"), remote)] }))).toBe(remote.path);
     const given = say("user", result("a", text("x"), remote));
     expect(findUntranslatable(chatOf({ turns: [say("user"), given] }))).toBe(remote.path);
+  });
+});
+
+describe("cache marks", () => {
+  const plain = (said: string): TextPart => ({ kind: "text", text: said, cache: undefined });
+  const marked = (said: string, ttl?: "1h") => ({
+    type: "text",
+    text: said,
+    cache_control: { type: "ephemeral", ...(ttl && { ttl }) },
+  });
+  const turns = [
+    say("system", plain("a"), { ...plain("b"), cache: { ttl: undefined } }),
+    say("user", plain("x"), plain("y"), { ...plain(""), cache: { ttl: "1h" } }),
+    say("assistant", { ...plain("so"), cache: { ttl: "1h" } }, call("a"), call("b")),
+    say("user", { ...result("a", plain("1"), plain("2")), cache: { ttl: "1h" } }),
+    say("user", result("b", { ...plain("3"), cache: { ttl: "1h" } }), {
+      ...plain("z"),
+      cache: { ttl: "1h" },
+    }),
+  ];
+
+  test.each(["budget", "adaptive"] as const)("go on to Claude behind a host of chat (%s)", (reasoning) => {
+    const body = print({ turns, tools: [TOOL] }, { traits: { reasoning, sampling: true } });
+    expect(body.messages.map(({ content }: { content: unknown }) => content)).toEqual([
+      [{ type: "text", text: "a" }, marked("b")],
+      "x\n\ny\n\n",
+      [marked("so", "1h")],
+      [marked("1\n\n2", "1h")],
+      [marked("3", "1h")],
+      [marked("z", "1h")],
+    ]);
+    expect(body.tools[0].cache_control).toEqual({ type: "ephemeral", ttl: "1h" });
+  });
+
+  test.each(["none", "effort"] as const)("are dropped for any other model (%s)", (reasoning) => {
+    const body = print({ turns, tools: [TOOL] }, { traits: { reasoning, sampling: true } });
+    expect(JSON.stringify(body)).not.toContain("cache_control");
+    for (const { content } of body.messages) expect(typeof content).toBe("string");
   });
 });
 

@@ -5,6 +5,8 @@ import { readChatRequest } from "../../../src/wire/openai-chat/read-request.ts";
 
 const HI = { role: "user", content: "hi" };
 const PNG = "data:image/png;base64,aGk=";
+/** Longer by one than a name may be. */
+const LONG_NAME = "n".repeat(257);
 const WEATHER = { type: "function", function: { name: "weather", description: "Looks out", strict: true } };
 
 function read(members: object): ChatRequest {
@@ -100,11 +102,22 @@ describe("turns", () => {
     expect(turn?.parts as unknown).toEqual([called("a", "f", '{"a":[1]}')]);
   });
 
-  test("arguments of millions of values are refused, though each call has fewer", () => {
-    const call = { id: "a", function: { name: "f", arguments: `{"a":[${"0,".repeat(300_000)}0]}` } };
-    expect(refusalOfMessages({ role: "assistant", tool_calls: [call, call, call, call] })).toBe(
-      "wrong_shape messages[0].tool_calls[3].function.arguments",
+  test("arguments share the values that a whole body may have", () => {
+    const call = { id: "a", function: { name: "f", arguments: `{"a":[${"0,".repeat(40_000)}0]}` } };
+    const spoken = { role: "user", content: Array(30_000).fill(0) };
+    expect(refusalOfMessages({ role: "assistant", tool_calls: [call, call, call] })).toBe(
+      "wrong_shape messages[0].tool_calls[2].function.arguments",
     );
+    expect(refusalOfMessages({ role: "assistant", tool_calls: [call, call] }, spoken)).toBe(
+      "wrong_shape messages[0].tool_calls[1].function.arguments",
+    );
+  });
+
+  test("a body of over 100,000 values is refused, wherever they are", () => {
+    const many = Array(100_001).fill(0);
+    expect(refusalOf({ metadata: { many } })).toBe("wrong_shape undefined");
+    expect(refusalOf({ tools: Array(50_001).fill({ a: 1 }) })).toBe("wrong_shape undefined");
+    expect(() => read({ metadata: { many: many.slice(0, 90_000) } })).not.toThrow();
   });
 
   test.each([[null], [""], [undefined], [[]], [[{ type: "text", text: "" }]]])(
@@ -115,21 +128,6 @@ describe("turns", () => {
       expect(turn?.parts as unknown).toEqual([called("a", "f", "{}")]);
     },
   );
-
-  test("an old function call and its result meet under an id of ours", () => {
-    const turns = turnsOf(
-      HI,
-      { role: "assistant", content: null, function_call: { name: "f", arguments: "" } },
-      { role: "function", name: "f", content: "1" },
-    );
-    expect(turns.slice(1) as unknown).toEqual([
-      { role: "assistant", parts: [called("call_function_1", "f", "{}")] },
-      { role: "user", parts: [gaveBack("call_function_1", text("1"))] },
-    ]);
-    expect(refusalOfMessages({ role: "function", name: "g", content: "1" })).toBe(
-      "wrong_shape messages[0].name",
-    );
-  });
 
   test("a refusal is what the assistant said", () => {
     const [turn] = turnsOf({
@@ -160,7 +158,12 @@ describe("turns", () => {
       { role: "assistant", tool_calls: [{ id: "a", type: "custom", custom: { name: "f", input: "x" } }] },
       "untranslatable messages[0].tool_calls[0].type",
     ],
-    [{ role: "assistant", function_call: "f" }, "wrong_shape messages[0].function_call"],
+    [{ role: "assistant", function_call: { name: "f" } }, "untranslatable messages[0].function_call"],
+    [{ role: "function", name: "f", content: "1" }, "untranslatable messages[0].role"],
+    [
+      { role: "assistant", tool_calls: [{ id: "a", function: { name: LONG_NAME } }] },
+      "wrong_shape messages[0].tool_calls[0].function.name",
+    ],
     [{ role: "user", content: ["x"] }, "wrong_shape messages[0].content[0]"],
     [{ role: "user", content: [{ type: "text" }] }, "wrong_shape messages[0].content[0].text"],
     [{ role: "user", content: [{ type: "__proto__" }] }, "untranslatable messages[0].content[0].type"],
@@ -346,12 +349,6 @@ describe("tools", () => {
     ]);
   });
 
-  test("in the old form are the same", () => {
-    const { tools, toolChoice } = read({ functions: [{ name: "f" }], function_call: { name: "f" } });
-    expect(tools.map(({ name }) => name)).toEqual(["f"]);
-    expect(toolChoice).toEqual({ kind: "tool", name: "f" });
-  });
-
   test.each<[unknown, ChatRequest["toolChoice"]]>([
     [undefined, undefined],
     [null, undefined],
@@ -393,8 +390,23 @@ describe("tools", () => {
     ["no name", { tools: [{ function: { name: 7 } }] }, "wrong_shape tools[0].function.name"],
     [
       "a list of parameters",
-      { functions: [{ name: "f", parameters: [] }] },
-      "wrong_shape functions[0].parameters",
+      { tools: [{ function: { name: "f", parameters: [] } }] },
+      "wrong_shape tools[0].function.parameters",
+    ],
+    [
+      "a name without end",
+      { tools: [{ function: { name: LONG_NAME } }] },
+      "wrong_shape tools[0].function.name",
+    ],
+    [
+      "a choice without end",
+      { tools: [WEATHER], tool_choice: { type: "function", function: { name: LONG_NAME } } },
+      "wrong_shape tool_choice.function.name",
+    ],
+    [
+      "an allowed name without end",
+      { tool_choice: { type: "allowed_tools", allowed_tools: { tools: [{ name: LONG_NAME }] } } },
+      "wrong_shape tool_choice.allowed_tools.tools[0].name",
     ],
     ["an unknown choice", { tools: [WEATHER], tool_choice: "maybe" }, "wrong_shape tool_choice"],
     [
@@ -474,6 +486,8 @@ describe("settings", () => {
     [{ audio: { voice: "alloy" } }, "untranslatable audio"],
     [{ web_search_options: {} }, "untranslatable web_search_options"],
     [{ plugins: [{ id: "web" }] }, "untranslatable plugins"],
+    [{ functions: [{ name: "f" }], function_call: "auto" }, "untranslatable functions"],
+    [{ function_call: { name: "f" } }, "untranslatable function_call"],
     [{ response_format: { type: "grammar" } }, "untranslatable response_format.type"],
     [{ response_format: "json" }, "wrong_shape response_format"],
     [{ response_format: { type: "json_schema" } }, "wrong_shape response_format.json_schema"],
@@ -511,6 +525,8 @@ describe("settings", () => {
       prompt_cache_key: "k",
       prediction: { type: "content", content: "x" },
       plugins: [],
+      functions: [],
+      function_call: "none",
       modalities: ["text"],
       audio: null,
       made_up: { a: 1 },

@@ -111,7 +111,7 @@ const settings = fc.record(
     stop: fc.oneof(said, fc.array(said, { maxLength: 4 })),
     temperature: fc.double({ min: 0, max: 2, noNaN: true }),
     top_p: fc.double({ min: 0, max: 1, noNaN: true }),
-    user: word,
+    user: word.filter((name) => /[a-z]/i.test(name)),
   },
   { requiredKeys: [] },
 );

@@ -159,7 +159,13 @@ describe("the size of the input", () => {
 
   test("is the bytes of the body in UTF-8", () => {
     const text = '{"model":"m","messages":[{"role":"user","content":"грüße 𝄞"}]}';
-    const input = { textBytes: Buffer.byteLength(text), images: 0, unbounded: false, serverTools: false };
+    const input = {
+      textBytes: Buffer.byteLength(text),
+      images: 0,
+      mediaBytes: 0,
+      unbounded: false,
+      serverTools: false,
+    };
     expect(openaiChat.parseRequest(text).input).toEqual(input);
   });
 

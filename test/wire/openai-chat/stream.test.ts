@@ -137,6 +137,11 @@ describe("what a chunk means", () => {
       { content: [{ type: "text", text: "Hi" }] },
       { isOutput: true, isReadable: true, generated: "Hi" },
     ],
+    [
+      "text in parts of a kind that we do not know",
+      { content: [{ type: "output_text", text: "Hi" }, { text: "Ho" }] },
+      { isOutput: true, isReadable: true, generated: "HiHo" },
+    ],
     ["a refusal", { refusal: "No" }, { isOutput: true, isReadable: true, generated: "No" }],
     ["empty reasoning", { reasoning_content: "" }, { isOutput: false, isReadable: false, generated: "" }],
     ["no tool calls", { tool_calls: [] }, { isOutput: false, isReadable: false, generated: "" }],

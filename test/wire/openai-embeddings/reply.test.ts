@@ -53,19 +53,41 @@ describe("readWhole", () => {
     ["a vector that is none", bodyOf({ canary: 1 })],
     ["brackets without end", `{"data":${"[".repeat(100_000)}`],
     ["millions of brackets", `{"data":${"[".repeat(5_000_000)}`],
+    ["a vector of texts", bodyOf(["canary"])],
+    ["a vector whose end is missing", '{"data":[{"embedding":[1}]}'],
+    ["an entry whose end is missing", '{"data":[{"embedding":[1]]}'],
+    ["a list whose end is missing", '{"data":[{"embedding":[1]},'],
+    ["a list with nothing behind a comma", '{"data":[{"embedding":[1]},]}'],
+    ["an answer that is cut behind its vectors", '{"data":[{"embedding":[1]}],"usage":{'],
+    ["a text that never ends", '{"data":[{"embedding":"canary'],
+    [
+      "more entries than anyone asks for",
+      `{"data":[${'{"embedding":[1]},'.repeat(200_000)}{"embedding":[1]}]}`,
+    ],
     ["millions of lists", `{"data":[${"[],".repeat(4_200_000)}[]]}`],
   ])("%s is a fault, and says nothing of what the upstream said", (_, text) => {
     expect(() => read(text)).toThrow(UpstreamFault);
     expect(() => read(text)).not.toThrow(/canary/);
   });
 
-  test("takes as many numbers as prompts may have, which is more than any other answer has", () => {
-    const prompts = 1_100;
-    const data = `{"embedding":[${"1,".repeat(4_000)}1]},`.repeat(prompts);
-    const text = `{"data":[${data.slice(0, -1)}]}`;
-    const request = requestOf(Array.from({ length: prompts }, () => "a"));
-    expect(openaiEmbeddings.readWhole(request, text).isReadable).toBe(true);
-    expect(() => read(text)).toThrow(UpstreamFault);
+  test("takes millions of numbers without reading them", () => {
+    const data = Array.from({ length: 1_000 }, () => `{"embedding":[${"1,".repeat(4_000)}1]}`).join();
+    const frame = (model: string) => `{"data":[${data}],"model":"${model}","usage":{"prompt_tokens":3}}`;
+    const reply = read(frame("theirs"));
+    expect(reply.usage).toEqual({ ...NO_USAGE, inputTokens: 3 });
+    expect(reply.text === frame("asked")).toBe(true);
+  });
+
+  test("takes lists of vectors, brackets in texts, and spaces anywhere", () => {
+    const text =
+      '{ "data" : [ { "x" : "]}" , "embedding" : [ [ 1 , 2 ] , [ 3 ] ] } , { "embedding" : " a]" } ] }';
+    expect(read(text).text).toBe(`${text.slice(0, -2)},"model":"asked" }`);
+  });
+
+  test("passes one list where there are several, the one that was looked at", () => {
+    const { text } = read('{"data":[{"embedding":[1]}],"data":["canary"],"model":"theirs"}');
+    expect(JSON.parse(text)).toEqual({ data: [{ embedding: [1] }], model: "asked" });
+    expect(text).not.toContain("canary");
   });
 
   test.skipIf(!hasRecordings)("reads what OpenAI answers", () => {

@@ -5,7 +5,7 @@ import { collectReply } from "../../../src/wire/collect-reply.ts";
 import type { ReplyHead } from "../../../src/wire/ends.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { isSeal, printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
-import { eventsOf } from "../play.ts";
+import { eventsOf, headOf as replyHeadOf } from "../play.ts";
 
 const CUSTOM = [{ type: "custom", name: "patch" }];
 const SPACE = [{ type: "namespace", name: "space", tools: [{ type: "function", name: "go" }] }];
@@ -17,7 +17,7 @@ type Json = Record<string, unknown>;
 function headOf(members: object = {}): ReplyHead {
   const text = JSON.stringify({ model: "asked", input: "hi", ...members });
   const request = openaiResponses.parseRequest(text);
-  return { request, id: "abc", createdAtS: 1_790_000_000, inputTokens: 5 };
+  return replyHeadOf(request, { createdAtS: 1_790_000_000, inputTokens: 5 });
 }
 
 function end(): NonNullable<typeof openaiResponses.client> {
@@ -299,7 +299,7 @@ describe("items", () => {
     const result = { type: "function_call_output", call_id: "call_0", output: "x" };
     const back = openaiResponses
       .parseRequest(JSON.stringify({ model: "m", input: [...items, result] }))
-      .chat();
+      .readChat();
     expect(back.turns[0]?.parts).toMatchObject([
       { kind: "reasoning", text: "hm", signature: "sig" },
       { kind: "reasoning", redacted: "secret" },
@@ -330,8 +330,28 @@ describe("items", () => {
 
   test("a call without an id gets one", () => {
     expect(outputOf([{ kind: "tool_call", call: 0, id: "", name: "f" }])).toMatchObject([
-      { call_id: "call_fc_abc_0" },
+      { call_id: "call_abc_0" },
     ]);
+  });
+
+  test("a call with the id of another gets one of its own", () => {
+    const said = [0, 1, 2].map(
+      (number): OutputEvent => ({ kind: "tool_call", call: number, id: "c", name: "f" }),
+    );
+    expect(outputOf(said)).toMatchObject([
+      { call_id: "c" },
+      { call_id: "call_abc_1" },
+      { call_id: "call_abc_2" },
+    ]);
+  });
+
+  test("nothing is said while nothing is shown", () => {
+    const printer = end().printStream(headOf());
+    expect(printer.print(think("hm"))).toBe("");
+    expect(printer.print({ kind: "reasoning_seal", signature: "x" })).toBe("");
+    expect(
+      typesOf(eventsOf(printer.print(say("a"))).map(({ data }) => JSON.parse(data))).slice(0, 3),
+    ).toEqual(["created", "in_progress", "output_item.added"]);
   });
 });
 

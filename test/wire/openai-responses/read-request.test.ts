@@ -4,12 +4,14 @@ import { GatewayError } from "../../../src/errors.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
 
+/** Longer by one than a name may be. */
+const LONG_NAME = "n".repeat(257);
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const PDF = "data:application/pdf;base64,JVBERi0xLjQ=";
 const TEXT = `data:text/plain;charset=utf-8;base64,${Buffer.from("Grüße").toString("base64")}`;
 
 function read(members: object = {}): ChatRequest {
-  return openaiResponses.parseRequest(JSON.stringify({ model: "m", input: "hi", ...members })).chat();
+  return openaiResponses.parseRequest(JSON.stringify({ model: "m", input: "hi", ...members })).readChat();
 }
 
 function refusalOf(members: object): GatewayError {
@@ -144,6 +146,31 @@ describe("turns", () => {
     ]);
   });
 
+  test.each<[string, string]>([
+    ["millions of values", `{"text":"a","signature":"b","x":[${"[],".repeat(1000)}[]]}`],
+    ["brackets within brackets", `${"[".repeat(1000)}${"]".repeat(1000)}`],
+    ["more members than a seal has", `{"text":"a","signature":"b"${',"c":1'.repeat(10)}}`],
+  ])("a seal of %s is not opened", (_, inside) => {
+    const seal = `tgr1_${Buffer.from(inside).toString("base64url")}`;
+    expect(read({ input: [user("hi"), { type: "reasoning", encrypted_content: seal }] }).turns).toHaveLength(
+      1,
+    );
+  });
+
+  test("a seal of more than anyone reasons is not opened", () => {
+    const seal = (chars: number) => printSeal({ text: "a".repeat(chars), signature: "s" });
+    const turnsOf = (encrypted_content: string) =>
+      read({ input: [user("hi"), { type: "reasoning", encrypted_content }] }).turns;
+    expect(turnsOf(seal(1_000_000))).toHaveLength(2);
+    expect(turnsOf(seal(7_000_000))).toHaveLength(1);
+  });
+
+  test("a body of over 100,000 values is refused, those inside of arguments included", () => {
+    expect(refusalOf({ metadata: { many: Array(100_001).fill(0) } }).kind).toBe("wrong_shape");
+    const input = [1, 2, 3].map((id) => call(`c${id}`, `{"a":[${"0,".repeat(40_000)}0]}`));
+    expect(refusalOf({ input }).publicMessage).toEndWith(": input[2].arguments");
+  });
+
   test("a call of a tool that takes any text has that text as its input", () => {
     const input = [
       { type: "custom_tool_call", call_id: "a", name: "apply_patch", input: "*** Begin\n" },
@@ -220,6 +247,8 @@ describe("turns", () => {
     ["an image without an address", user([{ type: "input_image" }]), "input[0].content[0].image_url"],
     ["a call without an id", { type: "function_call", name: "f" }, "input[0].call_id"],
     ["a call without a name", { type: "function_call", call_id: "a" }, "input[0].name"],
+    ["a call with a name without end", { ...call("a"), name: LONG_NAME }, "input[0].name"],
+    ["a call in a namespace without end", { ...call("a"), namespace: LONG_NAME }, "input[0].name"],
     ["a result without an id", { type: "function_call_output", output: "x" }, "input[0].call_id"],
     ["a result that is an object", output("a", {}), "input[0].output"],
     [
@@ -314,6 +343,13 @@ describe("tools", () => {
     ["a tool without a name", { type: "function" }, "tools[0].name"],
     ["parameters that are a list", { ...look, parameters: [] }, "tools[0].parameters"],
     ["a namespace without tools", { type: "namespace", name: "n" }, "tools[0].tools"],
+    ["a name without end", { ...look, name: LONG_NAME }, "tools[0].name"],
+    ["a namespace whose name has no end", { type: "namespace", name: LONG_NAME, tools: [] }, "tools[0].name"],
+    [
+      "a tool whose name is too long with that of its namespace",
+      { type: "namespace", name: "n".repeat(200), tools: [{ ...look, name: "f".repeat(55) }] },
+      "tools[0].tools[0].name",
+    ],
     ["a namespace without a name", { type: "namespace", tools: [] }, "tools[0].name"],
     [
       "a nameless tool in a namespace",
@@ -351,6 +387,12 @@ describe("tools", () => {
     expect(refusalOf({ tools: [look], tool_choice: { type: "web_search" } }).kind).toBe("untranslatable");
     expect(refusalOf({ tools: [look], tool_choice: { type: "function" } }).kind).toBe("wrong_shape");
     expect(refusalOf({ tools: [look], tool_choice: { type: "allowed_tools" } }).kind).toBe("wrong_shape");
+    const named = { type: "function", name: LONG_NAME };
+    expect(refusalOf({ tools: [look], tool_choice: named }).publicMessage).toEndWith(": tool_choice.name");
+    const allowed = { type: "allowed_tools", tools: [{ type: "web_search" }, named] };
+    expect(refusalOf({ tools: [look], tool_choice: allowed }).publicMessage).toEndWith(
+      ": tool_choice.tools[1].name",
+    );
   });
 });
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { Cause } from "../../../src/errors.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
 import type { ModelRequest } from "../../../src/wire/wire-protocol.ts";
@@ -67,17 +68,27 @@ describe("parseRequest", () => {
     expect(openaiResponses.statusOf(error)).toBe(400);
   });
 
-  test.each<[string, object, string]>([
-    ["an answer that was stored", { previous_response_id: "resp_1" }, "previous_response_id"],
-    ["a stored conversation", { conversation: "conv_1" }, "conversation"],
-    ["a stored prompt", { prompt: { id: "pmpt_1" } }, "prompt"],
-    ["an answer for later", { background: true }, "background"],
-    ["a stored item", { input: [message("hi"), { type: "item_reference", id: "msg_1" }] }, "input[1]"],
-    ["a stored item without its type", { input: [{ id: "msg_1" }] }, "input[0]"],
-    ["one whose type is null", { input: [{ type: null, id: "msg_1" }] }, "input[0]"],
-  ])("%s is refused by name, whatever the upstream", (_, members, path) => {
+  test.each<[string, object, Cause, string]>([
+    [
+      "an answer that was stored",
+      { previous_response_id: "resp_1" },
+      "nothing_stored",
+      "previous_response_id",
+    ],
+    ["a stored conversation", { conversation: "conv_1" }, "nothing_stored", "conversation"],
+    ["a stored prompt", { prompt: { id: "pmpt_1" } }, "untranslatable", "prompt"],
+    ["an answer for later", { background: true }, "untranslatable", "background"],
+    [
+      "a stored item",
+      { input: [message("hi"), { type: "item_reference", id: "msg_1" }] },
+      "nothing_stored",
+      "input[1]",
+    ],
+    ["a stored item without its type", { input: [{ id: "msg_1" }] }, "nothing_stored", "input[0]"],
+    ["one whose type is null", { input: [{ type: null, id: "msg_1" }] }, "nothing_stored", "input[0]"],
+  ])("%s is refused by name, whatever the upstream", (_, members, cause, path) => {
     const error = refusalOf(openaiResponses, { ...ASK, ...members });
-    expect(error.kind).toBe("untranslatable");
+    expect(error.kind).toBe(cause);
     expect(error.publicMessage).toEndWith(`: ${path}`);
     expect(openaiResponses.statusOf(error)).toBe(400);
   });

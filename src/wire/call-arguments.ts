@@ -1,0 +1,25 @@
+import { isTooDeep } from "./json-depth.ts";
+import { isSet, parseJsonObject } from "./json-read.ts";
+import { measureJson } from "./json-scan.ts";
+import { refuse } from "./request-body.ts";
+import type { ValueBudget } from "./value-budget.ts";
+
+/** What a call in a conversation says its arguments are, and where in the body. */
+export interface SaidArguments {
+  readonly said: unknown;
+  readonly path: string;
+}
+
+/**
+ * The arguments of a call as a text of a JSON object; none are an empty one. `undefined` for a text of anything else.
+ * Throws `wrong_shape` for what is no text, nests too deep or is over the budget.
+ */
+export function readCallArguments({ said, path }: SaidArguments, budget: ValueBudget): string | undefined {
+  if (!isSet(said)) return "{}";
+  if (typeof said !== "string") refuse(path);
+  if (said.trim() === "") return "{}";
+  // What is inside of a string was not counted with the body.
+  if (!budget.spend(measureJson(said).values)) refuse(path);
+  const parsed = parseJsonObject(said);
+  return parsed !== undefined && isTooDeep(parsed) ? refuse(path) : parsed && said;
+}

@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
+import { says } from "../support/says.ts";
+import { scriptedModel } from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+/** Tools whose bodies an upstream gets are several times as long as what their client wrote. */
+const TOOLS = 300;
+/** The dearest that an input token can be, in nano-USD. */
+const INPUT_PRICE = 2_000n;
+const BYTES_PER_TOKEN = 2;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({
+    models: [scriptedModel("by-openai", "openai"), scriptedModel("by-anthropic", "anthropic")],
+  });
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+const namesOf = (more: (name: string) => object) =>
+  Array.from({ length: TOOLS }, (_, index) => more(`t${index}`));
+
+test.each<[string, Surface<string>, string, object]>([
+  ["bare tools of messages", MESSAGES, "by-openai", { max_tokens: 1, tools: namesOf((name) => ({ name })) }],
+  [
+    "bare tools of chat",
+    CHAT,
+    "by-anthropic",
+    { max_tokens: 1, tools: namesOf((name) => ({ type: "function", function: { name } })) },
+  ],
+  [
+    "free-form tools of responses",
+    RESPONSES,
+    "by-anthropic",
+    { max_output_tokens: 1, tools: namesOf((name) => ({ type: "custom", name })) },
+  ],
+  [
+    "tools in a namespace of responses",
+    RESPONSES,
+    "by-openai",
+    {
+      max_output_tokens: 1,
+      tools: [
+        { type: "namespace", name: "n".repeat(50), tools: namesOf((name) => ({ type: "function", name })) },
+      ],
+    },
+  ],
+])("as much is held for %s as their translation can cost", async (_name, surface, model, members) => {
+  gateway.upstream.on(model, says());
+  const response = await post(gateway, surface, { model, ...members });
+  expect(response.status).toBe(200);
+  const sent = gateway.upstream.seen.at(-1)?.bodyText ?? "";
+  expect(sent.length).toBeGreaterThan(JSON.stringify(members).length);
+  const { granted } = await gateway.receiptOf(response);
+  expect(granted).toBeGreaterThanOrEqual(BigInt(Math.ceil(sent.length / BYTES_PER_TOKEN)) * INPUT_PRICE);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "bun:test";
+import type { ChatEvent, FinishEvent } from "../../src/domain/chat-event.ts";
+import { printEvents } from "../../src/wire/anthropic-messages/print-events.ts";
+import { printReply } from "../../src/wire/anthropic-messages/print-reply.ts";
+import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
+import type { EventReader } from "../../src/wire/ends.ts";
+import { translateStream, translateWhole } from "../../src/wire/translate.ts";
+import { UpstreamFault } from "../../src/wire/wire-protocol.ts";
+import { requestOf } from "./play.ts";
+
+const HEAD = {
+  request: requestOf(anthropicMessages),
+  isReasoningShown: false,
+  id: "abc",
+  createdAtS: 1,
+  inputTokens: 3,
+};
+const SILENT = { text: "", isOutput: false, isReadable: false, generated: "", usage: undefined };
+
+const finish = (reason: FinishEvent["reason"]): ChatEvent => ({
+  kind: "finish",
+  reason,
+  stopSequence: undefined,
+});
+const called = (json: string): ChatEvent[] => [
+  { kind: "tool_call", call: 0, id: "a", name: "f" },
+  { kind: "tool_input", call: 0, json },
+];
+
+/** Reads one event of an upstream that says these steps, for a messages client who sees no reasoning. */
+function stream(...events: ChatEvent[]) {
+  const reader: EventReader = { read: () => events, finished: true, done: true };
+  const translated = translateStream(reader, printEvents(HEAD), (name) => name);
+  return { part: translated.read({ event: undefined, data: "" }), ending: translated.ending };
+}
+
+function whole(...events: ChatEvent[]) {
+  return translateWhole(
+    events,
+    (reply) => printReply(HEAD, reply),
+    (name) => name,
+  );
+}
+
+describe("what a client does not see", () => {
+  test.each<[string, ChatEvent, generated: string]>([
+    ["a block that began", { kind: "began" }, ""],
+    ["reasoning", { kind: "reasoning", text: "hm" }, "hm"],
+    ["a seal", { kind: "reasoning_seal", signature: "x" }, ""],
+    ["redacted reasoning", { kind: "redacted_reasoning", data: "x" }, ""],
+  ])("is output all the same: %s", (_, event, generated) => {
+    expect(stream(event).part).toEqual({ ...SILENT, isOutput: true, generated });
+  });
+
+  test("is none where nothing was put out", () => {
+    expect(stream().part).toEqual(SILENT);
+  });
+});
+
+describe("an answer with calls", () => {
+  test("of a host that says stop ends as one that calls", () => {
+    const { part, ending } = stream(...called("{}"), finish("stop"));
+    expect(part.text + ending()).toContain('"stop_reason":"tool_use"');
+    expect(whole(...called("{}"), finish("stop")).text).toContain('"stop_reason":"tool_use"');
+  });
+
+  test("that cannot be said is counted all the same", () => {
+    const usage = {
+      inputTokens: 9,
+      cachedInputTokens: 0,
+      cacheWriteTokens: 0,
+      cacheWrite1hTokens: 0,
+      outputTokens: 7,
+    };
+    const part = whole(...called("no json"), finish("tool_calls"), {
+      kind: "usage",
+      usage,
+      reasoningTokens: undefined,
+    });
+    expect(part).toMatchObject({ text: "", isReadable: true, generated: "fno json", usage });
+    expect(part.unsayable).toBeInstanceOf(UpstreamFault);
+    expect(stream(...called("no json"), finish("tool_calls")).ending).toThrow(UpstreamFault);
+  });
+
+  test("that never finished is none", () => {
+    expect(() => whole(...called("{}"))).toThrow(UpstreamFault);
+  });
+});

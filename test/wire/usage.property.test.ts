@@ -1,0 +1,251 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { Surface } from "../../src/domain/model.ts";
+import { inputTokensOf, totalTokensOf, type Usage } from "../../src/domain/usage.ts";
+import { findExchange } from "../../src/wire/exchange.ts";
+import { isJsonObject, type JsonObject } from "../../src/wire/json-read.ts";
+import { printSse } from "../../src/wire/sse.ts";
+import { WIRES } from "../../src/wire/wires.ts";
+import { dialogueOf, eventsOf, requestOf } from "./play.ts";
+
+/** A format in which text is answered. */
+type Format = Exclude<Surface, "embeddings">;
+
+/** What an upstream counted. */
+interface Counted {
+  readonly usage: Usage;
+  readonly reasoningTokens: number;
+}
+
+/** An answer that is all usage: its body, or its events. */
+interface Answer {
+  readonly format: Format;
+  readonly text: string;
+}
+
+const FORMATS: readonly Format[] = ["chat", "messages", "responses"];
+/** Only Anthropic parts what is cached for an hour from what is cached for minutes. */
+const HOURLY: Format = "messages";
+
+const count = fc.oneof(fc.constant(0), fc.nat(20), fc.nat(1_000_000_000));
+const counted: fc.Arbitrary<Counted> = fc
+  .record({
+    inputTokens: count,
+    cachedInputTokens: count,
+    cacheWriteTokens: count,
+    cacheWrite1hTokens: count,
+    outputTokens: count,
+  })
+  .chain((usage) => fc.record({ usage: fc.constant(usage), reasoningTokens: fc.nat(usage.outputTokens) }));
+
+/** The formats that an answer goes through, each in front of the one before: a gateway may stand behind a gateway. */
+const path = fc
+  .tuple(fc.constantFrom(...FORMATS), fc.array(fc.constantFrom(...FORMATS), { minLength: 1, maxLength: 4 }))
+  .map(([first, others]) => others.reduce((way, next) => goOn(way, next), [first]))
+  .filter((way) => way.length > 1);
+
+/** Ways in which hosts report, of which each format has one or several. */
+const manner = fc.nat(2);
+
+describe("usage", () => {
+  test("is billed and told by the same totals and classes on every path, streamed and whole", () => {
+    fc.assert(
+      fc.property(counted, path, manner, fc.boolean(), ({ usage, reasoningTokens }, way, how, stream) => {
+        const [first = "chat", ...clients] = way;
+        let said = sayable({ usage, reasoningTokens }, first);
+        let answer = report(said, { format: first, how, stream });
+        for (const client of clients) {
+          const relayed = relay(answer, client, stream);
+          expect(relayed.billed).toEqual(said.usage);
+          said = sayable(said, client);
+          answer = relayed.answer;
+          expect(totalTokensOf(said.usage)).toBe(totalTokensOf(usage));
+          expect(inputTokensOf(said.usage)).toBe(inputTokensOf(usage));
+          expect(heard(answer, stream)).toEqual(said.usage);
+          expect(told(answer, stream)).toEqual({
+            reasoningTokens,
+            ...(client !== HOURLY && { total: totalTokensOf(usage) }),
+          });
+        }
+      }),
+      { numRuns: 300, seed: 6 },
+    );
+  });
+
+  test("that cannot be true reaches the bill as it is, and no client of another format", () => {
+    const more = fc.integer({ min: 1, max: 1_000 });
+    const pairs = fc.constantFrom<[Format, Format]>(
+      ["chat", "messages"],
+      ["chat", "responses"],
+      ["messages", "chat"],
+      ["messages", "responses"],
+    );
+    fc.assert(
+      fc.property(counted, more, pairs, fc.boolean(), ({ usage }, excess, [first, client], stream) => {
+        const impossible = { ...sayable({ usage, reasoningTokens: 0 }, first).usage, inputTokens: -excess };
+        const answer = report({ usage: impossible, reasoningTokens: 0 }, { format: first, how: 0, stream });
+        const relayed = relay(answer, client, stream);
+        expect(relayed.billed).toEqual(impossible);
+        const heardOf = heard(relayed.answer, stream);
+        expect(Object.values(heardOf ?? {}).every((tokens) => tokens >= 0)).toBe(true);
+        expect(heardOf?.outputTokens ?? 0).toBe(0);
+      }),
+      { numRuns: 60, seed: 6 },
+    );
+  });
+});
+
+/** Where there is a way from the last format to the next, the path goes on with it. */
+function goOn(way: Format[], next: Format): Format[] {
+  return findExchange(WIRES[next], way.slice(-1)) ? [...way, next] : way;
+}
+
+/** What of it a format can say: most have one class of tokens that are written to a cache. */
+function sayable({ usage, reasoningTokens }: Counted, format: Format): Counted {
+  if (format === HOURLY) return { usage, reasoningTokens };
+  const cacheWriteTokens = usage.cacheWriteTokens + usage.cacheWrite1hTokens;
+  return { usage: { ...usage, cacheWriteTokens, cacheWrite1hTokens: 0 }, reasoningTokens };
+}
+
+/** Puts an answer through the gateway to a client of the format. */
+function relay({ format, text }: Answer, client: Format, stream: boolean) {
+  const dialogue = dialogueOf(WIRES[client], format, requestFor(client, stream));
+  const head = { id: "a1", createdAtS: 1, inputTokens: 5 };
+  if (!stream) {
+    const { text: body, usage: billed } = dialogue.readWhole(head, text);
+    return { answer: { format: client, text: body }, billed };
+  }
+  const reader = dialogue.readStream(head);
+  const parts = eventsOf(text).map((event) => reader.read(event));
+  const events = parts.map((part) => part.text).join("") + reader.ending();
+  const billed = parts.findLast((part) => part.usage !== undefined)?.usage;
+  return { answer: { format: client, text: events }, billed };
+}
+
+/** What a client of the same format makes of an answer, by the reader that bills such answers. */
+function heard(answer: Answer, stream: boolean): Usage | undefined {
+  return relay(answer, answer.format, stream).billed;
+}
+
+/** What an answer says beside: how much was reasoned, and the total where the format has one. */
+function told({ format, text }: Answer, stream: boolean) {
+  const usage = usagesIn(text, stream).at(-1) ?? {};
+  const details = usage[format === "chat" ? "completion_tokens_details" : "output_tokens_details"];
+  const { reasoning_tokens, thinking_tokens } = isJsonObject(details) ? details : {};
+  const reasoningTokens = reasoning_tokens ?? thinking_tokens;
+  return { reasoningTokens, ...(usage.total_tokens !== undefined && { total: usage.total_tokens }) };
+}
+
+function usagesIn(text: string, stream: boolean): readonly JsonObject[] {
+  const bodies = stream ? eventsOf(text).map(({ data }) => data) : [text];
+  return bodies
+    .filter((body) => body.startsWith("{"))
+    .map((body) => JSON.parse(body))
+    .map((body) => body.usage ?? body.response?.usage)
+    .filter(isJsonObject);
+}
+
+function requestFor(format: Format, stream: boolean) {
+  const members = { input: "hi", stream, stream_options: { include_usage: true } };
+  return requestOf(WIRES[format], members);
+}
+
+type Manner = { readonly format: Format; readonly how: number; readonly stream: boolean };
+
+/** An answer as an upstream of the format reports it, in one of its manners. */
+function report(said: Counted, { format, how, stream }: Manner): Answer {
+  const { events, whole } = { chat: chatReports, messages: messagesReports, responses: responsesReports }[
+    format
+  ](said, how);
+  const text = stream ? events.map(printEvent).join("") : JSON.stringify(whole);
+  return { format, text: stream && format === "chat" ? `${text}data: [DONE]\n\n` : text };
+}
+
+function printEvent(event: JsonObject): string {
+  const name = typeof event.type === "string" ? { event: event.type } : {};
+  return printSse({ ...name, data: JSON.stringify(event) });
+}
+
+/** On the finish, on a chunk of its own, or with every chunk. */
+function chatReports({ usage, reasoningTokens }: Counted, how: number) {
+  const total = {
+    prompt_tokens: inputTokensOf(usage),
+    completion_tokens: usage.outputTokens,
+    total_tokens: totalTokensOf(usage),
+    prompt_tokens_details: {
+      cached_tokens: usage.cachedInputTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+    },
+    completion_tokens_details: { reasoning_tokens: reasoningTokens },
+  };
+  const chunk = (delta: object, finish_reason: string | null, more: object = {}) => ({
+    id: "c",
+    choices: [{ index: 0, delta, finish_reason }],
+    ...more,
+  });
+  const soFar = { usage: { ...total, completion_tokens: 0 } };
+  const message = { role: "assistant", content: "hi" };
+  return {
+    events: [
+      chunk(message, null, how === 2 ? soFar : {}),
+      chunk({}, "stop", how === 1 ? {} : { usage: total }),
+      ...(how === 1 ? [{ id: "c", choices: [], usage: total }] : []),
+    ],
+    whole: { id: "c", choices: [{ index: 0, message, finish_reason: "stop" }], usage: total },
+  };
+}
+
+/** The input at the start; at the end the output alone, all of it again, or all of it with empty members. */
+function messagesReports({ usage, reasoningTokens }: Counted, how: number) {
+  const split = {
+    ephemeral_5m_input_tokens: usage.cacheWriteTokens,
+    ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
+  };
+  const input = {
+    input_tokens: usage.inputTokens,
+    cache_read_input_tokens: usage.cachedInputTokens,
+    // Some hosts have nothing but the split.
+    ...(how !== 2 && { cache_creation_input_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens }),
+    cache_creation: split,
+  };
+  const output = {
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { thinking_tokens: reasoningTokens },
+  };
+  const empty = { input_tokens: null, cache_read_input_tokens: null, cache_creation: null };
+  const atEnd = [output, { ...input, ...output }, { ...empty, ...output }][how];
+  const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+  const text = { type: "text", text: "hi" };
+  return {
+    events: [
+      { type: "message_start", message: { ...message, usage: { ...input, output_tokens: 1 } } },
+      { type: "content_block_start", index: 0, content_block: text },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: atEnd },
+      { type: "message_stop" },
+    ],
+    whole: { ...message, content: [text], stop_reason: "end_turn", usage: { ...input, ...output } },
+  };
+}
+
+function responsesReports({ usage, reasoningTokens }: Counted) {
+  const content = [{ type: "output_text", text: "hi", annotations: [] }];
+  const response = {
+    id: "r",
+    object: "response",
+    status: "completed",
+    model: "m",
+    output: [{ id: "i", type: "message", role: "assistant", status: "completed", content }],
+    usage: {
+      input_tokens: inputTokensOf(usage),
+      input_tokens_details: {
+        cached_tokens: usage.cachedInputTokens,
+        cache_write_tokens: usage.cacheWriteTokens,
+      },
+      output_tokens: usage.outputTokens,
+      output_tokens_details: { reasoning_tokens: reasoningTokens },
+      total_tokens: totalTokensOf(usage),
+    },
+  };
+  return { events: [{ type: "response.completed", response }], whole: response };
+}
