@@ -31,7 +31,7 @@ const PYTHON = README.snippet("import grpc");
 
 const folder = mkdtempSync(join(tmpdir(), "tollgate-readme-"));
 const shell = createReadmeShell(folder);
-const ledgerAddress = `127.0.0.1:${await freePort()}`;
+const ledgerAddress = `127.0.0.1:${freePort()}`;
 const LEDGER_TOKEN = "a-token-of-the-readme";
 let served: ServedProcess;
 let key: string;
@@ -222,7 +222,7 @@ describe("the configuration of the README", () => {
 
   test("loads with its variables set", () => {
     const { models, upstreams } = load({ OPENAI_API_KEY: "a", ANTHROPIC_API_KEY: "b" });
-    expect(models.map(({ id }) => id)).toEqual(["gpt-4.1-mini", "claude-sonnet"]);
+    expect(models.map(({ id }) => id)).toEqual(["gpt-4.1-mini", "claude-sonnet-4-5"]);
     expect(upstreams.map(({ apiKey }) => apiKey)).toEqual(["a", "b"]);
   });
 
