@@ -71,7 +71,7 @@ describe.each(PROVIDERS)("ai with %s", (_name, protocol, create) => {
     expect(await streamed.finishReason).toBe("tool-calls");
   });
 
-  test("reads every failure of a whole answer: status, message and code", async () => {
+  test("case 13: reads every failure of a whole answer: status, message and code", async () => {
     for (const failure of gatewayOf().failures) {
       const error = await rejectionOf(generateText(call(modelOf(failure.model, failure), failure.prompt)));
       expectFailure(error, failure, protocol);

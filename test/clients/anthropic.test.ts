@@ -73,7 +73,7 @@ describe("the Anthropic SDK", () => {
     });
   });
 
-  test("reads every failure: status, type, code, message and request id", async () => {
+  test("case 12: reads every failure: status, type, code, message and request id", async () => {
     for (const failure of failing.failures) {
       for (const stream of [false, true]) {
         const { messages } = clientOf(failure.secret);

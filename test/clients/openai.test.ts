@@ -66,7 +66,7 @@ describe("the OpenAI SDK", () => {
     }
   });
 
-  test("reads every failure: status, type, code, message and request id", async () => {
+  test("case 11: reads every failure: status, type, code, message and request id", async () => {
     for (const failure of failing.failures) {
       for (const stream of [false, true]) {
         const { create } = clientOf(failure.secret).chat.completions;

@@ -52,7 +52,7 @@ describe("a body of exactly 30 MiB", () => {
 });
 
 describe.each(SURFACES)("one byte more, on $path", (surface) => {
-  test("is refused to a client that uploads all of it", async () => {
+  test("case 10: is refused to a client that uploads all of it", async () => {
     await expectError(
       await post(gateway, surface, { raw: bodyOf(surface, LIMIT + 1) }),
       surface,

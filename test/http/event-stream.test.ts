@@ -33,7 +33,7 @@ function open({ reads = true } = {}): Opened {
 }
 
 describe("a stream that says nothing", () => {
-  test("is opened by a keep-alive, and gets another after each silence", async () => {
+  test("case 38: is opened by a keep-alive, and gets another after each silence", async () => {
     const { stream, opens, text } = open();
     await Bun.sleep(SILENCE_MS / 2);
     expect(stream.isOpen).toBe(false);

@@ -68,7 +68,7 @@ describe("GET /v1/models/{id}", () => {
     expect((await anthropic().models.retrieve(id)).id).toBe(id);
   });
 
-  test("takes a slash as it is or as %2F", async () => {
+  test("case 7: takes a slash as it is or as %2F", async () => {
     expect(await objectOf(await get("/v1/models/vendor/model-1"))).toMatchObject({ id: "vendor/model-1" });
     expect(await objectOf(await get("/v1/models/vendor%2Fmodel-1"))).toMatchObject({ id: "vendor/model-1" });
   });

@@ -4,7 +4,7 @@ import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { responsesLines } from "../support/responses-speech.ts";
 import { EVENT_STREAM, frame, says } from "../support/says.ts";
-import { answer, resetAtOnce, type Script } from "../support/script.ts";
+import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
 import { HELLO, type Speech } from "../support/speech.ts";
 import {
   scriptedModel,
@@ -304,4 +304,24 @@ describe("Codex", () => {
     const thinking = { type: "thinking", thinking: "I must look.", signature: "c2lnbmF0dXJl" };
     expect(seen().messages[1].content[0]).toEqual(thinking);
   });
+});
+
+test("case 72: thirty tries of an agent at a failing model cost nothing, and no more run than its key may", async () => {
+  const { secret } = await gateway.newKey({ limits: { concurrentRequests: 2 } });
+  const before = await gateway.balances();
+  const { opened, open } = gate();
+  gateway.upstream.on("chat", answer({ status: 500, body: "{}", gate: opened }));
+  const refused: Response[] = [];
+  const { promise: allRefused, resolve } = Promise.withResolvers<void>();
+  const tries = Array.from({ length: 30 }, async () => {
+    const response = await ask({ secret, stream: true });
+    if (response.status === 429 && refused.push(response) === 28) resolve();
+    return response.status;
+  });
+  await allRefused;
+  expect(gateway.upstream.seen).toHaveLength(2);
+  open();
+  expect((await Promise.all(tries)).filter((status) => status === 502)).toHaveLength(2);
+  await gateway.nothingIsHeld();
+  expect(await gateway.balances()).toEqual(before);
 });

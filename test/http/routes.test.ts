@@ -70,7 +70,7 @@ const NOT_BUILT_MESSAGES = [
   ["GET", "/v1/messages/batches/msgbatch_1/results"],
 ] as const;
 
-describe("a path or method that matches no route", () => {
+describe("case 8: a path or method that matches no route", () => {
   test.each(UNMATCHED)("%s %s is 404, with or without a key", async (method, path) => {
     const authorization = `Bearer ${gateway.secret}`;
     for (const headers of [{}, { authorization }]) {

@@ -9,7 +9,7 @@ import { eventsOf } from "./play.ts";
 const CAUSES = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
 
 describe("printError", () => {
-  test.each(CAUSES)("says %s in the envelope of each surface, and nothing of its reason", (cause) => {
+  test.each(CAUSES)("case 14: says %s in the envelope of each surface, and nothing of its reason", (cause) => {
     const error = new GatewayError(cause, { reason: new Error("canary") });
     const row = ERRORS[cause];
     expect(JSON.parse(openaiChat.printError(error, "r1"))).toEqual({
