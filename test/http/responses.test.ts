@@ -318,7 +318,7 @@ test("case 72: thirty tries of an agent at a failing model cost nothing, and no 
     if (response.status === 429 && refused.push(response) === 28) resolve();
     return response.status;
   });
-  await allRefused;
+  await Promise.all([allRefused, gateway.upstream.waitForSeen(2)]);
   expect(gateway.upstream.seen).toHaveLength(2);
   open();
   expect((await Promise.all(tries)).filter((status) => status === 502)).toHaveLength(2);
