@@ -1,11 +1,13 @@
 import { benchGateway } from "./bench-gateway.ts";
 import { benchLedger } from "./ledger/bench-ledger.ts";
 import { benchLimiter } from "./limiter/bench-limiter.ts";
+import { benchTranslate } from "./translate/bench-translate.ts";
 import { benchUpstream } from "./upstream/bench-upstream.ts";
 
-// `bun run bench [ledger|limiter|upstream] [--quick] [--json]`
+// `bun run bench [ledger|limiter|translate|upstream] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
 if (subject === "ledger") await benchLedger(rest);
 else if (subject === "limiter") await benchLimiter(rest);
+else if (subject === "translate") await benchTranslate(rest);
 else if (subject === "upstream") await benchUpstream(rest);
 else await benchGateway(Bun.argv.slice(2));

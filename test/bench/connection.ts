@@ -75,10 +75,14 @@ export async function openConnection(url: string, events: ConnectionEvents): Pro
   };
 }
 
-/** The bytes of one chat request. */
-export function printRequest({ url, secret }: Target, body: string): Uint8Array {
+/** The bytes of one request, of a chat unless told otherwise. */
+export function printRequest(
+  { url, secret }: Target,
+  body: string,
+  path = "/v1/chat/completions",
+): Uint8Array {
   const lines = [
-    "POST /v1/chat/completions HTTP/1.1",
+    `POST ${path} HTTP/1.1`,
     `host: ${new URL(url).host}`,
     "content-type: application/json",
     `content-length: ${Buffer.byteLength(body)}`,

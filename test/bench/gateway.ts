@@ -61,7 +61,7 @@ export async function startGateway(
   const folder = await mkdtemp(join(tmpdir(), "tollgate-bench-"));
   await chmod(folder, 0o700);
   await Bun.write(join(folder, "tollgate.yaml"), printConfig(upstreamUrl, offer));
-  const port = await freePort();
+  const port = freePort();
   const environment = { ...environmentOf(folder, port), ...special };
 
   async function run(...args: readonly string[]): Promise<unknown> {

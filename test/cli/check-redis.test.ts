@@ -79,10 +79,10 @@ describe("findRedisFault", () => {
 
   test("reports a closed port and a host without an address", async () => {
     const says = "REDIS_URL: names a server that cannot be reached, expected ";
-    expect(await findFault(`redis://:canary@127.0.0.1:${await freePort()}`)).toStartWith(says);
+    expect(await findFault(`redis://:canary@127.0.0.1:${freePort()}`)).toStartWith(says);
     expect(await findFault("redis://nowhere.invalid")).toStartWith(says);
-    expect(await findFault(`redis+cluster://127.0.0.1:${await freePort()}`)).toStartWith(says);
-    expect(await findFault(`redis+sentinel://127.0.0.1:${await freePort()}/m`)).toStartWith(says);
+    expect(await findFault(`redis+cluster://127.0.0.1:${freePort()}`)).toStartWith(says);
+    expect(await findFault(`redis+sentinel://127.0.0.1:${freePort()}/m`)).toStartWith(says);
   });
 
   test("reports a server that is not Redis", async () => {
@@ -167,7 +167,7 @@ describe("findRedisFault of sentinels", () => {
 
   test("is content when one of them names a master that answers", async () => {
     expect(await findFault(sentinels.url)).toBeUndefined();
-    expect(await findFault(sentinels.url.replace("//", `//127.0.0.1:${await freePort()},`))).toBeUndefined();
+    expect(await findFault(sentinels.url.replace("//", `//127.0.0.1:${freePort()},`))).toBeUndefined();
   });
 
   test("reports a master that they do not know", async () => {
@@ -238,7 +238,7 @@ describe("tollgate check", () => {
   });
 
   test("reports a Redis that cannot be used, without user and password", async () => {
-    const REDIS_URL = `redis://user-canary:pass-canary@127.0.0.1:${await freePort()}`;
+    const REDIS_URL = `redis://user-canary:pass-canary@127.0.0.1:${freePort()}`;
     const checked = await runTollgate(tempFolder(), ["check", "--json"], { REDIS_URL });
     expect(checked.exitCode).toBe(1);
     expect(checked.json().problems).toEqual([

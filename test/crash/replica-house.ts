@@ -13,7 +13,7 @@ import { createProgram, runCommand } from "./program.ts";
 export async function openReplicaHouse(): Promise<House> {
   const { folder, configuration } = createHouseFolder();
   const postgres = await startPostgresServer();
-  const [port, ledgerPort] = [await freePort(), await freePort()];
+  const [port, ledgerPort] = [freePort(), freePort()];
   const url = `http://127.0.0.1:${port}`;
   const address = `127.0.0.1:${ledgerPort}`;
   const shared = {

@@ -11,7 +11,7 @@ import { createProgram, runCommand } from "./program.ts";
 /** The gateway as it starts by default: one process with its ledger in a SQLite file. */
 export async function openSingleHouse(): Promise<House> {
   const { folder, configuration } = createHouseFolder();
-  const [port, ledgerPort] = [await freePort(), await freePort()];
+  const [port, ledgerPort] = [freePort(), freePort()];
   const url = `http://127.0.0.1:${port}`;
   const address = `127.0.0.1:${ledgerPort}`;
   const environment = {

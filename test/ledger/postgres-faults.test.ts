@@ -80,7 +80,8 @@ describe("a connection that ends", () => {
     const startedMs = performance.now();
     const cpu = process.cpuUsage();
     expect(await refusalOf(ledger.hold(holdOf(1n)))).toBe("unavailable");
-    expect(performance.now() - startedMs).toBeLessThan(100);
+    // The first one has waited for a second.
+    expect(performance.now() - startedMs).toBeLessThan(600);
     expect(await refusalOf(ledger.ping())).toBe("unavailable");
     await Bun.sleep(500);
     expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(250);

@@ -91,12 +91,14 @@ describe("SIGTERM", () => {
   }, 20_000);
 
   test("of an idle gateway ends it at once", async () => {
+    const patient = LIMITS.replace("drain_s: 2", "drain_s: 60");
+    writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, patient));
     const gateway = await serve();
     await (await ask(gateway)).text();
     const startedAt = performance.now();
     gateway.signal("SIGTERM");
     expect(await gateway.exitCode).toBe(0);
-    expect(performance.now() - startedAt).toBeLessThan(1_500);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     expect(gateway.stdout()).not.toContain(secret);
     expect(gateway.stdout()).not.toContain("provider-secret");
   }, 20_000);

@@ -34,19 +34,24 @@ export async function untilDisconnected(upstreams: FlakyUpstreams): Promise<numb
   }
 }
 
-const READINGS = 5;
+/** So many readings in a row that are no lower than those before, and at most so many in all. */
+const READINGS = { last: 5, most: 50 };
 const BETWEEN_MS = 200;
+const LOWER = 0.99;
 
 /**
- * The least resident memory of an idle gateway within a second, in MB, each reading after a full collection: so
- * it is what the process holds, and not what its collector has not come to yet.
+ * The resident memory of an idle gateway in MB, each reading after a full collection, when it has come to rest:
+ * so it is what the process holds, and not what its collector has not come to yet.
  */
 export async function restingMb(pid: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
-  for (let reading = 0; reading < READINGS; reading++) {
+  let last = 0;
+  for (let reading = 0; reading < READINGS.most && last < READINGS.last; reading++) {
     process.kill(pid, "SIGUSR2");
     await Bun.sleep(BETWEEN_MS);
-    least = Math.min(least, await residentMb(pid));
+    const mb = await residentMb(pid);
+    last = mb < least * LOWER ? 0 : last + 1;
+    least = Math.min(least, mb);
   }
   return least;
 }

@@ -20,7 +20,11 @@ const LOAD: CrowdLoad = {
 const SLOWEST_MS = 200 + 50;
 /** Until another server has taken over, and is found. */
 const SHARED_AGAIN_MS = 15_000;
-const TEST_MS = 60_000;
+/** What ended while Redis was away is told in a moment. */
+const IDLE_MS = 10_000;
+/** What the dead server had answered, and not passed on yet, ends with its lease of 30 s. */
+const IDLE_ELSEWHERE_MS = 35_000;
+const TEST_MS = 90_000;
 
 const opened: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -50,7 +54,7 @@ function lostSince(run: CrowdRun, sinceMs: number): Promise<void> {
 }
 
 /** Nothing is stuck, nobody waited, and each went on from its share alone. */
-async function expectWell(crowd: Crowd, run: CrowdRun): Promise<Evidence> {
+async function expectWell(crowd: Crowd, run: CrowdRun, idleMs: number): Promise<Evidence> {
   const evidence = await run.end();
   const { answer, end } = slowestMs(evidence);
   expect(answer).toBeLessThan(SLOWEST_MS);
@@ -58,7 +62,7 @@ async function expectWell(crowd: Crowd, run: CrowdRun): Promise<Evidence> {
   for (let process = 0; process < PROCESSES; process += 1) {
     expect(beyondShare(ofProcess(evidence, process), REQUESTS / PROCESSES)).toBe(0);
   }
-  await untilIdle(crowd, run, 3_000);
+  await untilIdle(crowd, run, idleMs);
   return evidence;
 }
 
@@ -67,10 +71,12 @@ function expectFoundAgain({ reports }: Evidence): void {
   for (const { logged, shared } of reports) {
     const away = logged.map(shorten).filter((event) => event === "away");
     expect(away.length).toBeGreaterThan(0);
-    expect(logged).toHaveLength(2 * away.length);
     const changes = Object.values(shared);
     expect(changes.flat().filter((isShared) => !isShared)).toHaveLength(away.length);
-    expect(changes.map((each) => each.at(-1) ?? true)).not.toContain(false);
+    // A busy machine adds absences of its own, and the end of the load may fall into one.
+    const absent = changes.filter((each) => each.at(-1) === false);
+    expect(logged).toHaveLength(2 * away.length - absent.length);
+    expect(logged.map(shorten)).toContain("back");
   }
 }
 
@@ -94,7 +100,7 @@ test(
     await Promise.all(kinds.map(({ run }) => lostSince(run, killedAtMs)));
     await Promise.all(kinds.map(({ run }) => sharedSince(run, switchedAtMs)));
     for (const { onFailure, crowd, run } of kinds) {
-      const evidence = await expectWell(crowd, run);
+      const evidence = await expectWell(crowd, run, IDLE_ELSEWHERE_MS);
       expectFoundAgain(evidence);
       expect(evidence.admissions.some(({ by }) => by === "memory")).toBe(onFailure === "local");
     }
@@ -133,11 +139,11 @@ test.each([
     const backAtMs = Date.now();
     const isShared = ({ sharedAtMs, unsharedAtMs }: Tally) => sharedAtMs > Math.max(unsharedAtMs, backAtMs);
     await until(() => lost.tallies().every(isShared), SHARED_AGAIN_MS);
-    const evidence = await expectWell(ofDead, lost);
+    const evidence = await expectWell(ofDead, lost, replicas === 0 ? IDLE_MS : IDLE_ELSEWHERE_MS);
     expectFoundAgain(evidence);
     expect(evidence.admissions.some(({ by }) => by === "memory")).toBe(true);
 
-    const { admissions, reports } = await expectWell(ofOther, kept);
+    const { admissions, reports } = await expectWell(ofOther, kept, IDLE_MS);
     expect(mostAtOnce(admissions)).toBeLessThanOrEqual(SLOTS);
     for (const { refused, logged } of reports) expect([refused.unavailable, logged]).toEqual([0, []]);
   },

@@ -1,0 +1,68 @@
+import { openConnection, printRequest, type Target } from "../connection.ts";
+import { answerJobs } from "../job-process.ts";
+import { faultOf } from "./answers.ts";
+import { type Format, printAsk } from "./asks.ts";
+import type { Cell } from "./plan.ts";
+
+/** A closed loop: every connection asks again as soon as it has its answer. */
+export interface TranslateLoad extends Omit<Cell, "upstream"> {
+  readonly target: Target;
+  readonly model: string;
+  readonly connections: number;
+  readonly ms: number;
+}
+
+export interface TranslateLoadResult {
+  readonly answers: number;
+  readonly perSecond: number;
+  /** The first faults in words. */
+  readonly faults: readonly string[];
+}
+
+const PATHS: Readonly<Record<Format, string>> = {
+  chat: "/v1/chat/completions",
+  messages: "/v1/messages",
+  responses: "/v1/responses",
+};
+const LOOKED_INTO_EVERY = 50;
+
+answerJobs<TranslateLoad>(async (load) => {
+  const { client: format, stream, ms } = load;
+  const request = printRequest(load.target, printAsk({ ...load, format }), PATHS[format]);
+  const faults: string[] = [];
+  let answers = 0;
+  let inTime = 0;
+  const endMs = performance.now() + ms;
+
+  async function runConnection(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let asked = 0;
+    const connection = await openConnection(load.target.url, {
+      onAnswer({ status, body }) {
+        const fault = status === 200 ? body && faultOf(body, { format, stream }) : `status ${status}`;
+        if (fault) faults.push(fault);
+        else answers += 1;
+        if (performance.now() > endMs || fault) return resolve();
+        inTime += 1;
+        ask();
+      },
+      onBroken(reason) {
+        faults.push(reason);
+        resolve();
+      },
+    });
+    function ask(): void {
+      connection.send(request, { keepBody: asked++ % LOOKED_INTO_EVERY === 0 });
+    }
+    ask();
+    await promise;
+    connection.close();
+  }
+
+  await Promise.all(Array.from({ length: load.connections }, runConnection));
+  return {
+    answers,
+    perSecond: (inTime / ms) * 1000,
+    faults: faults.slice(0, 5),
+  } satisfies TranslateLoadResult;
+});

@@ -1,0 +1,155 @@
+import { type Draw, drawInteger, drawOne } from "../../storm/draw.ts";
+import { EVENT_STREAM } from "../../support/says.ts";
+import type { Answer } from "../../support/script.ts";
+import { CHAT_ANSWER_SNIPPETS, CHAT_STREAMS, CHAT_WHOLES } from "../seeds/chat-answers.ts";
+import { MESSAGES_ANSWER_SNIPPETS, MESSAGES_STREAMS, MESSAGES_WHOLES } from "../seeds/messages-answers.ts";
+import {
+  EMBEDDINGS_WHOLES,
+  RESPONSES_ANSWER_SNIPPETS,
+  RESPONSES_STREAMS,
+  RESPONSES_WHOLES,
+} from "../seeds/responses-answers.ts";
+import { CANARY, frameStream, mutateFrames } from "./frame-stream.ts";
+import { deepen } from "./hostile.ts";
+import { mutateJson, type Snippets } from "./mutate-json.ts";
+import { mutateStream } from "./mutate-stream.ts";
+import { mutateBytes } from "./mutate-text.ts";
+import { type CaseId, type Steps, stepsOf } from "./steps.ts";
+
+/** What an upstream is asked in. */
+export type Form = "chat" | "messages" | "responses" | "embeddings" | "count_tokens";
+
+/** One call of an upstream, as far as its answer depends on it. */
+export interface Asked {
+  readonly form: Form;
+  readonly stream: boolean;
+  readonly choices: number;
+  /** The how-manieth call of its case it is, from 0. */
+  readonly call: number;
+}
+
+/** An answer, and the mutations that made it. */
+export interface FuzzAnswer {
+  readonly answer: Answer;
+  /** Said again and again behind a body that has no end. */
+  readonly endless: string | undefined;
+  readonly steps: readonly string[];
+}
+
+interface Repertoire {
+  readonly streams: readonly (readonly object[])[];
+  readonly wholes: readonly object[];
+  readonly snippets: Snippets;
+}
+
+const CHAT = { streams: CHAT_STREAMS, wholes: CHAT_WHOLES, snippets: CHAT_ANSWER_SNIPPETS };
+const MESSAGES = { streams: MESSAGES_STREAMS, wholes: MESSAGES_WHOLES, snippets: MESSAGES_ANSWER_SNIPPETS };
+const RESPONSES = {
+  streams: RESPONSES_STREAMS,
+  wholes: RESPONSES_WHOLES,
+  snippets: RESPONSES_ANSWER_SNIPPETS,
+};
+const REPERTOIRES: Readonly<Record<Form, Repertoire>> = {
+  chat: CHAT,
+  messages: MESSAGES,
+  responses: RESPONSES,
+  embeddings: { streams: CHAT_STREAMS, wholes: EMBEDDINGS_WHOLES, snippets: [[1], "AAAA", null] },
+  count_tokens: { ...MESSAGES, wholes: [{ input_tokens: 17 }] },
+};
+
+/** What an upstream answers to a call of a case. */
+export function answerOf(id: CaseId, asked: Asked): FuzzAnswer {
+  const name = `answer ${asked.call}`;
+  const steps = stepsOf(id);
+  const draw = steps.draw(name);
+  const lot = draw();
+  if (lot < 0.05) return { answer: drawRefusal(draw), endless: undefined, steps: [] };
+  // What was never asked for: of another format, whole instead of streamed.
+  const isStray = lot < 0.08;
+  const form = isStray ? drawOne(draw, ["chat", "messages", "responses"] as const) : asked.form;
+  const stream = isStray ? draw() < 0.5 : asked.stream;
+  const given = { ...asked, form };
+  const body = (stream ? streamedBody : wholeBody)(name, given, steps);
+  const headers = { ...(stream && EVENT_STREAM), "x-host": CANARY };
+  const delivery = drawDelivery(draw, stream);
+  const endless = delivery.end === "hang" && stream && draw() < 0.7 ? drawOne(draw, ENDLESS) : undefined;
+  return { answer: { headers, body, ...delivery }, endless, steps: steps.made };
+}
+
+const ENDLESS = [": ping\n\n", 'event: ping\ndata: {"type":"ping"}\n\n', 'data: {"choices":[]}\n\n'];
+
+function wholeBody(name: string, { form, choices }: Asked, steps: Steps): Buffer {
+  const draw = steps.draw(`${name} whole`);
+  const { wholes, snippets } = REPERTOIRES[form];
+  let body: unknown = withChoices(structuredClone(drawOne(draw, wholes)), choices);
+  // Vectors pass unread: only their client would find out that they are no JSON.
+  const inBytes = form !== "embeddings" && draw() < 0.05 ? 1 : 0;
+  steps.repeat(`${name} mutation`, drawMutations(draw), (each) => {
+    body = mutateJson(each, body, snippets);
+  });
+  return inBytesOf(name, steps, { text: deepen(draw, JSON.stringify(body) ?? ""), times: inBytes });
+}
+
+function streamedBody(name: string, { form, choices }: Asked, steps: Steps): Buffer {
+  const draw = steps.draw(`${name} stream`);
+  const { streams, snippets } = REPERTOIRES[form];
+  const events: unknown[] = structuredClone([...drawOne(draw, streams)]).map((event) =>
+    withChoices(event, choices),
+  );
+  const [inFrames, inBytes] = [draw() < 0.15 ? drawInteger(draw, 1, 2) : 0, draw() < 0.05 ? 1 : 0];
+  steps.repeat(`${name} mutation`, drawMutations(draw), (each) => mutateStream(each, events, snippets));
+  let text = frameStream(draw, form, events);
+  steps.repeat(`${name} frames`, inFrames, (each) => {
+    text = mutateFrames(each, text);
+  });
+  return inBytesOf(name, steps, { text, times: inBytes });
+}
+
+function inBytesOf(name: string, steps: Steps, { text, times }: { text: string; times: number }): Buffer {
+  let bytes: Buffer = Buffer.from(text);
+  steps.repeat(`${name} bytes`, times, (draw) => {
+    bytes = mutateBytes(draw, bytes);
+  });
+  return bytes;
+}
+
+/** Says the same for every choice that was asked for. */
+function withChoices(body: object, choices: number): object {
+  if (choices === 1 || !("choices" in body) || !Array.isArray(body.choices)) return body;
+  const [first] = body.choices;
+  if (first === undefined) return body;
+  return { ...body, choices: Array.from({ length: choices }, (_, index) => ({ ...first, index })) };
+}
+
+function drawMutations(draw: Draw): number {
+  return draw() < 0.3 ? 0 : drawInteger(draw, 1, draw() < 0.2 ? 8 : 3);
+}
+
+function drawDelivery(draw: Draw, stream: boolean): Omit<Answer, "body"> {
+  const lot = draw();
+  const pieces = stream && draw() < 0.4 ? { pieces: [drawInteger(draw, 1, 400)] } : {};
+  const cut = { cutAt: drawInteger(draw, 0, 2_000) };
+  if (lot < 0.86) return pieces;
+  if (lot < 0.92) return { ...pieces, ...cut, lingerMs: 0, end: drawOne(draw, ["close", "reset"]) };
+  if (lot < 0.97) return { ...pieces, framing: "until_close", lingerMs: 0, ...(draw() < 0.5 && cut) };
+  if (lot < 0.99) return { ...pieces, gzip: true };
+  if (lot < 0.997)
+    return { claimedLength: drawInteger(draw, 0, 3_000), framing: "length", end: "close", lingerMs: 0 };
+  return { ...pieces, ...cut, end: "hang" };
+}
+
+function drawRefusal(draw: Draw): Answer {
+  const status = drawOne(
+    draw,
+    [400, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 529, 302, 204, 299],
+  );
+  const body = drawOne(draw, [
+    `{"error":{"message":"${CANARY}","type":"x","code":"y"}}`,
+    `{"error":{"message":"This model's maximum context length is 10 tokens. However, your messages resulted in 4,321 tokens. ${CANARY}"}}`,
+    `{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 250000 tokens > 200000 maximum"}}`,
+    `<html>${CANARY}</html>`,
+    "",
+  ]);
+  const retryAfter = drawOne(draw, ["1", "0", "-1", "9999999", "Wed, 21 Oct 2015 07:28:00 GMT", CANARY]);
+  return { status, body, headers: { "retry-after": retryAfter, "x-host": CANARY } };
+}

@@ -1,0 +1,86 @@
+import { type Draw, drawInteger, drawOne, drawWeighted } from "../../storm/draw.ts";
+import { CHAT_REQUESTS, CHAT_SNIPPETS } from "../seeds/chat-requests.ts";
+import { EMBEDDINGS_REQUESTS, EMBEDDINGS_SNIPPETS } from "../seeds/embeddings-requests.ts";
+import { MESSAGES_REQUESTS, MESSAGES_SNIPPETS } from "../seeds/messages-requests.ts";
+import { RESPONSES_REQUESTS, RESPONSES_SNIPPETS } from "../seeds/responses-requests.ts";
+import { MODEL } from "../seeds/tools.ts";
+import { deepen } from "./hostile.ts";
+import { mutateJson, type Snippets } from "./mutate-json.ts";
+import { mutateBytes, mutateJsonText } from "./mutate-text.ts";
+import { type CaseId, stepsOf } from "./steps.ts";
+
+/** What a client speaks. */
+export const CLIENTS = ["chat", "messages", "responses", "embeddings", "count_tokens"] as const;
+export type Client = (typeof CLIENTS)[number];
+
+/** What stands behind a model: one upstream, or two of which the second is asked when the first fails. */
+export const UPSTREAM_KINDS = ["openai", "anthropic", "responses", "both"] as const;
+export type UpstreamKind = (typeof UPSTREAM_KINDS)[number];
+
+/** How a model's routes are told to reason, and whether they take a temperature. */
+export const TRAITS = {
+  plain: { reasoning: "none", sampling: true },
+  effort: { reasoning: "effort", sampling: false },
+  budget: { reasoning: "budget", sampling: true },
+  adaptive: { reasoning: "adaptive", sampling: false },
+} as const;
+
+/** Where the name of the lane stands in a model's. */
+export const LANE = "LANE00";
+
+/** One request, as its number decides it. */
+export interface FuzzCase {
+  readonly id: CaseId;
+  readonly client: Client;
+  /** With {@link LANE} in place of the lane that plays it. */
+  readonly model: string;
+  readonly body: Buffer;
+  /** The mutations that made it. */
+  readonly steps: readonly string[];
+}
+
+const FORMS: readonly (Form & { readonly weight: number; readonly client: Client })[] = [
+  { client: "chat", weight: 32, seeds: CHAT_REQUESTS, snippets: CHAT_SNIPPETS },
+  { client: "messages", weight: 32, seeds: MESSAGES_REQUESTS, snippets: MESSAGES_SNIPPETS },
+  { client: "responses", weight: 24, seeds: RESPONSES_REQUESTS, snippets: RESPONSES_SNIPPETS },
+  { client: "embeddings", weight: 6, seeds: EMBEDDINGS_REQUESTS, snippets: EMBEDDINGS_SNIPPETS },
+  { client: "count_tokens", weight: 6, seeds: MESSAGES_REQUESTS, snippets: MESSAGES_SNIPPETS },
+];
+
+interface Form {
+  readonly seeds: readonly object[];
+  readonly snippets: Snippets;
+}
+
+export function caseOf(id: CaseId): FuzzCase {
+  const steps = stepsOf(id);
+  const draw = steps.draw("case");
+  const form = drawWeighted(draw, FORMS);
+  const model = `${drawOne(draw, UPSTREAM_KINDS)}-${drawOne(draw, Object.keys(TRAITS))}-${LANE}`;
+  let body: unknown = { ...structuredClone(drawOne(draw, form.seeds)), ...drawStream(draw) };
+  const mutations = drawMutations(draw);
+  const [inText, inBytes] = [draw() < 0.08 ? 1 : 0, draw() < 0.05 ? 1 : 0];
+  steps.repeat("request", mutations, (each) => {
+    body = mutateJson(each, body, form.snippets);
+  });
+  let text = deepen(draw, JSON.stringify(body) ?? "").replaceAll(MODEL, model);
+  steps.repeat("request text", inText, (each) => {
+    text = mutateJsonText(each, text);
+  });
+  let bytes: Buffer = Buffer.from(text);
+  steps.repeat("request bytes", inBytes, (each) => {
+    bytes = mutateBytes(each, bytes);
+  });
+  return { id, client: form.client, model, body: bytes, steps: steps.made };
+}
+
+function drawStream(draw: Draw): object {
+  const lot = draw();
+  if (lot < 0.2) return {};
+  return { stream: lot < 0.65 };
+}
+
+/** Half of the requests are good, so that answers get their turn. */
+function drawMutations(draw: Draw): number {
+  return draw() < 0.5 ? 0 : drawInteger(draw, 1, draw() < 0.2 ? 8 : 3);
+}

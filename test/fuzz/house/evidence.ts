@@ -1,0 +1,91 @@
+import type { Nanos } from "../../../src/domain/money.ts";
+import { parseUsd } from "../../../src/domain/money.ts";
+import { readBooks, type StoredReceipt } from "../../storm/books.ts";
+import { type FuzzHouse, TOP_UP } from "./fuzz-house.ts";
+import type { Seen } from "./play-case.ts";
+
+/** What is kept of a case that went well. */
+export interface Trace {
+  readonly number: number;
+  /** As the receipt must have it: "ok" or a code of the contract. */
+  readonly outcome: string;
+  readonly saysBilled: boolean;
+  readonly isCount: boolean;
+  readonly requestId: string;
+  /** Whether an upstream was asked. */
+  readonly wasAsked: boolean;
+}
+
+/** Keeps little: a long run has many. `undefined` for a case that is wrong anyway. */
+export function traceOf({ case: { id, client }, reading, requestId = "", calls }: Seen): Trace | undefined {
+  if (!reading) return undefined;
+  const isFinished = reading.ended === "finished";
+  return {
+    number: id.number,
+    outcome: isFinished ? "ok" : reading.row.code,
+    saysBilled: !isFinished && reading.row.message.includes("were billed"),
+    isCount: client === "count_tokens",
+    requestId,
+    wasAsked: calls.length > 0,
+  };
+}
+
+/** No model's context window and no ceiling together cost more, in nano-USD. */
+const CHARGE_MAX: Nanos = 200_000n * 2_000n + 128n * 8_800n * 2_000n;
+
+/** What is not right when nobody asks any more, in words; nothing when all is. Cases that are wrong anyway are left out. */
+export async function findWrongs(
+  house: FuzzHouse,
+  traces: readonly Trace[],
+  wrong: readonly Seen[],
+): Promise<readonly string[]> {
+  const { gateway, faults } = house;
+  await gateway.nothingIsHeld();
+  const slots = await countSlots(house);
+  const { receipts, wallets } = readBooks(gateway.sqlite.client.filename);
+  const posted = wallets.filter(({ posted, captured }) => posted !== parseUsd(TOP_UP) - captured);
+  const held = wallets.filter((wallet) => wallet.held !== 0n);
+  return [
+    ...(slots === 0 ? [] : [`${slots} slots are still taken`]),
+    ...posted.map(({ posted, captured }) => `a wallet of ${posted} after ${captured} was captured`),
+    ...held.map((wallet) => `${wallet.held} are still held`),
+    ...compare(
+      traces,
+      receipts.filter(({ id }) => wrong.every(({ requestId }) => requestId !== id)),
+    ),
+    ...faults.slice(0, 5).map((line) => `a fault in the log: ${line}`),
+  ];
+}
+
+async function countSlots({ gateway: { url, secret } }: FuzzHouse): Promise<number> {
+  const response = await fetch(`${url}/v1/key`, { headers: { "x-api-key": secret } });
+  // Safe because a body of another shape fails where it is read.
+  const key = (await response.json()) as { concurrent_requests: { used: number } };
+  return key.concurrent_requests.used;
+}
+
+/** Where what a client saw is not what its receipt says. */
+function compare(traces: readonly Trace[], receipts: readonly StoredReceipt[]): string[] {
+  const byId = new Map(receipts.map((receipt) => [receipt.id, receipt]));
+  const wrongs = traces.flatMap((trace) => {
+    const said = contradiction(trace, byId.get(trace.requestId));
+    byId.delete(trace.requestId);
+    return said === undefined ? [] : [`case ${trace.number}, ${trace.outcome}: ${said}`];
+  });
+  return [...wrongs, ...[...byId.values()].map(({ id }) => `receipt ${id} of no case that was seen`)];
+}
+
+function contradiction(trace: Trace, receipt: StoredReceipt | undefined): string | undefined {
+  if (!receipt) {
+    if (trace.isCount) return undefined;
+    return trace.wasAsked ? "an upstream was asked, and there is no receipt" : undefined;
+  }
+  const { outcome, captured, state } = receipt;
+  if (trace.isCount) return "a count has a receipt";
+  if (outcome !== trace.outcome) return `the receipt says ${outcome}`;
+  if (state !== (captured > 0n ? "settled" : state)) return `the receipt is ${state}`;
+  if (outcome !== "ok" && trace.saysBilled !== captured > 0n) return `it was charged ${captured}`;
+  if (captured > 0n && !trace.wasAsked) return "it was charged, and nobody was asked";
+  if (captured < 0n || captured > CHARGE_MAX) return `it was charged ${captured}`;
+  return undefined;
+}

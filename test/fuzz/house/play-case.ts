@@ -1,0 +1,98 @@
+import { textAt } from "../../http/faults/view.ts";
+import { type FuzzCase, LANE } from "../cases/fuzz-case.ts";
+import { readAnswer } from "../read/read-answer.ts";
+import { readSentChat } from "../read/read-sent.ts";
+import { readSentMessages } from "../read/read-sent-messages.ts";
+import type { Reading, Wanted } from "../read/reading.ts";
+import type { FuzzHouse } from "./fuzz-house.ts";
+import type { Lane, UpstreamCall } from "./fuzz-upstream.ts";
+
+/** What became of one case. */
+export interface Seen {
+  readonly case: FuzzCase;
+  /** How its client reads the answer; `undefined` when that may not be so. */
+  readonly reading: Reading | undefined;
+  /** What is wrong with it. */
+  readonly wrong: string | undefined;
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly calls: readonly UpstreamCall[];
+}
+
+const PATHS = {
+  chat: "/v1/chat/completions",
+  messages: "/v1/messages",
+  responses: "/v1/responses",
+  embeddings: "/v1/embeddings",
+  count_tokens: "/v1/messages/count_tokens",
+};
+/** Far beyond every limit of the gateway's: whoever waits longer waits for ever. */
+const PATIENCE_MS = 30_000;
+
+/** Makes the request of a case. Never rejects. */
+export async function playCase({ gateway }: FuzzHouse, lane: Lane, fuzzCase: FuzzCase): Promise<Seen> {
+  lane.playing = fuzzCase;
+  lane.calls.length = 0;
+  const body = inLane(fuzzCase.body, lane);
+  let status = 0;
+  let requestId: string | undefined;
+  let reading: Reading | undefined;
+  let wrong: string | undefined;
+  try {
+    const response = await fetch(`${gateway.url}${PATHS[fuzzCase.client]}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" },
+      body,
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    });
+    status = response.status;
+    requestId = response.headers.get("x-request-id") ?? undefined;
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await response.bytes());
+    const wanted = wantedOf(fuzzCase, { body: body.toString(), calls: lane.calls });
+    reading = readAnswer(wanted, { status, headers: response.headers, text });
+    for (const call of lane.calls) readSent(fuzzCase, call);
+  } catch (error) {
+    wrong = error instanceof Error ? error.message : "unknown";
+  }
+  lane.playing = undefined;
+  return { case: fuzzCase, reading, wrong, status, requestId, calls: [...lane.calls] };
+}
+
+/** What was printed for another format has to be what its hosts take. */
+function readSent({ client }: FuzzCase, { form, body }: UpstreamCall): void {
+  if (form === client || client === "count_tokens") return;
+  const { model, stream } = readBody(body);
+  const sent = { model: textAt(model), stream: stream === true, outputTokensMax: undefined };
+  if (form === "chat") readSentChat(body, sent);
+  if (form === "messages") readSentMessages(body, sent);
+}
+
+function inLane(body: Buffer, lane: Lane): Buffer<ArrayBuffer> {
+  return Buffer.from(body.toString("latin1").replaceAll(LANE, lane.name), "latin1");
+}
+
+/** What the client asked for, as whoever parses its body has to understand it. */
+function wantedOf(
+  { client }: FuzzCase,
+  { body, calls }: { body: string; calls: readonly UpstreamCall[] },
+): Wanted {
+  const { model, stream, n, stream_options } = readBody(body);
+  const isStreamable = client !== "embeddings" && client !== "count_tokens";
+  return {
+    client,
+    model: textAt(model),
+    stream: isStreamable && stream === true,
+    choices: typeof n === "number" ? n : 1,
+    wantsUsage: Object(stream_options).include_usage === true,
+    // When two were asked, the one that was asked last need not be the one that was heard last.
+    isVerbatim: calls.some(({ form }) => form === client),
+  };
+}
+
+function readBody(body: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(body));
+  } catch {
+    return {};
+  }
+}

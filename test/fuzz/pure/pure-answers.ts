@@ -1,0 +1,105 @@
+import type { Surface } from "../../../src/domain/model.ts";
+import { GatewayError } from "../../../src/errors.ts";
+import type { Dialogue } from "../../../src/wire/dialogue.ts";
+import { findExchange } from "../../../src/wire/exchange.ts";
+import { createSseDecoder } from "../../../src/wire/sse.ts";
+import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
+import { WIRES } from "../../../src/wire/wires.ts";
+import { drawOne } from "../../storm/draw.ts";
+import { type Asked, answerOf } from "../cases/fuzz-answer.ts";
+import { type CaseId, stepsOf } from "../cases/steps.ts";
+import { readText } from "../read/read-answer.ts";
+import { CHAT_REQUESTS } from "../seeds/chat-requests.ts";
+import { EMBEDDINGS_REQUESTS } from "../seeds/embeddings-requests.ts";
+import { MESSAGES_REQUESTS } from "../seeds/messages-requests.ts";
+import { RESPONSES_REQUESTS } from "../seeds/responses-requests.ts";
+
+const REQUESTS: Readonly<Record<Surface, readonly object[]>> = {
+  chat: CHAT_REQUESTS.slice(0, 4),
+  messages: MESSAGES_REQUESTS,
+  responses: RESPONSES_REQUESTS,
+  embeddings: EMBEDDINGS_REQUESTS,
+};
+const HEAD = { id: "0190aaaa", createdAtS: 1_790_000_000, inputTokens: 11 };
+const FORMATS = ["chat", "messages", "responses"] as const;
+
+/**
+ * Reads the answer of a case as an upstream of some format gave it, and prints it for a client of some format.
+ * Throws when anything but an `UpstreamFault` is thrown, or what was printed is nothing that a client can read.
+ * Returns whether there was anything to read.
+ */
+export function readAndPass(id: CaseId): boolean {
+  const { client, form, stream, draw } = scenarioOf(id);
+  const wire = WIRES[client];
+  const exchange = findExchange(wire, [form]);
+  if (!exchange) return false;
+  const request = wire.parseRequest(JSON.stringify({ ...drawOne(draw, REQUESTS[client]), stream }));
+  const dialogue = unlessRefused(() => exchange.begin(request, request.readChat));
+  if (!dialogue) return false;
+  const { answer } = answerOf(id, askedOf(id));
+  const text = unlessFaulty(() => (stream ? readStream : readWhole)(dialogue, Buffer.from(answer.body)));
+  if (text === undefined) return false;
+  const { model, wantsUsage } = request;
+  readText({ client, model, stream, choices: 1, wantsUsage, isVerbatim: dialogue.isVerbatim }, text);
+  return true;
+}
+
+/** What the upstream of a case is asked. */
+export function askedOf(id: CaseId): Asked {
+  const { form, stream } = scenarioOf(id);
+  return { form, stream, choices: 1, call: 0 };
+}
+
+function scenarioOf(id: CaseId) {
+  const draw = stepsOf(id).draw("pure");
+  if (draw() < 0.03) return { client: "embeddings", form: "embeddings", stream: false, draw } as const;
+  return {
+    client: drawOne(draw, FORMATS),
+    form: drawOne(draw, FORMATS),
+    stream: draw() < 0.7,
+    draw,
+  } as const;
+}
+
+function readWhole(dialogue: Dialogue, bytes: Buffer): string | undefined {
+  const { text, isReadable, unsayable } = dialogue.readWhole(HEAD, bytes.toString());
+  return isReadable && !unsayable ? text : undefined;
+}
+
+/** As the relay does: what is behind the finish may be broken, and what nobody can read is not shown. */
+function readStream(dialogue: Dialogue, bytes: Buffer): string | undefined {
+  const reader = dialogue.readStream(HEAD);
+  const decoder = createSseDecoder();
+  let text = "";
+  let isReadable = false;
+  try {
+    for (const event of [...decoder.push(bytes), ...decoder.end()]) {
+      if (reader.done) break;
+      const part = reader.read(event);
+      text += part.text;
+      isReadable ||= part.isReadable;
+    }
+  } catch (thrown) {
+    if (!(reader.finished && thrown instanceof UpstreamFault)) throw thrown;
+  }
+  if (!reader.finished) throw new UpstreamFault("The answer ended without a finish");
+  return isReadable ? text + reader.ending() : undefined;
+}
+
+function unlessRefused<Value>(begin: () => Value): Value | undefined {
+  try {
+    return begin();
+  } catch (thrown) {
+    if (thrown instanceof GatewayError) return undefined;
+    throw thrown;
+  }
+}
+
+function unlessFaulty<Value>(read: () => Value): Value | undefined {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof UpstreamFault) return undefined;
+    throw thrown;
+  }
+}

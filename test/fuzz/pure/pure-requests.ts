@@ -1,0 +1,99 @@
+import type { Surface } from "../../../src/domain/model.ts";
+import { GatewayError } from "../../../src/errors.ts";
+import { findExchange } from "../../../src/wire/exchange.ts";
+import type { ModelRequest, WireProtocol } from "../../../src/wire/wire-protocol.ts";
+import { WIRES } from "../../../src/wire/wires.ts";
+import { insist } from "../../http/faults/view.ts";
+import { drawInteger, drawOne } from "../../storm/draw.ts";
+import { type FuzzCase, TRAITS } from "../cases/fuzz-case.ts";
+import { type CaseId, stepsOf } from "../cases/steps.ts";
+import { readSentChat } from "../read/read-sent.ts";
+import { readSentMessages } from "../read/read-sent-messages.ts";
+
+const READ_AGAIN_CHARS_MAX = 100_000;
+const UPSTREAM_MODEL = "host-model";
+const TARGETS: readonly Surface[] = ["chat", "messages", "responses", "embeddings"];
+
+/** What a body may be refused with before anybody is asked. */
+const REFUSALS: readonly string[] = [
+  "not_json",
+  "wrong_shape",
+  "unpriced_field",
+  "untranslatable",
+  "nothing_stored",
+  "not_built",
+];
+
+/**
+ * Reads the body of a case and prints it for every upstream that it can be put to. Throws when something else than a
+ * refusal is thrown on the way, or what was printed is nothing a host takes. Returns how often it was printed.
+ */
+export function readAndPrint(fuzzCase: Pick<FuzzCase, "id" | "client" | "body">): number {
+  const { id, client, body } = fuzzCase;
+  const wire = WIRES[client === "count_tokens" ? "messages" : client];
+  const request = unlessRefused(() => wire.parseRequest(body.toString()));
+  if (!request) return 0;
+  return TARGETS.filter((target) => printFor(id, { wire, request, target })).length;
+}
+
+interface Printing {
+  readonly wire: WireProtocol;
+  readonly request: ModelRequest;
+  readonly target: Surface;
+}
+
+function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
+  const exchange = findExchange(wire, [target]);
+  const dialogue = exchange && unlessRefused(() => exchange.begin(request, request.readChat));
+  if (!dialogue) return false;
+  const draw = stepsOf(id).draw(`print ${target}`);
+  const options = {
+    model: UPSTREAM_MODEL,
+    outputTokensMax: drawOne(draw, [1, 300, 1_500, drawInteger(draw, 1, 64_000)]),
+    outputLimitField: drawOne(draw, [FIELDS.any, FIELDS.old, FIELDS.now]).field,
+    stream: request.stream,
+    traits: drawOne(draw, Object.values(TRAITS)),
+  };
+  const textBytes = dialogue.textBytes(options);
+  const text = dialogue.printUpstreamRequest(options);
+  insist(
+    textBytes >= 0 && textBytes <= Buffer.byteLength(text) + request.text.length * 3,
+    "a size that is none",
+  );
+  if (dialogue.isVerbatim) JSON.parse(text);
+  else {
+    if (target === "chat") readSentChat(text, options);
+    if (target === "messages") readSentMessages(text, options);
+    // What is too large for us need not be for them.
+    if (text.length <= READ_AGAIN_CHARS_MAX)
+      unlessRefused(() => dialogue.wire.parseRequest(text).readChat(), isJudgement);
+  }
+  return true;
+}
+
+const FIELDS = {
+  any: { field: undefined },
+  old: { field: "max_tokens" },
+  now: { field: "max_completion_tokens" },
+} as const;
+
+function unlessRefused<Value>(read: () => Value, isRight = isRefusal): Value | undefined {
+  try {
+    return read();
+  } catch (thrown) {
+    if (!isRight(thrown)) throw thrown;
+    return undefined;
+  }
+}
+
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && REFUSALS.includes(thrown.kind);
+}
+
+/** An address or a number that is the upstream's to judge, and that we should refuse from a client of its format. */
+function isJudgement(thrown: unknown): boolean {
+  return (
+    thrown instanceof GatewayError &&
+    (thrown.kind === "untranslatable" || /: (?:temperature|top_p|top_k)$/.test(thrown.publicMessage))
+  );
+}

@@ -1,0 +1,102 @@
+import { answerOf } from "../cases/fuzz-answer.ts";
+import { caseOf } from "../cases/fuzz-case.ts";
+import type { CaseId } from "../cases/steps.ts";
+import type { Stretch } from "../house/run-cases.ts";
+import { shrink } from "../shrink.ts";
+import { type GiantSize, giantsOf } from "./giants.ts";
+import { askedOf, readAndPass } from "./pure-answers.ts";
+import { readAndPrint } from "./pure-requests.ts";
+
+export interface PureResult {
+  /** Bodies that were printed for an upstream, and answers that were printed for a client. */
+  readonly printed: number;
+  readonly passed: number;
+  /** The first cases that went wrong, as small as they get. */
+  readonly wrongs: readonly string[];
+  readonly slowestMs: number;
+}
+
+const WHOLE: ReadonlySet<string> = new Set();
+const WRONGS_MAX = 10;
+
+/** Puts a stretch of cases through readers and printers, without a gateway. */
+export async function runPure({ seed, first, count }: Stretch): Promise<PureResult> {
+  const wrongs: string[] = [];
+  const counts = { printed: 0, passed: 0 };
+  let slowestMs = 0;
+  for (let number = first; number < first + count && wrongs.length < WRONGS_MAX; number += 1) {
+    const id = { seed, number, without: WHOLE };
+    for (const run of RUNS) {
+      const startedAt = performance.now();
+      const fault = faultOf(() => {
+        counts[run.name] += run.run(id);
+      });
+      slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+      if (fault !== undefined) wrongs.push(await describe(id, run));
+    }
+  }
+  return { ...counts, wrongs, slowestMs };
+}
+
+/** Reads and prints absurd bodies. Returns what went wrong, and what took longest. */
+export function runGiants(size: GiantSize): { readonly wrongs: readonly string[]; readonly slowest: string } {
+  const wrongs: string[] = [];
+  let slowest = { name: "none", ms: 0 };
+  for (const { name, client, body } of giantsOf(size)) {
+    const startedAt = performance.now();
+    const id = { seed: name, number: 0, without: WHOLE };
+    const fault = faultOf(() => void readAndPrint({ id, client, body: Buffer.from(body) }));
+    if (fault !== undefined) wrongs.push(`${name}: ${fault}`);
+    const ms = performance.now() - startedAt;
+    if (ms > slowest.ms) slowest = { name, ms };
+  }
+  return { wrongs, slowest: `${slowest.name}: ${slowest.ms.toFixed(0)} ms` };
+}
+
+interface Run {
+  readonly name: "printed" | "passed";
+  run(id: CaseId): number;
+  stepsOf(id: CaseId): readonly string[];
+  print(id: CaseId): string;
+}
+
+const RUNS: readonly Run[] = [
+  {
+    name: "printed",
+    run: (id) => readAndPrint(caseOf(id)),
+    stepsOf: (id) => caseOf(id).steps,
+    print: (id) => `${caseOf(id).client} body: ${caseOf(id).body.toString()}`,
+  },
+  {
+    name: "passed",
+    run: (id) => (readAndPass(id) ? 1 : 0),
+    stepsOf: (id) => answerOf(id, askedOf(id)).steps,
+    print(id) {
+      const asked = askedOf(id);
+      const body = Buffer.from(answerOf(id, asked).answer.body).toString();
+      return `${asked.stream ? "stream" : "whole"} of ${asked.form}: ${body}`;
+    },
+  },
+];
+
+function faultOf(act: () => void): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (thrown) {
+    return thrown instanceof Error ? (thrown.stack ?? thrown.message) : "something that is no error";
+  }
+}
+
+async function describe(id: CaseId, { run, stepsOf, print }: Run): Promise<string> {
+  const isWrong = (without: ReadonlySet<string>) => faultOf(() => run({ ...id, without })) !== undefined;
+  const small = { ...id, without: await shrink(stepsOf(id), isWrong) };
+  const what = faultOf(() => run(small));
+  return `case ${id.number} of seed ${id.seed}, without a gateway: ${what}\n  ${clip(print(small))}`;
+}
+
+const SHOWN_CHARS = 5_000;
+
+function clip(text: string): string {
+  return text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}… (${text.length} characters)`;
+}

@@ -1,0 +1,57 @@
+import { insist, listAt, objectAt } from "../../http/faults/view.ts";
+import { CANARY } from "../cases/frame-stream.ts";
+import type { Client } from "../cases/fuzz-case.ts";
+import { readChatStream, readChatWhole } from "./read-chat.ts";
+import { readRefusal } from "./read-error.ts";
+import { readMessageStream, readMessageWhole } from "./read-messages.ts";
+import { readResponseStream, readResponseWhole } from "./read-responses.ts";
+import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
+
+/** An answer as it stood on the wire. */
+export interface Received {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** Reads an answer more strictly than any client does. Throws, with what is wrong, when it may not be so. */
+export function readAnswer(wanted: Wanted, { status, headers, text }: Received): Reading {
+  const { client, stream } = wanted;
+  insist(status !== 500, "a fault of ours");
+  insist(!JSON.stringify([...headers]).includes(CANARY), "a header of an upstream's");
+  insist(headers.get("x-request-id") === headers.get("request-id"), "two ids");
+  insist(!text.includes("provider-secret"), "a secret");
+  if (client === "count_tokens") insist(status < 500, "a count that failed");
+  if (status !== 200) return { ended: "failed", row: readRefusal({ client, status, headers, text }) };
+  const type = headers.get("content-type") ?? "";
+  insist(type.startsWith(stream ? "text/event-stream" : "application/json"), `an answer of type ${type}`);
+  return readText(wanted, text);
+}
+
+/** Reads an answer with status 200. */
+export function readText(wanted: Wanted, text: string): Reading {
+  const { whole, streamed } = READERS[wanted.client];
+  return (wanted.stream ? streamed : whole)(wanted, text);
+}
+
+type Read = (wanted: Wanted, text: string) => Reading;
+
+const READERS: Readonly<Record<Client, { readonly whole: Read; readonly streamed: Read }>> = {
+  chat: { whole: readChatWhole, streamed: readChatStream },
+  messages: { whole: readMessageWhole, streamed: readMessageStream },
+  responses: { whole: readResponseWhole, streamed: readResponseStream },
+  embeddings: { whole: readEmbeddings, streamed: readEmbeddings },
+  count_tokens: { whole: readCount, streamed: readCount },
+};
+
+function readEmbeddings({ model }: Wanted, text: string): Reading {
+  const body = objectAt(JSON.parse(text), "an answer");
+  insist(body.model === model, "another model's name");
+  insist(listAt(body.data).length > 0, "no data");
+  return FINISHED;
+}
+
+function readCount(_wanted: Wanted, text: string): Reading {
+  insist(isCount(objectAt(JSON.parse(text), "a count").input_tokens), "a count that is none");
+  return FINISHED;
+}

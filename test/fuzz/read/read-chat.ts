@@ -1,0 +1,106 @@
+import { readStreamedChat, readWholeChat } from "../../http/faults/chat-view.ts";
+import { type Frame, framesOf } from "../../http/faults/frames.ts";
+import { insist, isObject, type Json, listAt, objectAt } from "../../http/faults/view.ts";
+import { readError } from "./read-error.ts";
+import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
+
+const FINISHES = ["stop", "length", "tool_calls", "content_filter", "function_call"];
+
+/** Reads a whole chat answer: one that the gateway printed by the letter, another by what it promises of it. */
+export function readChatWhole(wanted: Wanted, text: string): Reading {
+  const body = objectAt(JSON.parse(text), "an answer");
+  insist(body.model === wanted.model, "another model's name");
+  const choices = listAt(body.choices);
+  insist(choices.length > 0, "no choices");
+  for (const each of choices) {
+    const { finish_reason: finish } = objectAt(each, "a choice");
+    insist(FINISHES.includes(String(finish)), "a finish that is none");
+  }
+  if (wanted.isVerbatim) return FINISHED;
+  readWholeChat(text, wanted.model);
+  insist(body.object === "chat.completion", "another object");
+  checkUsage(body.usage);
+  return FINISHED;
+}
+
+/** The same of a streamed one. */
+export function readChatStream(wanted: Wanted, text: string): Reading {
+  const frames = framesOf(text);
+  const failure = frames.find(({ json }) => json !== "[DONE]" && isFailure(json));
+  const reading: Reading = failure
+    ? { ended: "failed", row: readError("chat", objectAt(failure.json, "an error")) }
+    : FINISHED;
+  if (failure) insist(failure === frames.at(-1), "an error that is not the last event");
+  else insist(frames.at(-1)?.json === "[DONE]", "a stream without an end");
+  readChunks(wanted, frames);
+  if (!wanted.isVerbatim) readPrinted(wanted, frames, text);
+  return reading;
+}
+
+function isFailure(json: Json): boolean {
+  return json.error !== undefined && json.error !== null;
+}
+
+/** What holds of every stream: at most one finish a choice, in a word that clients know, and none without all. */
+function readChunks({ model, choices, wantsUsage }: Wanted, frames: readonly Frame[]): void {
+  const finished = new Set<unknown>();
+  for (const { json } of frames) {
+    if (json === "[DONE]") {
+      insist(finished.size > 0 && finished.size <= choices, "an end without a finish");
+      continue;
+    }
+    if (isFailure(json)) {
+      insist(finished.size < choices, "a finish and an error");
+      continue;
+    }
+    insist(json.model === model, "another model's name");
+    insist(Array.isArray(json.choices), "a chunk without choices");
+    if (isObject(json.usage))
+      insist(wantsUsage && listAt(json.choices).length === 0, "usage out of its place");
+    for (const each of listAt(json.choices)) {
+      const { finish_reason: finish, index } = objectAt(each, "a choice");
+      if (finish === null || finish === undefined) continue;
+      insist(FINISHES.includes(String(finish)), "a finish that is none");
+      insist(!finished.has(index), "a second finish");
+      finished.add(index);
+    }
+  }
+}
+
+/** What the gateway prints itself is as the reference has it. */
+function readPrinted({ model, wantsUsage }: Wanted, frames: readonly Frame[], text: string): void {
+  const chunks = frames.flatMap(({ json }) => (json === "[DONE]" || isFailure(json) ? [] : [json]));
+  const heads = new Set(chunks.map(({ id, created, object }) => JSON.stringify([id, created, object])));
+  insist(heads.size <= 1, "chunks of several answers");
+  const [first] = chunks;
+  insist(
+    !first || objectAt(objectAt(listAt(first.choices)[0], "a choice").delta, "a delta").role === "assistant",
+    "no role",
+  );
+  const usages = chunks.filter(({ usage }) => isObject(usage));
+  insist(
+    usages.length <= 1 && (usages.length === 0 || usages[0] === chunks.at(-1)),
+    "usage out of its place",
+  );
+  for (const { usage } of usages) checkUsage(usage);
+  const bare = wantsUsage ? withoutUsage(text) : text;
+  readStreamedChat(bare, model);
+}
+
+function withoutUsage(text: string): string {
+  return text
+    .split(/(?<=\n\n)/)
+    .filter((frame) => !frame.includes('"choices":[],'))
+    .join("");
+}
+
+function checkUsage(usage: unknown): void {
+  if (usage === undefined || usage === null) return;
+  const {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: total,
+  } = objectAt(usage, "usage");
+  insist(isCount(prompt) && isCount(completion), "usage that is no count");
+  insist(Number(prompt) + Number(completion) === total, "a total that is none");
+}

@@ -1,0 +1,68 @@
+import { ERRORS, type ErrorRow } from "../../../src/errors.ts";
+import { insist, isObject, type Json, objectAt, textAt } from "../../http/faults/view.ts";
+import { CANARY } from "../cases/frame-stream.ts";
+import type { Client } from "../cases/fuzz-case.ts";
+
+/** An error answer as it stood on the wire. */
+export interface Refusal {
+  readonly client: Client;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** What only the console or the ledger may say. */
+const ELSEWHERE = ["conflict", "not_authenticated", "invalid_credentials"];
+const PATH = /^[\w.[\]-]{1,200}$/;
+const TOO_LONG = /^prompt is too long: \d+ tokens > \d+ maximum$/;
+
+/** Reads an error answer by the letter of the contract. Returns its row of the table. */
+export function readRefusal({ client, status, headers, text }: Refusal): ErrorRow {
+  const row = readError(client, objectAt(JSON.parse(text), "an error"));
+  insist(status === statusOf(client, row), `status ${status} with ${row.code}`);
+  insist(headers.get("x-should-retry") === (row.retry ? null : "false"), "wrong advice to retry");
+  insist((headers.get("retry-after") !== null) === (status === 429), "a pause that is not its own");
+  return row;
+}
+
+/** Reads the body of an error, or what a stream says in its place. */
+export function readError(client: Client, said: Json): ErrorRow {
+  if (said.type === "response.failed") return readFailedResponse(said);
+  const isMessages = client === "messages" || client === "count_tokens";
+  const { message, type, code, details } = objectAt(said.error, "an error");
+  if (isMessages) insist(said.type === "error", "an error that does not call itself one");
+  const given = isMessages && isObject(details) ? details.error_code : code;
+  const row = rowOf(textAt(message), (each) =>
+    isMessages ? each.code === given : each.code === given || each.responses[1] === given,
+  );
+  insist(row[isMessages ? "messages" : "chat"][1] === type, `${row.code} of type ${String(type)}`);
+  return row;
+}
+
+function readFailedResponse(event: Json): ErrorRow {
+  const response = objectAt(event.response, "a response");
+  insist(response.status === "failed", "a failure that has not failed");
+  const { code, message } = objectAt(response.error, "an error");
+  return rowOf(textAt(message), (row) => row.responses[1] === code);
+}
+
+function rowOf(message: string, hasCode: (row: ErrorRow) => boolean): ErrorRow {
+  insist(!message.includes(CANARY), "what an upstream said of its failure");
+  const row = Object.values<ErrorRow>(ERRORS).find((each) => hasCode(each) && isMessageOf(each, message));
+  insist(row !== undefined, `an error that is not in the table: ${message}`);
+  insist(row.code !== "internal_error", "a fault of ours");
+  insist(!ELSEWHERE.includes(row.code), `an outcome of ${row.code}`);
+  return row;
+}
+
+function isMessageOf(row: ErrorRow, message: string): boolean {
+  if (message === row.message) return true;
+  if (row === ERRORS.prompt_too_long) return TOO_LONG.test(message);
+  const stem = `${row.message.replace(/\.$/, "")}: `;
+  return message.startsWith(stem) && PATH.test(message.slice(stem.length));
+}
+
+function statusOf(client: Client, row: ErrorRow): number {
+  if (client === "responses") return row.responses[0];
+  return client === "messages" || client === "count_tokens" ? row.messages[0] : row.chat[0];
+}

@@ -1,0 +1,118 @@
+import { type Frame, framesOf } from "../../http/faults/frames.ts";
+import { readStreamedMessage, readWholeMessage } from "../../http/faults/messages-view.ts";
+import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../http/faults/view.ts";
+import { readError } from "./read-error.ts";
+import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
+
+const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"];
+
+/** Reads a whole message: one that the gateway printed by the letter, another by what it promises of it. */
+export function readMessageWhole(wanted: Wanted, text: string): Reading {
+  const body = objectAt(JSON.parse(text), "a message");
+  insist(body.model === wanted.model, "another model's name");
+  insist(Array.isArray(body.content), "no content");
+  insist(textAt(body.stop_reason) !== "", "no stop reason");
+  if (wanted.isVerbatim) return FINISHED;
+  readWholeMessage(text, wanted.model);
+  insist(STOPS.includes(textAt(body.stop_reason)), "a stop reason that is none");
+  for (const each of listAt(body.content)) checkBlock(objectAt(each, "a block"));
+  checkUsage(objectAt(body.usage, "usage"));
+  return FINISHED;
+}
+
+/** The same of a streamed one. */
+export function readMessageStream(wanted: Wanted, text: string): Reading {
+  const frames = framesOf(text);
+  const last = frames.at(-1);
+  const end = frames.findIndex(({ event }) => event === "message_stop" || event === "error");
+  insist(last !== undefined && end === frames.length - 1, "a stream without an end");
+  for (const { event, json } of frames)
+    insist(isObject(json) && json.type === event, "an event under another's name");
+  const starts = frames.filter(({ event }) => event === "message_start");
+  insist(starts.length <= 1, "a second start");
+  const stops = frames.filter(
+    ({ event, json }) =>
+      event === "message_delta" && isObject(json) && isObject(json.delta) && isSaid(json.delta.stop_reason),
+  );
+  insist(stops.length <= 1, "a second stop reason");
+  insist((stops.length === 1) === (last.event === "message_stop"), "an end without a stop reason");
+  for (const { json } of starts) {
+    const { model } = objectAt(objectAt(json, "an event").message, "a message");
+    insist(model === wanted.model, "another model's name");
+  }
+  if (!wanted.isVerbatim && starts.length > 0) readPrinted(wanted, frames, text);
+  if (last.event === "message_stop") return FINISHED;
+  return { ended: "failed", row: readError("messages", objectAt(last.json, "an error")) };
+}
+
+function isSaid(reason: unknown): boolean {
+  return typeof reason === "string" && reason !== "";
+}
+
+/** What the gateway prints itself is as the reference has it: blocks from 0 without gaps, each with its own deltas. */
+function readPrinted({ model }: Wanted, frames: readonly Frame[], text: string): void {
+  readStreamedMessage(text, model);
+  let blocks = 0;
+  let open: Json = {};
+  let input = "";
+  for (const { json } of frames) {
+    const event = objectAt(json, "an event");
+    if (event.type === "message_start")
+      checkUsage(objectAt(objectAt(event.message, "a message").usage, "usage"));
+    if (event.type === "content_block_start") {
+      insist(event.index === blocks, "a block out of its turn");
+      blocks += 1;
+      open = objectAt(event.content_block, "a block");
+      input = "";
+      checkBlock(open);
+    }
+    if (event.type === "content_block_delta") {
+      const delta = objectAt(event.delta, "a delta");
+      insist(listAt(DELTAS[textAt(open.type)]).includes(delta.type), "a delta of another kind of block");
+      input += textAt(delta.partial_json);
+    }
+    if (event.type === "content_block_stop" && open.type === "tool_use") checkInput(input, frames);
+    if (event.type === "message_delta") {
+      insist(
+        STOPS.includes(textAt(objectAt(event.delta, "a delta").stop_reason)),
+        "a stop reason that is none",
+      );
+      checkUsage(objectAt(event.usage, "usage"));
+    }
+  }
+}
+
+const DELTAS: Readonly<Record<string, readonly string[]>> = {
+  text: ["text_delta"],
+  thinking: ["thinking_delta", "signature_delta"],
+  tool_use: ["input_json_delta"],
+};
+
+/** Only an answer that was cut off, by its length or a failure, may end within a call's input. */
+function checkInput(input: string, frames: readonly Frame[]): void {
+  const isCut = frames.some(
+    ({ event, json }) =>
+      event === "error" ||
+      (isObject(json) && isObject(json.delta) && json.delta.stop_reason === "max_tokens"),
+  );
+  if (isCut || input === "") return;
+  objectAt(JSON.parse(input), "a tool's input");
+}
+
+function checkBlock(block: Json): void {
+  insist(
+    ["text", "thinking", "redacted_thinking", "tool_use"].includes(textAt(block.type)),
+    "a block that is none",
+  );
+  if (block.type === "tool_use") objectAt(block.input, "a tool's input");
+}
+
+function checkUsage(usage: Json): void {
+  insist(isCount(usage.input_tokens) && isCount(usage.output_tokens), "usage that is no count");
+  for (const name of ["cache_read_input_tokens", "cache_creation_input_tokens"]) {
+    insist(
+      usage[name] === undefined || usage[name] === null || isCount(usage[name]),
+      "usage that is no count",
+    );
+  }
+}
