@@ -9,18 +9,21 @@ import { eventsOf } from "./play.ts";
 const CAUSES = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
 
 describe("printError", () => {
-  test.each(CAUSES)("case 14: says %s in the envelope of each surface, and nothing of its reason", (cause) => {
-    const error = new GatewayError(cause, { reason: new Error("canary") });
-    const row = ERRORS[cause];
-    expect(JSON.parse(openaiChat.printError(error, "r1"))).toEqual({
-      error: { message: row.message, type: row.chat[1], code: row.code },
-    });
-    expect(JSON.parse(anthropicMessages.printError(error, "r1"))).toEqual({
-      type: "error",
-      error: { type: row.messages[1], message: row.message, details: { error_code: row.code } },
-      request_id: "r1",
-    });
-  });
+  test.each(CAUSES)(
+    "case 14: says %s in the envelope of each surface, and nothing of its reason",
+    (cause) => {
+      const error = new GatewayError(cause, { reason: new Error("canary") });
+      const row = ERRORS[cause];
+      expect(JSON.parse(openaiChat.printError(error, "r1"))).toEqual({
+        error: { message: row.message, type: row.chat[1], code: row.code },
+      });
+      expect(JSON.parse(anthropicMessages.printError(error, "r1"))).toEqual({
+        type: "error",
+        error: { type: row.messages[1], message: row.message, details: { error_code: row.code } },
+        request_id: "r1",
+      });
+    },
+  );
 
   test("adds the path of a wrong field", () => {
     const error = new GatewayError("wrong_shape", { path: "messages[0].role" });

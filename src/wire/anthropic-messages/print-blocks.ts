@@ -3,7 +3,7 @@ import type { ReplyHead } from "../ends.ts";
 import { type Block, createBlockLine } from "./block-line.ts";
 import { createToolUseIds } from "./call-ids.ts";
 import { isCut } from "./print-stop-reason.ts";
-import { createToolInput, requireInput, type ToolInput } from "./tool-input.ts";
+import { createToolInput, isBlank, requireInput, type ToolInput } from "./tool-input.ts";
 
 /** How blocks start that grow by deltas. A refusal is text that its stop reason speaks of. */
 const STARTS = {
@@ -66,8 +66,8 @@ export function createBlockPrinter(head: ReplyHead) {
 
   const addInput = (call: number, json: string): string => {
     const block = calls.get(call);
-    if (!block || json === "") return "";
-    if (json.trim() === "" && block.input.isComplete()) return "";
+    if (!block) return "";
+    if (isBlank(json) && (block.input.isEmpty() || block.input.isComplete())) return "";
     block.input.add(json);
     return line.add(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}`);
   };

@@ -11,6 +11,7 @@ const CLOSE_BRACE = 0x7d;
 /** The input of one tool call as it comes. */
 export interface ToolInput {
   add(json: string): void;
+  isEmpty(): boolean;
   /** Whether all of an object has come, as far as its braces tell. Nothing yet is not complete. */
   isComplete(): boolean;
   text(): string;
@@ -39,6 +40,7 @@ export function createToolInput(): ToolInput {
 
   return {
     add: (json) => void pieces.push(json),
+    isEmpty: () => pieces.length === 0,
     isComplete() {
       for (; scanned < pieces.length; scanned += 1) {
         const piece = pieces[scanned] ?? "";
@@ -50,11 +52,15 @@ export function createToolInput(): ToolInput {
   };
 }
 
+/** Whether a text is empty but for what JSON takes for white space, which is less than others do. */
+export function isBlank(text: string): boolean {
+  return /^[ \t\r\n]*$/.test(text);
+}
+
 /** The input as the text of a JSON object, "{}" for none; `undefined` when it is no object. */
 export function completeInput(text: string): string | undefined {
-  const json = text.trim();
-  if (json === "") return "{}";
-  return parseJsonObject(json) && json;
+  if (isBlank(text)) return "{}";
+  return parseJsonObject(text) && text;
 }
 
 /** The same. Throws {@link UpstreamFault} when it is no object: what a client would make of it nobody knows. */

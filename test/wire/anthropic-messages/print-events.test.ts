@@ -169,6 +169,13 @@ describe("a streamed message", () => {
     expect(shapeOf(end)).toEqual(["stop 0", "message_delta", "message_stop"]);
   });
 
+  test("white space before and behind an input is not said", () => {
+    const { early } = stream([call(0), input(0, " \n"), input(0, "{}"), input(0, "\n")], {
+      finish: finish("tool_calls"),
+    });
+    expect(shapeOf(early).slice(1)).toEqual(["start 0 tool_use", "delta 0 {}"]);
+  });
+
   test("interleaved calls wait for one another, no longer than they must", () => {
     const printer = printEvents(headOf());
     const shapes = (event: OutputEvent) =>
@@ -364,6 +371,14 @@ describe("whole or streamed", () => {
     const output = [call(0), input(0, "{}"), call(1), input(0, "{}")];
     for (const run of [() => stream(output), () => whole(output)]) expect(run).toThrow(UpstreamFault);
   });
+
+  test.each(["\ufeff", "\u00a0", "\u2028"])(
+    "an input with %j, which is no white space in JSON, is a fault",
+    (odd) => {
+      const output = [call(0), input(0, odd), input(0, "{}")];
+      for (const run of [() => stream(output), () => whole(output)]) expect(run).toThrow(UpstreamFault);
+    },
+  );
 
   test.each(["length", "content_filter"] as const)(
     "cut off by %s, half a call stays half, or is left out",
