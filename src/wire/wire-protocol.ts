@@ -115,7 +115,9 @@ export interface PromptTooLong {
 
 /**
  * One wire format, seen from both ends. Pure: bytes and JSON in, values out; knows no network, no
- * money and no clock. The same questions have the same file names in each protocol's folder.
+ * money and no clock. The same questions have the same file names in each protocol's folder: in `client/` its requests
+ * are read and answers printed for its clients, in `upstream/` requests are printed for its hosts and their answers
+ * read, in `verbatim/` answers pass as they are, and beside those stands what several of them need.
  */
 export interface WireProtocol {
   readonly surface: Surface;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent } from "../../src/domain/chat-event.ts";
-import { printEvents } from "../../src/wire/anthropic-messages/print-events.ts";
-import { printReply } from "../../src/wire/anthropic-messages/print-reply.ts";
+import { printEvents } from "../../src/wire/anthropic-messages/client/print-events.ts";
+import { printReply } from "../../src/wire/anthropic-messages/client/print-reply.ts";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import type { EventReader } from "../../src/wire/ends.ts";
 import { translateStream, translateWhole } from "../../src/wire/translate.ts";

@@ -1,16 +1,16 @@
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import { printSse } from "../sse.ts";
 import type { WireProtocol } from "../wire-protocol.ts";
+import { printEvents } from "./client/print-events.ts";
+import { printReply } from "./client/print-reply.ts";
 import { printError, printErrorFrame, statusOf } from "./error.ts";
-import { findUntranslatable } from "./find-untranslatable.ts";
-import { printEvents } from "./print-events.ts";
-import { printReply } from "./print-reply.ts";
-import { printRequest } from "./print-request.ts";
-import { readEvents } from "./read-events.ts";
-import { readReply } from "./read-reply.ts";
-import { readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
-import { readStream } from "./stream.ts";
+import { findUntranslatable } from "./upstream/find-untranslatable.ts";
+import { printRequest } from "./upstream/print-request.ts";
+import { readEvents } from "./upstream/read-events.ts";
+import { readReply } from "./upstream/read-reply.ts";
+import { readWhole } from "./verbatim/reply.ts";
+import { readStream } from "./verbatim/stream.ts";
 
 const TOO_LONG: TooLongPhrases = {
   said: /prompt is too long/i,

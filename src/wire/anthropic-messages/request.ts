@@ -15,8 +15,8 @@ import {
   requireOneOf,
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
+import { readChatRequest } from "./client/read-request.ts";
 import { sizeOfMessages } from "./input-size.ts";
-import { readChatRequest } from "./read-request.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
 const FIELDS = new Set([

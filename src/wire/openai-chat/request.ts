@@ -15,8 +15,8 @@ import {
   requireModel,
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
+import { readChatRequest } from "./client/read-request.ts";
 import { sizeOfChat } from "./input-size.ts";
-import { readChatRequest } from "./read-request.ts";
 
 const CHOICES_MAX = 128;
 /** What is checked or edited here: an upstream must take it from nowhere else. */

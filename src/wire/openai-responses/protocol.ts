@@ -1,11 +1,11 @@
 import type { WireProtocol } from "../wire-protocol.ts";
+import { printEvents } from "./client/print-events.ts";
+import { printReply } from "./client/print-reply.ts";
 import { printError, printErrorFrame, refusesInStream, statusOf } from "./error.ts";
-import { printEvents } from "./print-events.ts";
-import { printReply } from "./print-reply.ts";
-import { readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
-import { readStream } from "./stream.ts";
 import { readPromptTooLong } from "./too-long.ts";
+import { readWhole } from "./verbatim/reply.ts";
+import { readStream } from "./verbatim/stream.ts";
 
 /**
  * OpenAI's responses. Upstreams that have them are spoken to in them by clients of the same format only: all others

@@ -15,10 +15,10 @@ import {
   requireModel,
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
-import { noteAsked } from "./asked.ts";
+import { noteAsked } from "./client/asked.ts";
+import { readChatRequest } from "./client/read-request.ts";
 import { sizeOfInput } from "./input-size.ts";
 import { isReference, requireItems } from "./items.ts";
-import { readChatRequest } from "./read-request.ts";
 import { isSeal } from "./sealed-reasoning.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */

@@ -1,6 +1,6 @@
 import type { FinishReason, UsageEvent } from "../../domain/chat-event.ts";
 import type { ReplyHead } from "../ends.ts";
-import type { Asked } from "./asked.ts";
+import type { Asked } from "./client/asked.ts";
 import { printRepeated } from "./repeated.ts";
 import { usageOf } from "./usage.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../src/domain/chat-event.ts";
-import { printEvents } from "../../../src/wire/anthropic-messages/print-events.ts";
-import { printReply } from "../../../src/wire/anthropic-messages/print-reply.ts";
+import { printEvents } from "../../../src/wire/anthropic-messages/client/print-events.ts";
+import { printReply } from "../../../src/wire/anthropic-messages/client/print-reply.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
 import type { ReplyHead } from "../../../src/wire/ends.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
-import { readEvents } from "../../../src/wire/anthropic-messages/read-events.ts";
-import { readReply } from "../../../src/wire/anthropic-messages/read-reply.ts";
+import { readEvents } from "../../../src/wire/anthropic-messages/upstream/read-events.ts";
+import { readReply } from "../../../src/wire/anthropic-messages/upstream/read-reply.ts";
 import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
 import { eventsOf } from "../play.ts";
 

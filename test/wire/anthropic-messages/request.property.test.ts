@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/errors.ts";
-import { findUntranslatable } from "../../../src/wire/anthropic-messages/find-untranslatable.ts";
-import { printRequest } from "../../../src/wire/anthropic-messages/print-request.ts";
-import { readChatRequest } from "../../../src/wire/anthropic-messages/read-request.ts";
+import { readChatRequest } from "../../../src/wire/anthropic-messages/client/read-request.ts";
+import { findUntranslatable } from "../../../src/wire/anthropic-messages/upstream/find-untranslatable.ts";
+import { printRequest } from "../../../src/wire/anthropic-messages/upstream/print-request.ts";
 
 const MAX_TOKENS = 4000;
 

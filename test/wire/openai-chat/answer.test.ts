@@ -4,11 +4,11 @@ import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../s
 import type { ChatReply, ReplyBlock } from "../../../src/domain/chat-reply.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
 import type { ReplyHead } from "../../../src/wire/ends.ts";
-import { printEvents } from "../../../src/wire/openai-chat/print-events.ts";
-import { printReply } from "../../../src/wire/openai-chat/print-reply.ts";
+import { printEvents } from "../../../src/wire/openai-chat/client/print-events.ts";
+import { printReply } from "../../../src/wire/openai-chat/client/print-reply.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import { readEvents } from "../../../src/wire/openai-chat/read-events.ts";
-import { readReply } from "../../../src/wire/openai-chat/read-reply.ts";
+import { readEvents } from "../../../src/wire/openai-chat/upstream/read-events.ts";
+import { readReply } from "../../../src/wire/openai-chat/upstream/read-reply.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";
 import { eventsOf, headOf as replyHeadOf, requestOf } from "../play.ts";
 

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
-import { readEvents } from "../../../src/wire/openai-chat/read-events.ts";
-import { readReply } from "../../../src/wire/openai-chat/read-reply.ts";
+import { readEvents } from "../../../src/wire/openai-chat/upstream/read-events.ts";
+import { readReply } from "../../../src/wire/openai-chat/upstream/read-reply.ts";
 import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
 import { eventsOf } from "../play.ts";
 

@@ -1,0 +1,106 @@
+import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
+import type { ReplyHead } from "../../ends.ts";
+import { createToolUseIds } from "../call-ids.ts";
+import { type Block, createBlockLine } from "./block-line.ts";
+import { isCut } from "./print-stop-reason.ts";
+import { createToolInput, isBlank, requireInput, type ToolInput } from "./tool-input.ts";
+
+/** How blocks start that grow by deltas. A refusal is text that its stop reason speaks of. */
+const STARTS = {
+  text: '{"type":"text","text":""}',
+  refusal: '{"type":"text","text":""}',
+  reasoning: '{"type":"thinking","thinking":"","signature":""}',
+} as const;
+
+interface CallBlock extends Block {
+  readonly input: ToolInput;
+}
+
+/** Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. */
+export function createBlockPrinter(head: ReplyHead) {
+  const { isReasoningShown: isShown } = head;
+  const line = createBlockLine();
+  const idOf = createToolUseIds(head);
+  const calls = new Map<number, CallBlock>();
+  let latest: Block | undefined;
+  let isSealed = false;
+
+  const begin = (block: Block): string => {
+    latest = block;
+    isSealed = false;
+    return line.begin(block);
+  };
+
+  /** Adds to the latest block if it is of this kind, else to a new one. */
+  const addTo = (kind: keyof typeof STARTS, delta: string): string => {
+    const isOther = latest?.kind !== kind || isSealed;
+    const begun = isOther ? begin({ kind, start: STARTS[kind], isComplete: () => true }) : "";
+    return latest ? begun + line.add(latest, delta) : begun;
+  };
+
+  const addText = (kind: "text" | "refusal", text: string): string =>
+    text === "" ? "" : addTo(kind, `{"type":"text_delta","text":${JSON.stringify(text)}}`);
+
+  const addReasoning = (text: string): string =>
+    text === "" ? "" : addTo("reasoning", `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`);
+
+  const seal = (signature: string): string => {
+    const text = addTo("reasoning", `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`);
+    isSealed = true;
+    return text;
+  };
+
+  /** What is not shown still parts what stands on its two sides, as in a whole answer. */
+  const hide = (): string => {
+    latest = undefined;
+    return "";
+  };
+
+  const beginCall = ({ call, id, name }: ToolCallEvent): string => {
+    const input = createToolInput();
+    const start = JSON.stringify({ type: "tool_use", id: idOf(id), name, input: {} });
+    const block: CallBlock = { kind: "tool_call", start, input, isComplete: input.isComplete };
+    calls.set(call, block);
+    return begin(block);
+  };
+
+  const addInput = (call: number, json: string): string => {
+    const block = calls.get(call);
+    if (!block) return "";
+    if (isBlank(json) && (block.input.isEmpty() || block.input.isComplete())) return "";
+    block.input.add(json);
+    return line.add(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}`);
+  };
+
+  return {
+    /** What the client sees of one step, "" for nothing. */
+    print(event: OutputEvent): string {
+      switch (event.kind) {
+        case "text":
+        case "refusal":
+          return addText(event.kind, event.text);
+        case "reasoning":
+          return isShown ? addReasoning(event.text) : hide();
+        case "reasoning_seal":
+          return isShown ? seal(event.signature) : hide();
+        case "redacted_reasoning":
+          return isShown ? begin(redacted(event.data)) : hide();
+        case "tool_call":
+          return beginCall(event);
+        default:
+          return addInput(event.call, event.json);
+      }
+    },
+
+    /** The rest. Throws `UpstreamFault` for a call without a whole input, unless the answer was cut off. */
+    end(finish: FinishEvent): string {
+      if (!isCut(finish)) for (const { input } of calls.values()) requireInput(input.text());
+      return line.end();
+    },
+  };
+}
+
+function redacted(data: string): Block {
+  const start = JSON.stringify({ type: "redacted_thinking", data });
+  return { kind: "redacted_reasoning", start, isComplete: () => true };
+}

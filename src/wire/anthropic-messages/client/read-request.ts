@@ -1,0 +1,49 @@
+import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json-read.ts";
+import { readList, readNumber, refuse, refuseUntranslatable } from "../../request-body.ts";
+import { createValueBudget } from "../../value-budget.ts";
+import { readFormat } from "./read-format.ts";
+import { readReasoning } from "./read-reasoning.ts";
+import { readTools } from "./read-tools.ts";
+import { readTurns } from "./read-turns.ts";
+
+/** What a provider keeps or runs beside the conversation; no other has it. */
+const REMOTE_FIELDS = ["container", "thread", "previous_message_id"];
+
+/**
+ * Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, or
+ * `wrong_shape` for what cannot be read at all.
+ */
+export function readChatRequest(body: JsonObject): ChatRequest {
+  // No string of this format has JSON inside.
+  createValueBudget(body);
+  refuseRemote(body);
+  return {
+    turns: readTurns(body),
+    ...readTools(body),
+    reasoning: readReasoning(body),
+    format: readFormat(body),
+    stopSequences: readStopSequences(body),
+    temperature: readNumber(body, "temperature"),
+    topP: readNumber(body, "top_p"),
+    topK: readNumber(body, "top_k"),
+    endUser: readEndUser(body),
+  };
+}
+
+function refuseRemote(body: JsonObject): void {
+  for (const field of REMOTE_FIELDS) if (isSet(body[field])) refuseUntranslatable(field);
+  if (readArray(body.mcp_servers).length > 0) refuseUntranslatable("mcp_servers");
+}
+
+function readStopSequences(body: JsonObject): readonly string[] {
+  return readList(body, "stop_sequences")
+    .map((sequence, position) =>
+      typeof sequence === "string" ? sequence : refuse(`stop_sequences[${position}]`),
+    )
+    .filter((sequence) => sequence !== "");
+}
+
+function readEndUser({ metadata }: JsonObject): string | undefined {
+  return (isJsonObject(metadata) && readText(metadata.user_id)) || undefined;
+}

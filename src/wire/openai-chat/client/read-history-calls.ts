@@ -1,0 +1,39 @@
+import type { ToolCallPart } from "../../../domain/chat-request.ts";
+import { readCallArguments, type SaidArguments } from "../../call-arguments.ts";
+import { isTooDeep } from "../../json-depth.ts";
+import { isJsonObject, isSet, type JsonObject } from "../../json-read.ts";
+import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import type { ValueBudget } from "../../value-budget.ts";
+import { requireObject, requireText } from "./read-member.ts";
+
+/** The tool calls of an assistant's message. Throws `untranslatable` for one in the old form, as for what asks for it. */
+export function readHistoryCalls(
+  message: JsonObject,
+  path: string,
+  budget: ValueBudget,
+): readonly ToolCallPart[] {
+  const { tool_calls: calls, function_call: oldCall } = message;
+  if (isSet(oldCall)) refuseUntranslatable(`${path}.function_call`);
+  if (!isSet(calls)) return [];
+  if (!Array.isArray(calls)) refuse(`${path}.tool_calls`);
+  return calls.map((call: unknown, index) => readCall(call, `${path}.tool_calls[${index}]`, budget));
+}
+
+function readCall(call: unknown, path: string, budget: ValueBudget): ToolCallPart {
+  if (!isJsonObject(call)) refuse(path);
+  if (isSet(call.type) && call.type !== "function") refuseUntranslatable(`${path}.type`);
+  const { name, arguments: said } = requireObject(call, "function", path);
+  return {
+    kind: "tool_call",
+    id: requireText(call, "id", path),
+    name: requireName(name, `${path}.function.name`),
+    input: readArguments({ said, path: `${path}.function.arguments` }, budget),
+    cache: undefined,
+  };
+}
+
+/** Some clients say them as the object itself. */
+function readArguments({ said, path }: SaidArguments, budget: ValueBudget): string {
+  if (isJsonObject(said)) return isTooDeep(said) ? refuse(path) : JSON.stringify(said);
+  return readCallArguments({ said, path }, budget) ?? refuse(path);
+}
