@@ -91,11 +91,23 @@ export function readList(body: JsonObject, field: string): readonly unknown[] {
   return value;
 }
 
-/** A number, `undefined` when it is left out or null. */
-export function readNumber(body: JsonObject, field: string): number | undefined {
+/** What a number may be, both ends included. */
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** As OpenAI counts it; Anthropic's ends at 1. */
+export const TEMPERATURES: Bounds = { min: 0, max: 2 };
+/** Of a share of something. */
+export const SHARES: Bounds = { min: 0, max: 1 };
+const ANY: Bounds = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
+
+/** A number within bounds, or `undefined` when it is left out or null. */
+export function readNumber(body: JsonObject, field: string, { min, max } = ANY): number | undefined {
   const value = body[field] ?? undefined;
-  if (value !== undefined && typeof value !== "number") refuse(field);
-  return value;
+  if (value === undefined) return undefined;
+  return typeof value === "number" && value >= min && value <= max ? value : refuse(field);
 }
 
 /** A text; the path names it in a refusal. */

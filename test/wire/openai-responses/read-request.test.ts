@@ -436,6 +436,8 @@ describe("options", () => {
     });
     expect(read({ user: "u1", safety_identifier: "s1" }).endUser).toBe("s1");
     expect(refusalOf({ temperature: "hot" }).publicMessage).toEndWith(": temperature");
+    expect(refusalOf({ temperature: -1 }).publicMessage).toEndWith(": temperature");
+    expect(refusalOf({ top_p: 1.1 }).publicMessage).toEndWith(": top_p");
   });
 
   test("probabilities are untranslatable", () => {

@@ -1,6 +1,6 @@
 import type { ChatRequest } from "../../../domain/chat-request.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json-read.ts";
-import { readList, readNumber, refuse, refuseUntranslatable } from "../../request-body.ts";
+import { readList, readNumber, refuse, refuseUntranslatable, SHARES } from "../../request-body.ts";
 import { createValueBudget } from "../../value-budget.ts";
 import { readFormat } from "./read-format.ts";
 import { readReasoning } from "./read-reasoning.ts";
@@ -24,8 +24,8 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     reasoning: readReasoning(body),
     format: readFormat(body),
     stopSequences: readStopSequences(body),
-    temperature: readNumber(body, "temperature"),
-    topP: readNumber(body, "top_p"),
+    temperature: readNumber(body, "temperature", SHARES),
+    topP: readNumber(body, "top_p", SHARES),
     topK: readNumber(body, "top_k"),
     endUser: readEndUser(body),
   };

@@ -30,17 +30,6 @@ export function readOptionalFlag(object: JsonObject, member: string, path: strin
   return typeof value === "boolean" ? value : refuse(join(path, member));
 }
 
-/** A number from `min` to `max`, `undefined` when it is left out or null. */
-export function readOptionalNumber(
-  object: JsonObject,
-  member: string,
-  { min, max }: { readonly min: number; readonly max: number },
-): number | undefined {
-  const value = object[member];
-  if (!isSet(value)) return undefined;
-  return typeof value === "number" && value >= min && value <= max ? value : refuse(member);
-}
-
 /** A JSON schema of bearable depth, `undefined` when it is left out or null. */
 export function readOptionalSchema(object: JsonObject, member: string, path: string): JsonObject | undefined {
   if (!isSet(object[member])) return undefined;

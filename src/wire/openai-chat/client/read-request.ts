@@ -1,15 +1,20 @@
 import type { ChatRequest } from "../../../domain/chat-request.ts";
 import { isSet, type JsonObject, readArray } from "../../json-read.ts";
-import { readList, refuse, refuseUntranslatable, requireMessages } from "../../request-body.ts";
+import {
+  readList,
+  readNumber,
+  refuse,
+  refuseUntranslatable,
+  requireMessages,
+  SHARES,
+  TEMPERATURES,
+} from "../../request-body.ts";
 import { createValueBudget } from "../../value-budget.ts";
 import { readFormat } from "./read-format.ts";
-import { readOptionalNumber } from "./read-member.ts";
 import { readReasoning } from "./read-reasoning.ts";
 import { readTools } from "./read-tools.ts";
 import { readTurns } from "./read-turns.ts";
 
-const TEMPERATURES = { min: 0, max: 2 };
-const SHARES = { min: 0, max: 1 };
 const COUNTS = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 
 /**
@@ -25,8 +30,8 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     reasoning: readReasoning(body),
     format: readFormat(body),
     stopSequences: readStop(body),
-    temperature: readOptionalNumber(body, "temperature", TEMPERATURES),
-    topP: readOptionalNumber(body, "top_p", SHARES),
+    temperature: readNumber(body, "temperature", TEMPERATURES),
+    topP: readNumber(body, "top_p", SHARES),
     topK: readTopK(body),
     endUser: readEndUser(body),
   };
@@ -60,7 +65,7 @@ function readStop({ stop }: JsonObject): readonly string[] {
 
 /** Hosts write "all of them" as 0 or -1. */
 function readTopK(body: JsonObject): number | undefined {
-  const topK = readOptionalNumber(body, "top_k", COUNTS);
+  const topK = readNumber(body, "top_k", COUNTS);
   if (topK !== undefined && !Number.isInteger(topK)) refuse("top_k");
   return topK !== undefined && topK > 0 ? topK : undefined;
 }

@@ -1,6 +1,6 @@
 import type { ChatRequest, Tool } from "../../../domain/chat-request.ts";
 import type { JsonObject } from "../../json-read.ts";
-import { readNumber, refuse } from "../../request-body.ts";
+import { readNumber, refuse, SHARES, TEMPERATURES } from "../../request-body.ts";
 import { createValueBudget } from "../../value-budget.ts";
 import { requireItems } from "../items.ts";
 import { readFormat, readReasoning, refuseLogprobs } from "./read-options.ts";
@@ -20,8 +20,8 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     reasoning: readReasoning(body),
     format: readFormat(body),
     stopSequences: [],
-    temperature: readNumber(body, "temperature"),
-    topP: readNumber(body, "top_p"),
+    temperature: readNumber(body, "temperature", TEMPERATURES),
+    topP: readNumber(body, "top_p", SHARES),
     topK: undefined,
     endUser: readEndUser(body),
   };
