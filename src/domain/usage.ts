@@ -31,8 +31,12 @@ export function totalTokensOf(usage: Usage): number {
 
 /** Whether all of it are whole numbers from 0, and so is their sum: a client is told no other. */
 export function isCounted(usage: Usage): boolean {
-  const counts = [...(Object.values(usage) as number[]), totalTokensOf(usage)];
-  return counts.every((count) => Number.isSafeInteger(count) && count >= 0);
+  return [...Object.values(usage), totalTokensOf(usage)].every(isCount);
+}
+
+/** Whether it is a whole number from 0. */
+export function isCount(value: unknown): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
-import type { AnswerHead, ClientEnd, PrintOptions, UpstreamEnd } from "./ends.ts";
+import type { AnswerHead, ClientEnd, PrintOptions, ReplyHead, UpstreamEnd } from "./ends.ts";
 import { createRestore, fitNames } from "./fit-names.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 import type { ModelRequest, ReplyPart, ReplyReader, WireProtocol } from "./wire-protocol.ts";
@@ -35,6 +35,7 @@ export function createDialogue(
 ): Dialogue {
   const restore = createRestore(chat.tools, upstream);
   const isReasoningShown = chat.reasoning.isShown;
+  const headOfReply = (head: AnswerHead): ReplyHead => ({ ...head, request, isReasoningShown });
   let unread: ChatRequest | undefined = chat;
   let printed: { readonly key: string; readonly body: string } | undefined;
 
@@ -57,15 +58,11 @@ export function createDialogue(
       return body;
     },
     readStream: (head) =>
-      translateStream(
-        upstream.readStream(),
-        client.printStream({ ...head, request, isReasoningShown }),
-        restore,
-      ),
+      translateStream(upstream.readStream(), client.printStream(headOfReply(head)), restore),
     readWhole: (head, text) =>
       translateWhole(
         upstream.readWhole(text),
-        (reply) => client.printWhole({ ...head, request, isReasoningShown }, reply),
+        (reply) => client.printWhole(headOfReply(head), reply),
         restore,
       ),
   };

@@ -1,3 +1,5 @@
+import { childrenOf } from "./json-read.ts";
+
 /** Far more than anyone's schema or input has, and far less than what overflows the stack of whoever prints it. */
 const DEPTH_MAX = 500;
 
@@ -14,9 +16,7 @@ export function isTooDeep(value: unknown): boolean {
 }
 
 function addChildren(container: object, to: object[]): void {
-  // The values of a long list, copied as those of an object, take a thousand times as long.
-  const children: readonly unknown[] = Array.isArray(container) ? container : Object.values(container);
-  for (const child of children) if (isContainer(child)) to.push(child);
+  for (const child of childrenOf(container)) if (isContainer(child)) to.push(child);
 }
 
 function isContainer(value: unknown): value is object {

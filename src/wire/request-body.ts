@@ -1,5 +1,5 @@
 import { GatewayError } from "../errors.ts";
-import { isJsonObject, type JsonObject } from "./json-read.ts";
+import { childrenOf, isJsonObject, type JsonObject } from "./json-read.ts";
 import { measureJson } from "./json-scan.ts";
 import { findMiscased } from "./key-case.ts";
 
@@ -161,8 +161,7 @@ function countMembers(body: JsonObject): number {
   while (waiting.length > 0) {
     const value = waiting.pop();
     if (typeof value !== "object" || value === null) continue;
-    // The elements of a long list, copied as the values of an object, take a thousand times as long.
-    const children: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+    const children = childrenOf(value);
     if (children !== value) members += children.length;
     for (const child of children) if (typeof child === "object") waiting.push(child);
   }

@@ -1,4 +1,4 @@
-import { NO_USAGE, type Usage } from "../../domain/usage.ts";
+import { isCount, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, isSet, type JsonObject, readCount } from "../json-read.ts";
 
 const COUNTED = [
@@ -34,7 +34,7 @@ export function readUsage(usage: JsonObject): Usage | undefined {
 /** How much of the output was thinking, where the upstream tells. */
 export function readThinkingTokens({ output_tokens_details: details }: JsonObject): number | undefined {
   const tokens = isJsonObject(details) ? details.thinking_tokens : undefined;
-  return typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0 ? tokens : undefined;
+  return isCount(tokens) ? tokens : undefined;
 }
 
 /** A report that cannot be true: it takes back what was reported before. */

@@ -1,5 +1,5 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
-import { inputTokensOf, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
+import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, readCount } from "../json-read.ts";
 
 /**
@@ -55,8 +55,4 @@ export function printUsage(event: UsageEvent | undefined): object | undefined {
       },
     }),
   };
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

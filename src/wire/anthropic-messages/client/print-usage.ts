@@ -1,5 +1,5 @@
 import type { UsageEvent } from "../../../domain/chat-event.ts";
-import { isCounted, NO_USAGE, type Usage } from "../../../domain/usage.ts";
+import { isCount, isCounted, NO_USAGE, type Usage } from "../../../domain/usage.ts";
 
 /**
  * Prints usage; an input that was not counted is guessed, and its output is 0. What cannot be true counts
@@ -14,10 +14,6 @@ export function printUsage(event: UsageEvent | undefined, guessedInputTokens: nu
     ...printCounts(usage),
     ...(isCount(thinkingTokens) && { output_tokens_details: { thinking_tokens: thinkingTokens } }),
   };
-}
-
-function isCount(value: unknown): boolean {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
 function printCounts(usage: Usage) {

@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { readEndUser } from "../../end-user.ts";
 import { isSet, type JsonObject, readArray } from "../../json-read.ts";
 import {
   readList,
@@ -68,10 +69,4 @@ function readTopK(body: JsonObject): number | undefined {
   const topK = readNumber(body, "top_k", COUNTS);
   if (topK !== undefined && !Number.isInteger(topK)) refuse("top_k");
   return topK !== undefined && topK > 0 ? topK : undefined;
-}
-
-/** Only for the provider's own books: what is no text is not missed. */
-function readEndUser({ safety_identifier: identifier, user }: JsonObject): string | undefined {
-  const named = isSet(identifier) ? identifier : user;
-  return typeof named === "string" && named !== "" ? named : undefined;
 }

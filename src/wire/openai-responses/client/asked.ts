@@ -2,7 +2,6 @@ import { type JsonObject, parseJsonObject, readArray } from "../../json-read.ts"
 import type { ModelRequest } from "../../wire-protocol.ts";
 import { requireItems } from "../items.ts";
 import { printRepeated } from "../repeated.ts";
-import { readReasoning } from "./read-options.ts";
 import { type OfferedTool, readOffer } from "./read-tools.ts";
 
 /** What an answer must know of the request that it answers. */
@@ -11,7 +10,6 @@ export interface Asked {
   readonly repeated: string;
   /** Tools by their one name. */
   readonly tools: ReadonlyMap<string, OfferedTool>;
-  readonly showsReasoning: boolean;
   /** Whether reasoning shall come in a form that can be sent back. */
   readonly sealsReasoning: boolean;
 }
@@ -36,7 +34,6 @@ function readAsked(body: JsonObject): Asked {
   return {
     repeated: printRepeated(body),
     tools: new Map(tools.map((offered) => [offered.tool.name, offered])),
-    showsReasoning: readReasoning(body).isShown,
     sealsReasoning: readArray(body.include).includes(SEALED),
   };
 }

@@ -1,5 +1,6 @@
 import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import { createCallIds } from "../../call-ids.ts";
+import type { ReplyHead } from "../../ends.ts";
 import type { Asked } from "./asked.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
 import { createMessageItem, type MessageItem } from "./message-item.ts";
@@ -13,8 +14,10 @@ export interface Output {
   end(isCut: boolean): readonly object[];
 }
 
-/** `id` is the answer's; each event of an item is said as it happens. */
-export function createOutput(id: string, asked: Asked, say: Say): Output {
+/** Each event of an item is said as it happens. */
+export function createOutput(head: ReplyHead, asked: Asked, say: Say): Output {
+  const { id, isReasoningShown } = head;
+  const { sealsReasoning } = asked;
   const { pen, items } = createPen(id, say);
   /** In their order. Several only when calls come interleaved. */
   const open: OpenItem[] = [];
@@ -48,7 +51,7 @@ export function createOutput(id: string, asked: Asked, say: Say): Output {
   const reasoning = (): ReasoningItem => {
     if (words?.kind === "reasoning") return words;
     leave();
-    const item = begin(createReasoningItem(pen, asked));
+    const item = begin(createReasoningItem(pen, { isReasoningShown, sealsReasoning }));
     words = item;
     return item;
   };
@@ -68,7 +71,7 @@ export function createOutput(id: string, asked: Asked, say: Say): Output {
       leave();
     } else if (event.kind === "redacted_reasoning") {
       leave();
-      if (asked.sealsReasoning) writeRedacted(pen, event.data);
+      if (sealsReasoning) writeRedacted(pen, event.data);
     } else if (event.text !== "") message().write(event.kind, event.text);
   };
 

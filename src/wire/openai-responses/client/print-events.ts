@@ -14,7 +14,7 @@ export function printEvents(head: ReplyHead): EventPrinter {
   let sequenceNumber = 0;
   let text = "";
 
-  const output = createOutput(head.id, asked, (type, members) => {
+  const output = createOutput(head, asked, (type, members) => {
     begin();
     const data = JSON.stringify({ type, sequence_number: sequenceNumber++, ...members });
     text += printSse({ event: type, data });

@@ -8,7 +8,7 @@ import { createOutput, type Output } from "./output.ts";
 /** Prints a whole answer as one response. */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
   const asked = askedOf(head.request);
-  const output = createOutput(head.id, asked, () => {});
+  const output = createOutput(head, asked, () => {});
   for (const [position, block] of blocks.entries()) addBlock(output, block, position);
   const { status, reason } = progressOf(finish.reason);
   const items = output.end(status === "incomplete");

@@ -1,4 +1,5 @@
 import type { ChatRequest, Tool } from "../../../domain/chat-request.ts";
+import { readEndUser } from "../../end-user.ts";
 import type { JsonObject } from "../../json-read.ts";
 import { readNumber, refuse, SHARES, TEMPERATURES } from "../../request-body.ts";
 import { createValueBudget } from "../../value-budget.ts";
@@ -38,9 +39,4 @@ function readOptionalFlag(body: JsonObject, field: string): boolean | undefined 
   const value = body[field] ?? undefined;
   if (value !== undefined && typeof value !== "boolean") refuse(field);
   return value;
-}
-
-function readEndUser({ safety_identifier: identifier, user }: JsonObject): string | undefined {
-  const name = identifier ?? user;
-  return typeof name === "string" && name !== "" ? name : undefined;
 }

@@ -1,3 +1,4 @@
+import type { ReplyHead } from "../../ends.ts";
 import { printSeal } from "../sealed-reasoning.ts";
 import type { Asked } from "./asked.ts";
 import type { OpenItem, Pen, Place } from "./output-item.ts";
@@ -9,10 +10,10 @@ export interface ReasoningItem extends OpenItem {
   seal(signature: string): void;
 }
 
-type Wishes = Pick<Asked, "showsReasoning" | "sealsReasoning">;
+type Wishes = Pick<ReplyHead, "isReasoningShown"> & Pick<Asked, "sealsReasoning">;
 
 /** A client that wants neither the summary nor the seal sees nothing of it. */
-export function createReasoningItem(pen: Pen, { showsReasoning, sealsReasoning }: Wishes): ReasoningItem {
+export function createReasoningItem(pen: Pen, { isReasoningShown, sealsReasoning }: Wishes): ReasoningItem {
   let text = "";
   let signature = "";
   let place: Place | undefined;
@@ -21,7 +22,7 @@ export function createReasoningItem(pen: Pen, { showsReasoning, sealsReasoning }
     kind: "reasoning",
     write(delta) {
       text += delta;
-      if (!showsReasoning || delta === "") return;
+      if (!isReasoningShown || delta === "") return;
       place ??= beginSummary(pen);
       pen.say("response.reasoning_summary_text.delta", { ...place, summary_index: 0, delta });
     },
