@@ -1,5 +1,6 @@
 import { estimateTokens } from "./count-pieces.ts";
 import { type CountingWorkerOptions, createCountingWorker } from "./counting-worker.ts";
+import { sampleText } from "./sample-text.ts";
 
 /** Tokens of an answer that reported no usage. */
 interface CountedTokens {
@@ -7,19 +8,30 @@ interface CountedTokens {
   readonly outputTokens: number;
 }
 
-/** Counts tokens locally, for charges that nobody else can tell and for count_tokens. */
+interface CountedTexts {
+  readonly input: string;
+  readonly output: string;
+  /** Whether nobody waits for the count, so that a late one is worth more than an estimate. */
+  readonly isPatient?: boolean;
+}
+
+/** Counts tokens locally, for charges without a reported usage and for count_tokens. */
 export interface TokenCounter {
+  /** Starts the counting worker; without it, the first count does. */
+  start(): void;
   /**
-   * Counts by the o200k vocabulary in a worker, so the event loop never waits. A text that is too
-   * large, or that the worker cannot count in time, counts a quarter of its bytes. Never rejects.
+   * Counts by the o200k vocabulary in a worker, so the event loop never waits. A text above 200,000 bytes is counted
+   * by a sample; a text that the worker cannot count in time counts a quarter of its bytes. Never rejects.
    */
-  count(texts: { readonly input: string; readonly output: string }): Promise<CountedTokens>;
+  count(texts: CountedTexts): Promise<CountedTokens>;
+  /** From now on every count ends as soon as one that somebody waits for: the process ends. */
+  hurry(): void;
   /** Ends the worker; counts under way and later ones are estimates. */
   close(): void;
 }
 
 export interface TokenCounterOptions extends Partial<CountingWorkerOptions> {
-  /** Larger texts are estimated. */
+  /** Larger texts are counted by a sample of this size. */
   readonly textBytesMax?: number;
 }
 
@@ -27,31 +39,35 @@ const TEXT_BYTES_MAX = 200_000;
 
 const DEFAULTS: CountingWorkerOptions = {
   script: new URL("./count-worker.ts", import.meta.url),
+  startMsMax: 20_000,
   countMsMax: 250,
-  answerMsMax: 2000,
-  idleMs: 600_000,
+  answerMsMax: 2_000,
+  patientMsMax: 30_000,
   queueMax: 256,
 };
 
 export function createTokenCounter(options: TokenCounterOptions = {}): TokenCounter {
   const { textBytesMax = TEXT_BYTES_MAX, ...workerOptions } = options;
   const worker = createCountingWorker({ ...DEFAULTS, ...workerOptions });
-  let isClosed = false;
 
-  async function countText(text: string): Promise<number> {
+  async function countText(text: string, isPatient: boolean): Promise<number> {
     if (text === "") return 0;
-    if (isClosed || Buffer.byteLength(text) > textBytesMax) return estimateTokens(text);
-    return (await worker.ask(text)) ?? estimateTokens(text);
+    const sample = Buffer.byteLength(text) > textBytesMax ? sampleText(text, textBytesMax) : text;
+    const tokens = await worker.ask(sample, isPatient);
+    if (tokens === undefined) return estimateTokens(text);
+    return sample === text ? tokens : Math.ceil((tokens * text.length) / sample.length);
   }
 
   return {
-    async count({ input, output }) {
-      const [inputTokens, outputTokens] = await Promise.all([countText(input), countText(output)]);
+    start: worker.start,
+    async count({ input, output, isPatient = false }) {
+      const [inputTokens, outputTokens] = await Promise.all([
+        countText(input, isPatient),
+        countText(output, isPatient),
+      ]);
       return { inputTokens, outputTokens };
     },
-    close() {
-      isClosed = true;
-      worker.stop();
-    },
+    hurry: worker.hurry,
+    close: worker.stop,
   };
 }

@@ -1,131 +1,129 @@
-import { Worker } from "node:worker_threads";
-import type { CountAnswer, CountQuestion } from "./count-worker.ts";
+import { keepWorker } from "./kept-worker.ts";
 
 export interface CountingWorkerOptions {
   /** The worker's script. */
   readonly script: URL;
+  /** How long the worker may load its tables before another one is started. */
+  readonly startMsMax: number;
   /** How long the worker may look at one text before it estimates the rest. */
   readonly countMsMax: number;
-  /** How long an answer may take, start and queue included. */
+  /** How long a count may take while somebody waits for it, the queue included, the worker's start not. */
   readonly answerMsMax: number;
-  /** How long the worker is kept without a question. */
-  readonly idleMs: number;
+  /** How long a count may take that nobody waits for. */
+  readonly patientMsMax: number;
   readonly queueMax: number;
 }
 
-/** Counts texts one after another in a worker that lives only while it is needed. */
+/** Counts texts one after another in a worker that is kept. */
 export interface CountingWorker {
-  /** Tokens of a text, or `undefined` when the worker cannot say in time. Never rejects. */
-  ask(text: string): Promise<number | undefined>;
-  /** Ends the worker; what was asked is answered with `undefined`. */
+  /** Starts the worker before the first text comes. */
+  start(): void;
+  /**
+   * Returns the tokens of a text, or `undefined` when the worker cannot count it in time. Texts that somebody
+   * waits for go first. Never rejects.
+   */
+  ask(text: string, isPatient: boolean): Promise<number | undefined>;
+  /** From now on somebody waits for every text. */
+  hurry(): void;
+  /** Ends the worker; open questions are answered with `undefined`. */
   stop(): void;
 }
 
 interface Question {
   readonly text: string;
+  /** Whether nobody waits for it. */
+  isPatient: boolean;
   readonly answer: (tokens: number | undefined) => void;
+  /** Runs from when the worker was ready. */
+  timer: Timer | undefined;
 }
 
 // The worker watches its own time; only one that hangs or is starved of the processor takes longer.
 const WATCHDOG_FACTOR = 4;
-/** A worker that loads its tables slower than an answer may take is still worth waiting for: the next answers need it. */
-const START_FACTOR = 10;
 
 export function createCountingWorker(options: CountingWorkerOptions): CountingWorker {
+  const { countMsMax, queueMax } = options;
   const queue: Question[] = [];
-  let worker: Worker | undefined;
-  let isReady = false;
   let asked: Question | undefined;
-  let timer: Timer | undefined;
+  let isHurried = false;
+  const worker = keepWorker({
+    ...options,
+    answerMsMax: countMsMax * WATCHDOG_FACTOR,
+    onReady() {
+      for (const question of queue) if (!question.timer) startClock(question, options);
+      next();
+    },
+    onAnswer(tokens) {
+      endAsked(tokens);
+      next();
+    },
+    onDeath(isRestarting) {
+      endAsked(undefined);
+      if (!isRestarting) giveUpQueue();
+    },
+  });
 
   function next(): void {
-    if (asked || (worker && !isReady)) return;
-    const question = queue[0];
-    if (!question) restartTimer(end, options.idleMs);
-    else if (worker) send(worker, question);
-    else start();
+    if (asked || !worker.isReady) return;
+    asked = queue.shift();
+    if (asked) worker.send({ text: asked.text, msMax: countMsMax });
   }
 
-  function start(): void {
-    const started = startWorker(options.script, {
-      onAnswer: (answer) => worker === started && hear(answer),
-      onEnd: () => worker === started && fail(),
-    });
-    worker = started;
-    restartTimer(fail, options.answerMsMax * START_FACTOR);
-  }
-
-  function send(to: Worker, question: Question): void {
-    queue.shift();
-    asked = question;
-    const sent: CountQuestion = { text: question.text, msMax: options.countMsMax };
-    to.postMessage(sent);
-    restartTimer(fail, options.countMsMax * WATCHDOG_FACTOR);
-  }
-
-  function hear(answer: CountAnswer): void {
-    if (answer === "ready") isReady = true;
-    else asked?.answer(answer);
+  function endAsked(tokens: number | undefined): void {
+    const question = asked;
     asked = undefined;
-    next();
-  }
-
-  /** The worker died or hangs: its question is given up, and all of them when it never got ready. */
-  function fail(): void {
-    if (!isReady) giveUpQueue();
-    end();
-    next();
+    if (question) end(question, tokens);
   }
 
   function giveUpQueue(): void {
-    for (const question of queue.splice(0)) question.answer(undefined);
-  }
-
-  function end(): void {
-    clearTimeout(timer);
-    void worker?.terminate();
-    worker = undefined;
-    isReady = false;
-    asked?.answer(undefined);
-    asked = undefined;
-  }
-
-  function restartTimer(act: () => void, ms: number): void {
-    clearTimeout(timer);
-    timer = setTimeout(act, ms);
-    timer.unref();
+    for (const question of queue.splice(0)) end(question, undefined);
   }
 
   return {
-    ask(text) {
-      if (queue.length >= options.queueMax) return Promise.resolve(undefined);
+    start: worker.start,
+    ask(text, isPatient) {
+      if (!worker.start() || queue.length >= queueMax) return Promise.resolve(undefined);
       const { promise, resolve } = Promise.withResolvers<number | undefined>();
-      const question = { text, answer: resolve };
-      const tooLate = setTimeout(() => {
-        if (queue.includes(question)) queue.splice(queue.indexOf(question), 1);
-        resolve(undefined);
-      }, options.answerMsMax);
-      queue.push(question);
+      const question = { text, isPatient: isPatient && !isHurried, answer: resolve, timer: undefined };
+      enqueue(queue, question);
+      if (worker.isReady || isHurried) startClock(question, options);
       next();
-      return promise.finally(() => clearTimeout(tooLate));
+      return promise.finally(() => remove(queue, question));
+    },
+    hurry() {
+      isHurried = true;
+      for (const question of asked ? [asked, ...queue] : queue) {
+        if (!question.isPatient && question.timer) continue;
+        question.isPatient = false;
+        startClock(question, options);
+      }
     },
     stop() {
+      worker.stop();
       giveUpQueue();
-      end();
+      endAsked(undefined);
     },
   };
 }
 
-interface WorkerEvents {
-  readonly onAnswer: (answer: CountAnswer) => void;
-  readonly onEnd: () => void;
+/** Before the texts that nobody waits for, behind all others. */
+function enqueue(queue: Question[], question: Question): void {
+  const position = question.isPatient ? -1 : queue.findIndex(({ isPatient }) => isPatient);
+  queue.splice(position < 0 ? queue.length : position, 0, question);
 }
 
-function startWorker(script: URL, { onAnswer, onEnd }: WorkerEvents): Worker {
-  const worker = new Worker(script);
-  worker.unref();
-  worker.on("message", onAnswer);
-  worker.on("error", onEnd);
-  worker.on("exit", onEnd);
-  return worker;
+function remove(queue: Question[], question: Question): void {
+  const position = queue.indexOf(question);
+  if (position >= 0) queue.splice(position, 1);
+}
+
+function startClock(question: Question, { answerMsMax, patientMsMax }: CountingWorkerOptions): void {
+  clearTimeout(question.timer);
+  const msMax = question.isPatient ? patientMsMax : answerMsMax;
+  question.timer = setTimeout(() => question.answer(undefined), msMax);
+}
+
+function end(question: Question, tokens: number | undefined): void {
+  clearTimeout(question.timer);
+  question.answer(tokens);
 }

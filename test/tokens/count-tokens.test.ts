@@ -8,6 +8,7 @@ import {
 
 const SCRIPTED = new URL("./scripted-worker.ts", import.meta.url);
 const SLOW = new URL("./slow-worker.ts", import.meta.url);
+const LATE = new URL("./late-worker.ts", import.meta.url);
 const BROKEN = new URL("./broken-worker.ts", import.meta.url);
 const SCRIPTED_TOKENS = 7;
 
@@ -19,6 +20,7 @@ afterEach(() => {
 
 /** The real worker takes half a second to start: tests that do not end it share one. */
 const shared = createTokenCounter({ answerMsMax: 10_000 });
+shared.start();
 
 afterAll(() => shared.close());
 
@@ -114,9 +116,36 @@ describe("hostile text", () => {
     expect(await work).toBeWithin(100, 200_001);
   });
 
-  test("a text above the size cap is a quarter of its bytes, without a worker", async () => {
+  test("a text above the size cap is a quarter of its bytes where no worker can be had", async () => {
     const counter = createCounter({ script: BROKEN });
     expect(await tokensOf(counter, "é".repeat(100_001))).toBe(50_001);
+  });
+});
+
+describe("a text above the size cap", () => {
+  const prose = "The quick brown fox jumps over the lazy dog, and 42 more sentences follow.\n";
+  const code = '\tif (items[index] !== undefined) {\n\t\treturn { "id": 12_345, kind: `${name}` };\n\t}\n';
+
+  test.each([
+    ["prose", prose.repeat(7_000)],
+    ["code", code.repeat(6_000)],
+    ["Chinese", "今天天气很好，我们去公园散步吧。".repeat(10_000)],
+    ["half prose, half Chinese", prose.repeat(3_500) + "今天天气很好，我们去公园散步吧。".repeat(8_000)],
+  ])("of %s is counted by a sample, to a twentieth", async (_name, text) => {
+    expect(Buffer.byteLength(text)).toBeGreaterThan(400_000);
+    const exact = countTokens(text);
+    const counted = await tokensOf(shared, text);
+    expect(Math.abs(counted - exact)).toBeLessThan(exact / 20);
+  });
+
+  test("of 30 MB is counted in a second, and stalls nothing", async () => {
+    await tokensOf(shared, "warm");
+    const text = prose.repeat(400_000);
+    const startMs = performance.now();
+    const work = tokensOf(shared, text);
+    expect(await longestStallMs(work)).toBeLessThan(200);
+    expect(performance.now() - startMs).toBeLessThan(1_000);
+    expect(await work).toBeWithin(text.length / 5, text.length / 3);
   });
 });
 
@@ -166,12 +195,16 @@ describe("a worker that fails", () => {
     expect(counted).toEqual(counted.map(() => 11));
   });
 
-  test("in time leaves the first counts estimates, and counts those after them", async () => {
+  test("to be ready at once is waited for: an answer's time runs from when it is", async () => {
     const counter = createCounter({ script: SLOW, answerMsMax: 200 });
-    const counted = [];
-    while (counted.length < 50 && counted.at(-1) !== 7) counted.push(await tokensOf(counter, "x".repeat(41)));
-    expect([counted[0], counted.at(-1)]).toEqual([11, 7]);
+    const counted = await Promise.all(Array.from({ length: 5 }, () => tokensOf(counter, "x".repeat(41))));
+    expect(counted).toEqual(counted.map(() => 7));
   }, 15_000);
+
+  test("to be ready within its own time is given up, and estimates stay", async () => {
+    const counter = createCounter({ script: SLOW, startMsMax: 50 });
+    expect(await tokensOf(counter, "x".repeat(41))).toBe(11);
+  });
 
   test("that is not there leaves estimates", async () => {
     const counter = createCounter({ script: new URL("./no-such-worker.ts", import.meta.url) });
@@ -180,12 +213,37 @@ describe("a worker that fails", () => {
 });
 
 describe("the worker's life", () => {
-  test("it ends when idle and starts again for the next text", async () => {
-    const counter = createCounter({ script: SCRIPTED, idleMs: 20 });
-    const ask = () => tokensOf(counter, "which question is this?");
-    expect([await ask(), await ask()]).toEqual([1, 2]);
+  const ask = (counter: TokenCounter) => tokensOf(counter, "which question is this?");
+
+  test("it is kept from one text to the next", async () => {
+    const counter = createCounter({ script: SCRIPTED });
+    expect([await ask(counter), await ask(counter)]).toEqual([1, 2]);
     await Bun.sleep(150);
-    expect(await ask()).toBe(1);
+    expect(await ask(counter)).toBe(3);
+  });
+
+  test("one that dies is replaced before the next text comes", async () => {
+    let ageMs = 0;
+    // On a busy machine the new one may be late.
+    for (let waitMs = 100; ageMs < 50 && waitMs < 10_000; waitMs *= 3) {
+      const counter = createCounter({ script: SCRIPTED });
+      expect(await tokensOf(counter, "exit")).toBe(1);
+      await Bun.sleep(waitMs);
+      ageMs = await tokensOf(counter, "how long have you been here?");
+    }
+    expect(ageMs).toBeGreaterThanOrEqual(50);
+  });
+
+  test("one that could not start is tried again later", async () => {
+    const counter = createCounter({ script: LATE });
+    expect(await tokensOf(counter, "x".repeat(41))).toBe(11);
+    process.env.TEST_WORKER_MAY_START = "yes";
+    let counted = 11;
+    while (counted === 11) {
+      await Bun.sleep(50);
+      counted = await tokensOf(counter, "x".repeat(41));
+    }
+    expect(counted).toBe(SCRIPTED_TOKENS);
   });
 
   test("after close, counts under way and later ones are estimates", async () => {
@@ -193,5 +251,39 @@ describe("the worker's life", () => {
     const underWay = [tokensOf(counter, "x".repeat(400)), tokensOf(counter, "x".repeat(800))];
     counter.close();
     expect(await Promise.all([...underWay, tokensOf(counter, "x".repeat(1200))])).toEqual([100, 200, 300]);
+  });
+});
+
+describe("a text that nobody waits for", () => {
+  const patiently = async (counter: TokenCounter, text: string) =>
+    (await counter.count({ input: text, output: "", isPatient: true })).inputTokens;
+
+  test("is counted when an awaited one would long have been estimated", async () => {
+    const counter = createCounter({ script: SCRIPTED, answerMsMax: 50 });
+    await tokensOf(counter, "warm");
+    const slow = Array.from({ length: 5 }, () => patiently(counter, "slow"));
+    const awaited = Array.from({ length: 5 }, () => tokensOf(counter, "slow"));
+    expect(await Promise.all(slow)).toEqual([7, 7, 7, 7, 7]);
+    expect(await Promise.all(awaited)).toContain(1);
+  });
+
+  test("stands behind the awaited ones", async () => {
+    const counter = createCounter({ script: SCRIPTED });
+    const order: string[] = [];
+    const note = (name: string) => () => void order.push(name);
+    await Promise.all([
+      patiently(counter, "first").then(note("patient")),
+      patiently(counter, "second").then(note("patient")),
+      tokensOf(counter, "third").then(note("awaited")),
+      tokensOf(counter, "fourth").then(note("awaited")),
+    ]);
+    expect(order).toEqual(["awaited", "awaited", "patient", "patient"]);
+  });
+
+  test("is estimated soon once the process ends, also while the worker is starting", async () => {
+    const counter = createCounter({ script: SLOW, answerMsMax: 50 });
+    const underWay = patiently(counter, "x".repeat(41));
+    counter.hurry();
+    expect(await Promise.all([underWay, patiently(counter, "x".repeat(41))])).toEqual([11, 11]);
   });
 });

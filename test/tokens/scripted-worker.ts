@@ -3,13 +3,20 @@ import type { CountQuestion } from "../../src/tokens/count-worker.ts";
 
 // Does what a text tells it to, and counts every other text as 7 tokens.
 let questions = 0;
+const startedAtMs = performance.now();
 
 parentPort?.on("message", ({ text }: CountQuestion) => {
   if (text === "throw") throw new Error("broken on purpose");
   if (text === "exit") process.exit(1);
   while (text === "hang") Bun.sleepSync(10);
   questions += 1;
-  parentPort?.postMessage(text === "which question is this?" ? questions : 7);
+  if (text === "slow") Bun.sleepSync(100);
+  parentPort?.postMessage(answerTo(text));
 });
+
+function answerTo(text: string): number {
+  if (text === "which question is this?") return questions;
+  return text === "how long have you been here?" ? Math.round(performance.now() - startedAtMs) : 7;
+}
 
 parentPort?.postMessage("ready");
