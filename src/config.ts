@@ -34,6 +34,7 @@ export interface LiveConfig {
   /** Per key, unless the key says otherwise. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
+  readonly clientDisconnect: "charge_input" | "free";
   /** How long running requests may go on after SIGTERM. */
   readonly drainMs: number;
 }

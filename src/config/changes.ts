@@ -24,6 +24,7 @@ type Read = (config: Config) => unknown;
 const TAKEN_OVER: Readonly<Record<string, Read>> = {
   limits: ({ keyLimits }) => keyLimits,
   account_limits: ({ accountLimits }) => accountLimits,
+  "billing.client_disconnect": ({ clientDisconnect }) => clientDisconnect,
   drain_s: ({ drainMs }) => drainMs,
 };
 

@@ -16,6 +16,7 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
     checkModelId(path, id, problems);
     checkRoutes(path, model ?? {}, { known, problems });
     checkTokens(path, model ?? {}, problems);
+    checkLongContext(path, model ?? {}, problems);
   }
 }
 
@@ -27,6 +28,13 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
   }
   if (upstream.responses && upstream.protocol === "anthropic") {
     problems.add([...path, "responses"], "is no part of that protocol", "protocol: openai, or no such key");
+  }
+  if (upstream.anthropic_betas && upstream.protocol === "openai") {
+    problems.add(
+      [...path, "anthropic_betas"],
+      "is no part of that protocol",
+      "protocol: anthropic, or no such key",
+    );
   }
   const fault = upstream.base_url === undefined ? undefined : findBaseUrlFault(upstream.base_url);
   if (fault) problems.add([...path, "base_url"], ...fault);
@@ -59,5 +67,27 @@ function checkTokens(path: Path, model: Partly<ModelEntry>, problems: Problems):
   if (usual !== undefined && most !== undefined && usual > most) {
     const expected = most === 0 ? "no such key, for a model without output" : `at most ${most}`;
     problems.add([...path, "default_max_output_tokens"], "is above max_output_tokens", expected);
+  }
+}
+
+/** A wider window that is none, a threshold that nothing reaches, and prices without a threshold are mistakes. */
+function checkLongContext(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
+  const { context_window: window, long_context: long } = model;
+  const wide = long?.context_window ?? window;
+  if (wide !== undefined && window !== undefined && wide < window) {
+    problems.add(
+      [...path, "long_context", "context_window"],
+      "is below context_window",
+      `at least ${window}`,
+    );
+  }
+  const above = long?.above_input_tokens;
+  if (above !== undefined && wide !== undefined && above > Math.max(wide, window ?? 0)) {
+    problems.add([...path, "long_context", "above_input_tokens"], "is above every window", `at most ${wide}`);
+  }
+  for (const [index, route] of Object.entries(model.routes ?? {})) {
+    if (route?.long_context_price === undefined || long !== undefined) continue;
+    const place = [...path, "routes", index, "long_context_price"];
+    problems.add(place, "has no long_context", "long_context of the model beside it");
   }
 }

@@ -26,6 +26,14 @@ const Price = Mapping({
   cache_write_1h: Type.Optional(Usd),
 });
 
+const Betas = Type.Array(
+  Type.String({
+    pattern: "^[\\w.:-]{1,128}\\*?$",
+    description: "the name of a beta, or its beginning and a *",
+  }),
+  { maxItems: 64, description: "a list of betas" },
+);
+
 const Upstream = Mapping({
   protocol: Type.Union([Type.Literal("openai"), Type.Literal("anthropic")], {
     description: "openai or anthropic",
@@ -41,6 +49,7 @@ const Upstream = Mapping({
     }),
   ),
   responses: Type.Optional(Type.Boolean({ description: "true or false" })),
+  anthropic_betas: Type.Optional(Betas),
   circuit_failures: Type.Optional(Count(1, 1_000_000)),
   output_limit_field: Type.Optional(
     Type.Union([Type.Literal("max_tokens"), Type.Literal("max_completion_tokens")], {
@@ -59,6 +68,7 @@ const Route = Mapping({
   priority: Type.Optional(Count(0, 1_000)),
   weight: Type.Optional(Count(1, 1_000_000)),
   price: Type.Optional(Price),
+  long_context_price: Type.Optional(Price),
   reasoning: Type.Optional(
     Type.Union(
       [Type.Literal("none"), Type.Literal("effort"), Type.Literal("budget"), Type.Literal("adaptive")],
@@ -74,6 +84,14 @@ const Model = Mapping({
   max_output_tokens: Count(0, TOKENS_MAX),
   default_max_output_tokens: Type.Optional(Count(1, TOKENS_MAX)),
   image_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+  anthropic_betas: Type.Optional(Betas),
+  long_context: Type.Optional(
+    Mapping({
+      context_window: Type.Optional(Count(1, TOKENS_MAX)),
+      above_input_tokens: Type.Optional(Count(1, TOKENS_MAX)),
+      price: Type.Optional(Price),
+    }),
+  ),
   price: Price,
 });
 
@@ -107,7 +125,16 @@ export const ConfigFileSchema = Mapping({
     }),
   ),
   ledger: Type.Optional(Mapping({ wallets_per_batch: Type.Optional(Count(1, 10_000)) })),
-  billing: Type.Optional(Mapping({ hold_ttl_s: Type.Optional(Count(1, 3_600)) })),
+  billing: Type.Optional(
+    Mapping({
+      hold_ttl_s: Type.Optional(Count(1, 3_600)),
+      client_disconnect: Type.Optional(
+        Type.Union([Type.Literal("charge_input"), Type.Literal("free")], {
+          description: "charge_input or free",
+        }),
+      ),
+    }),
+  ),
   drain_s: Type.Optional(Count(0, 3_600)),
 });
 

@@ -15,6 +15,7 @@ export function readSettings(file: ConfigFile) {
     accountLimits: readAccountLimits(file),
     limiter: readLimiter(file),
     bodyBytesInFlightMax: file.limits?.body_bytes_in_flight ?? BODY_BYTES_IN_FLIGHT_MAX,
+    clientDisconnect: file.billing?.client_disconnect ?? "charge_input",
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,
     ...readLedgerSettings(file),
   };

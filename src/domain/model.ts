@@ -1,5 +1,5 @@
 import { type Nanos, type PicosPerToken, picosToNanos } from "./money.ts";
-import type { Usage } from "./usage.ts";
+import type { InputClass, Usage } from "./usage.ts";
 
 /** The two families of wire formats that an upstream can speak. */
 export type Protocol = "openai" | "anthropic";
@@ -33,7 +33,19 @@ export interface Route {
   /** Share of the requests among routes of one priority, from 1. */
   readonly weight: number;
   readonly price: Price;
+  /** The price of a request with more input than {@link LongContext.aboveInputTokens}; `undefined`: as `price`. */
+  readonly longPrice?: Price | undefined;
+  /** Anthropic's betas that change a price or the window and may be sent here; a `*` at the end stands for any rest. */
+  readonly betas?: readonly string[] | undefined;
   readonly traits: ModelTraits;
+}
+
+/** What is different for requests with much input. */
+export interface LongContext {
+  /** The window under a beta that widens it; `undefined`: as the beta's name says. */
+  readonly contextWindow: number | undefined;
+  /** From one token more on, a request has its route's long price. */
+  readonly aboveInputTokens: number;
 }
 
 /** A model of the catalog, under the name that clients use. */
@@ -43,6 +55,7 @@ export interface Model {
   readonly routes: readonly Route[];
   /** Most tokens that input and output may have together; of embeddings, each prompt. */
   readonly contextWindow: number;
+  readonly longContext?: LongContext | undefined;
   /** 0 for a model that only embeds. */
   readonly outputTokensMax: number;
   /** The ceiling that is sent for a request which names none. */
@@ -64,6 +77,17 @@ export function costOf(usage: Usage, price: Price): Nanos {
       BigInt(usage.cacheWrite1hTokens) * price.cacheWrite1h +
       BigInt(usage.outputTokens) * price.output,
   );
+}
+
+/** Input classes, the cheapest first; what costs the same stays in the order of {@link Usage}. */
+export function cheapestFirst(price: Price): readonly InputClass[] {
+  const prices: readonly (readonly [InputClass, PicosPerToken])[] = [
+    ["inputTokens", price.input],
+    ["cachedInputTokens", price.cachedInput],
+    ["cacheWriteTokens", price.cacheWrite],
+    ["cacheWrite1hTokens", price.cacheWrite1h],
+  ];
+  return prices.toSorted(([, one], [, other]) => Number(one - other)).map(([name]) => name);
 }
 
 /** The dearest price an input token can have on a route. */

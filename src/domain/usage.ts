@@ -39,14 +39,26 @@ export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/**
- * Whether a reported usage can be true: whole numbers from 0, no more input than the context
- * window takes and no more output than was asked for plus a tenth. What cannot be true counts as missing.
- */
-export function isPlausible(
-  usage: Usage,
-  bounds: { inputTokensMax: number; outputTokensMax: number },
-): boolean {
-  if (!isCounted(usage)) return false;
-  return inputTokensOf(usage) <= bounds.inputTokensMax && usage.outputTokens <= bounds.outputTokensMax * 1.1;
+/** The most tokens that an answer is expected to use. */
+export interface UsageBound {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+export function isWithin(usage: Usage, { inputTokens, outputTokens }: UsageBound): boolean {
+  return inputTokensOf(usage) <= inputTokens && usage.outputTokens <= outputTokens;
+}
+
+export type InputClass = Exclude<keyof Usage, "outputTokens">;
+
+/** Cuts a usage down to a bound. Input is cut from the first of `order` on, each class to 0 before the next one. */
+export function cutUsage(usage: Usage, bound: UsageBound, order: readonly InputClass[]): Usage {
+  let excess = inputTokensOf(usage) - bound.inputTokens;
+  const cut = { ...usage, outputTokens: Math.min(usage.outputTokens, bound.outputTokens) };
+  for (const name of order) {
+    const tokens = Math.min(cut[name], Math.max(excess, 0));
+    cut[name] -= tokens;
+    excess -= tokens;
+  }
+  return cut;
 }

@@ -2,6 +2,7 @@ import type { Model, Route } from "../domain/model.ts";
 import type { Upstream, UpstreamCall } from "../upstream/upstream.ts";
 import { COUNT_PATH, printCountRequest, readCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { type ModelRequest, UpstreamFault } from "../wire/wire-protocol.ts";
+import { headersFor } from "./attempt.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import { readBounded } from "./read-bounded.ts";
 import { describeReason } from "./report-attempt.ts";
@@ -71,14 +72,13 @@ function findCounter({ upstreams }: Gateway, { call, model }: Question): Counter
   return undefined;
 }
 
-function callFor({ upstreamModel }: Route, { call, request }: Question): UpstreamCall {
-  const { surface, headers } = call.wire;
+function callFor(route: Route, { call, request }: Question): UpstreamCall {
   return {
-    surface,
+    surface: call.wire.surface,
     path: COUNT_PATH,
-    body: printCountRequest(request, upstreamModel),
+    body: printCountRequest(request, route.upstreamModel, route.betas),
     stream: false,
-    headers: { ...headers, ...call.headers },
+    headers: headersFor(call.wire, call, route),
     query: call.query,
   };
 }

@@ -1,8 +1,10 @@
+import type { Route } from "../domain/model.ts";
 import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
+import { allowHeaderBetas } from "../wire/anthropic-messages/betas.ts";
 import type { Dialogue } from "../wire/dialogue.ts";
-import { UpstreamFault } from "../wire/wire-protocol.ts";
+import { UpstreamFault, type WireProtocol } from "../wire/wire-protocol.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";
@@ -73,7 +75,7 @@ async function ask(
     return { outcome: await relay(answer, { call, dialogue, quote, meter, watch, reply, onOutput }), status };
   } catch (fault) {
     watch.abort();
-    if (sent) return { outcome: outcomeOf(fault, { watch, gateway, context }), status };
+    if (sent) return { outcome: outcomeOf(fault, { watch, gateway, context, status }), status };
     // What could not even be printed is no upstream's fault.
     return { outcome: failed("internal", { reason: fault, isFinal: true }), status };
   }
@@ -86,9 +88,19 @@ function printCall({ call, dialogue, hold, turn }: AttemptContext): UpstreamCall
     path: wire.upstreamPath,
     body: dialogue.printUpstreamRequest(printOptionsFor(hold.quote, turn.route, turn.upstream)),
     stream: hold.quote.request.stream,
-    headers: isVerbatim ? { ...wire.headers, ...call.headers } : wire.headers,
+    headers: isVerbatim ? headersFor(wire, call, turn.route) : wire.headers,
     query: isVerbatim ? call.query : "",
   };
+}
+
+/** The client's own headers, with the betas that the operator allows on the route. */
+export function headersFor(wire: WireProtocol, { headers }: Call, route: Route): Record<string, string> {
+  const all = { ...wire.headers, ...headers };
+  const betas = headers["anthropic-beta"];
+  if (betas === undefined) return all;
+  const allowed = allowHeaderBetas(betas, route.betas);
+  const { "anthropic-beta": _, ...others } = all;
+  return allowed === "" ? others : { ...all, "anthropic-beta": allowed };
 }
 
 const TIMEOUT_CAUSES: Record<Timeout, Cause> = {
@@ -99,17 +111,22 @@ const TIMEOUT_CAUSES: Record<Timeout, Cause> = {
   deadline: "upstream_total_timeout",
 };
 
-function outcomeOf(
-  fault: unknown,
-  { watch, gateway, context }: { watch: Watch; gateway: Gateway; context: AttemptContext },
-): Outcome {
+interface Ended {
+  readonly watch: Watch;
+  readonly gateway: Gateway;
+  readonly context: AttemptContext;
+  /** The status that the upstream answered with; 0 when none came. */
+  readonly status: number;
+}
+
+function outcomeOf(fault: unknown, { watch, gateway, context, status }: Ended): Outcome {
   const { timedOut } = watch;
   if (timedOut) {
     const isFinal = gateway.clock() >= context.deadlineAt;
     return failed(TIMEOUT_CAUSES[timedOut], { reason: fault, isFinal });
   }
   return (
-    endedBy(gateway, context.reply) ??
+    endedBy(gateway, context.reply, watch.isSent && !isRefusal(status)) ??
     refusalIn(fault, context) ??
     failed("upstream_unavailable", { reason: fault })
   );
@@ -121,8 +138,12 @@ function refusalIn(fault: unknown, { hold }: AttemptContext): Outcome | undefine
   return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, hold), isFinal: true };
 }
 
-/** What ends a request from outside, if anything has. */
-export function endedBy({ shutdown }: Gateway, { signal }: Reply): Outcome | undefined {
-  if (signal.aborted) return { kind: "hung_up" };
+function isRefusal(status: number): boolean {
+  return status >= 300;
+}
+
+/** What ends a request from outside, if anything has; `isSent` as in {@link Outcome}. */
+export function endedBy({ shutdown }: Gateway, { signal }: Reply, isSent: boolean): Outcome | undefined {
+  if (signal.aborted) return { kind: "hung_up", isSent };
   return shutdown.aborted ? failed("shutting_down", { isFinal: true }) : undefined;
 }

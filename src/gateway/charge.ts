@@ -1,60 +1,99 @@
-import { costOf } from "../domain/model.ts";
+import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/ledger.ts";
-import type { TokenCounter } from "../tokens/count-tokens.ts";
+import type { Gateway } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import type { Outcome } from "./outcome.ts";
-import { outputTokensMaxOf } from "./quote.ts";
+import { outputTokensMaxOf, priceOf } from "./quote.ts";
 
 /** What a request is charged, and why. */
 export interface Charge {
   readonly amount: Nanos;
   readonly source: ChargeSource;
   readonly usage: Usage | undefined;
+  /** The price of those tokens; `undefined` when nothing is charged. */
+  readonly price: Price | undefined;
 }
 
-const NOTHING: Charge = { amount: 0n, source: "none", usage: undefined };
+const NOTHING: Charge = { amount: 0n, source: "none", usage: undefined, price: undefined };
 
 /**
- * What each way of ending costs. Finished: as reported, else as counted here. Empty: as reported, else
- * nothing. Broken off by the client after output began, or by the upstream after the client was shown some:
- * input and output so far. Else nothing.
+ * Returns what each way of ending costs. Finished: as reported, else as counted here. Empty: as reported, else nothing.
+ * Broken off by the upstream after the client was shown some: input and output so far. Broken off by the client: the
+ * same, and the input alone before any output, if an upstream had the request and the operator charges for that. Else
+ * nothing.
  */
-export async function chargeFor(outcome: Outcome, hold: OpenHold, tokens: TokenCounter): Promise<Charge> {
+export async function chargeFor(
+  outcome: Outcome,
+  hold: OpenHold,
+  gateway: Pick<Gateway, "tokens" | "clientDisconnect">,
+): Promise<Charge> {
   const { meter } = hold;
-  const reported = meter.reported();
+  const { tokens } = gateway;
   switch (outcome.kind) {
     case "finished":
     case "unsayable":
-      return reported ? charge(hold, "reported", reported) : estimate(hold, tokens);
+      return chargeReported(hold, tokens);
     case "empty":
-      return reported ? charge(hold, "reported", reported) : NOTHING;
+      return meter.reported() ? chargeReported(hold, tokens) : NOTHING;
     case "failed":
       return meter.isShown ? estimate(hold, tokens) : NOTHING;
-    case "hung_up":
-      // Reported input is paid even before output: else hanging up early would make long prompts free.
-      return meter.hasOutput || reported ? estimate(hold, tokens) : NOTHING;
+    case "hung_up": {
+      const isCharged = meter.hasOutput || gateway.clientDisconnect !== "free";
+      return outcome.isSent && isCharged ? estimate(hold, tokens, true) : NOTHING;
+    }
   }
 }
 
-/** Input as reported, else counted; output the larger of report and count. Never more than was quoted. */
-async function estimate(hold: OpenHold, tokens: TokenCounter): Promise<Charge> {
-  const { meter, quote } = hold;
-  const reported = meter.reported();
-  const hasInput = reported !== undefined && inputTokensOf(reported) > 0;
-  const counted = await tokens.count({
-    input: hasInput ? "" : quote.request.promptText(),
-    output: meter.generated(),
-  });
-  const input = counted.inputTokens + (quote.request.input.tokenIds ?? 0);
-  const output = Math.max(reported?.outputTokens ?? 0, counted.outputTokens);
-  return charge(hold, "estimated", {
-    ...(hasInput ? reported : { ...NO_USAGE, inputTokens: Math.min(input, quote.inputTokens) }),
-    outputTokens: Math.min(output, outputTokensMaxOf(quote)),
-  });
+/** As reported. Where nothing that can be counted was, or so much of it was cut that a count may be dearer: counted. */
+async function chargeReported(hold: OpenHold, tokens: Gateway["tokens"]): Promise<Charge> {
+  const reported = hold.meter.reported();
+  if (reported === undefined) return estimate(hold, tokens);
+  const asReported = chargeUsage(hold, "reported", reported);
+  if (!mayUndercharge(hold, reported)) return asReported;
+  const counted = await estimate(hold, tokens);
+  return counted.amount > asReported.amount ? counted : asReported;
 }
 
-function charge({ meter }: OpenHold, source: ChargeSource, usage: Usage): Charge {
-  return meter.route ? { amount: costOf(usage, meter.route.price), source, usage } : NOTHING;
+/**
+ * Input as reported, else counted; output the larger of report and count. A count is never more than was quoted. It is
+ * worth a longer wait when no client waits for the end of its answer.
+ */
+async function estimate(hold: OpenHold, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
+  const { meter, quote } = hold;
+  const { request } = quote;
+  const reported = meter.reported() ?? NO_USAGE;
+  const countsInput = inputTokensOf(reported) === 0 || mayUndercharge(hold, reported);
+  const counted = await tokens.count({
+    input: countsInput ? request.promptText() : "",
+    output: meter.generated(),
+    isPatient,
+  });
+  const outputTokens = Math.max(
+    reported.outputTokens,
+    Math.min(counted.outputTokens, outputTokensMaxOf(quote)),
+  );
+  const asReported = chargeUsage(hold, "estimated", { ...reported, outputTokens });
+  if (!countsInput) return asReported;
+  const { tokenIds = 0, images } = request.input;
+  const unread = tokenIds + images * quote.model.imageTokens;
+  const inputTokens = Math.min(counted.inputTokens + unread, quote.inputTokens);
+  const asCounted = chargeUsage(hold, "estimated", { ...NO_USAGE, inputTokens, outputTokens });
+  return asCounted.amount >= asReported.amount ? asCounted : asReported;
+}
+
+/** Whether a report was cut so far, to classes so cheap, that a count of the prompt may cost more than what is left. */
+function mayUndercharge({ meter, quote }: OpenHold, reported: Usage): boolean {
+  const { route } = meter;
+  if (!route || meter.excess() === undefined) return false;
+  const input = { ...reported, outputTokens: 0 };
+  const counted = { ...NO_USAGE, inputTokens: quote.inputTokens };
+  return costOf(input, priceOf(quote, route, input)) < costOf(counted, priceOf(quote, route, counted));
+}
+
+function chargeUsage({ meter, quote }: OpenHold, source: ChargeSource, usage: Usage): Charge {
+  if (!meter.route) return NOTHING;
+  const price = priceOf(quote, meter.route, usage);
+  return { amount: costOf(usage, price), source, usage, price };
 }

@@ -25,7 +25,8 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
   const attempts: Attempt[] = [];
   let outcome = failed("upstream_unavailable");
   for (;;) {
-    const ended = endedBy(gateway, reply);
+    // Between two attempts no upstream is at work.
+    const ended = endedBy(gateway, reply, false);
     const turn = ended ? undefined : queue.next();
     if (!turn) return { outcome: ended ?? outcome, attempts };
     const dialogue = hold.quote.ways.get(turn.route);

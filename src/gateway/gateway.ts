@@ -12,6 +12,9 @@ import type { Heartbeats } from "./heartbeats.ts";
 import type { RefusalMemory } from "./refusal-memory.ts";
 import type { RequestRecord } from "./request-record.ts";
 
+/** The input of the request, or nothing. */
+export type ClientDisconnect = "charge_input" | "free";
+
 /** What the operator offers, to whom and at which price: as much of the configuration as can change while it runs. */
 export interface Offer {
   readonly catalog: Catalog;
@@ -19,6 +22,8 @@ export interface Offer {
   /** What binds a key that sets no limit of its own. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
+  /** What a client pays that hangs up while an upstream has its request but has put nothing out. */
+  readonly clientDisconnect: ClientDisconnect;
 }
 
 /** The parts that a request needs on its way. Never changes under a request: a new offer makes a new one. */

@@ -1,11 +1,17 @@
-import { costOf, type Route } from "../domain/model.ts";
+import { cheapestFirst, costOf, type Route } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
-import { isPlausible, NO_USAGE, type Usage } from "../domain/usage.ts";
+import { cutUsage, isCounted, isWithin, NO_USAGE, type Usage, type UsageBound } from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/wire-protocol.ts";
-import { guessInput, inputTokensMaxOf, outputTokensMaxOf, type Quote } from "./quote.ts";
+import { guessInput, priceOf, type Quote, usageBoundOf } from "./quote.ts";
 
 /** A rough token count of text that nobody has counted yet. */
 const CHARS_PER_TOKEN = 4;
+
+/** A report of more than the request allows for. */
+export interface Excess {
+  readonly reported: Usage;
+  readonly bound: UsageBound;
+}
 
 /** Folds the parts of an answer into what must be known to charge for it. */
 export interface Meter {
@@ -22,9 +28,11 @@ export interface Meter {
   /** Clock reading at the first output. */
   readonly firstOutputAt: number | undefined;
   readonly isReadable: boolean;
-  /** What the upstream reported so far, if it can be true. */
+  /** What the upstream reported so far, cut to what the request allows for; `undefined` when it cannot be counted. */
   reported(): Usage | undefined;
-  /** Whether it reported something that cannot be. */
+  /** The report before it was cut; `undefined` when it was not. */
+  excess(): Excess | undefined;
+  /** Whether it reported something that cannot be counted: not whole numbers from 0. */
   readonly disbelieves: boolean;
   /** Everything generated so far. */
   generated(): string;
@@ -32,6 +40,20 @@ export interface Meter {
   readonly generatedChars: number;
   /** Cost so far of what the client was shown, by report or by rule of thumb: what a heartbeat says. */
   accrued(): Nanos;
+}
+
+interface Judgement {
+  readonly reported: Usage | undefined;
+  readonly excess: Excess | undefined;
+}
+
+const NOTHING_COUNTED: Judgement = { reported: undefined, excess: undefined };
+
+function judgeUsage(usage: Usage, quote: Quote, route: Route): Judgement {
+  const bound = usageBoundOf(quote, route);
+  if (isWithin(usage, bound)) return { reported: usage, excess: undefined };
+  const reported = cutUsage(usage, bound, cheapestFirst(route.price));
+  return { reported, excess: { reported: usage, bound } };
 }
 
 export function createMeter(quote: Quote, clock: () => number): Meter {
@@ -42,16 +64,19 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
   let firstOutputAt: number | undefined;
   let isReadable = false;
   let isShown = false;
+  /** What `usage` is worth; `undefined` until somebody asks. */
+  let judgement: Judgement | undefined;
 
-  function reported(): Usage | undefined {
-    const bounds = { inputTokensMax: inputTokensMaxOf(quote), outputTokensMax: outputTokensMaxOf(quote) };
-    return usage && isPlausible(usage, bounds) ? usage : undefined;
+  function judge(): Judgement {
+    judgement ??= usage && route && isCounted(usage) ? judgeUsage(usage, quote, route) : NOTHING_COUNTED;
+    return judgement;
   }
 
   return {
     restart(next) {
       route = next;
       usage = undefined;
+      judgement = undefined;
       pieces = [];
       generatedChars = 0;
       firstOutputAt = undefined;
@@ -59,7 +84,10 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
       isShown = false;
     },
     add(part) {
-      if (part.usage) usage = part.usage;
+      if (part.usage) {
+        usage = part.usage;
+        judgement = undefined;
+      }
       if (part.generated !== "") {
         pieces.push(part.generated);
         generatedChars += part.generated.length;
@@ -85,9 +113,10 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     get isReadable() {
       return isReadable;
     },
-    reported,
+    reported: () => judge().reported,
+    excess: () => judge().excess,
     get disbelieves() {
-      return usage !== undefined && reported() === undefined;
+      return usage !== undefined && judge().reported === undefined;
     },
     generated: () => pieces.join(""),
     get generatedChars() {
@@ -95,9 +124,10 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     },
     accrued() {
       if (!route || !isShown) return 0n;
-      const known = reported() ?? { ...NO_USAGE, inputTokens: guessInput(quote) };
+      const known = judge().reported ?? { ...NO_USAGE, inputTokens: guessInput(quote) };
       const outputTokens = Math.max(known.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
-      return costOf({ ...known, outputTokens }, route.price);
+      const accrued = { ...known, outputTokens };
+      return costOf(accrued, priceOf(quote, route, accrued));
     },
   };
 }

@@ -10,8 +10,8 @@ export type Outcome =
   | { readonly kind: "empty" }
   /** `isFinal` when another route would fare no better. */
   | { readonly kind: "failed"; readonly error: GatewayError; readonly isFinal: boolean }
-  /** The client went away first. */
-  | { readonly kind: "hung_up" };
+  /** The client went away first; `isSent` when an upstream then had the request and had not failed at it. */
+  | { readonly kind: "hung_up"; readonly isSent: boolean };
 
 /** What receipts and the log call an outcome: `ok`, a code of the error contract, or `client_closed`. */
 export function outcomeName(outcome: Outcome): string {

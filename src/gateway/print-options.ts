@@ -6,8 +6,9 @@ import type { Quote } from "./quote.ts";
 /** What the body for a route's upstream must know beside the request itself. */
 export function printOptionsFor(
   { request, ceiling }: Pick<Quote, "request" | "ceiling">,
-  { upstreamModel, traits }: Route,
+  { upstreamModel, traits, betas }: Route,
   { outputLimitField }: Upstream,
 ): PrintOptions {
-  return { model: upstreamModel, outputTokensMax: ceiling, outputLimitField, stream: request.stream, traits };
+  const { stream } = request;
+  return { model: upstreamModel, outputTokensMax: ceiling, outputLimitField, betas, stream, traits };
 }

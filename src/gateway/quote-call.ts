@@ -1,5 +1,6 @@
 import type { Route } from "../domain/model.ts";
 import type { Caller } from "../keys/key.ts";
+import { namedBetas } from "../wire/anthropic-messages/betas.ts";
 import type { Dialogue } from "../wire/dialogue.ts";
 import type { ModelRequest } from "../wire/wire-protocol.ts";
 import type { Call, Gateway } from "./gateway.ts";
@@ -19,7 +20,8 @@ export function quoteCall(
   const model = selectModel(catalog, caller, request);
   const ways = findWays({ wire: call.wire, request }, model.routes, upstreams);
   const mayClamp = call.allowsClamp || caller.key.allowsClamp;
-  const quote = quoteRequest({ model, ways, request, mayClamp });
+  const betas = namedBetas(call.headers["anthropic-beta"], request.betas);
+  const quote = quoteRequest({ model, ways, request, betas, mayClamp });
   return fitText(quote, largestText(quote, upstreams));
 }
 

@@ -1,6 +1,8 @@
-import { dearestInput, type Model, type Route } from "../domain/model.ts";
+import { dearestInput, type Model, type Price, type Route } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
+import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
+import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
 import type { Dialogue } from "../wire/dialogue.ts";
 import type { InputSize, ModelRequest } from "../wire/wire-protocol.ts";
 
@@ -10,6 +12,11 @@ const OUTPUT_TOKENS_MIN = 256;
 const BYTES_PER_TOKEN_MIN = 2;
 /** Of ordinary text it is about this. */
 const BYTES_PER_TOKEN_USUAL = 4;
+/** A tenth more output than the ceiling is put down to a provider's way of counting. */
+const OUTPUT_TOLERANCE = 10;
+/** A loop of tools at a provider reads its prompt dozens of times; above this a report is a fault. */
+const READINGS_MAX = 1_000;
+const NO_BETAS: readonly string[] = [];
 
 /** The most a request may cost, and how far that may be lowered. */
 export interface Quote {
@@ -17,6 +24,10 @@ export interface Quote {
   readonly request: ModelRequest;
   /** Those of the model's routes that can answer this request, and how it is put to each; never empty. */
   readonly ways: ReadonlyMap<Route, Dialogue>;
+  /** Anthropic's betas that the client asks for, whether or not a route allows them. */
+  readonly betas: readonly string[];
+  /** Most tokens of one prompt and its answer: the model's, or more under a beta that some route allows. */
+  readonly contextWindow: number;
   /** The dearest among the routes. */
   readonly prices: { readonly input: PicosPerToken; readonly output: PicosPerToken };
   /** Upper bound of the input. */
@@ -31,28 +42,32 @@ export interface QuoteOptions {
   readonly model: Model;
   readonly ways: ReadonlyMap<Route, Dialogue>;
   readonly request: ModelRequest;
+  readonly betas?: readonly string[];
   /** Whether the client's own output limit may be lowered too. */
   readonly mayClamp: boolean;
 }
 
 /** Bounds a request without reading its text: this runs before anything is paid. */
-export function quoteRequest({ model, ways, request, mayClamp }: QuoteOptions): Quote {
+export function quoteRequest({ model, ways, request, betas = NO_BETAS, mayClamp }: QuoteOptions): Quote {
   const least = request.thinkingTokens + OUTPUT_TOKENS_MIN;
   const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, least);
   const ceiling = Math.min(wanted, model.outputTokensMax);
   const mayLower = mayClamp || request.outputTokensMax === undefined;
   const floor = mayLower ? Math.min(least, ceiling) : ceiling;
-  const prices = dearestPrices([...ways.keys()]);
+  const contextWindow = Math.max(...[...ways.keys()].map((route) => windowOn({ model, ways, betas }, route)));
   const isServed = request.input.serverTools && [...ways.values()].some(({ isVerbatim }) => isVerbatim);
   const size = { ...request.input, unbounded: request.input.unbounded || isServed };
-  return { model, request, ways, prices, inputTokens: boundInput(model, size), ceiling, floor };
+  const inputTokens = boundInput({ model, contextWindow }, size);
+  const prices = dearestPrices({ model, ways, contextWindow }, inputTokens);
+  return { model, request, ways, betas, contextWindow, prices, inputTokens, ceiling, floor };
 }
 
 /** The same for bodies that translation makes larger: an upstream counts what it is sent. */
 export function fitText(quote: Quote, textBytes: number): Quote {
   if (textBytes <= quote.request.input.textBytes) return quote;
-  const inputTokens = boundInput(quote.model, { ...quote.request.input, textBytes });
-  return { ...quote, inputTokens: Math.max(inputTokens, quote.inputTokens) };
+  const bound = boundInput(quote, { ...quote.request.input, textBytes });
+  const inputTokens = Math.max(bound, quote.inputTokens);
+  return { ...quote, inputTokens, prices: dearestPrices(quote, inputTokens) };
 }
 
 /** What a quote comes to with a given ceiling, over the dearest route. */
@@ -96,29 +111,64 @@ export function guessInput({ request, inputTokens }: Quote): number {
   return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN_USUAL));
 }
 
-/** The most input that the model can have read: each prompt may fill the context window. */
-export function inputTokensMaxOf({ model, request }: Pick<Quote, "model" | "request">): number {
-  return windowsOf(model, request.input);
+/**
+ * The most that a route's answer is expected to use: each prompt may fill the context window, and the output may be a
+ * tenth above its ceiling; many times that where the provider reads the prompt again and again.
+ */
+export function usageBoundOf(quote: Quote, route: Route): UsageBound {
+  const { input } = quote.request;
+  const readings = input.serverTools && quote.ways.get(route)?.isVerbatim ? READINGS_MAX : 1;
+  const outputTokensMax = outputTokensMaxOf(quote);
+  return {
+    inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, route),
+    outputTokens: readings * (outputTokensMax + Math.floor(outputTokensMax / OUTPUT_TOLERANCE)),
+  };
 }
 
-function boundInput(model: Model, input: InputSize): number {
-  const most = windowsOf(model, input);
+/** What a route's tokens cost in an answer with this usage. */
+export function priceOf(quote: Quote, route: Route, usage: Usage): Price {
+  if (!route.longPrice) return route.price;
+  const isLong = isLongContext(quote.model, inputTokensOf(usage), windowOn(quote, route));
+  return isLong ? route.longPrice : route.price;
+}
+
+/** A sum over many readings can be above the bound although none of them was: the window tells. */
+function isLongContext({ longContext }: Model, inputTokens: number, contextWindow: number): boolean {
+  if (!longContext) return false;
+  return Math.min(inputTokens, contextWindow) > longContext.aboveInputTokens;
+}
+
+/** The window that a request has on a route. Betas are sent only where its body passes as it is. */
+function windowOn({ model, ways, betas }: Pick<Quote, "model" | "ways" | "betas">, route: Route): number {
+  if (betas.length === 0 || !ways.get(route)?.isVerbatim) return model.contextWindow;
+  const opened = windowOfBetas(betas, route.betas);
+  const widened = opened > 0 ? (model.longContext?.contextWindow ?? opened) : 0;
+  return Math.max(model.contextWindow, widened);
+}
+
+function boundInput(
+  { model, contextWindow }: Pick<Quote, "model" | "contextWindow">,
+  input: InputSize,
+): number {
+  const most = contextWindow * (input.prompts ?? 1);
   if (input.unbounded) return most;
   const text = Math.ceil(input.textBytes / BYTES_PER_TOKEN_MIN);
   return Math.min(text + input.images * model.imageTokens, most);
 }
 
-function windowsOf(model: Model, { prompts = 1 }: InputSize): number {
-  return model.contextWindow * prompts;
-}
-
-function dearestPrices(routes: readonly Route[]): Quote["prices"] {
+function dearestPrices(
+  { model, ways, contextWindow }: Pick<Quote, "model" | "ways" | "contextWindow">,
+  inputTokens: number,
+): Quote["prices"] {
+  const isLong = isLongContext(model, inputTokens, contextWindow);
   let input = 0n;
   let output = 0n;
-  for (const { price } of routes) {
-    const dearest = dearestInput(price);
-    if (dearest > input) input = dearest;
-    if (price.output > output) output = price.output;
+  for (const { price, longPrice = price } of ways.keys()) {
+    for (const each of isLong ? [price, longPrice] : [price]) {
+      const dearest = dearestInput(each);
+      if (dearest > input) input = dearest;
+      if (each.output > output) output = each.output;
+    }
   }
   return { input, output };
 }

@@ -40,6 +40,6 @@ async function readText(answer: Response, watch: Watch): Promise<string> {
 /** The text is ours and fixed; Claude Code reads its two numbers and compacts the conversation. */
 export function promptTooLong(tokens: number | undefined, { quote }: OpenHold): GatewayError {
   if (tokens === undefined) return new GatewayError("prompt_too_long");
-  const message = `prompt is too long: ${tokens} tokens > ${quote.model.contextWindow} maximum`;
+  const message = `prompt is too long: ${tokens} tokens > ${quote.contextWindow} maximum`;
   return new GatewayError("prompt_too_long", { message });
 }

@@ -17,8 +17,10 @@ export interface RequestRecord {
   /** `ok`, a code of the error contract, or `client_closed`. */
   outcome?: string;
   chargedUsd?: string;
-  /** Whether the upstream reported a usage that cannot be true, so that it was counted here. */
+  /** Whether the upstream reported a usage that cannot be counted, so that it was counted here. */
   disbelieved?: true;
+  /** Whether the upstream reported more than the request allows for, so that less was charged. */
+  aboveBound?: true;
   /** Whether the ledger was away when it ended. */
   journaled?: true;
 }

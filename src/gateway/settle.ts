@@ -8,6 +8,7 @@ import type { Answer } from "./forward.ts";
 import type { Call, Gateway } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { outcomeName } from "./outcome.ts";
+import { reportExcess } from "./report-excess.ts";
 
 /** How long a client waits for a ledger that is away, before its answer ends on the journal's word. */
 const ANSWER_MAX_MS = 3_000;
@@ -30,7 +31,8 @@ export async function settle(
   { hold, admission }: { hold: OpenHold; admission: Admission },
   answer: Answer,
 ): Promise<Bill> {
-  const charge = await chargeFor(answer.outcome, hold, gateway.tokens);
+  const charge = await chargeFor(answer.outcome, hold, gateway);
+  if (charge.usage) reportExcess(gateway, call, hold);
   const facts = factsOf(gateway, { call, hold, answer, charge });
   const request = { walletId: hold.walletId, holdId: hold.holdId, facts };
   const entry: JournalEntry =
@@ -76,7 +78,7 @@ function factsOf({ clock }: Gateway, { call, hold, answer, charge }: Facts): Out
     source: charge.source,
     upstream: meter.route?.upstream,
     upstreamModel: meter.route?.upstreamModel,
-    price: meter.route?.price,
+    price: charge.price ?? meter.route?.price,
     usage: charge.usage,
     firstOutputMs: firstOutputMs === undefined ? undefined : Math.round(firstOutputMs),
     totalMs: Math.round(clock() - call.startedAt),

@@ -10,6 +10,8 @@ const FINISH_MS_MAX = 10_000;
 /** Watches one attempt: aborts it when somebody wants it ended or a time limit passes. */
 export interface Watch extends CallObserver {
   readonly timedOut: Timeout | undefined;
+  /** Whether a connection stands and was handed the request's body. */
+  readonly isSent: boolean;
   /** The answer began: from now on silence is measured. */
   began(): void;
   /** Something came from the upstream. */
@@ -81,6 +83,9 @@ export function watchAttempt(options: WatchOptions): Watch {
     ended,
     get timedOut() {
       return timedOut;
+    },
+    get isSent() {
+      return phase !== "connect";
     },
     connecting: () => {
       connectingAt = clock();

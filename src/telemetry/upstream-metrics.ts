@@ -12,7 +12,11 @@ export interface UpstreamMetrics {
   circuit(upstream: string, isOpen: boolean): void;
   /** A call began or ended. */
   running(upstream: string, change: 1 | -1): void;
+  /** A report had more tokens of a kind than its request allows for. */
+  aboveBound(upstream: string, kind: TokenKind): void;
 }
+
+type TokenKind = "input" | "output";
 
 /** {@link UpstreamMetrics} and the way to Prometheus. */
 export interface CountedUpstreams extends UpstreamMetrics {
@@ -23,6 +27,7 @@ interface Tally {
   isOpen: boolean;
   calls: number;
   readonly attempts: Map<string, number>;
+  readonly aboveBound: Record<TokenKind, number>;
 }
 
 /** What is said from the start, as 0: Prometheus sees no growth in a row that begins with 1. */
@@ -35,7 +40,8 @@ export function countUpstreams(): CountedUpstreams {
   function tallyOf(upstream: string): Tally {
     const known = tallies.get(upstream);
     if (known) return known;
-    const tally = { isOpen: false, calls: 0, attempts: new Map(USUAL.map((outcome) => [outcome, 0])) };
+    const attempts = new Map(USUAL.map((outcome) => [outcome, 0]));
+    const tally = { isOpen: false, calls: 0, attempts, aboveBound: { input: 0, output: 0 } };
     tallies.set(upstream, tally);
     return tally;
   }
@@ -50,6 +56,9 @@ export function countUpstreams(): CountedUpstreams {
     },
     running(upstream, change) {
       tallyOf(upstream).calls += change;
+    },
+    aboveBound(upstream, kind) {
+      tallyOf(upstream).aboveBound[kind] += 1;
     },
     register(client, registry) {
       registerTallies(client, registry, tallies);
@@ -72,6 +81,19 @@ function registerTallies(
       this.reset();
       for (const [upstream, { attempts }] of tallies) {
         for (const [outcome, count] of attempts) this.inc({ upstream, outcome }, count);
+      }
+    },
+  });
+  new client.Counter({
+    name: "tollgate_usage_above_bound_total",
+    help: "Answers that reported more tokens than their request allows for, charged up to that bound.",
+    labelNames: ["upstream", "kind"],
+    registers,
+    collect() {
+      this.reset();
+      for (const [upstream, { aboveBound }] of tallies) {
+        this.inc({ upstream, kind: "input" }, aboveBound.input);
+        this.inc({ upstream, kind: "output" }, aboveBound.output);
       }
     },
   });

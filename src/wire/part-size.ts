@@ -14,6 +14,8 @@ export interface PartSize {
 export const TEXT_SIZE: PartSize = { images: 0, inlineChars: 0, isUnbounded: false, isServerTool: false };
 export const UNBOUNDED_SIZE: PartSize = { ...TEXT_SIZE, isUnbounded: true };
 export const SERVER_TOOL_SIZE: PartSize = { ...TEXT_SIZE, isServerTool: true };
+/** Both: what a server tool brings in can be any number of tokens, and is read several times. */
+export const REMOTE_TOOL_SIZE: PartSize = { ...UNBOUNDED_SIZE, isServerTool: true };
 
 const IMAGE_URL = /^data:image\/(?:png|jpe?g|gif|webp|avif|heic|heif|bmp|tiff);base64,/i;
 const IMAGE_URL_HEAD_CHARS = 40;

@@ -14,7 +14,10 @@ export interface InputSize {
   readonly images: number;
   /** A remote file or an inline document: the input may fill the context window. */
   readonly unbounded: boolean;
-  /** A tool that runs at the upstream: the same, unless translation leaves the tool out. */
+  /**
+   * A tool that runs at the upstream, or another reason to read the prompt several times in one answer: the same, unless
+   * translation leaves it out. The reported input is then a sum over all readings.
+   */
   readonly serverTools: boolean;
   /** How many prompts there are, each of which may fill the context window; one when left out. */
   readonly prompts?: number | undefined;
@@ -39,6 +42,8 @@ export interface ModelRequest {
   /** Whether the client wants usage in a stream. */
   readonly wantsUsage: boolean;
   readonly input: InputSize;
+  /** Anthropic's betas that the body names; those of the header are not among them. */
+  readonly betas?: readonly string[] | undefined;
   /** The text of the prompt, for a local count; built when called. */
   promptText(): string;
   /**
@@ -54,6 +59,8 @@ export interface UpstreamRequestOptions {
   readonly outputTokensMax: number;
   /** The name the upstream knows the output limit by; `undefined` keeps the client's choice. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** Betas with a price of their own that the upstream may get. */
+  readonly betas?: readonly string[] | undefined;
 }
 
 /** A step of an answer: what the client gets to see of it, and what it means to the gateway. */

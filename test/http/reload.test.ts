@@ -29,7 +29,8 @@ afterEach(() => gateway.stop());
 /** What `chat` costs and where it is answered, as a reload would say it. */
 function offer(models: readonly Model[], more: Partial<LiveConfig> = {}): LiveConfig {
   const upstreams = scriptedUpstreams(gateway.upstream);
-  return { models, upstreams, keyLimits: {}, accountLimits: {}, drainMs: 2_000, ...more };
+  const limits = { keyLimits: {}, accountLimits: {} };
+  return { models, upstreams, ...limits, clientDisconnect: "charge_input", drainMs: 2_000, ...more };
 }
 
 function chatAt(price: typeof TEST_PRICE, ...upstreams: string[]): Model {

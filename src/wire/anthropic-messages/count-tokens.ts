@@ -1,13 +1,18 @@
 import { parseJsonObject } from "../json-read.ts";
 import { editMembers } from "../json-text.ts";
 import type { ModelRequest } from "../wire-protocol.ts";
+import { allowBodyBetas } from "./betas.ts";
 
 /** Where a messages body is counted instead of answered, at the gateway and at an upstream. */
 export const COUNT_PATH = "/v1/messages/count_tokens";
 
-/** The body for an upstream: its model name, and the rest as the client sent it. */
-export function printCountRequest({ text }: ModelRequest, model: string): string {
-  return editMembers(text, { model: () => JSON.stringify(model) });
+/** The body for an upstream: its model name, the betas it may get, and the rest as the client sent it. */
+export function printCountRequest(
+  { text, betas }: ModelRequest,
+  model: string,
+  allowed?: readonly string[],
+): string {
+  return editMembers(text, { model: () => JSON.stringify(model), ...(betas && allowBodyBetas(allowed)) });
 }
 
 /** The tokens that an upstream counted, a whole number from 0; `undefined` for what is no such answer. */

@@ -1,7 +1,8 @@
-import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json-read.ts";
 import {
   imageSize,
   type PartSize,
+  REMOTE_TOOL_SIZE,
   SERVER_TOOL_SIZE,
   sumOfSizes,
   TEXT_SIZE,
@@ -29,11 +30,11 @@ const NESTING_MAX = 4;
 
 /** What the media and tools of a messages body add to its text. */
 export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): PartSize {
-  const isRemote =
-    REMOTE_FIELDS.some((field) => isSet(body[field])) || readArray(body.mcp_servers).length > 0;
-  if (isRemote) return UNBOUNDED_SIZE;
+  if (readArray(body.mcp_servers).length > 0) return REMOTE_TOOL_SIZE;
+  if (REMOTE_FIELDS.some((field) => isSet(body[field]))) return UNBOUNDED_SIZE;
+  const isReadAgain = readArray(body.tools).some(runsAtUpstream) || isCompacted(body.context_management);
   return sumOfSizes([
-    readArray(body.tools).some(runsAtUpstream) ? SERVER_TOOL_SIZE : TEXT_SIZE,
+    isReadAgain ? SERVER_TOOL_SIZE : TEXT_SIZE,
     sizeOfContent(body.system),
     ...messages.map((message) => sizeOfContent(message.content)),
   ]);
@@ -41,6 +42,14 @@ export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]
 
 function runsAtUpstream(tool: unknown): boolean {
   return isJsonObject(tool) && isSet(tool.type) && tool.type !== "custom";
+}
+
+/** The provider reads the prompt once to compact it and once to answer. */
+function isCompacted(management: unknown): boolean {
+  if (!isJsonObject(management)) return false;
+  return readArray(management.edits).some(
+    (edit) => isJsonObject(edit) && /^compact/.test(readText(edit.type)),
+  );
 }
 
 function sizeOfContent(content: unknown, depth = 0): PartSize {

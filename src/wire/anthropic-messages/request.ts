@@ -15,6 +15,7 @@ import {
   requireOneOf,
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
+import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./client/read-request.ts";
 import { sizeOfMessages } from "./input-size.ts";
 
@@ -34,6 +35,8 @@ const FIELDS = new Set([
   "thread",
   "previous_message_id",
   "mcp_servers",
+  "context_management",
+  ...BETA_FIELDS,
 ]);
 const ONCE = sayEachOnce(FIELDS);
 
@@ -56,6 +59,7 @@ export function parseRequest(text: string): ModelRequest {
     choices: 1,
     wantsUsage: true,
     input: inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
+    betas: readBodyBetas(body),
     promptText: () => promptTextOf(again()),
     readChat: () => readChatRequest(again()),
   };
@@ -67,6 +71,7 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
     ...ONCE,
     model: () => JSON.stringify(options.model),
     max_tokens: () => String(options.outputTokensMax),
+    ...(request.betas && allowBodyBetas(options.betas)),
   });
 }
 

@@ -3,6 +3,7 @@ import {
   imageCharsOf,
   imageSize,
   type PartSize,
+  REMOTE_TOOL_SIZE,
   sumOfSizes,
   TEXT_SIZE,
   UNBOUNDED_SIZE,
@@ -14,7 +15,7 @@ const CLIENT_TOOLS = new Set(["function", "custom"]);
 /** What the media and tools of a chat body add to its text. */
 export function sizeOfChat(body: JsonObject, messages: readonly JsonObject[]): PartSize {
   const searches = isSet(body.web_search_options) || readArray(body.plugins).length > 0;
-  if (searches || readArray(body.tools).some(runsAtUpstream)) return UNBOUNDED_SIZE;
+  if (searches || readArray(body.tools).some(runsAtUpstream)) return REMOTE_TOOL_SIZE;
   return sumOfSizes(messages.map(sizeOfMessage));
 }
 
