@@ -9,7 +9,7 @@ export interface HangUp extends Scene {
   readonly status: number;
   /** What the client has read by then, of a stream that has opened. */
   readonly hasRead?: string;
-  readonly charge: Record<"chat" | "messages", Charged | undefined>;
+  readonly charge: Record<"chat" | "messages", Charged>;
 }
 
 /** More than the buffers of two sockets: when it is sent, the gateway is reading. */
@@ -18,32 +18,33 @@ const PADDING_BYTES = 16 * 1024 * 1024;
 /** Calls, by model, of which the gateway has begun to read the answer. */
 export const reading = new Set<string | undefined>();
 
-const NOTHING = { chat: undefined, messages: undefined };
+/** The prompt, which the upstream has: its text is three tokens. */
+const INPUT = { source: "estimated", input: 3, output: 0 } as const;
 
 /** When clients hang up, and what they pay then. */
 export const HANG_UPS: readonly HangUp[] = [
-  { name: "before an answer", scripts: [silence], status: 0, charge: NOTHING },
+  { name: "before an answer", scripts: [silence], status: 0, charge: { chat: INPUT, messages: INPUT } },
   {
     name: "within a whole answer",
     modes: ["whole"],
     scripts: [fallsSilentBehind(() => "{", " ")],
     status: 200,
-    charge: NOTHING,
+    charge: { chat: INPUT, messages: INPUT },
   },
   {
     name: "before the first event",
     modes: ["stream"],
     scripts: [fallsSilentBehind(() => "", ":")],
     status: 200,
-    charge: NOTHING,
+    charge: { chat: INPUT, messages: INPUT },
   },
   {
     name: "before the first output",
     modes: ["stream"],
     scripts: [fallsSilentBehind(until(undefined), ":")],
     status: 200,
-    // Anthropic has said by then what the prompt came to: hanging up does not make it free.
-    charge: { chat: undefined, messages: { source: "estimated", input: 11, output: 1 } },
+    // Anthropic has said by then what the prompt came to.
+    charge: { chat: INPUT, messages: { source: "estimated", input: 11, output: 1 } },
   },
   {
     name: "in the middle of a stream",

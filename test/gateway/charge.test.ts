@@ -1,0 +1,208 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { costOf } from "../../src/domain/model.ts";
+import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
+import { chargeFor } from "../../src/gateway/charge.ts";
+import type { ClientDisconnect } from "../../src/gateway/gateway.ts";
+import { failed, type Outcome, unsayable } from "../../src/gateway/outcome.ts";
+import type { ChargeSource } from "../../src/ledger/ledger.ts";
+import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
+import { TEST_PRICE } from "../support/test-catalog.ts";
+import { LONG_PRICE, type OpenHoldOptions, openHold } from "./open-hold.ts";
+
+/** Counts 30 tokens of any prompt and 4 of any output. */
+function counterOf(asked: { isPatient?: boolean }[] = [], inputTokens = 30): TokenCounter {
+  return {
+    start() {},
+    hurry() {},
+    close() {},
+    async count({ input, output, isPatient = false }) {
+      asked.push({ isPatient });
+      return { inputTokens: input === "" ? 0 : inputTokens, outputTokens: output === "" ? 0 : 4 };
+    },
+  };
+}
+
+const FINISHED: Outcome = { kind: "finished", ending: "" };
+const EMPTY: Outcome = { kind: "empty" };
+const FAILED = failed("upstream_unavailable");
+const UNSAYABLE = unsayable("for a reason");
+const LEFT: Outcome = { kind: "hung_up", isSent: true };
+const LEFT_EARLY: Outcome = { kind: "hung_up", isSent: false };
+
+const REPORT = { usage: { inputTokens: 10, outputTokens: 3 } };
+const OUTPUT = { generated: "some words" };
+const SHOWN = { ...OUTPUT, isShown: true };
+const START = { usage: { inputTokens: 10, outputTokens: 1 } };
+const BAD = { usage: { inputTokens: -10, outputTokens: 3 } };
+
+/** Tokens of input and output that are charged, `undefined` for nothing. */
+type Tokens = [input: number, output: number] | undefined;
+type Row = readonly [name: string, Outcome, OpenHoldOptions, Tokens, ChargeSource];
+
+const ROWS: readonly Row[] = [
+  ["a finished answer costs what was reported", FINISHED, REPORT, [10, 3], "reported"],
+  ["a finished answer that reports zero costs nothing", FINISHED, { usage: {} }, [0, 0], "reported"],
+  ["a finished answer without a report is counted", FINISHED, OUTPUT, [30, 4], "estimated"],
+  [
+    "a finished answer whose report cannot be counted is counted",
+    FINISHED,
+    { ...OUTPUT, ...BAD },
+    [30, 4],
+    "estimated",
+  ],
+  ["an answer that the client's format cannot say is paid for", UNSAYABLE, REPORT, [10, 3], "reported"],
+  ["an empty answer costs what was reported", EMPTY, REPORT, [10, 3], "reported"],
+  ["an empty answer without a report is free", EMPTY, {}, undefined, "none"],
+  ["an empty answer whose report cannot be counted is free", EMPTY, BAD, undefined, "none"],
+  ["a failure before the client was shown any is free", FAILED, { ...OUTPUT, ...REPORT }, undefined, "none"],
+  [
+    "a failure after that costs input and output so far",
+    FAILED,
+    { ...SHOWN, ...START },
+    [10, 4],
+    "estimated",
+  ],
+  ["a failure after that is counted without a report", FAILED, SHOWN, [30, 4], "estimated"],
+  ["a client that leaves before any upstream is called pays nothing", LEFT_EARLY, {}, undefined, "none"],
+  [
+    "a client that leaves between two attempts pays nothing of the first",
+    LEFT_EARLY,
+    { ...OUTPUT, ...START },
+    undefined,
+    "none",
+  ],
+  ["a client that leaves before any output pays the input as counted", LEFT, {}, [30, 0], "estimated"],
+  ["a client that leaves before any output pays the input as reported", LEFT, START, [10, 1], "estimated"],
+  ["a client that leaves after output pays for both", LEFT, { ...OUTPUT, ...START }, [10, 4], "estimated"],
+  [
+    "images that nobody counted cost what they were held for",
+    LEFT,
+    { input: { images: 1, textBytes: 8_000 } },
+    [2_030, 0],
+    "estimated",
+  ],
+  ["ids of tokens are counted with the text", FINISHED, { input: { tokenIds: 50 } }, [80, 0], "estimated"],
+  ["a count is never above what was quoted", LEFT, { input: { textBytes: 20 } }, [10, 0], "estimated"],
+];
+
+const charge = (
+  outcome: Outcome,
+  options: OpenHoldOptions,
+  clientDisconnect: ClientDisconnect = "charge_input",
+) => chargeFor(outcome, openHold(options), { tokens: counterOf(), clientDisconnect });
+
+describe("what each way of ending costs", () => {
+  test.each([...ROWS])("%s", async (_name, outcome, options, tokens, source) => {
+    const charged = await charge(outcome, options);
+    const usage = tokens && { ...NO_USAGE, inputTokens: tokens[0], outputTokens: tokens[1] };
+    expect(charged).toEqual({
+      source,
+      usage,
+      amount: usage ? costOf(usage, TEST_PRICE) : 0n,
+      price: usage && TEST_PRICE,
+    });
+  });
+
+  test.each<[name: string, OpenHoldOptions, source: ChargeSource]>([
+    ["before any output is free", {}, "none"],
+    ["before any output is free, whatever was reported", START, "none"],
+    ["after output is not", { ...OUTPUT, ...START }, "estimated"],
+  ])("where the operator says so, leaving %s", async (_name, options, source) => {
+    expect((await charge(LEFT, options, "free")).source).toBe(source);
+  });
+
+  test.each<[Outcome, isPatient: boolean]>([
+    [LEFT, true],
+    [FINISHED, false],
+    [FAILED, false],
+  ])("%j waits long for a count only where no client does: %p", async (outcome, isPatient) => {
+    const asked: { isPatient?: boolean }[] = [];
+    await chargeFor(outcome, openHold(SHOWN), { tokens: counterOf(asked), clientDisconnect: "charge_input" });
+    expect(asked).toEqual([{ isPatient }]);
+  });
+});
+
+describe("a report above the bound", () => {
+  test("costs the bound, by its dearest classes", async () => {
+    const usage = { inputTokens: 700_000, outputTokens: 5_000 };
+    expect(await charge(FINISHED, { usage })).toMatchObject({
+      amount: 10_000n * 1_000n + 1_100n * 2_000n,
+      source: "reported",
+    });
+  });
+
+  test("never costs less than a count, however cheap its classes are", async () => {
+    const options = { usage: { cachedInputTokens: 700_000 }, input: { textBytes: 20_000 } };
+    const holdOf = () => openHold(options);
+    const counted = (inputTokens: number) =>
+      chargeFor(FINISHED, holdOf(), { tokens: counterOf([], inputTokens), clientDisconnect: "charge_input" });
+    // 10,000 cached tokens cost as much as 1,000 others.
+    expect(await counted(900)).toMatchObject({ amount: 1_000_000n, source: "reported" });
+    expect(await counted(9_000)).toMatchObject({ amount: 9_000_000n, source: "estimated" });
+  });
+
+  test("never costs less than the same report at the bound would by its mix", async () => {
+    const tokens = fc.nat({ max: 1_000_000 });
+    const usages = fc.record({
+      inputTokens: tokens,
+      cachedInputTokens: tokens,
+      cacheWriteTokens: tokens,
+      cacheWrite1hTokens: tokens,
+      outputTokens: tokens,
+    });
+    await fc.assert(
+      fc.asyncProperty(usages, async (usage) => {
+        const { amount } = await charge(FINISHED, { usage });
+        expect(amount).toBeGreaterThanOrEqual(byMix(usage) - 1n);
+        expect(amount).toBeLessThanOrEqual(costOf(usage, TEST_PRICE) > 0n ? 22_200_000n : 0n);
+      }),
+    );
+  });
+
+  /** What the window would cost were it filled in the proportions of the report. */
+  function byMix(usage: Usage): bigint {
+    const { outputTokens, ...input } = usage;
+    const sum = Object.values(input).reduce((total, each) => total + each, 0);
+    const inputCost = costOf({ ...usage, outputTokens: 0 }, TEST_PRICE);
+    const outputCost = costOf({ ...NO_USAGE, outputTokens: Math.min(outputTokens, 1_100) }, TEST_PRICE);
+    return (sum > 10_000 ? (inputCost * 10_000n) / BigInt(sum) : inputCost) + outputCost;
+  }
+});
+
+describe("a long prompt", () => {
+  const options = (inputTokens: number, more: OpenHoldOptions = {}): OpenHoldOptions => ({
+    usage: { inputTokens, outputTokens: 1 },
+    betas: ["context-1m-2025-08-07"],
+    ...more,
+    route: { betas: ["context-1m-2025-08-07"], longPrice: LONG_PRICE, ...more.route },
+    model: { longContext: { contextWindow: 50_000, aboveInputTokens: 10_000 }, ...more.model },
+  });
+
+  test.each<[name: string, OpenHoldOptions, price: typeof TEST_PRICE]>([
+    ["costs its own price from one token above the threshold on", options(10_001), LONG_PRICE],
+    ["costs the usual price up to the threshold", options(10_000), TEST_PRICE],
+    [
+      "costs the usual price where it has none of its own",
+      options(10_001, { route: { longPrice: undefined } }),
+      TEST_PRICE,
+    ],
+    [
+      "costs its own price without any beta where the window reaches beyond the threshold",
+      options(6_000, {
+        betas: [],
+        model: { longContext: { contextWindow: undefined, aboveInputTokens: 5_000 } },
+      }),
+      LONG_PRICE,
+    ],
+    [
+      "is none when it is a sum over many short ones",
+      options(90_000, { betas: [], input: { serverTools: true } }),
+      TEST_PRICE,
+    ],
+  ])("%s", async (_name, given, price) => {
+    const charged = await charge(FINISHED, given);
+    expect(charged.price).toBe(price);
+    expect(charged.amount).toBe(costOf({ ...NO_USAGE, ...given.usage }, price));
+  });
+});
