@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import { countPieces } from "./count-pieces.ts";
@@ -14,10 +13,8 @@ export interface CountQuestion {
 /** What it says: once that its tables are loaded, then one number of tokens per question. */
 export type CountAnswer = "ready" | number;
 
-const count = countByVocabulary(
-  readVocabulary(readFileSync(new URL(import.meta.resolve("gpt-tokenizer/data/o200k_base.tiktoken")))),
-  O200K_TOKEN_SPLIT_REGEX,
-);
+const file = Bun.file(new URL(import.meta.resolve("gpt-tokenizer/data/o200k_base.tiktoken")));
+const count = countByVocabulary(readVocabulary(await file.bytes()), O200K_TOKEN_SPLIT_REGEX);
 
 parentPort?.on("message", ({ text, msMax }: CountQuestion) => {
   const lateAtMs = performance.now() + msMax;

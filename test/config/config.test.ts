@@ -111,6 +111,53 @@ describe("loadConfig", () => {
     ]);
   });
 
+  const LONG = `long_context: { price: { input: "6", output: "7" } }`;
+
+  test("betas of upstream and model are allowed on its routes together", () => {
+    const yaml = MINIMAL.replace("protocol: openai", "protocol: anthropic, anthropic_betas: [fast-mode-*]");
+    expect(loadYaml(yaml).models[0]?.routes[0]?.betas).toEqual(["fast-mode-*"]);
+    const both = yaml.replace(
+      "context_window",
+      "anthropic_betas: [context-1m-2025-08-07]\n    context_window",
+    );
+    expect(loadYaml(both).models[0]?.routes[0]?.betas).toEqual(["context-1m-2025-08-07", "fast-mode-*"]);
+    expect(loadYaml(MINIMAL).models[0]?.routes[0]?.betas).toBeUndefined();
+  });
+
+  test("what is beyond the window has the long price, a route's own before the model's", () => {
+    const yaml = MINIMAL.replace("price:", `${LONG}\n    price:`);
+    const [model] = loadYaml(yaml).models;
+    expect(model?.longContext).toEqual({ contextWindow: undefined, aboveInputTokens: 100_000 });
+    expect(model?.routes[0]?.longPrice).toMatchObject({ input: 6_000_000n, cacheWrite1h: 12_000_000n });
+    const own = yaml.replace("model: um", 'model: um, long_context_price: { input: "8", output: "9" }');
+    expect(loadYaml(own).models[0]?.routes[0]?.longPrice?.output).toBe(9_000_000n);
+  });
+
+  test.each([
+    ["protocol: openai", "protocol: openai, anthropic_betas: [a]", "upstreams.up.anthropic_betas"],
+    ["price:", "anthropic_betas: [a b]\n    price:", "models.m.anthropic_betas[0]"],
+    ["price:", "anthropic_betas: a\n    price:", "models.m.anthropic_betas"],
+    ["price:", "long_context: { context_window: 99999 }\n    price:", "models.m.long_context.context_window"],
+    [
+      "price:",
+      "long_context: { above_input_tokens: 100001 }\n    price:",
+      "models.m.long_context.above_input_tokens",
+    ],
+    [
+      "model: um",
+      'model: um, long_context_price: { input: "8", output: "9" }',
+      "models.m.routes[0].long_context_price",
+    ],
+    ["models:", "billing: { client_disconnect: refund }\nmodels:", "billing.client_disconnect"],
+  ])("instead of %j, %j is a problem", (usual, wrong, place) => {
+    expect(placesOf(problemsOf(MINIMAL.replace(usual, wrong)))).toEqual([place]);
+  });
+
+  test("a client that hangs up pays its input unless the file says otherwise", () => {
+    expect(loadYaml(MINIMAL).clientDisconnect).toBe("charge_input");
+    expect(loadYaml(`${MINIMAL}\nbilling: { client_disconnect: free }`).clientDisconnect).toBe("free");
+  });
+
   test("a route's own price stands beside the model's", () => {
     const route = `routes: [{ upstream: up, model: um, price: { input: "7", output: "8" } }]`;
     const [model] = loadYaml(MINIMAL.replace("routes: [{ upstream: up, model: um }]", route)).models;

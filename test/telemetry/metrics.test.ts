@@ -69,6 +69,21 @@ test("an upstream is there from the first that is told of it, with the usual out
     'tollgate_upstream_attempts_total{upstream="a",outcome="upstream_timeout"}': 0,
     'tollgate_upstream_calls{upstream="a"}': 0,
     'tollgate_upstream_circuit_open{upstream="a"}': 0,
+    'tollgate_usage_above_bound_total{upstream="a",kind="input"}': 0,
+    'tollgate_usage_above_bound_total{upstream="a",kind="output"}': 0,
+  });
+});
+
+test("reports above the bound are counted by upstream and kind, also between two readings", async () => {
+  const { upstream, print } = createMetrics();
+  upstream.aboveBound("a", "input");
+  await print();
+  upstream.aboveBound("a", "input");
+  upstream.aboveBound("b", "output");
+  expect(ownOf(await print())).toMatchObject({
+    'tollgate_usage_above_bound_total{upstream="a",kind="input"}': 2,
+    'tollgate_usage_above_bound_total{upstream="a",kind="output"}': 0,
+    'tollgate_usage_above_bound_total{upstream="b",kind="output"}': 1,
   });
 });
 
@@ -167,7 +182,7 @@ test("every metric of our own is in the README", async () => {
   const readme = await Bun.file(`${import.meta.dir}/../../README.md`).text();
   const text = await createMetrics().print();
   const names = [...text.matchAll(/^# TYPE (tollgate_\w+)/gm)].map(([, name]) => name);
-  expect(names).toHaveLength(6);
+  expect(names).toHaveLength(7);
   expect(names.filter((name) => !readme.includes(`| \`${name}`))).toEqual([]);
 });
 
