@@ -34,9 +34,9 @@ export async function chargeFor(
   switch (outcome.kind) {
     case "finished":
     case "unsayable":
-      return chargeReported(hold, tokens);
+      return chargeReported(hold) ?? chargeDoubtful(hold, tokens);
     case "empty":
-      return meter.reported() ? chargeReported(hold, tokens) : NOTHING;
+      return meter.reported() ? (chargeReported(hold) ?? chargeDoubtful(hold, tokens)) : NOTHING;
     case "failed":
       return meter.isShown ? estimate(hold, tokens) : NOTHING;
     case "hung_up": {
@@ -46,14 +46,21 @@ export async function chargeFor(
   }
 }
 
-/** As reported. Where nothing that can be counted was, or so much of it was cut that a count may be dearer: counted. */
-async function chargeReported(hold: OpenHold, tokens: Gateway["tokens"]): Promise<Charge> {
+/** As reported; `undefined` when nothing was, or when it cannot be charged as it is. */
+function chargeReported(hold: OpenHold): Charge | undefined {
+  const reported = hold.meter.reported();
+  const isWhole = reported !== undefined && hold.meter.excess() === undefined;
+  return isWhole ? chargeUsage(hold, "reported", reported) : undefined;
+}
+
+/** What is left of a report that was cut. Counted where nothing is left, or where a count may be dearer. */
+async function chargeDoubtful(hold: OpenHold, tokens: Gateway["tokens"]): Promise<Charge> {
   const reported = hold.meter.reported();
   if (reported === undefined) return estimate(hold, tokens);
-  const asReported = chargeUsage(hold, "reported", reported);
-  if (!mayUndercharge(hold, reported)) return asReported;
+  const asCut = chargeUsage(hold, "estimated", reported);
+  if (!mayUndercharge(hold, reported)) return asCut;
   const counted = await estimate(hold, tokens);
-  return counted.amount > asReported.amount ? counted : asReported;
+  return counted.amount > asCut.amount ? counted : asCut;
 }
 
 /**

@@ -128,7 +128,8 @@ describe("a report above the bound", () => {
     const usage = { inputTokens: 700_000, outputTokens: 5_000 };
     expect(await charge(FINISHED, { usage })).toMatchObject({
       amount: 10_000n * 1_000n + 1_100n * 2_000n,
-      source: "reported",
+      source: "estimated",
+      usage: { inputTokens: 10_000, outputTokens: 1_100 },
     });
   });
 
@@ -138,8 +139,8 @@ describe("a report above the bound", () => {
     const counted = (inputTokens: number) =>
       chargeFor(FINISHED, holdOf(), { tokens: counterOf([], inputTokens), clientDisconnect: "charge_input" });
     // 10,000 cached tokens cost as much as 1,000 others.
-    expect(await counted(900)).toMatchObject({ amount: 1_000_000n, source: "reported" });
-    expect(await counted(9_000)).toMatchObject({ amount: 9_000_000n, source: "estimated" });
+    expect(await counted(900)).toMatchObject({ amount: 1_000_000n, usage: { cachedInputTokens: 10_000 } });
+    expect(await counted(9_000)).toMatchObject({ amount: 9_000_000n, usage: { inputTokens: 9_000 } });
   });
 
   test("never costs less than the same report at the bound would by its mix", async () => {

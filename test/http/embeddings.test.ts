@@ -152,7 +152,6 @@ describe("an embeddings request", () => {
     ["no usage, token ids", undefined, [1, 22, 333, 4_444], 4_000n],
     ["no usage, lists of token ids", undefined, [[100_000, 2], [3]], 3_000n],
     ["a usage that cannot be", { prompt_tokens: -1 }, [7, 8], 2_000n],
-    ["more tokens than the window of each prompt", { prompt_tokens: 3_001 }, [[1], [2], [3]], 3_000n],
   ])("is counted here when the upstream says %s", async (_, usage, input, charge) => {
     // A default would take the place of `undefined`.
     gateway.upstream.on("vectors", embeds(usage ?? {}));
@@ -160,6 +159,12 @@ describe("an embeddings request", () => {
     expect(receipt.outcome?.source).toBe("estimated");
     if (charge === "some") expect(Number(receipt.captured)).toBeWithin(1_000, 30_000);
     else expect(receipt.captured).toBe(charge);
+  });
+
+  test("is charged up to the window of each prompt when the upstream says more", async () => {
+    gateway.upstream.on("vectors", embeds({ prompt_tokens: 3_001 }));
+    const receipt = await gateway.receiptOf(await embed({ input: [[1], [2], [3]] }));
+    expect(receipt).toMatchObject({ captured: 3_000_000n, outcome: { source: "estimated" } });
   });
 
   test("may have more tokens than one context window, spread over its prompts", async () => {

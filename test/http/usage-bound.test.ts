@@ -67,7 +67,7 @@ describe.each(SURFACES)("a report above the bound on $path", (surface) => {
       const receipt = await gateway.receiptOf(response);
       expect(receipt).toMatchObject({
         captured: 200_000n * 1_000n + 1_100n * 2_000n,
-        outcome: { outcome: "ok", source: "reported", usage: { inputTokens: 200_000, outputTokens: 1_100 } },
+        outcome: { outcome: "ok", source: "estimated", usage: { inputTokens: 200_000, outputTokens: 1_100 } },
       });
       const lines = gateway.log.about(receipt.holdId);
       expect(lines.find(({ event }) => event === "usage above bound")).toMatchObject({

@@ -15,8 +15,9 @@ const NUMBERS: readonly (readonly [name: string, input: unknown, output: unknown
   ["zero", 0, 0, ZERO],
   ["negative input", -11, 9, COUNTED],
   ["negative output", 11, -9, COUNTED],
-  ["absurd input", 200_001, 9, COUNTED],
-  ["absurd output", 11, 1_101, COUNTED],
+  // Cut to the window, and to a tenth more than the ceiling.
+  ["absurd input", 700_000, 9, { source: "estimated", input: 200_000, output: 9 }],
+  ["absurd output", 11, 5_000, { source: "estimated", input: 11, output: 1_100 }],
   ["astronomic", 1e300, 1e300, COUNTED],
   ["a fraction", 11, 9.5, COUNTED],
   ["text", "11", "9", COUNTED],
