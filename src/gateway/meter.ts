@@ -8,7 +8,7 @@ import { guessInput, priceOf, type Quote, usageBoundOf } from "./quote.ts";
 const CHARS_PER_TOKEN = 4;
 
 /** A report of more than the request allows for. */
-export interface Excess {
+interface Excess {
   readonly reported: Usage;
   readonly bound: UsageBound;
 }

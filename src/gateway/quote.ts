@@ -55,9 +55,7 @@ export function quoteRequest({ model, ways, request, betas = NO_BETAS, mayClamp 
   const mayLower = mayClamp || request.outputTokensMax === undefined;
   const floor = mayLower ? Math.min(least, ceiling) : ceiling;
   const contextWindow = Math.max(...[...ways.keys()].map((route) => windowOn({ model, ways, betas }, route)));
-  const isServed = request.input.serverTools && [...ways.values()].some(({ isVerbatim }) => isVerbatim);
-  const size = { ...request.input, unbounded: request.input.unbounded || isServed };
-  const inputTokens = boundInput({ model, contextWindow }, size);
+  const inputTokens = boundInput({ model, ways, contextWindow }, request.input);
   const prices = dearestPrices({ model, ways, contextWindow }, inputTokens);
   return { model, request, ways, betas, contextWindow, prices, inputTokens, ceiling, floor };
 }
@@ -117,7 +115,7 @@ export function guessInput({ request, inputTokens }: Quote): number {
  */
 export function usageBoundOf(quote: Quote, route: Route): UsageBound {
   const { input } = quote.request;
-  const readings = input.serverTools && quote.ways.get(route)?.isVerbatim ? READINGS_MAX : 1;
+  const readings = quote.ways.get(route)?.isVerbatim ? readingsOf(input) : 1;
   const outputTokensMax = outputTokensMaxOf(quote);
   return {
     inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, route),
@@ -146,14 +144,20 @@ function windowOn({ model, ways, betas }: Pick<Quote, "model" | "ways" | "betas"
   return Math.max(model.contextWindow, widened);
 }
 
+/** How often an upstream may read the prompt for one answer. */
+function readingsOf({ serverTools, readings = 1 }: InputSize): number {
+  return serverTools ? READINGS_MAX : readings;
+}
+
 function boundInput(
-  { model, contextWindow }: Pick<Quote, "model" | "contextWindow">,
-  input: InputSize,
+  { model, ways, contextWindow }: Pick<Quote, "model" | "ways" | "contextWindow">,
+  { textBytes, images, unbounded, serverTools, prompts = 1, readings = 1 }: InputSize,
 ): number {
-  const most = contextWindow * (input.prompts ?? 1);
-  if (input.unbounded) return most;
-  const text = Math.ceil(input.textBytes / BYTES_PER_TOKEN_MIN);
-  return Math.min(text + input.images * model.imageTokens, most);
+  const isVerbatim = (serverTools || readings > 1) && [...ways.values()].some((way) => way.isVerbatim);
+  const most = contextWindow * prompts;
+  if (unbounded || (serverTools && isVerbatim)) return most;
+  const text = Math.ceil(textBytes / BYTES_PER_TOKEN_MIN);
+  return Math.min(text + images * model.imageTokens, most) * (isVerbatim ? readings : 1);
 }
 
 function dearestPrices(

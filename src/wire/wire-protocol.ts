@@ -15,10 +15,12 @@ export interface InputSize {
   /** A remote file or an inline document: the input may fill the context window. */
   readonly unbounded: boolean;
   /**
-   * A tool that runs at the upstream, or another reason to read the prompt several times in one answer: the same, unless
-   * translation leaves it out. The reported input is then a sum over all readings.
+   * A tool that runs at the upstream: the same, unless translation leaves the tool out. The prompt is read anew for each
+   * of its results, and the reported input is the sum.
    */
   readonly serverTools: boolean;
+  /** How often the upstream may read the prompt for one answer without any tool; once when left out. */
+  readonly readings?: number | undefined;
   /** How many prompts there are, each of which may fill the context window; one when left out. */
   readonly prompts?: number | undefined;
   /** Tokens that the client sent as ids: they are counted, and in no text. */

@@ -42,6 +42,8 @@ const ROWS: readonly (readonly [
     [700_000, 1],
     [500_000, 1],
   ],
+  ["a prompt that is compacted is read twice", { input: { readings: 2 } }, [15_000, 1_300], [15_000, 1_300]],
+  ["and not three times", { input: { readings: 2 } }, [20_001, 1], [20_000, 1]],
   ["many prompts have a window each", { input: { prompts: 3 } }, [29_000, 0], [29_000, 0]],
 ];
 

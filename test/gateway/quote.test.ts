@@ -136,6 +136,11 @@ describe("quoteRequest()", () => {
   });
 });
 
+test("a prompt that its provider may read twice is held for twice", () => {
+  const input = { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: false };
+  expect(quote({ input: { ...input, readings: 2 } }).inputTokens).toBe(100);
+});
+
 describe("fitGrant()", () => {
   test("the lowered ceiling is never below the floor and never costs more than the grant", () => {
     const made = quote();

@@ -86,8 +86,16 @@ describe.each(SURFACES)("a client of $path that hangs up before the first output
     }
   });
 
-  test("pays nothing where the operator says so", async () => {
-    const free = await startTestGateway({ config: { clientDisconnect: "free" } });
+  test("pays nothing from when the operator says so", async () => {
+    const free = await startTestGateway();
+    free.tollgate.apply({
+      models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
+      upstreams: scriptedUpstreams(free.upstream),
+      keyLimits: {},
+      accountLimits: {},
+      clientDisconnect: "free",
+      drainMs: 2_000,
+    });
     free.upstream.on(surface.model, silence);
     const receipt = await hangUp(surface, {}, () => free.upstream.waitForSeen(1, 20_000), free);
     expect(receipt).toMatchObject({ state: "released", captured: 0n, outcome: { source: "none" } });

@@ -32,9 +32,8 @@ const NESTING_MAX = 4;
 export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): PartSize {
   if (readArray(body.mcp_servers).length > 0) return REMOTE_TOOL_SIZE;
   if (REMOTE_FIELDS.some((field) => isSet(body[field]))) return UNBOUNDED_SIZE;
-  const isReadAgain = readArray(body.tools).some(runsAtUpstream) || isCompacted(body.context_management);
   return sumOfSizes([
-    isReadAgain ? SERVER_TOOL_SIZE : TEXT_SIZE,
+    readArray(body.tools).some(runsAtUpstream) ? SERVER_TOOL_SIZE : TEXT_SIZE,
     sizeOfContent(body.system),
     ...messages.map((message) => sizeOfContent(message.content)),
   ]);
@@ -44,12 +43,10 @@ function runsAtUpstream(tool: unknown): boolean {
   return isJsonObject(tool) && isSet(tool.type) && tool.type !== "custom";
 }
 
-/** The provider reads the prompt once to compact it and once to answer. */
-function isCompacted(management: unknown): boolean {
-  if (!isJsonObject(management)) return false;
-  return readArray(management.edits).some(
-    (edit) => isJsonObject(edit) && /^compact/.test(readText(edit.type)),
-  );
+/** How often a prompt may be read: a provider that is asked to compact it reads it for that, and to answer. */
+export function countReadings({ context_management: management }: JsonObject): number {
+  const edits = isJsonObject(management) ? readArray(management.edits) : [];
+  return edits.some((edit) => isJsonObject(edit) && /^compact/.test(readText(edit.type))) ? 2 : 1;
 }
 
 function sizeOfContent(content: unknown, depth = 0): PartSize {

@@ -17,7 +17,7 @@ import {
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./client/read-request.ts";
-import { sizeOfMessages } from "./input-size.ts";
+import { countReadings, sizeOfMessages } from "./input-size.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
 const FIELDS = new Set([
@@ -58,7 +58,10 @@ export function parseRequest(text: string): ModelRequest {
     thinkingTokens: readBudget(readObject(body, "thinking")?.budget_tokens),
     choices: 1,
     wantsUsage: true,
-    input: inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
+    input: {
+      ...inputSizeOf(text, sizeOfMessages(body, messages), repeatsKeys),
+      readings: countReadings(body),
+    },
     betas: readBodyBetas(body),
     promptText: () => promptTextOf(again()),
     readChat: () => readChatRequest(again()),

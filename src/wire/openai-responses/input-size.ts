@@ -39,9 +39,13 @@ const TEXT_PARTS = new Set(["input_text", "output_text", "refusal", "text", "sum
 /** What the media and tools of a responses body add to its text. */
 export function sizeOfInput(body: JsonObject, items: readonly JsonObject[]): PartSize {
   const offers = [body, ...items];
-  const isCompacted = readArray(body.context_management).length > 0;
-  const isServed = isCompacted || offers.some(({ tools }) => readArray(tools).some(runsAtUpstream));
+  const isServed = offers.some(({ tools }) => readArray(tools).some(runsAtUpstream));
   return sumOfSizes([isServed ? SERVER_TOOL_SIZE : TEXT_SIZE, ...items.map(sizeOfItem)]);
+}
+
+/** As of a messages body. */
+export function countReadings(body: JsonObject): number {
+  return readArray(body.context_management).length > 0 ? 2 : 1;
 }
 
 function runsAtUpstream(tool: unknown): boolean {

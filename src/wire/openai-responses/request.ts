@@ -17,7 +17,7 @@ import {
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { noteAsked } from "./client/asked.ts";
 import { readChatRequest } from "./client/read-request.ts";
-import { sizeOfInput } from "./input-size.ts";
+import { countReadings, sizeOfInput } from "./input-size.ts";
 import { isReference, requireItems } from "./items.ts";
 import { isSeal } from "./sealed-reasoning.ts";
 
@@ -39,6 +39,7 @@ const FIELDS = new Set([
   "reasoning",
   "service_tier",
   "speed",
+  "context_management",
 ]);
 const ONCE = sayEachOnce(FIELDS);
 /** Fields that bring in what an upstream has stored under the operator's key, whoever of its users it came from. */
@@ -67,7 +68,7 @@ export function parseRequest(text: string): ModelRequest {
     thinkingTokens: 0,
     choices: 1,
     wantsUsage: true,
-    input: inputSizeOf(text, sizeOfInput(body, items), repeatsKeys),
+    input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
     promptText: () => promptTextOf(again()),
     readChat() {
       const read = again();

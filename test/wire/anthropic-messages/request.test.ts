@@ -161,6 +161,18 @@ describe("the size of the input", () => {
     expect(parse({ tools }).input).toMatchObject({ serverTools: true, unbounded: false });
   });
 
+  test("says that tools of a remote server run at the upstream too", () => {
+    expect(parse({ mcp_servers: [{ url: "https://example.com" }] }).input.serverTools).toBe(true);
+  });
+
+  test.each([
+    [[{ type: "compact_20260112" }], 2],
+    [[{ type: "clear_tool_uses_20250919" }], 1],
+    [[], 1],
+  ])("with the edits %j of its context is read %p times", (edits, readings) => {
+    expect(parse({ context_management: { edits } }).input.readings).toBe(readings);
+  });
+
   test("is bounded with documents whose text is in the body", () => {
     const content = [{ type: "text", text: "x" }, IMAGE];
     expect(inputOf({ type: "document", source: { type: "content", content } })).toMatchObject({

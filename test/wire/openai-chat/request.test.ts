@@ -228,6 +228,13 @@ describe("the size of the input", () => {
     expect(parse(members).input.unbounded).toBe(true);
   });
 
+  test.each([{ web_search_options: {} }, { plugins: [{ id: "web" }] }, { tools: [{ type: "web_search" }] }])(
+    "is read several times with %j",
+    (members) => {
+      expect(parse(members).input.serverTools).toBe(true);
+    },
+  );
+
   test("is not with a tool whose type cannot even be made a text", () => {
     const type = { toString: 1, valueOf: 1 };
     expect(parse({ tools: [{ type }] }).input.unbounded).toBe(true);

@@ -160,6 +160,12 @@ describe("the size of the input", () => {
     expect(inputOf(members)).toMatchObject({ serverTools: true, unbounded: false });
   });
 
+  test("a prompt that is compacted is read twice", () => {
+    const context_management = [{ type: "compaction", compact_threshold: 100_000 }];
+    expect(inputOf({ context_management }).readings).toBe(2);
+    expect(inputOf({}).readings).toBe(1);
+  });
+
   test("tools of the client, its calls and reasoning are in the text", () => {
     const input = [
       { type: "reasoning", summary: [], encrypted_content: "x" },
