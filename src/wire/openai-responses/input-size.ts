@@ -43,7 +43,7 @@ export function sizeOfInput(body: JsonObject, items: readonly JsonObject[]): Par
   return sumOfSizes([isServed ? SERVER_TOOL_SIZE : TEXT_SIZE, ...items.map(sizeOfItem)]);
 }
 
-/** As of a messages body. */
+/** How often a prompt may be read: a provider that is asked to compact it reads it for that, and to answer. */
 export function countReadings(body: JsonObject): number {
   return readArray(body.context_management).length > 0 ? 2 : 1;
 }
