@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject, readArray } from "../../json-read.ts";
 import { UpstreamFault } from "../../wire-protocol.ts";
 import { CHOICES_MAX, END_MARK, parseChunk, placeOf, readIndex, requireChoice } from "../chunk.ts";
 import { finishEvent, readFinishReason } from "../finish-reason.ts";
-import { readUsageEvents } from "../usage.ts";
+import { readUsageEvents, usageOfChunk } from "../usage.ts";
 import { createCallEvents } from "./call-events.ts";
 import { createSaidEvents } from "./said-events.ts";
 
@@ -29,7 +29,7 @@ export function readEvents(): EventReader {
   };
 
   const readChunk = (chunk: JsonObject): readonly ChatEvent[] => {
-    const usage = readUsageEvents(chunk.usage);
+    const usage = readUsageEvents(usageOfChunk(chunk));
     const list = readArray(chunk.choices);
     // What a host still says behind its finish would come to the client before that.
     if (isFinished) return usage;
