@@ -16,6 +16,9 @@ export interface ErrorRow {
   readonly message: string;
 }
 
+const NOTHING_STORED =
+  "Nothing is stored here: send earlier messages or items themselves, on responses with store: false.";
+
 /**
  * Every cause of failure and how each wire says it. The only such table: no status, type or message
  * of an error is written anywhere else.
@@ -32,10 +35,8 @@ export const ERRORS = {
   wrong_shape: invalid(422, "The request body failed validation."),
   unpriced_field: invalid(422, "The request asks for an option that has no price here."),
   untranslatable: invalid(422, "The request has a part that no upstream of this model understands."),
-  nothing_stored: invalid(
-    422,
-    "Responses are not stored here: send earlier items themselves, with store: false.",
-  ),
+  nothing_stored: invalid(422, NOTHING_STORED),
+  thread_not_stored: invalid(422, NOTHING_STORED),
 
   unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
   no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),

@@ -26,7 +26,11 @@ export function refuse(request: Request, error: GatewayError, requestId: string)
 export function errorResponse(
   error: GatewayError,
   wire: WireProtocol,
-  { requestId, headers = {} }: { requestId: string; headers?: Readonly<Record<string, string>> },
+  {
+    requestId,
+    headers = {},
+    betas,
+  }: { requestId: string; headers?: Readonly<Record<string, string>>; betas?: string | undefined },
 ): Response {
   const said: Record<string, string> = {
     ...headers,
@@ -35,7 +39,7 @@ export function errorResponse(
   };
   if (!error.row.retry) said["x-should-retry"] = "false";
   if (error.retryAfterS !== undefined) said["retry-after"] = String(error.retryAfterS);
-  return new Response(wire.printError(error, requestId), {
+  return new Response(wire.printError(error, requestId, betas), {
     status: wire.statusOf(error),
     headers: said,
   });

@@ -62,6 +62,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     requestId: call.id,
     wire,
     errorWire: errorWire(wire.path, request.headers),
+    clientHeaders: request.headers,
     signal,
     onEnd: () => parts.letIdle(request),
   });

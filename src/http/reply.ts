@@ -28,13 +28,22 @@ export interface ReplyOptions {
   readonly wire: WireProtocol;
   /** The envelope of an error that comes before the stream is open. */
   readonly errorWire: WireProtocol;
+  /** The client's own. */
+  readonly clientHeaders: Headers;
   /** Aborted by the server when the client is gone. */
   readonly signal: AbortSignal;
   /** Called before the last piece is handed over. */
   onEnd(): void;
 }
 
-export function createReply({ requestId, wire, errorWire, signal, onEnd }: ReplyOptions): HttpReply {
+export function createReply({
+  requestId,
+  wire,
+  errorWire,
+  clientHeaders,
+  signal,
+  onEnd,
+}: ReplyOptions): HttpReply {
   const { promise: response, resolve } = Promise.withResolvers<Response>();
   const headers: Record<string, string> = {};
   let stream: EventStream | undefined;
@@ -79,7 +88,8 @@ export function createReply({ requestId, wire, errorWire, signal, onEnd }: Reply
         return error;
       }
       stream?.abandon();
-      respond(errorResponse(error, errorWire, { requestId, headers }));
+      const betas = clientHeaders.get("anthropic-beta") ?? undefined;
+      respond(errorResponse(error, errorWire, { requestId, headers, betas }));
       return error;
     },
   };

@@ -130,7 +130,7 @@ export interface WireProtocol {
   /** Names of client headers that go on when the body does. */
   readonly forwardedHeaders: readonly string[];
 
-  /** Reads and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored` or `untranslatable`. */
+  /** Reads and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored`, `thread_not_stored` or `untranslatable`. */
   parseRequest(text: string): ModelRequest;
 
   // A client and an upstream of this same format: all that may stays as it is, byte for byte.
@@ -149,8 +149,8 @@ export interface WireProtocol {
 
   /** Status of an error answer. */
   statusOf(error: GatewayError): number;
-  /** Its body. */
-  printError(error: GatewayError, requestId: string): string;
+  /** Its body. `betas` is the client's `anthropic-beta` header. */
+  printError(error: GatewayError, requestId: string, betas?: string): string;
   /** The same inside a stream that has been opened. */
   printErrorFrame(error: GatewayError, requestId: string): string;
   /** Whether clients that asked for a stream read this refusal only inside one. */

@@ -1,4 +1,4 @@
-import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json-read.ts";
 import {
   imageSize,
   type PartSize,
@@ -7,6 +7,7 @@ import {
   TEXT_SIZE,
   UNBOUNDED_SIZE,
 } from "../part-size.ts";
+import { isNewThread } from "./stored.ts";
 
 /** Blocks whose tokens are all in the body's text. Every other block may be anything. */
 const TEXT_BLOCKS = new Set([
@@ -24,19 +25,27 @@ const TEXT_BLOCKS = new Set([
   "compaction",
 ]);
 /** Fields that bring in a conversation, files or tools from elsewhere. */
-const REMOTE_FIELDS = ["container", "thread", "previous_message_id"];
+const REMOTE_FIELDS = ["container", "thread"];
 const NESTING_MAX = 4;
 
 /** What the media and tools of a messages body add to its text. */
 export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): PartSize {
   const isRemote =
-    REMOTE_FIELDS.some((field) => isSet(body[field])) || readArray(body.mcp_servers).length > 0;
+    REMOTE_FIELDS.some((field) => isSet(body[field]) && !isNewThread(body[field])) ||
+    readArray(body.mcp_servers).length > 0;
   if (isRemote) return UNBOUNDED_SIZE;
   return sumOfSizes([
-    readArray(body.tools).some(runsAtUpstream) ? SERVER_TOOL_SIZE : TEXT_SIZE,
+    readArray(body.tools).some(runsAtUpstream) || compactsAtUpstream(body) ? SERVER_TOOL_SIZE : TEXT_SIZE,
     sizeOfContent(body.system),
     ...messages.map((message) => sizeOfContent(message.content)),
   ]);
+}
+
+/** A compaction reads the conversation once more, and what it writes is read again. */
+function compactsAtUpstream({ compaction, context_management: management }: JsonObject): boolean {
+  if (isSet(compaction)) return true;
+  const edits = isJsonObject(management) ? readArray(management.edits) : [];
+  return edits.some((edit) => isJsonObject(edit) && readText(edit.type).startsWith("compact"));
 }
 
 function runsAtUpstream(tool: unknown): boolean {

@@ -39,7 +39,9 @@ const TEXT_PARTS = new Set(["input_text", "output_text", "refusal", "text", "sum
 /** What the media and tools of a responses body add to its text. */
 export function sizeOfInput(body: JsonObject, items: readonly JsonObject[]): PartSize {
   const offers = [body, ...items];
-  const isServed = offers.some(({ tools }) => readArray(tools).some(runsAtUpstream));
+  // A compaction at the provider reads the conversation once more.
+  const isCompacted = readArray(body.context_management).length > 0;
+  const isServed = isCompacted || offers.some(({ tools }) => readArray(tools).some(runsAtUpstream));
   return sumOfSizes([isServed ? SERVER_TOOL_SIZE : TEXT_SIZE, ...items.map(sizeOfItem)]);
 }
 
