@@ -4,8 +4,7 @@ import { readCounts, UNREADABLE } from "./usage-counts.ts";
 
 /** Sums over `usage.iterations`: one for what the top-level numbers hold, one for what they leave out. */
 export interface Iterations {
-  /** `undefined` when no sampling iteration is listed. */
-  readonly sampled: Usage | undefined;
+  readonly sampled: Usage;
   /** Compactions, advisors and every type that is not known. */
   readonly others: Usage;
 }
@@ -13,32 +12,34 @@ export interface Iterations {
 /** Types whose tokens are in the top-level numbers. */
 const SAMPLED: readonly unknown[] = ["message", "fallback_message"];
 
+const UNCOUNTED: Iterations = { sampled: NO_USAGE, others: UNREADABLE };
+
 /** Reads `usage.iterations`. Sums are not countable when an entry is not; takes time in proportion to the entries. */
 export function readIterations(listed: unknown): Iterations {
-  if (!Array.isArray(listed)) return { sampled: undefined, others: UNREADABLE };
-  let sampled: Usage | undefined;
+  if (!Array.isArray(listed)) return UNCOUNTED;
+  let sampled = NO_USAGE;
   let others = NO_USAGE;
   for (const entry of listed) {
     const counts = isJsonObject(entry) ? readCounts(entry) : undefined;
     // A negative entry must not vanish in a sum.
-    if (!counts || !isCounted(counts)) return { sampled: undefined, others: UNREADABLE };
-    if (SAMPLED.includes(entry.type)) sampled = sumOf(sampled ?? NO_USAGE, counts);
+    if (!counts || !isCounted(counts)) return UNCOUNTED;
+    if (SAMPLED.includes(entry.type)) sampled = sumOf(sampled, counts);
     else others = sumOf(others, counts);
   }
   return { sampled, others };
 }
 
 /**
- * Adds to the top-level usage what its iterations show beside it. A list that covers the top-level usage in every class
- * is the whole bill; what a shorter list has beside sampling is added, unless it equals the top-level usage.
+ * Adds to the top-level usage what its iterations show beside it, unless it holds them all already. Sampling iterations
+ * that come to more than the top-level usage take its place.
  *
  * @see https://platform.claude.com/docs/en/build-with-claude/compaction Compactions are not in the top-level numbers.
  */
 export function addIterations(top: Usage, { sampled, others }: Iterations): Usage {
   if (!isCounted(top)) return top;
-  if (sampled === undefined) return covers(top, others) && covers(others, top) ? top : sumOf(top, others);
   const all = sumOf(sampled, others);
-  return covers(all, top) ? all : sumOf(top, others);
+  if (covers(all, top) && covers(top, all)) return top;
+  return sumOf(covers(sampled, top) ? sampled : top, others);
 }
 
 function covers(one: Usage, other: Usage): boolean {
