@@ -45,6 +45,8 @@ export const ROUTER_FIELDS = {
   api_base: [],
   base_url: [],
   "providerOptions.gateway": [],
+  // Other spellings of a name are found by the one in small letters.
+  "provideroptions.gateway": [],
 } satisfies UnpricedFields;
 
 /**
