@@ -91,19 +91,27 @@ export interface UnpricedRule {
 /** Prepares a table. In a body that repeats keys, only the fields of `sentOnce` may have any value at all. */
 export function createUnpricedRule(table: UnpricedFields, sentOnce: ReadonlySet<string>): UnpricedRule {
   const entries = Object.entries(table).map(([path, harmless]) => readEntry(path, harmless, sentOnce));
-  const names = [...new Set([...entries.map(({ holder, name }) => holder ?? name), EXTRA_BODY])];
+  const byField = Map.groupBy(entries, ({ holder, name }) => holder ?? name);
+  const names = [...byField.keys(), EXTRA_BODY];
   const extraNames = new Set([...names, ...PRICED_NAMES]);
   return {
     names,
     refuse(body, repeatsKeys) {
-      for (const entry of entries) {
-        if (entry.holder === undefined) refuseValue(body[entry.name], entry, repeatsKeys);
-        else refuseNested(body[entry.holder], entry, repeatsKeys);
+      for (const field of Object.keys(body)) {
+        const found = byField.get(field);
+        if (found !== undefined) refuseField(body[field], found, repeatsKeys);
       }
       const extra = body[EXTRA_BODY];
       if (extra !== undefined) refuseExtra(extra, extraNames, repeatsKeys);
     },
   };
+}
+
+function refuseField(value: unknown, entries: readonly Entry[], repeatsKeys: boolean): void {
+  for (const entry of entries) {
+    if (entry.holder === undefined) refuseValue(value, entry, repeatsKeys);
+    else refuseNested(value, entry, repeatsKeys);
+  }
 }
 
 function readEntry(path: string, harmless: readonly unknown[], sentOnce: ReadonlySet<string>): Entry {
