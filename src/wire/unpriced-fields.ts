@@ -21,7 +21,7 @@ export const TIER_FIELDS = {
 } satisfies UnpricedFields;
 
 /**
- * Fields by which gateways behind an upstream let the caller choose another model, provider or address.
+ * Fields by which gateways behind an upstream let the caller choose another model or provider.
  *
  * @see https://openrouter.ai/docs/guides/routing/model-fallbacks `models`, `route`
  * @see https://openrouter.ai/docs/guides/routing/provider-selection `provider`
@@ -42,8 +42,6 @@ export const ROUTER_FIELDS = {
   model_list: [],
   user_config: [],
   custom_llm_provider: [],
-  api_base: [],
-  base_url: [],
   "providerOptions.gateway": [],
   // Other spellings of a name are found by the one in small letters.
   "provideroptions.gateway": [],

@@ -29,8 +29,6 @@ const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
   ["model_list", { model_list: [{ model_name: "m" }] }],
   ["user_config", { user_config: { model_list: [] } }],
   ["custom_llm_provider", { custom_llm_provider: "dear" }],
-  ["api_base", { api_base: "https://example.com" }],
-  ["base_url", { base_url: "https://example.com" }],
   ["providerOptions.gateway", { providerOptions: { gateway: { models: ["dear"] } } }],
   ["providerOptions.gateway", { providerOptions: { Gateway: { models: ["dear"] } } }],
   ["provideroptions.gateway", { provideroptions: { gateway: { models: ["dear"] } } }],
