@@ -208,6 +208,11 @@ describe("iterations of a message", () => {
       { inputTokens: 200, outputTokens: 40 },
     ],
     ["without the message are added", [compaction], { inputTokens: 9_200, outputTokens: 340 }],
+    [
+      "that leave a count out are paid for the other",
+      [message, { type: "x", input_tokens: 5 }, { type: "y" }],
+      { inputTokens: 205, outputTokens: 40 },
+    ],
     ["that are none change nothing", [], { inputTokens: 200, outputTokens: 40 }],
     [
       "of an advisor are not free",
@@ -270,7 +275,6 @@ describe("iterations of a message", () => {
     ["a text", "compaction"],
     ["an object", { compaction }],
     ["an entry that is a text", ["compaction"]],
-    ["an entry without counts", [{ type: "compaction" }]],
     ["a negative count", [counted("compaction", -9_000, 300), counted("message", 9_200, 40)]],
     ["a count that is a text", [counted("compaction", 9_000, 300, { cache_read_input_tokens: "1" })]],
     ["half a token twice", [counted("compaction", 0.5, 300), counted("compaction", 0.5, 300)]],

@@ -1,5 +1,5 @@
 import { isCounted, NO_USAGE, type Usage } from "../../domain/usage.ts";
-import { isJsonObject } from "../json-read.ts";
+import { isJsonObject, type JsonObject } from "../json-read.ts";
 import { readCounts, UNREADABLE } from "./usage-counts.ts";
 
 /** Sums over `usage.iterations`: one for what the top-level numbers hold, one for what they leave out. */
@@ -20,13 +20,19 @@ export function readIterations(listed: unknown): Iterations {
   let sampled = NO_USAGE;
   let others = NO_USAGE;
   for (const entry of listed) {
-    const counts = isJsonObject(entry) ? readCounts(entry) : undefined;
+    const counts = isJsonObject(entry) ? readEntry(entry) : undefined;
     // A negative entry must not vanish in a sum.
     if (!counts || !isCounted(counts)) return UNCOUNTED;
     if (SAMPLED.includes(entry.type)) sampled = sumOf(sampled, counts);
     else others = sumOf(others, counts);
   }
   return { sampled, others };
+}
+
+/** A type that is not known may leave a count out. */
+function readEntry(entry: JsonObject): Usage | undefined {
+  const { input_tokens: input, output_tokens: output } = entry;
+  return readCounts({ ...entry, input_tokens: input ?? 0, output_tokens: output ?? 0 });
 }
 
 /**
