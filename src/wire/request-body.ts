@@ -63,9 +63,14 @@ export function readPositive(
   field: string,
   max = Number.MAX_SAFE_INTEGER,
 ): number | undefined {
+  return readWholeNumber(body, field, { min: 1, max });
+}
+
+/** A whole number within bounds, or `undefined` when it is left out or null. */
+export function readWholeNumber(body: JsonObject, field: string, { min, max }: Bounds): number | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1 || value > max) refuse(field);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) refuse(field);
   return value;
 }
 

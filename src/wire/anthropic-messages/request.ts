@@ -8,7 +8,7 @@ import {
   readFlag,
   readList,
   readObject,
-  readPositive,
+  readWholeNumber,
   requireMessages,
   requireModel,
 } from "../request-body.ts";
@@ -38,6 +38,8 @@ const SENT_ONCE = new Set([
 ]);
 const ONCE = sayEachOnce(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
+/** 0 asks for no answer: the prompt is only written to the provider's cache. */
+const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
 /** Reads and checks a messages body. Roles, block types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
@@ -52,7 +54,7 @@ export function parseRequest(text: string): ModelRequest {
     text,
     model,
     stream: readFlag(body, "stream"),
-    outputTokensMax: readPositive(body, "max_tokens"),
+    outputTokensMax: readWholeNumber(body, "max_tokens", OUTPUT_TOKENS),
     outputLimitField: undefined,
     thinkingTokens: readBudget(readObject(body, "thinking")?.budget_tokens),
     choices: 1,

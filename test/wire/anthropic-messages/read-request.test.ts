@@ -371,6 +371,7 @@ describe("refusals", () => {
     ["thread", { thread: { id: "t" } }],
     ["container", { container: { skills: [] } }],
     ["compaction", { compaction: { type: "summarize" } }],
+    ["max_tokens", { max_tokens: 0 }],
     ["messages[0].content[0].source", block({ type: "image", source: { type: "file", file_id: "f" } })],
     ["messages[0].content[0].source", block({ type: "document", source: { type: "file", file_id: "f" } })],
     ["messages[0].content[0]", block({ type: "hologram" })],

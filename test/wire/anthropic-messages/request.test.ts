@@ -52,7 +52,7 @@ describe("parseRequest", () => {
   });
 
   test.each<[string, object]>([
-    ["max_tokens", { max_tokens: 0 }],
+    ["max_tokens", { max_tokens: -1 }],
     ["max_tokens", { max_tokens: "9" }],
     ["thinking", { thinking: "on" }],
     ["tools", { tools: {} }],

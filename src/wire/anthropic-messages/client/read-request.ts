@@ -36,6 +36,8 @@ function refuseRemote(body: JsonObject): void {
   const remote = REMOTE_FIELDS.find((field) => isSet(body[field]) && !isNewThread(body[field]));
   if (remote !== undefined) refuseUntranslatable(remote);
   if (readArray(body.mcp_servers).length > 0) refuseUntranslatable("mcp_servers");
+  // Asks for nothing but a warm cache, which no other format can.
+  if (body.max_tokens === 0) refuseUntranslatable("max_tokens");
 }
 
 function readStopSequences(body: JsonObject): readonly string[] {

@@ -1,4 +1,5 @@
 import type { ChatRequest, Part } from "../../../domain/chat-request.ts";
+import { printCacheMark } from "../../cache-mark.ts";
 import { printEndUser } from "../../end-user.ts";
 import type { PrintOptions } from "../../ends.ts";
 import { printEffort, printFormat, printTools } from "./print-options.ts";
@@ -31,6 +32,7 @@ export function printRequest(chat: ChatRequest, options: PrintOptions): string {
     reasoning_effort: traits.reasoning === "none" ? undefined : printEffort(chat.reasoning),
     [limitFieldOf(options)]: options.outputTokensMax,
     ...(traits.sampling && { temperature: chat.temperature, top_p: chat.topP }),
+    ...(keepsCacheMarks && printCacheMark(chat.cache)),
     stop: chat.stopSequences.length > 0 ? chat.stopSequences : undefined,
     user: chat.endUser === undefined ? undefined : printEndUser(chat.endUser),
     stream,
