@@ -3,6 +3,8 @@ import { isJsonObject, type JsonObject, readArray, readText } from "./json-read.
 
 /** What OpenAI refuses at the top of a tool's schema, and Anthropic in part. */
 const REFUSED = ["anyOf", "oneOf", "allOf", "enum", "not"];
+/** Characters of members that are compared: far more than any tool's schema has. */
+const COMPARED_CHARS_MAX = 4 * 1024 * 1024;
 /** A chain of references longer than this is a circle. */
 const HOPS_MAX = 16;
 
@@ -42,7 +44,7 @@ function openRoot(schema: JsonSchema): JsonSchema {
 
 /** The members of an object and of all its choices, each of which is looked at once. */
 function joinChoices(root: JsonSchema) {
-  const ways = new Map<string, Map<string, unknown>>();
+  const members = createMembers();
   const required = new Set<unknown>();
   const seen = new Set<JsonObject>();
   const waiting: { readonly schema: JsonObject; readonly isSure: boolean }[] = [];
@@ -54,23 +56,32 @@ function joinChoices(root: JsonSchema) {
   };
   add(root, true);
   for (const { schema, isSure } of waiting) {
-    addProperties(ways, schema);
+    members.add(schema.properties);
     if (isSure) for (const name of readArray(schema.required)) required.add(name);
     for (const each of readArray(schema.allOf)) add(each, isSure);
     for (const each of [schema.anyOf, schema.oneOf].flatMap(readArray)) add(each, false);
   }
-  const properties = Object.fromEntries(
-    [...ways].map(([name, known]) => [name, anyOfThem([...known.values()])]),
-  );
-  return { properties, required: [...required] };
+  return { properties: members.join(), required: [...required] };
 }
 
-/** Notes what the members of an object are; one that several describe differently is any of those. */
-function addProperties(ways: Map<string, Map<string, unknown>>, { properties }: JsonObject): void {
-  for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
-    const known = ways.get(name) ?? new Map<string, unknown>();
-    ways.set(name, known.set(JSON.stringify(schema), schema));
-  }
+/** Gathers members by name; one that is described in several ways is any of those. */
+function createMembers() {
+  const ways = new Map<string, Map<string, unknown>>();
+  let compared = 0;
+  return {
+    add(properties: unknown): void {
+      for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
+        const known = ways.get(name) ?? new Map<string, unknown>();
+        ways.set(name, known);
+        // Schemas that hold each other could be printed without end: then the first way stands.
+        const isOver = compared > COMPARED_CHARS_MAX;
+        const printed = isOver ? "" : JSON.stringify(schema);
+        compared += printed.length;
+        if (!isOver || known.size === 0) known.set(printed, schema);
+      }
+    },
+    join: () => Object.fromEntries([...ways].map(([name, known]) => [name, anyOfThem([...known.values()])])),
+  };
 }
 
 function anyOfThem(schemas: readonly unknown[]): unknown {
