@@ -67,8 +67,8 @@ export interface Reply {
   readonly signal: AbortSignal;
   /** Adds headers; without effect once the reply is open. */
   setHeaders(headers: Readonly<Record<string, string>>): void;
-  /** Says that the client asked for a stream, in which some refusals must be told. */
-  expectStream(): void;
+  /** Says that the client asked for a stream of this model, in which some refusals must be told. */
+  expectStream(model: string): void;
   /** Says that this answer is a stream: from now on silences are filled. */
   beginStream(): void;
   /**

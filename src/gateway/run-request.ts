@@ -15,7 +15,7 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
   const caller = await gateway.authenticate(call.secret);
   recordCaller(call.record, caller);
   const request = call.wire.parseRequest(await call.readBody());
-  if (request.stream) reply.expectStream();
+  if (request.stream) reply.expectStream(request.model);
   const quote = quoteCall(gateway, { call, caller, request });
   const admitted = await admit(gateway, { call, caller, quote }, reply);
   const hold = await takeHold(gateway, { call, caller, admitted }, reply);

@@ -49,6 +49,8 @@ export function createReply({
   let stream: EventStream | undefined;
   let status = 0;
   let isStreamExpected = false;
+  let model = "";
+  let last = "";
 
   function respond(answer: Response): void {
     status = answer.status;
@@ -70,11 +72,15 @@ export function createReply({
       return status;
     },
     setHeaders: (more) => void Object.assign(headers, more),
-    expectStream() {
+    expectStream(asked) {
       isStreamExpected = true;
+      model = asked;
     },
     beginStream: () => void beginStream(),
-    write: (text) => beginStream().write(text),
+    write(text) {
+      last = text;
+      return beginStream().write(text);
+    },
     end(text) {
       onEnd();
       if (stream) stream.end(text);
@@ -84,7 +90,7 @@ export function createReply({
       const error = toGatewayError(thrown);
       onEnd();
       if (stream?.isOpen || (isStreamExpected && wire.refusesInStream(error))) {
-        beginStream().end(wire.printErrorFrame(error, requestId));
+        beginStream().end(wire.printErrorFrame(error, requestId, { model, last }));
         return error;
       }
       stream?.abandon();

@@ -87,6 +87,14 @@ export interface ReplyReader {
   ending(): string;
 }
 
+/** A stream as far as the client has seen it. */
+export interface SentStream {
+  /** The model that the request named. */
+  readonly model: string;
+  /** The last piece that was sent, of whole events; "" before the first. Keep-alives do not count. */
+  readonly last: string;
+}
+
 /** One event of a server-sent event stream. `data` joins several data lines with a line feed. */
 export interface SseEvent {
   readonly event: string | undefined;
@@ -151,8 +159,8 @@ export interface WireProtocol {
   statusOf(error: GatewayError): number;
   /** Its body. `betas` is the client's `anthropic-beta` header. */
   printError(error: GatewayError, requestId: string, betas?: string): string;
-  /** The same inside a stream that has been opened. */
-  printErrorFrame(error: GatewayError, requestId: string): string;
+  /** The same inside a stream, behind what was sent in it. */
+  printErrorFrame(error: GatewayError, requestId: string, sent?: SentStream): string;
   /** Whether clients that asked for a stream read this refusal only inside one. */
   refusesInStream(error: GatewayError): boolean;
   /** What fills a silence in an open stream. */
