@@ -2,13 +2,18 @@ import { parseJsonObject } from "../json-read.ts";
 import { editMembers } from "../json-text.ts";
 import type { ModelRequest } from "../wire-protocol.ts";
 import { dropNewThread } from "./stored.ts";
+import { dropSeals } from "./verbatim/drop-seals.ts";
 
 /** Where a messages body is counted instead of answered, at the gateway and at an upstream. */
 export const COUNT_PATH = "/v1/messages/count_tokens";
 
-/** The body for an upstream: its model name, no new thread, and the rest as the client sent it. */
+/** The body for an upstream: its model name, no new thread, no foreign seals, and the rest as the client sent it. */
 export function printCountRequest({ text }: ModelRequest, model: string): string {
-  return editMembers(text, { model: () => JSON.stringify(model), thread: dropNewThread });
+  return editMembers(text, {
+    model: () => JSON.stringify(model),
+    messages: (value) => value && dropSeals(value),
+    thread: dropNewThread,
+  });
 }
 
 /** The tokens that an upstream counted, a whole number from 0; `undefined` for what is no such answer. */

@@ -17,6 +17,7 @@ import { readChatRequest } from "./client/read-request.ts";
 import { sizeOfMessages } from "./input-size.ts";
 import { dropNewThread, refuseStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { dropSeals } from "./verbatim/drop-seals.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
 const SENT_ONCE = new Set([
@@ -72,6 +73,7 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
     model: () => JSON.stringify(options.model),
     max_tokens: () => String(options.outputTokensMax),
     thread: dropNewThread,
+    messages: (value) => value && dropSeals(value),
   });
 }
 

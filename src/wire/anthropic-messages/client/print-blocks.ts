@@ -1,5 +1,6 @@
 import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../ends.ts";
+import { isHostSeal } from "../../host-seal.ts";
 import { createToolUseIds } from "../call-ids.ts";
 import { type Block, createBlockLine } from "./block-line.ts";
 import { isCut } from "./print-stop-reason.ts";
@@ -16,14 +17,18 @@ interface CallBlock extends Block {
   readonly input: ToolInput;
 }
 
-/** Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. */
+/**
+ * Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. What
+ * a host wants back with its calls stands before them for everybody: their results would be refused without.
+ */
 export function createBlockPrinter(head: ReplyHead) {
-  const { isReasoningShown: isShown } = head;
+  const { isReasoningShown: isShown, keepsSeals = isShown } = head;
   const line = createBlockLine();
   const idOf = createToolUseIds(head);
   const calls = new Map<number, CallBlock>();
   let latest: Block | undefined;
   let isSealed = false;
+  const withheld: string[] = [];
 
   const begin = (block: Block): string => {
     latest = block;
@@ -44,11 +49,25 @@ export function createBlockPrinter(head: ReplyHead) {
   const addReasoning = (text: string): string =>
     text === "" ? "" : addTo("reasoning", `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`);
 
+  /** A signature over reasoning that is not shown is one over an empty text. */
   const seal = (signature: string): string => {
     const text = addTo("reasoning", `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`);
     isSealed = true;
     return text;
   };
+
+  const addRedacted = (data: string): string => {
+    if (keepsSeals) return begin(redacted(data));
+    if (!isHostSeal(data)) return hide();
+    withheld.push(data);
+    return "";
+  };
+
+  const giveWithheld = (): string =>
+    withheld
+      .splice(0)
+      .map((data) => begin(redacted(data)))
+      .join("");
 
   /** What is not shown still parts what stands on its two sides, as in a whole answer. */
   const hide = (): string => {
@@ -57,11 +76,10 @@ export function createBlockPrinter(head: ReplyHead) {
   };
 
   const beginCall = ({ call, id, name }: ToolCallEvent): string => {
-    const input = createToolInput();
-    const start = JSON.stringify({ type: "tool_use", id: idOf(id), name, input: {} });
-    const block: CallBlock = { kind: "tool_call", start, input, isComplete: input.isComplete };
+    const given = giveWithheld();
+    const block = createCall(idOf(id), name);
     calls.set(call, block);
-    return begin(block);
+    return given + begin(block);
   };
 
   const addInput = (call: number, json: string): string => {
@@ -82,9 +100,9 @@ export function createBlockPrinter(head: ReplyHead) {
         case "reasoning":
           return isShown ? addReasoning(event.text) : hide();
         case "reasoning_seal":
-          return isShown ? seal(event.signature) : hide();
+          return keepsSeals ? seal(event.signature) : hide();
         case "redacted_reasoning":
-          return isShown ? begin(redacted(event.data)) : hide();
+          return addRedacted(event.data);
         case "tool_call":
           return beginCall(event);
         default:
@@ -95,9 +113,15 @@ export function createBlockPrinter(head: ReplyHead) {
     /** The rest. Throws `UpstreamFault` for a call without a whole input, unless the answer was cut off. */
     end(finish: FinishEvent): string {
       if (!isCut(finish)) for (const { input } of calls.values()) requireInput(input.text());
-      return line.end();
+      return (calls.size > 0 ? giveWithheld() : "") + line.end();
     },
   };
+}
+
+function createCall(id: string, name: string): CallBlock {
+  const input = createToolInput();
+  const start = JSON.stringify({ type: "tool_use", id, name, input: {} });
+  return { kind: "tool_call", start, input, isComplete: input.isComplete };
 }
 
 function redacted(data: string): Block {

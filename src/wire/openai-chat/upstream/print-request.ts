@@ -1,7 +1,7 @@
 import type { ChatRequest, Part } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../cache-mark.ts";
 import { printEndUser } from "../../end-user.ts";
-import type { PrintOptions } from "../../ends.ts";
+import { isOfClaude, type PrintOptions } from "../../ends.ts";
 import { printEffort, printFormat, printTools } from "./print-options.ts";
 import { printTurns } from "./print-turns.ts";
 
@@ -20,13 +20,16 @@ export function findUntranslatable({ turns, stopSequences }: ChatRequest): strin
   return undefined;
 }
 
-/** The body of a chat completion. Seals, reasoning and `top_k` stay out of it, and cache marks unless it is for Claude. */
+/**
+ * The body of a chat completion. Reasoning and `top_k` stay out of it, seals unless this host gave them, and cache marks
+ * unless it is for Claude.
+ */
 export function printRequest(chat: ChatRequest, options: PrintOptions): string {
-  const { traits, stream } = options;
-  const keepsCacheMarks = traits.reasoning === "budget" || traits.reasoning === "adaptive";
+  const { traits, stream, origin } = options;
+  const keepsCacheMarks = isOfClaude(traits);
   return JSON.stringify({
     model: options.model,
-    messages: printTurns(chat.turns, { keepsCacheMarks }),
+    messages: printTurns(chat.turns, { keepsCacheMarks, origin, isClaude: keepsCacheMarks }),
     ...printTools(chat, { keepsCacheMarks }),
     response_format: printFormat(chat.format),
     reasoning_effort: traits.reasoning === "none" ? undefined : printEffort(chat.reasoning),
