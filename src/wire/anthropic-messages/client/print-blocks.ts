@@ -17,18 +17,11 @@ interface CallBlock extends Block {
   readonly input: ToolInput;
 }
 
-/**
- * Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. What
- * a host wants back with its calls stands before them for everybody: their results would be refused without.
- */
-export function createBlockPrinter(head: ReplyHead) {
-  const { isReasoningShown: isShown, keepsSeals = isShown } = head;
+/** Writes blocks that follow each other; deltas go to the latest while it is of their kind. */
+function createBlockWriter() {
   const line = createBlockLine();
-  const idOf = createToolUseIds(head);
-  const calls = new Map<number, CallBlock>();
   let latest: Block | undefined;
   let isSealed = false;
-  const withheld: string[] = [];
 
   const begin = (block: Block): string => {
     latest = block;
@@ -43,22 +36,46 @@ export function createBlockPrinter(head: ReplyHead) {
     return latest ? begun + line.add(latest, delta) : begun;
   };
 
-  const addText = (kind: "text" | "refusal", text: string): string =>
-    text === "" ? "" : addTo(kind, `{"type":"text_delta","text":${JSON.stringify(text)}}`);
+  return {
+    begin,
+    add: line.add,
+    end: line.end,
 
-  const addReasoning = (text: string): string =>
-    text === "" ? "" : addTo("reasoning", `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`);
+    addText: (kind: "text" | "refusal", text: string): string =>
+      text === "" ? "" : addTo(kind, `{"type":"text_delta","text":${JSON.stringify(text)}}`),
 
-  /** A signature over reasoning that is not shown is one over an empty text. */
-  const seal = (signature: string): string => {
-    const text = addTo("reasoning", `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`);
-    isSealed = true;
-    return text;
+    addReasoning: (text: string): string =>
+      text === "" ? "" : addTo("reasoning", `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`),
+
+    /** A signature over reasoning that is not shown is one over an empty text. */
+    seal(signature: string): string {
+      const text = addTo("reasoning", `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`);
+      isSealed = true;
+      return text;
+    },
+
+    /** What is not shown still parts what stands on its two sides, as in a whole answer. */
+    part(): string {
+      latest = undefined;
+      return "";
+    },
   };
+}
+
+/**
+ * Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. What
+ * a host wants back with its calls stands before them for everybody: their results would be refused without.
+ */
+export function createBlockPrinter(head: ReplyHead) {
+  const { isReasoningShown: isShown, keepsSeals = isShown } = head;
+  const writer = createBlockWriter();
+  const idOf = createToolUseIds(head);
+  const calls = new Map<number, CallBlock>();
+  const withheld: string[] = [];
 
   const addRedacted = (data: string): string => {
-    if (keepsSeals) return begin(redacted(data));
-    if (!isHostSeal(data)) return hide();
+    if (keepsSeals) return writer.begin(redacted(data));
+    if (!isHostSeal(data)) return writer.part();
     withheld.push(data);
     return "";
   };
@@ -66,20 +83,14 @@ export function createBlockPrinter(head: ReplyHead) {
   const giveWithheld = (): string =>
     withheld
       .splice(0)
-      .map((data) => begin(redacted(data)))
+      .map((data) => writer.begin(redacted(data)))
       .join("");
-
-  /** What is not shown still parts what stands on its two sides, as in a whole answer. */
-  const hide = (): string => {
-    latest = undefined;
-    return "";
-  };
 
   const beginCall = ({ call, id, name }: ToolCallEvent): string => {
     const given = giveWithheld();
     const block = createCall(idOf(id), name);
     calls.set(call, block);
-    return given + begin(block);
+    return given + writer.begin(block);
   };
 
   const addInput = (call: number, json: string): string => {
@@ -87,7 +98,7 @@ export function createBlockPrinter(head: ReplyHead) {
     if (!block) return "";
     if (isBlank(json) && (block.input.isEmpty() || block.input.isComplete())) return "";
     block.input.add(json);
-    return line.add(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}`);
+    return writer.add(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}`);
   };
 
   return {
@@ -96,11 +107,11 @@ export function createBlockPrinter(head: ReplyHead) {
       switch (event.kind) {
         case "text":
         case "refusal":
-          return addText(event.kind, event.text);
+          return writer.addText(event.kind, event.text);
         case "reasoning":
-          return isShown ? addReasoning(event.text) : hide();
+          return isShown ? writer.addReasoning(event.text) : writer.part();
         case "reasoning_seal":
-          return keepsSeals ? seal(event.signature) : hide();
+          return keepsSeals ? writer.seal(event.signature) : writer.part();
         case "redacted_reasoning":
           return addRedacted(event.data);
         case "tool_call":
@@ -113,7 +124,7 @@ export function createBlockPrinter(head: ReplyHead) {
     /** The rest. Throws `UpstreamFault` for a call without a whole input, unless the answer was cut off. */
     end(finish: FinishEvent): string {
       if (!isCut(finish)) for (const { input } of calls.values()) requireInput(input.text());
-      return (calls.size > 0 ? giveWithheld() : "") + line.end();
+      return (calls.size > 0 ? giveWithheld() : "") + writer.end();
     },
   };
 }
