@@ -35,7 +35,7 @@ const BODY_CASES: readonly ErrorCase[] = [
     shape("messages[1].role"),
   ],
   ["stream as a word", () => ({ stream: "yes" }), "wrong_shape", shape("stream")],
-  ["an output limit of 0", () => ({ max_tokens: 0 }), "wrong_shape", shape("max_tokens")],
+  ["an output limit below 0", () => ({ max_tokens: -1 }), "wrong_shape", shape("max_tokens")],
   ["an output limit of 1.5", () => ({ max_tokens: 1.5 }), "wrong_shape", shape("max_tokens")],
   [
     "a service tier without a price",
