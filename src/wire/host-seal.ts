@@ -1,5 +1,6 @@
 import { printBase64Json, readBase64Json } from "./base64-json.ts";
 import { isJsonObject, type JsonObject } from "./json-read.ts";
+import { lazily } from "./lazily.ts";
 import { shortHash } from "./short-hash.ts";
 
 /** Tells our tokens and their version from what providers sign or encrypt themselves. */
@@ -28,10 +29,16 @@ export function mayHoldSeal(text: string): boolean {
   return text.includes(MARK);
 }
 
-/** What was sealed for this origin; `undefined` for any other, for a token that is no longer whole, or too long. */
-export function readHostSeal(token: string, origin: string): JsonObject | undefined {
-  if (!isHostSeal(token) || token.length > CHARS_MAX) return undefined;
-  const seal = readBase64Json(token.slice(MARK.length), STRUCTURE_MAX);
-  if (!isJsonObject(seal) || seal.origin !== shortHash(origin, ORIGIN_CHARS)) return undefined;
-  return isJsonObject(seal.sealed) ? seal.sealed : undefined;
+/**
+ * A reader of what was sealed for one origin. It returns `undefined` for what was sealed for any other, for a token
+ * that is no longer whole, and for one that is too long.
+ */
+export function createSealReader(origin: string): (token: string) => JsonObject | undefined {
+  const hash = lazily(() => shortHash(origin, ORIGIN_CHARS));
+  return (token) => {
+    if (!isHostSeal(token) || token.length > CHARS_MAX) return undefined;
+    const seal = readBase64Json(token.slice(MARK.length), STRUCTURE_MAX);
+    if (!isJsonObject(seal) || seal.origin !== hash()) return undefined;
+    return isJsonObject(seal.sealed) ? seal.sealed : undefined;
+  };
 }

@@ -1,4 +1,4 @@
-import { printHostSeal, readHostSeal } from "../host-seal.ts";
+import { createSealReader, printHostSeal } from "../host-seal.ts";
 import { isJsonObject, type JsonObject, readText } from "../json-read.ts";
 
 /** What a host wants back with an assistant's message, without the text of reasoning: that travels beside it. */
@@ -24,9 +24,16 @@ export function pickDetail(detail: JsonObject): JsonObject {
   return Object.fromEntries(kept);
 }
 
-/** What a seal of this origin holds; `undefined` for any other, and for what no host can have said. */
-export function openReturned(token: string, origin: string): Returned | undefined {
-  const { kind, signature, id, detail } = readHostSeal(token, origin) ?? {};
+/** Opens what was sealed for one origin; `undefined` for any other seal, and for what no host can have said. */
+export type OpenReturned = (token: string) => Returned | undefined;
+
+export function createOpener(origin: string | undefined): OpenReturned {
+  if (origin === undefined) return () => undefined;
+  const read = createSealReader(origin);
+  return (token) => readReturned(read(token) ?? {});
+}
+
+function readReturned({ kind, signature, id, detail }: JsonObject): Returned | undefined {
   if (kind === "detail") return readDetail(detail);
   if (typeof signature !== "string" || signature === "") return undefined;
   if (kind === "message") return { kind, signature };

@@ -2,6 +2,7 @@ import type { ChatRequest, Part } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../cache-mark.ts";
 import { printEndUser } from "../../end-user.ts";
 import { isOfClaude, type PrintOptions } from "../../ends.ts";
+import { createOpener } from "../returned.ts";
 import { printEffort, printFormat, printTools } from "./print-options.ts";
 import { printTurns } from "./print-turns.ts";
 
@@ -29,7 +30,11 @@ export function printRequest(chat: ChatRequest, options: PrintOptions): string {
   const keepsCacheMarks = isOfClaude(traits);
   return JSON.stringify({
     model: options.model,
-    messages: printTurns(chat.turns, { keepsCacheMarks, origin, isClaude: keepsCacheMarks }),
+    messages: printTurns(chat.turns, {
+      keepsCacheMarks,
+      open: createOpener(origin),
+      isClaude: keepsCacheMarks,
+    }),
     ...printTools(chat, { keepsCacheMarks }),
     response_format: printFormat(chat.format),
     reasoning_effort: traits.reasoning === "none" ? undefined : printEffort(chat.reasoning),

@@ -4,11 +4,11 @@ import { isHostSeal } from "../../host-seal.ts";
 import { type JsonObject, readText } from "../../json-read.ts";
 import { ID_CHARS_MAX } from "../id-chars.ts";
 import { printReasoningDetail } from "../reasoning-details.ts";
-import { openReturned, printThoughtSignature, type Returned } from "../returned.ts";
+import { type OpenReturned, printThoughtSignature } from "../returned.ts";
 
 /** The host that an assistant's message goes back to. */
 export interface Host {
-  readonly origin: string | undefined;
+  readonly open: OpenReturned;
   /** Whether its model reads what Anthropic's sign. */
   readonly isClaude: boolean;
 }
@@ -31,9 +31,11 @@ export function printReturned(parts: readonly Part[], host: Host): GivenBack {
   const overCalls = new Map<string, string>();
   let overMessage: string | undefined;
   for (const part of reasoning) {
-    const returned = open(part, host);
+    const token = part.redacted ?? part.signature ?? "";
+    const returned = host.open(token);
     if (returned === undefined) {
-      if (isNative(part) && host.isClaude) details.push(printReasoningDetail(part, details.length));
+      const isNative = token !== "" && !isHostSeal(token);
+      if (isNative && host.isClaude) details.push(printReasoningDetail(part, details.length));
     } else if (returned.kind === "detail") details.push(printDetail(returned.detail, part, ids));
     else if (returned.kind === "message") overMessage = returned.signature;
     else overCalls.set(fitId(returned.id), returned.signature);
@@ -45,17 +47,6 @@ export function printReturned(parts: readonly Part[], host: Host): GivenBack {
     },
     membersOf: ({ id }) => printThoughtSignature(overCalls.get(id)),
   };
-}
-
-function open({ signature, redacted }: ReasoningPart, { origin }: Host): Returned | undefined {
-  const token = redacted ?? signature;
-  return token === undefined || origin === undefined ? undefined : openReturned(token, origin);
-}
-
-/** Whether reasoning has a seal of Anthropic's own. */
-function isNative({ signature, redacted }: ReasoningPart): boolean {
-  const token = redacted ?? signature;
-  return Boolean(token) && token !== undefined && !isHostSeal(token);
 }
 
 /** A detail with its text again. One that names a call has the id that the call has here. */
