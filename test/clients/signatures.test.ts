@@ -68,6 +68,12 @@ const HOSTS: readonly Host[] = [
     back: { tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
   },
   {
+    name: "Gemini's signature that comes late",
+    message: { content: null, tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
+    deltas: [streamedCall(), { tool_calls: [{ index: 0, extra_content: GEMINI_EXTRA }] }],
+    back: { tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
+  },
+  {
     name: "what OpenRouter has of Gemini",
     message: { content: "", reasoning_details: [ENCRYPTED], tool_calls: [CALL] },
     deltas: [{ content: "", reasoning_details: [ENCRYPTED] }, streamedCall()],

@@ -67,16 +67,18 @@ export function createCallEvents(source?: Source) {
     if (call.id === "") call.id = readText(delta.id);
     const { name, arguments: input } = isJsonObject(delta.function) ? delta.function : {};
     const json = readInput(input);
-    call.signature = readThoughtSignature(delta) || call.signature;
-    if (call.number !== undefined) return inputEvents(call.number, json);
+    const late = call.signature === "" ? readThoughtSignature(delta) : "";
+    call.signature ||= late;
+    if (call.number !== undefined) return [...sealEvents(late, call.id), ...inputEvents(call.number, json)];
     if (readText(name) === "") {
       wait(call, json);
       return [];
     }
     call.number = begun++;
-    const id = takeId(call.id, ownCallId(place, index));
+    call.id = takeId(call.id, ownCallId(place, index));
+    const { id, signature } = call;
     const begin: OutputEvent = { kind: "tool_call", call: call.number, id, name: readText(name) };
-    return [...sealEvents(call.signature, id), begin, ...inputEvents(call.number, call.waiting + json)];
+    return [...sealEvents(signature, id), begin, ...inputEvents(call.number, call.waiting + json)];
   };
 
   return {
