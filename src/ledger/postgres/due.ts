@@ -30,11 +30,12 @@ export function createDueRead(
   let lookedAtMs = Number.NEGATIVE_INFINITY;
 
   const search = async (client: SQL, limit: number) => {
-    const nowMs = Date.now();
-    if (nowMs - lookedAtMs >= HOUR_MS) {
+    // By a clock that nobody can set: after a wrong hour was put right, the next look would come that much later.
+    const uptimeMs = performance.now();
+    if (uptimeMs - lookedAtMs >= HOUR_MS) {
       // First, so that partitions which cannot be made fail one sweep an hour and not every one.
-      lookedAtMs = nowMs;
-      await ensurePartitions(client, nowMs);
+      lookedAtMs = uptimeMs;
+      await ensurePartitions(client, Date.now());
     }
     const rows: DueRow[] = await client.unsafe(DUE, [now?.() ?? null, limit]);
     return rows.map((row) => ({ walletId: row.wallet_id, holdId: row.hold_id }));
