@@ -51,6 +51,14 @@ export const ERRORS = {
     "The wallet covers this request only once running requests finish: their money is on hold.",
   ),
   spending_limit: unpaid("spending_limit_exceeded", "The spending limit of this key is used up."),
+  spending_limit_short: unpaid(
+    "spending_limit_exceeded",
+    "What is left of this key's spending limit is less than this request may cost.",
+  ),
+  spending_limit_on_hold: unpaid(
+    "spending_limit_exceeded",
+    "The spending limit of this key covers this request only once running requests finish.",
+  ),
 
   model_not_allowed: forbidden("This key may not use this model."),
   account_suspended: forbidden("This account is suspended."),

@@ -85,7 +85,7 @@ const KEY_CASES: readonly ErrorCase[] = [
   [
     "a used-up spending limit",
     async () => {
-      const spendingLimit = { amount: 1n, period: "total" as const };
+      const spendingLimit = { amount: 0n, period: "total" as const };
       return { secret: (await gateway.newPayer("1", { spendingLimit })).secret };
     },
     "spending_limit",
@@ -93,7 +93,7 @@ const KEY_CASES: readonly ErrorCase[] = [
   [
     "a spending limit and a wallet that are both short",
     async () => {
-      const spendingLimit = { amount: 1n, period: "day" as const };
+      const spendingLimit = { amount: 0n, period: "day" as const };
       return { secret: (await gateway.newPayer("0", { spendingLimit })).secret };
     },
     "spending_limit",
