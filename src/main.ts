@@ -4,9 +4,11 @@ import type { Database } from "./db/database.ts";
 import { waitAtMost } from "./domain/within.ts";
 import type { Gateway, Offer } from "./gateway/gateway.ts";
 import { createHeartbeats } from "./gateway/heartbeats.ts";
+import { createHoldHealth } from "./gateway/hold-health.ts";
 import { createRefusalMemory } from "./gateway/refusal-memory.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
 import { createReadiness } from "./http/readiness.ts";
+import { newRequestId } from "./http/request-id.ts";
 import { createRunningRequests } from "./http/running-requests.ts";
 import { listen as serveHttp } from "./http/serve.ts";
 import { type KeptBooks, keepBooks } from "./keep-books.ts";
@@ -94,8 +96,8 @@ function serveRequests({ host, port, bodyBytesInFlightMax }: Config, parts: Part
   const bodyBudget = createBodyBudget(bodyBytesInFlightMax);
   let isDraining = false;
   const { gateway, database } = parts;
-  const { ledger, limiter } = gateway();
-  const isUp = createReadiness([database.ping, ledger.ping, limiter.ping]);
+  const { ledger, limiter, holdHealth } = gateway();
+  const isUp = createReadiness([database.ping, ledger.ping, limiter.ping, holdHealth.check]);
   const isReady = async () => !isDraining && isUp();
   const server = serveHttp({ gateway, bodyBudget, running, isReady }, { host, port });
   const stop = async (drainMs: number) => {
@@ -144,6 +146,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     tokens,
     heartbeats,
     refusals: createRefusalMemory(clock),
+    holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
     clock,
     log,

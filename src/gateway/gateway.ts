@@ -9,6 +9,7 @@ import type { TokenCounter } from "../tokens/count-tokens.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
 import type { Heartbeats } from "./heartbeats.ts";
+import type { HoldHealth } from "./hold-health.ts";
 import type { RefusalMemory } from "./refusal-memory.ts";
 import type { RequestRecord } from "./request-record.ts";
 
@@ -31,6 +32,7 @@ export interface Gateway extends Offer {
   readonly tokens: TokenCounter;
   readonly heartbeats: Heartbeats;
   readonly refusals: RefusalMemory;
+  readonly holdHealth: HoldHealth;
   readonly holdTtlMs: number;
   /** Milliseconds that only ever rise; for durations. */
   readonly clock: () => number;

@@ -55,7 +55,7 @@ async function requestHold(
   const remembered = gateway.refusals.recall(keyId, minimum);
   if (remembered) throw refusalOf(remembered, reply);
   try {
-    return await gateway.ledger.hold({
+    const grant = await gateway.ledger.hold({
       walletId,
       holdId: call.id,
       keyId,
@@ -64,10 +64,15 @@ async function requestHold(
       ttlMs: gateway.holdTtlMs,
       facts: { surface: call.wire.surface, model: quote.model.id },
     });
+    gateway.holdHealth.taken();
+    return grant;
   } catch (fault) {
     if (isUnknown(fault)) abandonHold(gateway, call, walletId);
     const decline = declineOf(fault);
-    if (!decline) throw fault;
+    if (!decline) {
+      gateway.holdHealth.failed(fault);
+      throw fault;
+    }
     gateway.refusals.note(keyId, decline);
     throw refusalOf(decline, reply);
   }
