@@ -39,6 +39,11 @@ export const ERRORS = {
   thread_not_stored: invalid(422, NOTHING_STORED),
 
   unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
+  key_revoked: unauthenticated("invalid_api_key", "The API key was revoked while the request ran."),
+  key_revoked_charged: unauthenticated(
+    "invalid_api_key",
+    "The API key was revoked before the answer was complete. The processed tokens were billed.",
+  ),
   no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),
   wrong_password: unauthenticated("invalid_credentials", "The e-mail or password is wrong."),
 
@@ -62,6 +67,9 @@ export const ERRORS = {
 
   model_not_allowed: forbidden("This key may not use this model."),
   account_suspended: forbidden("This account is suspended."),
+  account_suspended_charged: forbidden(
+    "This account was suspended before the answer was complete. The processed tokens were billed.",
+  ),
   not_permitted: forbidden("This action is not permitted."),
 
   unknown_model: notFound("The model does not exist."),

@@ -2,6 +2,7 @@ import { createCatalog } from "./catalog/catalog.ts";
 import type { Config, LiveConfig } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { waitAtMost } from "./domain/within.ts";
+import { createCallerWatch } from "./gateway/caller-watch.ts";
 import type { Gateway, Offer } from "./gateway/gateway.ts";
 import { createHeartbeats } from "./gateway/heartbeats.ts";
 import { createHoldHealth } from "./gateway/hold-health.ts";
@@ -14,6 +15,7 @@ import { listen as serveHttp } from "./http/serve.ts";
 import { type KeptBooks, keepBooks } from "./keep-books.ts";
 import { type KeptLimits, keepLimits } from "./keep-limits.ts";
 import { createAuthenticate } from "./keys/authenticate.ts";
+import { findEndedKeys } from "./keys/find-ended.ts";
 import { openJournal } from "./ledger/journal.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -133,6 +135,7 @@ interface Kept {
 function createParts(config: Config, { books: { database, ledger }, limits, metrics, log }: Kept): Parts {
   const journal = openJournal({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
+  const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
   const clock = () => performance.now();
   const shutdown = new AbortController();
@@ -145,6 +148,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     journal,
     tokens,
     heartbeats,
+    callers,
     refusals: createRefusalMemory(clock),
     holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
@@ -158,6 +162,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
   };
   const close = async () => {
     heartbeats.close();
+    callers.close();
     tokens.close();
     await journal.close();
   };

@@ -46,10 +46,12 @@ export async function attemptRoute(gateway: Gateway, context: AttemptContext): P
     enders: [reply.signal, gateway.shutdown],
     clock,
   });
+  hold.caller.cut = watch.abort;
   gateway.metrics.running(upstream.name, 1);
   hold.meter.restart(turn.route);
   const { outcome, status } = await ask(gateway, context, watch);
   watch.close();
+  hold.caller.cut = undefined;
   const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
   reportAttempt(gateway, context, { outcome, attempt, timedOut: watch.timedOut });
   return { outcome, attempt };
@@ -109,7 +111,7 @@ function outcomeOf(
     return failed(TIMEOUT_CAUSES[timedOut], { reason: fault, isFinal });
   }
   return (
-    endedBy(gateway, context.reply) ??
+    endedBy(gateway, context.hold, context.reply) ??
     refusalIn(fault, context) ??
     failed("upstream_unavailable", { reason: fault })
   );
@@ -122,7 +124,8 @@ function refusalIn(fault: unknown, { hold }: AttemptContext): Outcome | undefine
 }
 
 /** What ends a request from outside, if anything has. */
-export function endedBy({ shutdown }: Gateway, { signal }: Reply): Outcome | undefined {
+export function endedBy({ shutdown }: Gateway, { caller }: OpenHold, { signal }: Reply): Outcome | undefined {
   if (signal.aborted) return { kind: "hung_up" };
+  if (caller.ended) return { kind: "revoked", error: caller.ended };
   return shutdown.aborted ? failed("shutting_down", { isFinal: true }) : undefined;
 }

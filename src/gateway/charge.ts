@@ -32,6 +32,7 @@ export async function chargeFor(outcome: Outcome, hold: OpenHold, tokens: TokenC
       return reported ? charge(hold, "reported", reported) : NOTHING;
     case "failed":
       return meter.isShown ? estimate(hold, tokens) : NOTHING;
+    case "revoked":
     case "hung_up":
       // Reported input is paid even before output: else hanging up early would make long prompts free.
       return meter.hasOutput || reported ? estimate(hold, tokens) : NOTHING;

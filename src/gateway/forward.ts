@@ -27,7 +27,7 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
   const attempts: Attempt[] = [];
   let outcome = failed("upstream_unavailable");
   for (;;) {
-    const ended = endedBy(gateway, reply);
+    const ended = endedBy(gateway, hold, reply);
     const turn = ended ? undefined : queue.next();
     if (!turn) return { outcome: ended ?? withRetryAfter(outcome, routes, upstreams), attempts };
     const dialogue = hold.quote.ways.get(turn.route);

@@ -8,6 +8,7 @@ import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
+import type { CallerWatch } from "./caller-watch.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import type { HoldHealth } from "./hold-health.ts";
 import type { RefusalMemory } from "./refusal-memory.ts";
@@ -31,6 +32,7 @@ export interface Gateway extends Offer {
   readonly journal: Journal;
   readonly tokens: TokenCounter;
   readonly heartbeats: Heartbeats;
+  readonly callers: CallerWatch;
   readonly refusals: RefusalMemory;
   readonly holdHealth: HoldHealth;
   readonly holdTtlMs: number;

@@ -3,6 +3,7 @@ import type { Caller } from "../keys/key.ts";
 import { type HoldGrant, LedgerError, type OutcomeFacts } from "../ledger/ledger.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { type Admitted, giveBack } from "./admit.ts";
+import type { RunningCaller } from "./caller-watch.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import { causeOf, type Decline, declineHeaders, declineOf } from "./hold-decline.ts";
 import { createMeter, type Meter } from "./meter.ts";
@@ -15,6 +16,8 @@ export interface OpenHold {
   /** With the ceiling that the grant pays for. */
   readonly quote: Quote;
   readonly meter: Meter;
+  /** Whose request it is, while that may be. */
+  readonly caller: RunningCaller;
 }
 
 /**
@@ -36,7 +39,7 @@ export async function takeHold(
     if (quote.ceiling !== quote.request.outputTokensMax) {
       reply.setHeaders({ "x-tollgate-max-tokens": String(quote.ceiling) });
     }
-    return { walletId, holdId: call.id, quote, meter };
+    return { walletId, holdId: call.id, quote, meter, caller: gateway.callers.start(caller.key.id) };
   } catch (refusal) {
     // Only what is refused costs nothing; a request that met a fault of ours was admitted, and counts.
     if (refusal instanceof GatewayError) await giveBack(gateway, call, admitted, reply);

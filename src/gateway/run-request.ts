@@ -26,6 +26,7 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
     conclude(answer.outcome, bill, reply);
   } finally {
     gateway.heartbeats.stop(hold.holdId);
+    gateway.callers.stop(hold.caller);
     await admitted.admission.settle(0);
   }
 }
