@@ -132,6 +132,23 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "hold.expiresAtMs <= nowMs",
       "hold.expiresAtMs < nowMs",
     ],
+    [
+      "a hold of a wrong hour waits for that hour",
+      "if (!isAhead(hold, nowMs)) return unchanged;",
+      "return unchanged;",
+    ],
+    ["a hold of a wrong hour ends at once", "expiresAtMs: nowMs + hold.ttlMs }]", "expiresAtMs: nowMs }]"],
+    [
+      "clocks may not be apart at all",
+      "hold.createdAtMs > nowMs + CLOCKS_APART_MS",
+      "hold.createdAtMs > nowMs",
+    ],
+    ["a hold of a wrong hour gets its time again and again", "hold.expiresAtMs > nowMs + hold.ttlMs", "true"],
+    [
+      "what is over gets its time again",
+      'hold.state === "held" &&\n    hold.createdAtMs',
+      "hold.createdAtMs",
+    ],
     ["what is over expires", 'hold.state === "held" && hold.expiresAtMs', "hold.expiresAtMs"],
     ["an expiry captures the whole hold", "hold.accrued < most ? hold.accrued : most", "hold.granted"],
     ["an expiry leaves the range", "hold.accrued < most ? hold.accrued : most", "hold.accrued"],
