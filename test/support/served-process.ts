@@ -53,7 +53,10 @@ export async function serveLedgerProcess(options: ServeOptions): Promise<LedgerP
   return { ...running, address: await untilSaid(running, /"ledger":"([^"]+)"/, async () => true) };
 }
 
-function launch(name: string, { folder, environment, throughScript, through = [] }: ServeOptions): RunningProcess {
+function launch(
+  name: string,
+  { folder, environment, throughScript, through = [] }: ServeOptions,
+): RunningProcess {
   const command = throughScript ? ["run", "--silent", "tollgate"] : [ENTRY];
   const child = Bun.spawn([...through, process.execPath, ...command, name], {
     cwd: throughScript ? REPOSITORY : folder,
