@@ -32,8 +32,8 @@ const LOOK_EVERY_MS = 1_000;
 const KEYS_MAX = 1_000;
 
 /**
- * Asks for all keys at once, one query after the other, and for none while nothing runs longer than a second.
- * A database that does not answer ends nobody.
+ * Reads the keys of all requests that run longer than a second together, by one query of up to 1,000 keys after
+ * the other, and none while there is no such request. A database that does not answer ends nobody.
  */
 export function createCallerWatch({
   findEnded,
@@ -73,6 +73,7 @@ export function createCallerWatch({
     }
   }
   function noteAway(fault: unknown): void {
+    if (isClosed) return;
     if (fault !== undefined && !isAway) log.warn(describeFault(fault), "keys of running requests unread");
     if (fault === undefined && isAway) log.info({}, "keys of running requests read again");
     isAway = fault !== undefined;

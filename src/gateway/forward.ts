@@ -35,7 +35,9 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
     const tried = await attemptRoute(gateway, { call, dialogue, hold, reply, turn, startedAt, deadlineAt });
     attempts.push(tried.attempt);
     outcome = tried.outcome;
-    if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.isShown) return { outcome, attempts };
+    if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.isShown) {
+      return { outcome: withRetryAfter(outcome, routes, upstreams), attempts };
+    }
     startedAt = gateway.clock();
   }
 }

@@ -28,7 +28,8 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
   );
   const ahead = client.query<{ walletId: string; holdId: string }, [number, number, number]>(
     `SELECT wallet_id AS walletId, hold_id AS holdId FROM
-      (SELECT * FROM holds WHERE state = 'held' ORDER BY expires_at_ms DESC LIMIT ?1)
+      (SELECT wallet_id, hold_id, created_at_ms, expires_at_ms, ttl_ms FROM holds
+        WHERE state = 'held' ORDER BY expires_at_ms DESC LIMIT ?1)
       WHERE created_at_ms > ?2 + ?3 AND expires_at_ms > ?2 + ttl_ms`,
   );
 
