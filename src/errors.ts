@@ -25,6 +25,10 @@ const NOTHING_STORED =
  */
 export const ERRORS = {
   not_json: invalid(400, "The request body is not valid JSON in UTF-8."),
+  encoded_body: invalid(
+    400,
+    "The request body has a content-encoding, which is not supported: send it uncompressed.",
+  ),
   body_too_slow: invalid(400, "The request body did not arrive in time."),
   too_many_tokens: invalid(
     400,

@@ -8,6 +8,7 @@ import { createHeartbeats } from "./gateway/heartbeats.ts";
 import { createHoldHealth } from "./gateway/hold-health.ts";
 import { createRefusalMemory } from "./gateway/refusal-memory.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
+import { createIncomingBodies } from "./http/incoming-bodies.ts";
 import { createReadiness } from "./http/readiness.ts";
 import { newRequestId } from "./http/request-id.ts";
 import { createRunningRequests } from "./http/running-requests.ts";
@@ -25,6 +26,8 @@ import type { UpstreamMetrics } from "./telemetry/upstream-metrics.ts";
 import { createTokenCounter } from "./tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 
+/** How long a body that is on its way when the drain begins may still take. */
+const BODY_GRACE_MS = 2_000;
 /** What a cut request gets, after the drain limit, to be counted (the first count starts a worker) and told so in. */
 const TELL_MS = 3_000;
 /** And to be settled in. */
@@ -53,11 +56,6 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
   const { database, ledger, servedAt: ledgerAddress } = books;
   const limits = await keepLimits(config.limiter, { database, log, metrics: metrics.limiter });
   const parts = createParts(config, { books, limits, log, metrics: metrics.upstream });
-  let { drainMs } = config;
-  const apply = (next: LiveConfig) => {
-    parts.offer(next);
-    drainMs = next.drainMs;
-  };
   const closeParts = async () => {
     await parts.close();
     await limits.close();
@@ -66,10 +64,11 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
   try {
     const served = listen(config, parts, { metrics, log });
     const stop = async () => {
+      const { drainMs } = parts.live();
       await Promise.all([served.stop(drainMs), waitAtMost(drainMs, books.stopServing())]);
       await closeParts();
     };
-    return { ...served, ledgerAddress, database, ledger, apply, stop };
+    return { ...served, ledgerAddress, database, ledger, apply: parts.offer, stop };
   } catch (error) {
     await closeParts();
     throw error;
@@ -93,30 +92,38 @@ function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metri
   }
 }
 
-function serveRequests({ host, port, bodyBytesInFlightMax }: Config, parts: Parts) {
+function serveRequests(config: Config, parts: Parts) {
   const running = createRunningRequests();
-  const bodyBudget = createBodyBudget(bodyBytesInFlightMax);
+  const incomingBodies = createIncomingBodies();
+  const bodyBudget = createBodyBudget({
+    bytesMax: config.bodyBytesInFlightMax,
+    accountBytesMax: config.accountBodyBytesMax,
+  });
   let isDraining = false;
   const { gateway, database } = parts;
   const { ledger, limiter, holdHealth } = gateway();
   const isUp = createReadiness([database.ping, ledger.ping, limiter.ping, holdHealth.check]);
   const isReady = async () => !isDraining && isUp();
-  const server = serveHttp({ gateway, bodyBudget, running, isReady }, { host, port });
+  const corsOrigins = () => parts.live().corsOrigins;
+  const http = { gateway, bodyBudget, incomingBodies, running, corsOrigins, isReady };
+  const server = serveHttp(http, config);
   const stop = async (drainMs: number) => {
     isDraining = true;
-    const ended = Promise.all([server.stop(), running.idle()]);
+    incomingBodies.close(Math.min(BODY_GRACE_MS, drainMs));
+    const ended = Promise.all([server.drain(), running.idle()]);
     await waitAtMost(drainMs, ended);
     parts.cut();
     await waitAtMost(TELL_MS, ended);
-    await server.stop(true);
+    await server.close();
     await waitAtMost(CUT_MS, running.idle());
   };
-  return { url: server.url.origin, stop };
+  return { url: server.url, stop };
 }
 
 interface Parts {
   /** As the latest configuration has it. */
   gateway(): Gateway;
+  live(): LiveConfig;
   offer(config: LiveConfig): void;
   readonly database: Database;
   /** Ends running requests as they stand: they are settled and told so. */
@@ -157,7 +164,9 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     metrics,
     shutdown: shutdown.signal,
   };
+  let live: LiveConfig = config;
   const offer = (next: LiveConfig) => {
+    live = next;
     gateway = { ...gateway, ...createOffer(next, upstreams) };
   };
   const close = async () => {
@@ -166,7 +175,8 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     tokens.close();
     await journal.close();
   };
-  return { gateway: () => gateway, offer, database, cut: () => shutdown.abort(), close };
+  const cut = () => shutdown.abort();
+  return { gateway: () => gateway, live: () => live, offer, database, cut, close };
 }
 
 function createOffer({ models, upstreams, keyLimits, accountLimits }: LiveConfig, kept: Upstreams): Offer {

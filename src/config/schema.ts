@@ -18,6 +18,12 @@ function Mapping<T extends TProperties>(properties: T): TObject<T> {
   return Type.Object(properties, { additionalProperties: false, description: "a mapping" });
 }
 
+/** As browsers print it in the `origin` header: no path, no upper case, no default port. */
+const Origin = Type.String({
+  pattern: "^[a-z][a-z0-9+.-]*://[^\\s/?#@A-Z]+$",
+  description: "an origin such as https://app.example.com, without a path",
+});
+
 const Price = Mapping({
   input: Usd,
   output: Usd,
@@ -96,6 +102,15 @@ export const ConfigFileSchema = Mapping({
       requests_per_minute: Type.Optional(Bound),
       tokens_per_minute: Type.Optional(Bound),
       concurrent_requests: Type.Optional(Bound),
+      body_bytes_in_flight: Type.Optional(Count(1, Number.MAX_SAFE_INTEGER)),
+    }),
+  ),
+  http: Type.Optional(
+    Mapping({
+      cors_origins: Type.Optional(
+        Type.Union([Type.Literal("*"), Type.Array(Origin)], { description: '"*" or a list of origins' }),
+      ),
+      idle_s: Type.Optional(Count(4, 255)),
     }),
   ),
   limiter: Type.Optional(

@@ -1,5 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Authenticate } from "../keys/key.ts";
+import type { Authenticate, Caller } from "../keys/key.ts";
 import type { Journal } from "../ledger/journal/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
@@ -59,8 +59,11 @@ export interface Call {
   readonly startedAt: number;
   /** The same in Unix seconds. */
   readonly createdAtS: number;
-  /** Reads the body once. Throws `not_json`, `body_too_large`, `body_too_slow` or `too_many_body_bytes`. */
-  readBody(): Promise<string>;
+  /**
+   * Reads the body once, within what its caller may send. Throws `not_json`, `encoded_body`, `body_too_large`,
+   * `body_too_slow`, `too_concurrent`, `too_many_body_bytes` or `shutting_down`.
+   */
+  readBody(caller: Caller): Promise<string>;
   /** What the log will say of this request; filled in as it becomes known. */
   readonly record: RequestRecord;
 }

@@ -14,7 +14,7 @@ import { settle } from "./settle.ts";
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const caller = await gateway.authenticate(call.secret);
   recordCaller(call.record, caller);
-  const request = call.wire.parseRequest(await call.readBody());
+  const request = call.wire.parseRequest(await call.readBody(caller));
   if (request.stream) reply.expectStream(request.model);
   const quote = quoteCall(gateway, { call, caller, request });
   const admitted = await admit(gateway, { call, caller, quote }, reply);

@@ -26,8 +26,6 @@ const WHOLE_HEADERS = { "content-type": "application/json" };
 export interface ReplyOptions {
   readonly requestId: string;
   readonly wire: WireProtocol;
-  /** The envelope of an error that comes before the stream is open. */
-  readonly errorWire: WireProtocol;
   /** The client's own. */
   readonly clientHeaders: Headers;
   /** Aborted by the server when the client is gone. */
@@ -36,14 +34,7 @@ export interface ReplyOptions {
   onEnd(): void;
 }
 
-export function createReply({
-  requestId,
-  wire,
-  errorWire,
-  clientHeaders,
-  signal,
-  onEnd,
-}: ReplyOptions): HttpReply {
+export function createReply({ requestId, wire, clientHeaders, signal, onEnd }: ReplyOptions): HttpReply {
   const { promise: response, resolve } = Promise.withResolvers<Response>();
   const headers: Record<string, string> = {};
   let stream: EventStream | undefined;
@@ -95,7 +86,7 @@ export function createReply({
       }
       stream?.abandon();
       const betas = clientHeaders.get("anthropic-beta") ?? undefined;
-      respond(errorResponse(error, errorWire, { requestId, headers, betas }));
+      respond(errorResponse(error, wire, { requestId, headers, betas }));
       return error;
     },
   };

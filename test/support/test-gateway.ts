@@ -146,6 +146,8 @@ function configOf(
     accountLimits: accountLimits ?? {},
     limiter: { redis: undefined, onFailure: "local", replicas: 1 },
     bodyBytesInFlightMax: 512 * 1024 * 1024,
+    accountBodyBytesMax: undefined,
+    idleS: undefined,
     holdTtlMs: 60_000,
     drainMs: 2_000,
     ...config,
