@@ -1,5 +1,6 @@
 import type { Gateway } from "../gateway/gateway.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import type { ConnectionIdle } from "./connection-idle.ts";
 import type { CorsOrigins } from "./cors.ts";
 import type { IncomingBodies } from "./incoming-bodies.ts";
 import type { RunningRequests } from "./running-requests.ts";
@@ -15,9 +16,5 @@ export interface HttpParts {
   corsOrigins(): CorsOrigins | undefined;
   /** False while draining, and while something that requests need does not answer. */
   isReady(): Promise<boolean>;
-  /**
-   * Lets Bun close the connection of a request after so many seconds, at most 255, in which nothing comes or goes;
-   * by default after those of every connection. 0 keeps it open.
-   */
-  closeWhenIdle(request: Request, seconds?: number): void;
+  readonly connectionIdle: ConnectionIdle;
 }

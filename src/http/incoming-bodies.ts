@@ -26,7 +26,7 @@ interface Incoming {
 }
 
 /** A body that trickles in is cut after this long in all. */
-export const BODY_MS_MAX = 120_000;
+const BODY_MS_MAX = 120_000;
 
 export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
   const incoming = new Set<Incoming>();
@@ -40,7 +40,10 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
     // In the order in which they began: the first that is in time ends the search.
     for (const body of incoming) {
       const leftMs = body.startedAtMs + msMax - performance.now();
-      if (leftMs > 0) return watch(leftMs);
+      if (leftMs > 0) {
+        watch(leftMs);
+        return;
+      }
       body.fail("body_too_slow");
     }
   }

@@ -17,9 +17,6 @@ import { newRequestId } from "./request-id.ts";
 import type { RunningRequests } from "./running-requests.ts";
 import { readSecret } from "./secret.ts";
 
-/** For a client that still reads the end of its answer: the most Bun allows. */
-const IDLE_AFTER_ANSWER_S = 255;
-
 /** A route whose body is about a model. */
 interface ModelRoute {
   readonly path: string;
@@ -63,12 +60,13 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     record: readClientRetry(request.headers),
   };
   const { signal } = request;
+  const { connectionIdle } = parts;
   const reply = createReply({
     requestId: call.id,
     wire,
     clientHeaders: request.headers,
     signal,
-    onEnd: () => parts.closeWhenIdle(request, body.isRead ? IDLE_AFTER_ANSWER_S : undefined),
+    onEnd: () => (body.isRead ? connectionIdle.whileReading(request) : connectionIdle.whileWaiting(request)),
   });
   const discardRest = () => discardBody(request);
   void run(gateway, parts.running, { route, call, reply, discardRest }).finally(body.release);

@@ -1,12 +1,10 @@
 import { GatewayError } from "../errors.ts";
 import { BODY_BYTES_MAX } from "./body-size.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { BODY_MS_MAX, type BodySender } from "./incoming-bodies.ts";
+import type { BodySender } from "./incoming-bodies.ts";
 
 /** Up to here a body is read in one piece, which is cheaper, and its bytes count once they are all there. */
 const WHOLE_BYTES_MAX = 64 * 1024;
-/** Bun would end the connection of a body that takes longer than others may be idle, though bytes come. */
-const RECEIVE_S = BODY_MS_MAX / 1000 + 30;
 
 /** A request body of at most 30 MiB, read at most once, whose bytes count against the budget until `release`. */
 export interface BodyReader {
@@ -20,11 +18,11 @@ export interface BodyReader {
   release(): void;
 }
 
-export type BodyParts = Pick<HttpParts, "bodyBudget" | "incomingBodies" | "closeWhenIdle">;
+export type BodyParts = Pick<HttpParts, "bodyBudget" | "incomingBodies" | "connectionIdle">;
 
 export function createBodyReader(
   request: Request,
-  { bodyBudget, incomingBodies, closeWhenIdle }: BodyParts,
+  { bodyBudget, incomingBodies, connectionIdle }: BodyParts,
 ): BodyReader {
   let accountId = "";
   let taken = 0;
@@ -43,7 +41,7 @@ export function createBodyReader(
       return bytes;
     }
     const body = request.body?.getReader();
-    closeWhenIdle(request, RECEIVE_S);
+    connectionIdle.whileReceiving(request);
     // Else what still comes of it would count for ever.
     const cut = () => void body?.cancel().catch(() => undefined);
     return incomingBodies.receive(sender, () => readChunks(body, take), cut);
@@ -57,7 +55,7 @@ export function createBodyReader(
       if (isEncoded(request.headers)) throw new GatewayError("encoded_body");
       const bytes = await receive(sender);
       isRead = true;
-      closeWhenIdle(request, 0);
+      connectionIdle.whileAnswering(request);
       return decode(bytes);
     },
     release() {

@@ -3,6 +3,7 @@ import { GatewayError } from "../errors.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { openaiChat } from "../wire/openai-chat/protocol.ts";
 import { createApp, refuseKnown, refuseUnmatched } from "./app.ts";
+import { createConnectionIdle } from "./connection-idle.ts";
 import { answerBrowser } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";
@@ -36,10 +37,11 @@ export interface ListenOptions {
 
 /** Listens. Fails when the port is taken: two gateways on one port would share its requests unseen. */
 export function listen(
-  parts: Omit<HttpParts, "closeWhenIdle">,
+  parts: Omit<HttpParts, "connectionIdle">,
   { host, port, idleS = IDLE_S }: ListenOptions,
 ): HttpServer {
-  const app = createApp({ ...parts, closeWhenIdle: (request, s = idleS) => server.timeout(request, s) });
+  const connectionIdle = createConnectionIdle((request, seconds) => server.timeout(request, seconds), idleS);
+  const app = createApp({ ...parts, connectionIdle });
   const forBrowsers = (handle: Handle) => (request: Request) => {
     const origins = parts.corsOrigins();
     return origins ? answerBrowser(request, origins, handle) : handle(request);

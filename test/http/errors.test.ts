@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq } from "drizzle-orm";
 import { ERRORS } from "../../src/errors.ts";
 import { revokeKey } from "../../src/keys/revoke.ts";
-import { post, SURFACES } from "../support/client.ts";
+import { CHAT, MESSAGES, post, RESPONSES, SURFACES } from "../support/client.ts";
 import type { ErrorCase } from "../support/error-case.ts";
 import { expectError } from "../support/expect-error.ts";
 import { says } from "../support/says.ts";
@@ -122,6 +122,53 @@ const KEY_CASES: readonly ErrorCase[] = [
     "rate_limited",
   ],
 ];
+
+describe.each([CHAT, MESSAGES, RESPONSES])("the envelope of an error, on $path", (surface) => {
+  const headers = { "anthropic-version": "2023-06-01" };
+
+  test("is that of the path, also for a client that sends anthropic-version", async () => {
+    await expectError(await post(gateway, surface, { headers, model: "nobody" }), surface, "unknown_model");
+    await expectError(await post(gateway, surface, { headers, secret: "sk-tg-x" }), surface, "unknown_key");
+    const below = await fetch(`${gateway.url}${surface.path}/x`, { method: "PUT", headers });
+    await expectError(below, surface, "unknown_route");
+  });
+});
+
+describe.each(["/v1/models", "/v1/key", "/v1/receipts/x", "/v1/nothing"])(
+  "the envelope of an error, on %s",
+  (path) => {
+    test("is the messages one for a client that sends anthropic-version, else that of chat", async () => {
+      const cause = path === "/v1/nothing" ? "unknown_route" : "unknown_key";
+      await expectError(await fetch(`${gateway.url}${path}`), CHAT, cause);
+      const headers = { "anthropic-version": "2023-06-01" };
+      await expectError(await fetch(`${gateway.url}${path}`, { headers }), MESSAGES, cause);
+    });
+  },
+);
+
+describe("a body with a content-encoding", () => {
+  test.each(["gzip", "zstd", "br", "deflate", "identity, gzip", "x-none"])(
+    "of %s is refused",
+    async (encoding) => {
+      for (const surface of [CHAT, MESSAGES, RESPONSES]) {
+        const raw = Bun.gzipSync(JSON.stringify(surface.body()));
+        const headers = { "content-encoding": encoding };
+        await expectError(await post(gateway, surface, { raw, headers }), surface, "encoded_body");
+        await expectError(
+          await post(gateway, surface, { raw, headers, secret: "sk-tg-x" }),
+          surface,
+          "unknown_key",
+        );
+      }
+      expect(gateway.upstream.seen).toBeEmpty();
+    },
+  );
+
+  test.each(["identity", "Identity", ""])("of %p passes", async (encoding) => {
+    const headers = { "content-encoding": encoding };
+    expect((await post(gateway, CHAT, { headers })).status).toBe(200);
+  });
+});
 
 describe.each(SURFACES)("$path", (surface) => {
   test.each([...BODY_CASES, ...KEY_CASES])(

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import type { Server } from "bun";
 import { GatewayError } from "../../src/errors.ts";
 import { type BodyBudget, createBodyBudget } from "../../src/http/body-budget.ts";
+import { createConnectionIdle } from "../../src/http/connection-idle.ts";
 import { createIncomingBodies } from "../../src/http/incoming-bodies.ts";
 import { createBodyReader } from "../../src/http/read-body.ts";
 import { sendRaw } from "../support/raw-client.ts";
@@ -26,7 +27,7 @@ function serveBodies(msMax: number): Server<undefined> {
   const parts = {
     bodyBudget: budget,
     incomingBodies: createIncomingBodies(msMax),
-    closeWhenIdle: (request: Request, seconds = 10) => server.timeout(request, seconds),
+    connectionIdle: createConnectionIdle((request, seconds) => server.timeout(request, seconds), 10),
   };
   const bounds = { keyBodiesMax: KEY_BODIES_MAX, accountBodiesMax: ACCOUNT_BODIES_MAX };
   const server = Bun.serve({
