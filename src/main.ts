@@ -30,8 +30,8 @@ import { createUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 const BODY_GRACE_MS = 2_000;
 /** What a cut request gets, after the drain limit, to be counted (the first count starts a worker) and told so in. */
 const TELL_MS = 3_000;
-/** And to be settled in. */
-const CUT_MS = 5_000;
+/** And to be settled in. With the default drain limit and the journal's last replay that makes less than 30 s. */
+const CUT_MS = 4_000;
 
 /** A gateway that listens. */
 export interface Tollgate {

@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { CHAT } from "../support/client.ts";
+import { requireNode, requirePip } from "../support/other-runtimes.ts";
+import { type RawAnswer, sendRaw } from "../support/raw-client.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+const MIB = 1024 * 1024;
+/** Far more than the sockets between client and gateway hold. */
+const LARGE = 40 * MIB;
+const BODY = Buffer.alloc(LARGE, "x");
+
+let gateway: TestGateway;
+let file: string;
+beforeAll(async () => {
+  gateway = await startTestGateway();
+  file = join(tempFolder(), "large");
+  await Bun.write(file, BODY);
+});
+afterAll(() => gateway.stop());
+
+/** Each sends the file of its fourth argument and reads the answer afterwards. */
+const NODE = `
+  const [url, path, headers, file] = process.argv.slice(1);
+  const body = require("fs").readFileSync(file);
+  const options = { method: "POST", headers: { ...JSON.parse(headers), "content-length": body.length } };
+  const request = require("http").request(url + path, options, async (response) => {
+    let text = "";
+    for await (const chunk of response) text += chunk;
+    console.log(response.statusCode, text);
+  });
+  request.end(body);
+`;
+const PYTHON = `
+import http.client, json, sys
+url, path, headers, file = sys.argv[1:]
+connection = http.client.HTTPConnection(url.removeprefix("http://"), timeout=30)
+connection.request("POST", path, body=open(file, "rb").read(), headers=json.loads(headers))
+response = connection.getresponse()
+print(response.status, response.read().decode())
+`;
+
+interface Refusal {
+  readonly name: string;
+  readonly path: string;
+  readonly headers: () => Readonly<Record<string, string>>;
+  readonly status: number;
+  readonly code: string;
+}
+
+const REFUSALS: readonly Refusal[] = [
+  {
+    name: "no key",
+    path: CHAT.path,
+    headers: () => ({}),
+    status: 401,
+    code: "invalid_api_key",
+  },
+  {
+    name: "too large a body",
+    path: CHAT.path,
+    headers: () => ({ "x-api-key": gateway.secret }),
+    status: 413,
+    code: "request_too_large",
+  },
+  {
+    name: "a content-encoding",
+    path: CHAT.path,
+    headers: () => ({ "x-api-key": gateway.secret, "content-encoding": "gzip" }),
+    status: 400,
+    code: "invalid_request",
+  },
+  { name: "no route", path: "/nothing", headers: () => ({}), status: 404, code: "model_not_found" },
+  { name: "no such method", path: "/v1/models", headers: () => ({}), status: 404, code: "model_not_found" },
+  {
+    name: "a route that is not built",
+    path: "/v1/files",
+    headers: () => ({}),
+    status: 501,
+    code: "not_implemented",
+  },
+];
+
+/** Sends the large body on a raw connection and reads afterwards, as clients do that cannot do both at once. */
+function upload({ path, headers }: Refusal, framing: string): Promise<RawAnswer> {
+  const lines = Object.entries(headers()).map(([name, value]) => `${name}: ${value}\r\n`);
+  const isChunked = framing.includes("chunked");
+  return sendRaw(
+    gateway.url,
+    (function* () {
+      yield `POST ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${lines.join("")}${framing}\r\n\r\n`;
+      for (let at = 0; at < LARGE; at += MIB) {
+        const piece = BODY.subarray(at, at + MIB);
+        if (!isChunked) yield piece;
+        else
+          yield Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, Buffer.from("\r\n")]);
+      }
+      if (isChunked) yield "0\r\n\r\n";
+    })(),
+  );
+}
+
+describe.each(REFUSALS)(
+  "a refusal for $name reaches a client that closes after it and sends 40 MiB",
+  (refusal) => {
+    test.each([`content-length: ${LARGE}`, "transfer-encoding: chunked"])("with %s", async (framing) => {
+      const answer = await upload(refusal, framing);
+      expect(answer.fault).toBeUndefined();
+      expect(answer.status).toBe(refusal.status);
+      expect(answer.body).toContain(refusal.code);
+    });
+
+    test.each([
+      [],
+      ["-H", "expect: 100-continue"],
+      ["-H", "expect:"],
+      ["-H", "transfer-encoding: chunked"],
+      ["--http1.0"],
+    ])("by curl %p %p", async (...more) => {
+      const headers = Object.entries(refusal.headers()).flatMap(([name, value]) => [
+        "-H",
+        `${name}: ${value}`,
+      ]);
+      const command = [
+        "curl",
+        "-sS",
+        "-w",
+        "%{http_code}",
+        "-H",
+        "connection: close",
+        "-T",
+        file,
+        "-X",
+        "POST",
+      ];
+      const args = [...headers, ...more.filter((arg) => arg !== undefined), `${gateway.url}${refusal.path}`];
+      const curl = Bun.spawn([...command, ...args], { stdout: "pipe", stderr: "pipe" });
+      const [out, faults] = await Promise.all([textOf(curl.stdout), textOf(curl.stderr)]);
+      expect(faults).toBe("");
+      expect(out).toContain(refusal.code);
+      expect(out).toEndWith(String(refusal.status));
+    });
+
+    test.each(["node", "python"] as const)("by %s", async (runtime) => {
+      const [command, script] = runtime === "node" ? [await requireNode(), NODE] : ["python3", PYTHON];
+      if (runtime === "python") await requirePip();
+      const headers = JSON.stringify({ ...refusal.headers(), connection: "close" });
+      const flag = runtime === "node" ? "-e" : "-c";
+      const client = Bun.spawn([command, flag, script, gateway.url, refusal.path, headers, file], {
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [out, faults] = await Promise.all([textOf(client.stdout), textOf(client.stderr)]);
+      expect(faults).toBe("");
+      expect(out).toStartWith(String(refusal.status));
+      expect(out).toContain(refusal.code);
+    });
+  },
+);
+
+describe("a client that waits for its refusal before it sends", () => {
+  test.each(["content-length: 3000000", "content-length: 900000000", "transfer-encoding: chunked"])(
+    "gets it, with %s",
+    async (framing) => {
+      const head = `POST /nothing HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${framing}\r\n\r\n`;
+      expect((await sendRaw(gateway.url, [head])).status).toBe(404);
+    },
+  );
+});
+
+function textOf(stream: ReadableStream<Uint8Array>): Promise<string> {
+  return new Response(stream).text();
+}
