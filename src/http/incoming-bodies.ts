@@ -49,7 +49,8 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
   }
   /** One timer for all bodies: most are there long before it ends, so that one for each would be set in vain. */
   function watch(ms: number): void {
-    timer ??= setTimeout(failLate, Math.ceil(ms));
+    if (timer) return;
+    timer = setTimeout(failLate, Math.ceil(ms));
     timer.unref();
   }
   function failAll(): void {

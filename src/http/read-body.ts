@@ -40,11 +40,15 @@ export function createBodyReader(
       take(bytes.byteLength);
       return bytes;
     }
-    const body = request.body?.getReader();
-    connectionIdle.whileReceiving(request);
+    let body: ChunkReader | undefined;
+    const start = () => {
+      connectionIdle.whileReceiving(request);
+      body = request.body?.getReader();
+      return readChunks(body, take);
+    };
     // Else what still comes of it would count for ever.
     const cut = () => void body?.cancel().catch(() => undefined);
-    return incomingBodies.receive(sender, () => readChunks(body, take), cut);
+    return incomingBodies.receive(sender, start, cut);
   };
   return {
     get isRead() {
@@ -65,11 +69,10 @@ export function createBodyReader(
   };
 }
 
+type ChunkReader = ReadableStreamDefaultReader<Uint8Array>;
+
 /** Counts while it reads. What is left of a body that is too large is for others to discard. */
-async function readChunks(
-  body: ReadableStreamDefaultReader<Uint8Array> | undefined,
-  take: (bytes: number) => void,
-): Promise<Uint8Array> {
+async function readChunks(body: ChunkReader | undefined, take: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   try {
     for (;;) {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { CHAT } from "../support/client.ts";
 import { requireNode, requirePip } from "../support/other-runtimes.ts";
@@ -13,12 +14,28 @@ const BODY = Buffer.alloc(LARGE, "x");
 
 let gateway: TestGateway;
 let file: string;
+/** A key that may send one body at a time, and is sending one that never comes. */
+let busy: string;
+let silent: Socket;
 beforeAll(async () => {
   gateway = await startTestGateway();
+  busy = (await gateway.newKey({ limits: { concurrentRequests: 1 } })).secret;
+  silent = openSilent(busy);
   file = join(tempFolder(), "large");
   await Bun.write(file, BODY);
 });
-afterAll(() => gateway.stop());
+afterAll(async () => {
+  silent.destroy();
+  await gateway.stop();
+});
+
+function openSilent(secret: string): Socket {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const head = `POST ${CHAT.path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${secret}\r\n`;
+  socket.write(`${head}content-length: 9\r\n\r\n`);
+  return socket;
+}
 
 /** Each sends the file of its fourth argument and reads the answer afterwards. */
 const NODE = `
@@ -70,6 +87,13 @@ const REFUSALS: readonly Refusal[] = [
     headers: () => ({ "x-api-key": gateway.secret, "content-encoding": "gzip" }),
     status: 400,
     code: "invalid_request",
+  },
+  {
+    name: "too many bodies on their way",
+    path: CHAT.path,
+    headers: () => ({ "x-api-key": busy }),
+    status: 429,
+    code: "concurrency_exceeded",
   },
   { name: "no route", path: "/nothing", headers: () => ({}), status: 404, code: "model_not_found" },
   { name: "no such method", path: "/v1/models", headers: () => ({}), status: 404, code: "model_not_found" },
