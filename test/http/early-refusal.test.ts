@@ -179,6 +179,20 @@ describe.each(REFUSALS)("a refusal for $name reaches a client that closes after 
   });
 });
 
+describe("a refusal after the whole body was read reaches a client that closes after it", () => {
+  test.each([100, 100_000])("with a body of %p bytes", async (bytes) => {
+    const { secret } = await gateway.newPayer("0");
+    const body = JSON.stringify(CHAT.body({ padding: "x".repeat(bytes) }));
+    const head = `POST ${CHAT.path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx-api-key: ${secret}\r\n`;
+    for (const framing of [
+      `content-length: ${body.length}\r\n\r\n${body}`,
+      `transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    ]) {
+      expect((await sendRaw(gateway.url, [head + framing])).status).toBe(402);
+    }
+  });
+});
+
 describe("a client that waits for its refusal before it sends", () => {
   test.each(["content-length: 3000000", "content-length: 900000000", "transfer-encoding: chunked"])(
     "gets it, with %s",

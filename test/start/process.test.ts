@@ -144,6 +144,7 @@ describe("SIGTERM while a body is on its way", () => {
     async () => {
       const { gateway, received } = await serveAndSend([
         unfinished("/v1/chat/completions", "content-length: 3000"),
+        unfinished("/v1/chat/completions", "connection: close\r\ncontent-length: 3000"),
         unfinished("/v1/chat/completions", "content-length: 3000000"),
         `${unfinished("/v1/chat/completions", "transfer-encoding: chunked")}5\r\n{"mod\r\n`,
       ]);
