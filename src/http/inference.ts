@@ -68,12 +68,15 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     signal,
     onEnd: () => (body.isRead ? connectionIdle.whileReading(request) : connectionIdle.whileWaiting(request)),
   });
-  const discardRest = () => discardBody(request);
+  const discardRest = () => {
+    body.release();
+    return discardBody(request);
+  };
   void run(gateway, parts.running, { route, call, reply, discardRest }).finally(body.release);
   return reply.response;
 }
 
-/** A key may have as many bodies on their way as requests running, and at least one to be refused by its limits. */
+/** A key may send as many bodies at once as it may run requests, and at least one: its other limits refuse that. */
 function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodySender {
   const ofKey = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
   return {
@@ -88,7 +91,7 @@ interface Run {
   readonly route: ModelRoute;
   readonly call: Call;
   readonly reply: HttpReply;
-  /** Reads what is left of the body, where a refusal would be lost otherwise. */
+  /** Gives the bytes of the body back, and reads away what is left of it where a refusal would be lost otherwise. */
   discardRest(): Promise<void>;
 }
 
