@@ -24,6 +24,10 @@ export interface Config extends LedgerProcessConfig, LiveConfig {
   readonly isDemoOnly: boolean;
   readonly limiter: LimiterConfig;
   readonly bodyBytesInFlightMax: number;
+  /** What the bodies of one account may take of that; by default a quarter. */
+  readonly accountBodyBytesMax: number | undefined;
+  /** Seconds after which an idle connection is closed; by default 75. */
+  readonly idleS: number | undefined;
   readonly holdTtlMs: number;
 }
 
@@ -35,6 +39,8 @@ export interface LiveConfig {
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
   readonly clientDisconnect: "charge_input" | "free";
+  /** The web origins whose pages may read answers; none when it is missing. */
+  readonly corsOrigins?: readonly string[] | "*" | undefined;
   /** How long running requests may go on after SIGTERM. */
   readonly drainMs: number;
 }

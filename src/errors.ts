@@ -16,12 +16,19 @@ export interface ErrorRow {
   readonly message: string;
 }
 
+const NOTHING_STORED =
+  "Nothing is stored here: send earlier messages or items themselves, on responses with store: false.";
+
 /**
  * Every cause of failure and how each wire says it. The only such table: no status, type or message
  * of an error is written anywhere else.
  */
 export const ERRORS = {
   not_json: invalid(400, "The request body is not valid JSON in UTF-8."),
+  encoded_body: invalid(
+    400,
+    "The request body has a content-encoding, which is not supported: send it uncompressed.",
+  ),
   body_too_slow: invalid(400, "The request body did not arrive in time."),
   too_many_tokens: invalid(
     400,
@@ -32,12 +39,15 @@ export const ERRORS = {
   wrong_shape: invalid(422, "The request body failed validation."),
   unpriced_field: invalid(422, "The request asks for an option that has no price here."),
   untranslatable: invalid(422, "The request has a part that no upstream of this model understands."),
-  nothing_stored: invalid(
-    422,
-    "Responses are not stored here: send earlier items themselves, with store: false.",
-  ),
+  nothing_stored: invalid(422, NOTHING_STORED),
+  thread_not_stored: invalid(422, NOTHING_STORED),
 
   unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
+  key_revoked: unauthenticated("invalid_api_key", "The API key was revoked while the request ran."),
+  key_revoked_charged: unauthenticated(
+    "invalid_api_key",
+    "The API key was revoked before the answer was complete. The processed tokens were billed.",
+  ),
   no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),
   wrong_password: unauthenticated("invalid_credentials", "The e-mail or password is wrong."),
 
@@ -50,9 +60,20 @@ export const ERRORS = {
     "The wallet covers this request only once running requests finish: their money is on hold.",
   ),
   spending_limit: unpaid("spending_limit_exceeded", "The spending limit of this key is used up."),
+  spending_limit_short: unpaid(
+    "spending_limit_exceeded",
+    "What is left of this key's spending limit is less than this request may cost.",
+  ),
+  spending_limit_on_hold: unpaid(
+    "spending_limit_exceeded",
+    "The spending limit of this key covers this request only once running requests finish.",
+  ),
 
   model_not_allowed: forbidden("This key may not use this model."),
   account_suspended: forbidden("This account is suspended."),
+  account_suspended_charged: forbidden(
+    "This account was suspended before the answer was complete. The processed tokens were billed.",
+  ),
   not_permitted: forbidden("This action is not permitted."),
 
   unknown_model: notFound("The model does not exist."),

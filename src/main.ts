@@ -2,16 +2,21 @@ import { createCatalog } from "./catalog/catalog.ts";
 import type { Config, LiveConfig } from "./config.ts";
 import type { Database } from "./db/database.ts";
 import { waitAtMost } from "./domain/within.ts";
+import { createCallerWatch } from "./gateway/caller-watch.ts";
 import type { Gateway, Offer } from "./gateway/gateway.ts";
 import { createHeartbeats } from "./gateway/heartbeats.ts";
+import { createHoldHealth } from "./gateway/hold-health.ts";
 import { createRefusalMemory } from "./gateway/refusal-memory.ts";
 import { createBodyBudget } from "./http/body-budget.ts";
+import { createIncomingBodies } from "./http/incoming-bodies.ts";
 import { createReadiness } from "./http/readiness.ts";
+import { newRequestId } from "./http/request-id.ts";
 import { createRunningRequests } from "./http/running-requests.ts";
 import { listen as serveHttp } from "./http/serve.ts";
 import { type KeptBooks, keepBooks } from "./keep-books.ts";
 import { type KeptLimits, keepLimits } from "./keep-limits.ts";
 import { createAuthenticate } from "./keys/authenticate.ts";
+import { findEndedKeys } from "./keys/find-ended.ts";
 import { openJournal } from "./ledger/journal.ts";
 import type { Ledger } from "./ledger/ledger.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -23,10 +28,12 @@ import { createUpstreams, type Upstreams } from "./upstream/upstreams.ts";
 
 /** The counting worker loads for a tenth of a second, which shall not be the first of the first requests. */
 const WARM_UP_MS = 200;
+/** How long a body that is on its way when the drain begins may still take. */
+const BODY_GRACE_MS = 2_000;
 /** What a cut request gets, after the drain limit, to be counted (at most 2 s) and told so in. */
 const TELL_MS = 3_000;
-/** And to be settled in. */
-const CUT_MS = 5_000;
+/** And to be settled in. With the default drain limit and the journal's last replay that makes less than 30 s. */
+const CUT_MS = 4_000;
 
 /** A gateway that listens. */
 export interface Tollgate {
@@ -51,11 +58,6 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
   const { database, ledger, servedAt: ledgerAddress } = books;
   const limits = await keepLimits(config.limiter, { database, log, metrics: metrics.limiter });
   const parts = createParts(config, { books, limits, log, metrics: metrics.upstream });
-  let { drainMs } = config;
-  const apply = (next: LiveConfig) => {
-    parts.offer(next);
-    drainMs = next.drainMs;
-  };
   const closeParts = async () => {
     await parts.close();
     await limits.close();
@@ -65,10 +67,11 @@ export async function startTollgate(config: Config, log: Log): Promise<Tollgate>
     const served = listen(config, parts, { metrics, log });
     parts.listening();
     const stop = async () => {
+      const { drainMs } = parts.live();
       await Promise.all([served.stop(drainMs), waitAtMost(drainMs, books.stopServing())]);
       await closeParts();
     };
-    return { ...served, ledgerAddress, database, ledger, apply, stop };
+    return { ...served, ledgerAddress, database, ledger, apply: parts.offer, stop };
   } catch (error) {
     await closeParts();
     throw error;
@@ -92,30 +95,38 @@ function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metri
   }
 }
 
-function serveRequests({ host, port, bodyBytesInFlightMax }: Config, parts: Parts) {
+function serveRequests(config: Config, parts: Parts) {
   const running = createRunningRequests();
-  const bodyBudget = createBodyBudget(bodyBytesInFlightMax);
+  const incomingBodies = createIncomingBodies();
+  const bodyBudget = createBodyBudget({
+    bytesMax: config.bodyBytesInFlightMax,
+    accountBytesMax: config.accountBodyBytesMax,
+  });
   let isDraining = false;
   const { gateway, database } = parts;
-  const { ledger, limiter } = gateway();
-  const isUp = createReadiness([database.ping, ledger.ping, limiter.ping]);
+  const { ledger, limiter, holdHealth } = gateway();
+  const isUp = createReadiness([database.ping, ledger.ping, limiter.ping, holdHealth.check]);
   const isReady = async () => !isDraining && isUp();
-  const server = serveHttp({ gateway, bodyBudget, running, isReady }, { host, port });
+  const corsOrigins = () => parts.live().corsOrigins;
+  const http = { gateway, bodyBudget, incomingBodies, running, corsOrigins, isReady };
+  const server = serveHttp(http, config);
   const stop = async (drainMs: number) => {
     isDraining = true;
-    const ended = Promise.all([server.stop(), running.idle()]);
+    incomingBodies.close(Math.min(BODY_GRACE_MS, drainMs));
+    const ended = Promise.all([server.drain(), running.idle()]);
     await waitAtMost(drainMs, ended);
     parts.cut();
     await waitAtMost(TELL_MS, ended);
-    await server.stop(true);
+    await server.close();
     await waitAtMost(CUT_MS, running.idle());
   };
-  return { url: server.url.origin, stop };
+  return { url: server.url, stop };
 }
 
 interface Parts {
   /** As the latest configuration has it. */
   gateway(): Gateway;
+  live(): LiveConfig;
   offer(config: LiveConfig): void;
   readonly database: Database;
   /** Starts what takes its time and is not needed by the first request. */
@@ -136,6 +147,7 @@ interface Kept {
 function createParts(config: Config, { books: { database, ledger }, limits, metrics, log }: Kept): Parts {
   const journal = openJournal({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
+  const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
   const clock = () => performance.now();
   const shutdown = new AbortController();
@@ -148,18 +160,23 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     journal,
     tokens,
     heartbeats,
+    callers,
     refusals: createRefusalMemory(clock),
+    holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
     clock,
     log,
     metrics,
     shutdown: shutdown.signal,
   };
+  let live: LiveConfig = config;
   const offer = (next: LiveConfig) => {
+    live = next;
     gateway = { ...gateway, ...createOffer(next, upstreams) };
   };
   const close = async () => {
     heartbeats.close();
+    callers.close();
     tokens.close();
     await journal.close();
   };
@@ -168,7 +185,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     tokens.hurry();
   };
   const listening = () => void setTimeout(tokens.start, WARM_UP_MS).unref();
-  return { gateway: () => gateway, offer, database, listening, cut, close };
+  return { gateway: () => gateway, live: () => live, offer, database, listening, cut, close };
 }
 
 function createOffer(config: LiveConfig, kept: Upstreams): Offer {

@@ -154,7 +154,13 @@ describe("a change of the file", () => {
 
   test.concurrent("names what is different, and what waits for the next start", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
-    const more = "limits: { requests_per_minute: 7 }\ndrain_s: 3\nbilling: { hold_ttl_s: 9 }";
+    const more = [
+      "limits: { requests_per_minute: 7 }",
+      "account_limits: { body_bytes_in_flight: 40000000 }",
+      "http: { cors_origins: [https://app.example.com], idle_s: 9 }",
+      "drain_s: 3",
+      "billing: { hold_ttl_s: 9 }",
+    ].join("\n");
     writeFileSync(followed.file, yamlOf(["a"], more).replace("api_key: k", "api_key: canary"));
     await untilLogged(followed, "wait for the next start");
     const lines = followed
@@ -166,12 +172,21 @@ describe("a change of the file", () => {
         level: "info",
         models: {},
         upstreams: { changed: ["up"] },
-        settings: ["limits", "drain_s"],
+        settings: ["limits", "http.cors_origins", "drain_s"],
         event: TAKEN_OVER,
       },
-      { level: "warn", settings: ["billing.hold_ttl_s"], event: "settings that wait for the next start" },
+      {
+        level: "warn",
+        settings: ["account_limits.body_bytes_in_flight", "http.idle_s", "billing.hold_ttl_s"],
+        event: "settings that wait for the next start",
+      },
     ]);
-    expect(followed.latest()).toMatchObject({ keyLimits: { requestsPerMinute: 7 }, drainMs: 3_000 });
+    const corsOrigins = ["https://app.example.com"];
+    expect(followed.latest()).toMatchObject({
+      keyLimits: { requestsPerMinute: 7 },
+      corsOrigins,
+      drainMs: 3_000,
+    });
   }, 20_000);
 
   test.concurrent("to a file with problems is refused whole, until it is good again", async () => {

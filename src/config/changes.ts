@@ -25,11 +25,14 @@ const TAKEN_OVER: Readonly<Record<string, Read>> = {
   limits: ({ keyLimits }) => keyLimits,
   account_limits: ({ accountLimits }) => accountLimits,
   "billing.client_disconnect": ({ clientDisconnect }) => clientDisconnect,
+  "http.cors_origins": ({ corsOrigins }) => corsOrigins,
   drain_s: ({ drainMs }) => drainMs,
 };
 
 const WAITING: Readonly<Record<string, Read>> = {
   "limits.body_bytes_in_flight": ({ bodyBytesInFlightMax }) => bodyBytesInFlightMax,
+  "account_limits.body_bytes_in_flight": ({ accountBodyBytesMax }) => accountBodyBytesMax,
+  "http.idle_s": ({ idleS }) => idleS,
   "limiter.on_failure": ({ limiter }) => limiter.onFailure,
   "limiter.replicas": ({ limiter }) => limiter.replicas,
   "ledger.wallets_per_batch": ({ walletsPerBatch }) => walletsPerBatch,
@@ -47,8 +50,9 @@ export function compareConfigs(running: Config, next: Config): ConfigChanges {
 
 /** The next configuration, but for what waits for the next start. */
 export function takeOver(running: Config, next: Config): Config {
-  const { bodyBytesInFlightMax, limiter, walletsPerBatch, holdTtlMs } = running;
-  return Object.freeze({ ...next, bodyBytesInFlightMax, limiter, walletsPerBatch, holdTtlMs });
+  const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, limiter, walletsPerBatch, holdTtlMs } = running;
+  const kept = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, limiter, walletsPerBatch, holdTtlMs };
+  return Object.freeze({ ...next, ...kept });
 }
 
 /** Without when they were written: that is the same for all models of a file. */

@@ -11,6 +11,7 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
   const upstreams = Object.entries(file.upstreams ?? {});
   for (const [name, upstream] of upstreams) checkUpstream(name, upstream ?? {}, problems);
   const known = new Set([DEMO_UPSTREAM, ...upstreams.map(([name]) => name)]);
+  checkOrigins(file.http?.cors_origins ?? [], problems);
   for (const [id, model] of Object.entries(file.models ?? {})) {
     const path = ["models", id];
     checkModelId(path, id, problems);
@@ -38,6 +39,17 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
   }
   const fault = upstream.base_url === undefined ? undefined : findBaseUrlFault(upstream.base_url);
   if (fault) problems.add([...path, "base_url"], ...fault);
+}
+
+/** Origins are compared to the letter with the `origin` header, where no path, upper case or default port stands. */
+function checkOrigins(origins: string | readonly (string | undefined)[], problems: Problems): void {
+  if (typeof origins === "string") return;
+  for (const [index, origin = ""] of origins.entries()) {
+    const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]+$/.test(origin);
+    if (isOrigin && (!origin.startsWith("http") || URL.parse(origin)?.origin === origin)) continue;
+    const expected = "scheme, host and port as a browser sends them, such as https://app.example.com";
+    problems.add(["http", "cors_origins", String(index)], "is no origin", expected);
+  }
 }
 
 function checkModelId(path: Path, id: string, problems: Problems): void {

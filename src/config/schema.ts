@@ -18,6 +18,10 @@ function Mapping<T extends TProperties>(properties: T): TObject<T> {
   return Type.Object(properties, { additionalProperties: false, description: "a mapping" });
 }
 
+const Origins = Type.Union([Type.Literal("*"), Type.Array(Text("an origin"), { maxItems: 1_000 })], {
+  description: '"*" or a list of origins such as https://app.example.com',
+});
+
 const Price = Mapping({
   input: Usd,
   output: Usd,
@@ -114,6 +118,13 @@ export const ConfigFileSchema = Mapping({
       requests_per_minute: Type.Optional(Bound),
       tokens_per_minute: Type.Optional(Bound),
       concurrent_requests: Type.Optional(Bound),
+      body_bytes_in_flight: Type.Optional(Count(1, Number.MAX_SAFE_INTEGER)),
+    }),
+  ),
+  http: Type.Optional(
+    Mapping({
+      cors_origins: Type.Optional(Origins),
+      idle_s: Type.Optional(Count(4, 255)),
     }),
   ),
   limiter: Type.Optional(

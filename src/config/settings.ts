@@ -5,7 +5,7 @@ import type { ConfigFile, UpstreamEntry } from "./schema.ts";
 
 const BODY_BYTES_IN_FLIGHT_MAX = 536_870_912;
 const HOLD_TTL_S = 60;
-const DRAIN_S = 30;
+const DRAIN_S = 20;
 
 /** Reads everything of the checked file but its models, with the defaults of what it leaves out. */
 export function readSettings(file: ConfigFile) {
@@ -16,6 +16,9 @@ export function readSettings(file: ConfigFile) {
     limiter: readLimiter(file),
     bodyBytesInFlightMax: file.limits?.body_bytes_in_flight ?? BODY_BYTES_IN_FLIGHT_MAX,
     clientDisconnect: file.billing?.client_disconnect ?? "charge_input",
+    accountBodyBytesMax: file.account_limits?.body_bytes_in_flight,
+    idleS: file.http?.idle_s,
+    corsOrigins: file.http?.cors_origins,
     holdTtlMs: (file.billing?.hold_ttl_s ?? HOLD_TTL_S) * 1_000,
     ...readLedgerSettings(file),
   };

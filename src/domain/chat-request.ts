@@ -16,6 +16,8 @@ export interface ChatRequest {
   readonly temperature: number | undefined;
   readonly topP: number | undefined;
   readonly topK: number | undefined;
+  /** Where the prompt shall be cached is left to the provider. */
+  readonly cache?: CacheMark | undefined;
   /** The client's name for its own user. */
   readonly endUser: string | undefined;
 }

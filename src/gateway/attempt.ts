@@ -48,10 +48,12 @@ export async function attemptRoute(gateway: Gateway, context: AttemptContext): P
     enders: [reply.signal, gateway.shutdown],
     clock,
   });
+  hold.caller.cut = watch.abort;
   gateway.metrics.running(upstream.name, 1);
   hold.meter.restart(turn.route);
   const { outcome, status } = await ask(gateway, context, watch);
   watch.close();
+  hold.caller.cut = undefined;
   const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
   reportAttempt(gateway, context, { outcome, attempt, timedOut: watch.timedOut });
   return { outcome, attempt };
@@ -126,7 +128,7 @@ function outcomeOf(fault: unknown, { watch, gateway, context, status }: Ended): 
     return failed(TIMEOUT_CAUSES[timedOut], { reason: fault, isFinal });
   }
   return (
-    endedBy(gateway, context.reply, watch.isSent && !isRefusal(status)) ??
+    endedBy(gateway, context, watch.isSent && !isRefusal(status)) ??
     refusalIn(fault, context) ??
     failed("upstream_unavailable", { reason: fault })
   );
@@ -143,7 +145,12 @@ function isRefusal(status: number): boolean {
 }
 
 /** What ends a request from outside, if anything has; `isSent` as in {@link Outcome}. */
-export function endedBy({ shutdown }: Gateway, { signal }: Reply, isSent: boolean): Outcome | undefined {
+export function endedBy(
+  { shutdown }: Gateway,
+  { hold: { caller }, reply: { signal } }: Pick<AttemptContext, "hold" | "reply">,
+  isSent: boolean,
+): Outcome | undefined {
   if (signal.aborted) return { kind: "hung_up", isSent };
+  if (caller.ended) return { kind: "revoked", error: caller.ended, isSent };
   return shutdown.aborted ? failed("shutting_down", { isFinal: true }) : undefined;
 }

@@ -39,6 +39,7 @@ export async function chargeFor(
       return meter.reported() ? (chargeReported(hold) ?? chargeDoubtful(hold, tokens)) : NOTHING;
     case "failed":
       return meter.isShown ? estimate(hold, tokens) : NOTHING;
+    case "revoked":
     case "hung_up": {
       const isCharged = meter.hasOutput || gateway.clientDisconnect !== "free";
       return outcome.isSent && isCharged ? estimate(hold, tokens, true) : NOTHING;

@@ -7,6 +7,8 @@ import type { Bill } from "./settle.ts";
 /** How a failure is said when what came before it was charged. */
 const CHARGED: Partial<Record<Cause, Cause>> = {
   internal: "internal_charged",
+  key_revoked: "key_revoked_charged",
+  account_suspended: "account_suspended_charged",
   shutting_down: "shutting_down_charged",
   upstream_unavailable: "upstream_broke_charged",
   upstream_timeout: "upstream_timeout_charged",
@@ -19,8 +21,7 @@ export function conclude(outcome: Outcome, { charged, balances }: Bill, reply: R
   reply.setHeaders({ "x-tollgate-cost-usd": printUsd(charged) });
   if (balances) reply.setHeaders({ "x-tollgate-balance-usd": printUsd(balances.available) });
   if (outcome.kind === "empty") throw new GatewayError(isCharged ? "empty_charged" : "empty_released");
-  if (outcome.kind === "failed" || outcome.kind === "unsayable")
-    throw isCharged ? saidAsCharged(outcome.error) : outcome.error;
+  if ("error" in outcome) throw isCharged ? saidAsCharged(outcome.error) : outcome.error;
   reply.end(outcome.kind === "finished" ? outcome.ending : "");
 }
 

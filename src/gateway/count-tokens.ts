@@ -14,7 +14,7 @@ import { selectModel } from "./select-model.ts";
 export async function countTokens(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const caller = await gateway.authenticate(call.secret);
   recordCaller(call.record, caller);
-  const request = call.wire.parseRequest(await call.readBody());
+  const request = call.wire.parseRequest(await call.readBody(caller));
   const model = selectModel(gateway.catalog, caller, request);
   call.record.model = model.id;
   const admission = await admitWithoutTokens(gateway, { caller, call }, reply);

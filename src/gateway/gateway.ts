@@ -1,5 +1,5 @@
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Authenticate } from "../keys/key.ts";
+import type { Authenticate, Caller } from "../keys/key.ts";
 import type { Journal } from "../ledger/journal/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
@@ -8,7 +8,9 @@ import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
+import type { CallerWatch } from "./caller-watch.ts";
 import type { Heartbeats } from "./heartbeats.ts";
+import type { HoldHealth } from "./hold-health.ts";
 import type { RefusalMemory } from "./refusal-memory.ts";
 import type { RequestRecord } from "./request-record.ts";
 
@@ -35,7 +37,9 @@ export interface Gateway extends Offer {
   readonly journal: Journal;
   readonly tokens: TokenCounter;
   readonly heartbeats: Heartbeats;
+  readonly callers: CallerWatch;
   readonly refusals: RefusalMemory;
+  readonly holdHealth: HoldHealth;
   readonly holdTtlMs: number;
   /** Milliseconds that only ever rise; for durations. */
   readonly clock: () => number;
@@ -60,8 +64,11 @@ export interface Call {
   readonly startedAt: number;
   /** The same in Unix seconds. */
   readonly createdAtS: number;
-  /** Reads the body once. Throws `not_json`, `body_too_large`, `body_too_slow` or `too_many_body_bytes`. */
-  readBody(): Promise<string>;
+  /**
+   * Reads the body once, within what its caller may send. Throws `not_json`, `encoded_body`, `body_too_large`,
+   * `body_too_slow`, `too_concurrent`, `too_many_body_bytes` or `shutting_down`.
+   */
+  readBody(caller: Caller): Promise<string>;
   /** What the log will say of this request; filled in as it becomes known. */
   readonly record: RequestRecord;
 }
@@ -72,8 +79,8 @@ export interface Reply {
   readonly signal: AbortSignal;
   /** Adds headers; without effect once the reply is open. */
   setHeaders(headers: Readonly<Record<string, string>>): void;
-  /** Says that the client asked for a stream, in which some refusals must be told. */
-  expectStream(): void;
+  /** Says that the client asked for a stream of this model, in which some refusals must be told. */
+  expectStream(model: string): void;
   /** Says that this answer is a stream: from now on silences are filled. */
   beginStream(): void;
   /**

@@ -1,9 +1,11 @@
-import { type Cause, GatewayError } from "../errors.ts";
+import { GatewayError } from "../errors.ts";
 import type { Caller } from "../keys/key.ts";
-import { type HoldGrant, LedgerError, type LedgerRefusal, type OutcomeFacts } from "../ledger/ledger.ts";
+import { type HoldGrant, LedgerError, type OutcomeFacts } from "../ledger/ledger.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { type Admitted, giveBack } from "./admit.ts";
+import type { RunningCaller } from "./caller-watch.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
+import { causeOf, type Decline, declineHeaders, declineOf } from "./hold-decline.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { amountOf, fitGrant, type Quote } from "./quote.ts";
 
@@ -14,19 +16,13 @@ export interface OpenHold {
   /** With the ceiling that the grant pays for. */
   readonly quote: Quote;
   readonly meter: Meter;
+  /** Whose request it is, while that may be. */
+  readonly caller: RunningCaller;
 }
 
-/** What the gateway says of a hold that the ledger refused; every other refusal is a fault of ours. */
-const REFUSALS: Partial<Record<LedgerRefusal, Cause>> = {
-  spending_limit_exceeded: "spending_limit",
-  insufficient_balance: "wallet_empty",
-  balance_on_hold: "wallet_on_hold",
-  wallet_frozen: "account_suspended",
-};
-
 /**
- * Reserves the most a request may cost, or the part of it that is affordable. Throws `spending_limit`,
- * `wallet_empty`, `wallet_on_hold` or `account_suspended`, having given back what the admission took.
+ * Reserves the most a request may cost, or the part of it that is affordable. Throws a cause of 402 or
+ * `account_suspended`, having given back what the admission took.
  */
 export async function takeHold(
   gateway: Gateway,
@@ -36,14 +32,14 @@ export async function takeHold(
   const { admission, quote: asked } = admitted;
   const walletId = caller.key.accountId;
   try {
-    const grant = await requestHold(gateway, { caller, call, quote: asked });
+    const grant = await requestHold(gateway, { caller, call, quote: asked }, reply);
     const quote = fitGrant(asked, grant.granted);
     const meter = createMeter(quote, gateway.clock);
     gateway.heartbeats.start({ walletId, holdId: call.id, accrued: meter.accrued });
     if (quote.ceiling !== quote.request.outputTokensMax) {
       reply.setHeaders({ "x-tollgate-max-tokens": String(quote.ceiling) });
     }
-    return { walletId, holdId: call.id, quote, meter };
+    return { walletId, holdId: call.id, quote, meter, caller: gateway.callers.start(caller.key.id) };
   } catch (refusal) {
     // Only what is refused costs nothing; a request that met a fault of ours was admitted, and counts.
     if (refusal instanceof GatewayError) await giveBack(gateway, call, admitted, reply);
@@ -55,27 +51,40 @@ export async function takeHold(
 async function requestHold(
   gateway: Gateway,
   { caller, call, quote }: { caller: Caller; call: Call; quote: Quote },
+  reply: Reply,
 ): Promise<HoldGrant> {
   const { id: keyId, accountId: walletId } = caller.key;
-  const remembered = gateway.refusals.recall(keyId);
-  if (remembered) throw new GatewayError(remembered);
+  const minimum = amountOf(quote, quote.floor);
+  const remembered = gateway.refusals.recall(keyId, minimum);
+  if (remembered) throw refusalOf(remembered, reply);
   try {
-    return await gateway.ledger.hold({
+    const grant = await gateway.ledger.hold({
       walletId,
       holdId: call.id,
       keyId,
       amount: amountOf(quote, quote.ceiling),
-      minimum: amountOf(quote, quote.floor),
+      minimum,
       ttlMs: gateway.holdTtlMs,
       facts: { surface: call.wire.surface, model: quote.model.id },
     });
+    gateway.holdHealth.taken();
+    return grant;
   } catch (fault) {
-    const cause = fault instanceof LedgerError ? REFUSALS[fault.refusal] : undefined;
     if (isUnknown(fault)) abandonHold(gateway, call, walletId);
-    if (!cause) throw fault;
-    gateway.refusals.note(keyId, cause);
-    throw new GatewayError(cause);
+    const decline = declineOf(fault);
+    if (!decline) {
+      gateway.holdHealth.failed(fault);
+      throw fault;
+    }
+    gateway.refusals.note(keyId, decline);
+    throw refusalOf(decline, reply);
   }
+}
+
+/** The error of a declined hold; its amounts go into the reply's headers. */
+function refusalOf(decline: Decline, reply: Reply): GatewayError {
+  reply.setHeaders(declineHeaders(decline));
+  return new GatewayError(causeOf(decline));
 }
 
 /** Whether the hold may have been taken all the same. */

@@ -10,6 +10,8 @@ export type Outcome =
   | { readonly kind: "empty" }
   /** `isFinal` when another route would fare no better. */
   | { readonly kind: "failed"; readonly error: GatewayError; readonly isFinal: boolean }
+  /** The caller's key was revoked, or its account suspended, while the request ran; `isSent` as of a hang-up. */
+  | { readonly kind: "revoked"; readonly error: GatewayError; readonly isSent: boolean }
   /** The client went away first; `isSent` when an upstream then had the request and had not failed at it. */
   | { readonly kind: "hung_up"; readonly isSent: boolean };
 
@@ -23,6 +25,7 @@ export function outcomeName(outcome: Outcome): string {
     case "hung_up":
       return "client_closed";
     case "unsayable":
+    case "revoked":
     case "failed":
       return outcome.error.row.code;
   }

@@ -1,14 +1,26 @@
 import type { Route } from "../domain/model.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { PrintOptions } from "../wire/ends.ts";
+import { isOfClaude, type PrintOptions, type Source } from "../wire/ends.ts";
 import type { Quote } from "./quote.ts";
+
+/** Names an upstream and its model. */
+function originOf({ upstream, upstreamModel }: Route): string {
+  return `${upstream} ${upstreamModel}`;
+}
+
+/** Where the answers of a route come from. */
+export function sourceOf(route: Route): Source {
+  return { origin: originOf(route), isClaude: isOfClaude(route.traits) };
+}
 
 /** What the body for a route's upstream must know beside the request itself. */
 export function printOptionsFor(
   { request, ceiling }: Pick<Quote, "request" | "ceiling">,
-  { upstreamModel, traits, betas }: Route,
+  route: Route,
   { outputLimitField }: Upstream,
 ): PrintOptions {
+  const { upstreamModel: model, traits, betas } = route;
   const { stream } = request;
-  return { model: upstreamModel, outputTokensMax: ceiling, outputLimitField, betas, stream, traits };
+  const origin = originOf(route);
+  return { model, outputTokensMax: ceiling, outputLimitField, betas, stream, traits, origin };
 }

@@ -1,43 +1,47 @@
-import type { Cause } from "../errors.ts";
+import type { Nanos } from "../domain/money.ts";
+import { type Decline, declineFor } from "./hold-decline.ts";
 
-const REFUSALS = 3;
+const DECLINES = 3;
 const WINDOW_MS = 1000;
 const KEYS_MAX = 10_000;
 
 interface Memory {
-  cause: Cause;
+  decline: Decline;
   count: number;
   sinceMs: number;
   untilMs: number;
 }
 
-/** Remembers keys that are out of money, so that one which hammers does not reach the ledger. */
+/** Remembers keys whose holds were declined, so that a caller who hammers does not reach the ledger. */
 export interface RefusalMemory {
-  /** Why this key is refused for now, if it was refused three times within a second. */
-  recall(keyId: string): Cause | undefined;
-  note(keyId: string, cause: Cause): void;
+  /**
+   * Why a hold of at least `needed` is declined for now, with amounts of its own. `undefined` where the ledger
+   * has to decide: it declined fewer than three holds of the key within a second, or might grant this one.
+   */
+  recall(keyId: string, needed: Nanos): Decline | undefined;
+  note(keyId: string, decline: Decline): void;
 }
 
-/** After three refusals within a second the next second is answered from memory; bounded to 10,000 keys. */
+/** After three declines within a second the next second is answered from memory; bounded to 10,000 keys. */
 export function createRefusalMemory(clock: () => number): RefusalMemory {
   const memories = new Map<string, Memory>();
   return {
-    recall(keyId) {
+    recall(keyId, needed) {
       const memory = memories.get(keyId);
-      return memory && clock() < memory.untilMs ? memory.cause : undefined;
+      return memory && clock() < memory.untilMs ? declineFor(memory.decline, needed) : undefined;
     },
-    note(keyId, cause) {
+    note(keyId, decline) {
       const now = clock();
       let memory = memories.get(keyId);
       if (!memory || now - memory.sinceMs >= WINDOW_MS) {
         // All of it is a second old at most: forgetting it costs the ledger a few more questions.
         if (memories.size >= KEYS_MAX) memories.clear();
-        memory = { cause, count: 0, sinceMs: now, untilMs: 0 };
+        memory = { decline, count: 0, sinceMs: now, untilMs: 0 };
         memories.set(keyId, memory);
       }
-      memory.cause = cause;
+      memory.decline = decline;
       memory.count += 1;
-      if (memory.count >= REFUSALS) memory.untilMs = now + WINDOW_MS;
+      if (memory.count >= DECLINES) memory.untilMs = now + WINDOW_MS;
     },
   };
 }

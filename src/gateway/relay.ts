@@ -6,6 +6,7 @@ import { createFairTurns } from "./fair-turns.ts";
 import type { Call, Reply } from "./gateway.ts";
 import type { Meter } from "./meter.ts";
 import { failed, type Outcome, unsayable } from "./outcome.ts";
+import { sourceOf } from "./print-options.ts";
 import { guessInput, type Quote } from "./quote.ts";
 import { type BodyText, readBounded } from "./read-bounded.ts";
 import type { Watch } from "./watch.ts";
@@ -85,8 +86,9 @@ function endWith(unsent: string, reader: ReplyReader): Outcome {
   }
 }
 
-function headOf({ call, quote }: Relay): AnswerHead {
+function headOf({ call, quote, meter }: Relay): AnswerHead {
   return {
+    source: meter.route && sourceOf(meter.route),
     id: call.id.replaceAll("-", ""),
     createdAtS: call.createdAtS,
     inputTokens: guessInput(quote),

@@ -50,7 +50,10 @@ function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefin
   // It answered, and what a model writes its client can have asked for.
   if (outcome.kind === "unsayable") return "succeeded";
   const isOurs =
-    outcome.kind === "hung_up" || NO_SIGN.includes(outcome.error.kind) || timedOut === "deadline";
+    outcome.kind === "hung_up" ||
+    outcome.kind === "revoked" ||
+    NO_SIGN.includes(outcome.error.kind) ||
+    timedOut === "deadline";
   const isAboutRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
   return isOurs || isAboutRequest ? "abandoned" : "failed";
 }

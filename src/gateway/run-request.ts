@@ -14,8 +14,8 @@ import { settle } from "./settle.ts";
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const caller = await gateway.authenticate(call.secret);
   recordCaller(call.record, caller);
-  const request = call.wire.parseRequest(await call.readBody());
-  if (request.stream) reply.expectStream();
+  const request = call.wire.parseRequest(await call.readBody(caller));
+  if (request.stream) reply.expectStream(request.model);
   const quote = quoteCall(gateway, { call, caller, request });
   const admitted = await admit(gateway, { call, caller, quote }, reply);
   const hold = await takeHold(gateway, { call, caller, admitted }, reply);
@@ -26,6 +26,7 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
     conclude(answer.outcome, bill, reply);
   } finally {
     gateway.heartbeats.stop(hold.holdId);
+    gateway.callers.stop(hold.caller);
     await admitted.admission.settle(0);
   }
 }

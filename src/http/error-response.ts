@@ -1,16 +1,22 @@
 import type { GatewayError } from "../errors.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../wire/openai-chat/protocol.ts";
+import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
 import { openaiResponses } from "../wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
 import { idHeaders } from "./request-id.ts";
 import { pathOf } from "./request-path.ts";
 
-/** The envelope a request is answered in: that of its path, or the messages one with their version header. */
+const SURFACES: readonly WireProtocol[] = [openaiChat, anthropicMessages, openaiResponses, openaiEmbeddings];
+
+/**
+ * The envelope of an error: that of the surface which the path belongs to. A path below `/v1/` that belongs to
+ * none (models, key, receipts, unmatched paths) has the messages envelope for a client that sends `anthropic-version`.
+ */
 export function errorWire(path: string, headers: Headers): WireProtocol {
-  const hasVersion = path.startsWith("/v1/") && headers.has("anthropic-version");
-  if (hasVersion || isBelow("/v1/messages", path)) return anthropicMessages;
-  return isBelow("/v1/responses", path) ? openaiResponses : openaiChat;
+  const surface = SURFACES.find((wire) => isBelow(wire.path, path));
+  if (surface) return surface;
+  return path.startsWith("/v1/") && headers.has("anthropic-version") ? anthropicMessages : openaiChat;
 }
 
 function isBelow(root: string, path: string): boolean {
@@ -26,7 +32,11 @@ export function refuse(request: Request, error: GatewayError, requestId: string)
 export function errorResponse(
   error: GatewayError,
   wire: WireProtocol,
-  { requestId, headers = {} }: { requestId: string; headers?: Readonly<Record<string, string>> },
+  {
+    requestId,
+    headers = {},
+    betas,
+  }: { requestId: string; headers?: Readonly<Record<string, string>>; betas?: string | undefined },
 ): Response {
   const said: Record<string, string> = {
     ...headers,
@@ -35,7 +45,7 @@ export function errorResponse(
   };
   if (!error.row.retry) said["x-should-retry"] = "false";
   if (error.retryAfterS !== undefined) said["retry-after"] = String(error.retryAfterS);
-  return new Response(wire.printError(error, requestId), {
+  return new Response(wire.printError(error, requestId, betas), {
     status: wire.statusOf(error),
     headers: said,
   });

@@ -2,12 +2,14 @@ import { Elysia } from "elysia";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Call, Gateway, Reply } from "../gateway/gateway.ts";
 import { runRequest } from "../gateway/run-request.ts";
+import type { Caller } from "../keys/key.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import type { WireProtocol } from "../wire/wire-protocol.ts";
 import { readClientRetry } from "./client-retry.ts";
-import { errorWire } from "./error-response.ts";
+import { discardBody } from "./discard-body.ts";
 import type { HttpParts } from "./http-parts.ts";
+import type { BodySender } from "./incoming-bodies.ts";
 import { logInternal } from "./log-internal.ts";
 import { createBodyReader } from "./read-body.ts";
 import { createReply, type HttpReply } from "./reply.ts";
@@ -44,7 +46,7 @@ function modelRoute(route: ModelRoute, parts: HttpParts) {
 function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<Response> {
   const { wire } = route;
   const gateway = parts.gateway();
-  const body = createBodyReader(request, parts.bodyBudget);
+  const body = createBodyReader(request, parts);
   const call: Call = {
     id: newRequestId(),
     wire,
@@ -54,31 +56,56 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     allowsClamp: request.headers.get("x-tollgate-clamp") === "allow",
     startedAt: gateway.clock(),
     createdAtS: Math.floor(Date.now() / 1000),
-    readBody: body.read,
+    readBody: (caller) => body.read(senderOf(caller, gateway)),
     record: readClientRetry(request.headers),
   };
   const { signal } = request;
+  const { connectionIdle } = parts;
   const reply = createReply({
     requestId: call.id,
     wire,
-    errorWire: errorWire(wire.path, request.headers),
+    clientHeaders: request.headers,
     signal,
-    onEnd: () => parts.letIdle(request),
+    onEnd: () => (body.isRead ? connectionIdle.whileReading(request) : connectionIdle.whileWaiting(request)),
   });
-  void run(gateway, parts.running, { route, call, reply }).finally(body.release);
+  const discardRest = () => {
+    body.release();
+    return discardBody(request);
+  };
+  void run(gateway, parts.running, { route, call, reply, discardRest }).finally(body.release);
   return reply.response;
+}
+
+/** A key may send as many bodies at once as it may run requests, and at least one: its other limits refuse that. */
+function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodySender {
+  const ofKey = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
+  return {
+    keyId: key.id,
+    keyBodiesMax: Math.max(ofKey, 1),
+    accountId: key.accountId,
+    accountBodiesMax: Math.max(accountLimits.concurrentRequests ?? Infinity, 1),
+  };
+}
+
+interface Run {
+  readonly route: ModelRoute;
+  readonly call: Call;
+  readonly reply: HttpReply;
+  /** Gives the bytes of the body back, and reads away what is left of it where a refusal would be lost otherwise. */
+  discardRest(): Promise<void>;
 }
 
 /** Never rejects: whatever goes wrong is said in the reply. */
 async function run(
   gateway: Gateway,
   running: RunningRequests,
-  { route, call, reply }: { route: ModelRoute; call: Call; reply: HttpReply },
+  { route, call, reply, discardRest }: Run,
 ): Promise<void> {
   running.begin();
   try {
     await route.tell(gateway, call, reply);
   } catch (thrown) {
+    await discardRest();
     const error = reply.fail(thrown);
     const hungUp = isHangUp(thrown, reply);
     call.record.outcome ??= hungUp ? "client_closed" : error.row.code;
@@ -94,10 +121,7 @@ function isHangUp(thrown: unknown, { signal }: HttpReply): boolean {
   return signal.aborted && thrown instanceof Error && thrown.name === "AbortError";
 }
 
-function logRequest(
-  { clock, log }: Gateway,
-  { route, call, reply }: { route: ModelRoute; call: Call; reply: HttpReply },
-): void {
+function logRequest({ clock, log }: Gateway, { route, call, reply }: Omit<Run, "discardRest">): void {
   const { id, startedAt, record } = call;
   const ms = Math.round(clock() - startedAt);
   log.info({ request: id, surface: route.surface, status: reply.status, ms, ...record }, "request");

@@ -1,6 +1,7 @@
 import { toGatewayError } from "../errors.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { Caller } from "../keys/key.ts";
+import { discardBody } from "./discard-body.ts";
 import { refuse } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { logInternal } from "./log-internal.ts";
@@ -21,6 +22,7 @@ export async function answerCaller(
   } catch (thrown) {
     const error = toGatewayError(thrown);
     logInternal(gateway.log, requestId, error);
+    await discardBody(request);
     return refuse(request, error, requestId);
   }
 }

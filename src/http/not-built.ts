@@ -29,6 +29,13 @@ const NOT_BUILT: readonly (readonly [methods: string, path: string])[] = [
   ["DELETE", "/v1/models/*"],
 ];
 
+/** The paths of those routes, as routes are written. */
+export const NOT_BUILT_PATHS: readonly string[] = NOT_BUILT.flatMap(([, pattern]) =>
+  pattern.endsWith("*") && !pattern.endsWith("/*")
+    ? [pattern.slice(0, -1), pattern.replace("*", "/*")]
+    : [pattern],
+);
+
 /** Whether a method and path belong to a known route that is not built. */
 export function isNotBuilt(method: string, path: string): boolean {
   return NOT_BUILT.some(

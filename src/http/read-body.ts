@@ -1,72 +1,94 @@
 import { GatewayError } from "../errors.ts";
-import type { BodyBudget } from "./body-budget.ts";
+import { BODY_BYTES_MAX } from "./body-size.ts";
+import type { HttpParts } from "./http-parts.ts";
+import type { BodySender } from "./incoming-bodies.ts";
 
-/** 30 MiB pass, one byte more does not. */
-const BODY_BYTES_MAX = 30 * 1024 * 1024;
-/** A body that trickles in is cut after this long in all. */
-const BODY_MS_MAX = 120_000;
-/** A larger body counts as it comes: else a few who announce much and send nothing would keep out everybody. */
-const COUNTED_AHEAD_BYTES = 64 * 1024;
+/** Up to here a body is read in one piece, which is cheaper, and its bytes count once they are all there. */
+const WHOLE_BYTES_MAX = 64 * 1024;
 
 /** A request body of at most 30 MiB, read at most once, whose bytes count against the budget until `release`. */
 export interface BodyReader {
-  /** Throws `body_too_large`, `body_too_slow`, `too_many_body_bytes` or `not_json` (not UTF-8). */
-  read(): Promise<string>;
+  /** Whether the body has come, and the connection is kept open for the answer. */
+  readonly isRead: boolean;
+  /**
+   * Throws `encoded_body`, `body_too_large`, `too_concurrent`, `body_too_slow`, `too_many_body_bytes`,
+   * `shutting_down` or `not_json` (not UTF-8).
+   */
+  read(sender: BodySender): Promise<string>;
   release(): void;
 }
 
-export function createBodyReader(request: Request, budget: BodyBudget, msMax = BODY_MS_MAX): BodyReader {
+export type BodyParts = Pick<HttpParts, "bodyBudget" | "incomingBodies" | "connectionIdle">;
+
+export function createBodyReader(
+  request: Request,
+  { bodyBudget, incomingBodies, connectionIdle }: BodyParts,
+): BodyReader {
+  let accountId = "";
   let taken = 0;
+  let isRead = false;
   const take = (bytes: number) => {
     if (taken + bytes > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
-    budget.take(bytes);
+    bodyBudget.take(accountId, bytes);
     taken += bytes;
   };
+  const receive = async (sender: BodySender): Promise<Uint8Array> => {
+    const announced = Number(request.headers.get("content-length") ?? Number.NaN);
+    if (announced > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
+    if (announced <= WHOLE_BYTES_MAX) {
+      const bytes = await incomingBodies.receive(sender, () => request.bytes());
+      take(bytes.byteLength);
+      return bytes;
+    }
+    let body: ChunkReader | undefined;
+    const start = () => {
+      connectionIdle.whileReceiving(request);
+      body = request.body?.getReader();
+      return readChunks(body, take);
+    };
+    // Else what still comes of it would count for ever.
+    const cut = () => void body?.cancel().catch(() => undefined);
+    return incomingBodies.receive(sender, start, cut);
+  };
   return {
-    async read() {
-      const announced = Number(request.headers.get("content-length") ?? Number.NaN);
-      if (announced > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
-      if (announced <= COUNTED_AHEAD_BYTES) {
-        take(announced);
-        return decode(await inTime(request.bytes(), msMax));
-      }
-      const body = request.body?.getReader();
-      // Else what still comes of it would count for ever.
-      const cancel = () => void body?.cancel().catch(() => undefined);
-      return decode(await inTime(readChunks(body, take), msMax, cancel));
+    get isRead() {
+      return isRead;
+    },
+    async read(sender) {
+      ({ accountId } = sender);
+      if (isEncoded(request.headers)) throw new GatewayError("encoded_body");
+      const bytes = await receive(sender);
+      isRead = true;
+      connectionIdle.whileAnswering(request);
+      return decode(bytes);
     },
     release() {
-      budget.give(taken);
+      if (taken > 0) bodyBudget.give(accountId, taken);
       taken = 0;
     },
   };
 }
 
-/** Counts while it reads. The rest of a body that is too large is left for the server to drain. */
-async function readChunks(
-  body: ReadableStreamDefaultReader<Uint8Array> | undefined,
-  take: (bytes: number) => void,
-): Promise<Uint8Array> {
+type ChunkReader = ReadableStreamDefaultReader<Uint8Array>;
+
+/** Counts while it reads. What is left of a body that is too large is for others to discard. */
+async function readChunks(body: ChunkReader | undefined, take: (bytes: number) => void): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for (;;) {
-    const chunk = await body?.read();
-    if (!chunk || chunk.done) return Buffer.concat(chunks);
-    take(chunk.value.byteLength);
-    chunks.push(chunk.value);
+  try {
+    for (;;) {
+      const chunk = await body?.read();
+      if (!chunk || chunk.done) return Buffer.concat(chunks);
+      take(chunk.value.byteLength);
+      chunks.push(chunk.value);
+    }
+  } finally {
+    body?.releaseLock();
   }
 }
 
-async function inTime(body: Promise<Uint8Array>, msMax: number, onLate?: () => void): Promise<Uint8Array> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    reject(new GatewayError("body_too_slow"));
-    onLate?.();
-  }, msMax);
-  try {
-    return await Promise.race([body, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function isEncoded(headers: Headers): boolean {
+  const encoding = headers.get("content-encoding");
+  return encoding !== null && !/^\s*(identity)?\s*$/i.test(encoding);
 }
 
 function decode(bytes: Uint8Array): string {

@@ -26,20 +26,22 @@ const WHOLE_HEADERS = { "content-type": "application/json" };
 export interface ReplyOptions {
   readonly requestId: string;
   readonly wire: WireProtocol;
-  /** The envelope of an error that comes before the stream is open. */
-  readonly errorWire: WireProtocol;
+  /** The client's own. */
+  readonly clientHeaders: Headers;
   /** Aborted by the server when the client is gone. */
   readonly signal: AbortSignal;
   /** Called before the last piece is handed over. */
   onEnd(): void;
 }
 
-export function createReply({ requestId, wire, errorWire, signal, onEnd }: ReplyOptions): HttpReply {
+export function createReply({ requestId, wire, clientHeaders, signal, onEnd }: ReplyOptions): HttpReply {
   const { promise: response, resolve } = Promise.withResolvers<Response>();
   const headers: Record<string, string> = {};
   let stream: EventStream | undefined;
   let status = 0;
   let isStreamExpected = false;
+  let model = "";
+  let last = "";
 
   function respond(answer: Response): void {
     status = answer.status;
@@ -61,11 +63,15 @@ export function createReply({ requestId, wire, errorWire, signal, onEnd }: Reply
       return status;
     },
     setHeaders: (more) => void Object.assign(headers, more),
-    expectStream() {
+    expectStream(asked) {
       isStreamExpected = true;
+      model = asked;
     },
     beginStream: () => void beginStream(),
-    write: (text) => beginStream().write(text),
+    write(text) {
+      last = text;
+      return beginStream().write(text);
+    },
     end(text) {
       onEnd();
       if (stream) stream.end(text);
@@ -75,11 +81,12 @@ export function createReply({ requestId, wire, errorWire, signal, onEnd }: Reply
       const error = toGatewayError(thrown);
       onEnd();
       if (stream?.isOpen || (isStreamExpected && wire.refusesInStream(error))) {
-        beginStream().end(wire.printErrorFrame(error, requestId));
+        beginStream().end(wire.printErrorFrame(error, requestId, { model, last }));
         return error;
       }
       stream?.abandon();
-      respond(errorResponse(error, errorWire, { requestId, headers }));
+      const betas = clientHeaders.get("anthropic-beta") ?? undefined;
+      respond(errorResponse(error, wire, { requestId, headers, betas }));
       return error;
     },
   };

@@ -2,50 +2,79 @@ import type { Server } from "bun";
 import { GatewayError } from "../errors.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { openaiChat } from "../wire/openai-chat/protocol.ts";
-import { createApp } from "./app.ts";
+import { createApp, refuseKnown, refuseUnmatched } from "./app.ts";
+import { createConnectionIdle } from "./connection-idle.ts";
+import { answerBrowser } from "./cors.ts";
 import { errorResponse } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { NOT_BUILT_PATHS } from "./not-built.ts";
+import { type Handle, makeRoutable, rawRoutes } from "./raw-routes.ts";
 import { newRequestId } from "./request-id.ts";
-import { targetOf } from "./request-path.ts";
 
-/** Bun closes an idle keep-alive connection after this long. */
-const IDLE_S = 60;
-/** The same after a model request, whose last bytes a slow client may still be reading: the most Bun allows. */
-const IDLE_AFTER_ANSWER_S = 255;
+/** Bun closes a connection on which nothing has come or gone for this long. */
+const IDLE_S = 75;
 /** Far above our own limit, so that 30 MiB + 1 is refused by us and not by Bun's bare 413. */
 const BUN_BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
+const DRAIN_POLL_MS = 10;
+
+/** A server that listens. */
+export interface HttpServer {
+  /** "http://127.0.0.1:8080" */
+  readonly url: string;
+  /** Takes no more connections and closes idle ones. Resolves when every request is answered. */
+  drain(): Promise<void>;
+  /** Closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Default 75. */
+  readonly idleS?: number | undefined;
+}
+
 /** Listens. Fails when the port is taken: two gateways on one port would share its requests unseen. */
 export function listen(
-  parts: Omit<HttpParts, "letIdle">,
-  { host, port }: { host: string; port: number },
-): Server<undefined> {
-  const letIdle = (request: Request) => server.timeout(request, IDLE_AFTER_ANSWER_S);
-  const app = createApp({ ...parts, letIdle });
+  parts: Omit<HttpParts, "connectionIdle">,
+  { host, port, idleS = IDLE_S }: ListenOptions,
+): HttpServer {
+  const connectionIdle = createConnectionIdle((request, seconds) => server.timeout(request, seconds), idleS);
+  const app = createApp({ ...parts, connectionIdle });
+  const forBrowsers = (handle: Handle) => (request: Request) => {
+    const origins = parts.corsOrigins();
+    return origins ? answerBrowser(request, origins, handle) : handle(request);
+  };
+  const handle = forBrowsers((request) => app.fetch(makeRoutable(request)));
+  const refuse = forBrowsers(refuseUnmatched);
   const server = Bun.serve({
     hostname: host,
     port,
     reusePort: false,
-    idleTimeout: IDLE_S,
+    idleTimeout: idleS,
     maxRequestBodySize: BUN_BODY_BYTES_MAX,
     // Else Bun shows the source around a fault to whoever caused it, unless NODE_ENV says otherwise.
     development: false,
-    fetch(request, server) {
-      // A model may think for minutes: our own limits apply there, and silences in streams are filled.
-      if (request.method === "POST") server.timeout(request, 0);
-      return app.fetch(withRoutableUrl(request));
+    routes: {
+      ...rawRoutes(NOT_BUILT_PATHS, forBrowsers(refuseKnown), refuse),
+      ...rawRoutes(
+        app.routes.map(({ path }) => path),
+        handle,
+        refuse,
+      ),
     },
+    fetch: refuse,
     error(fault) {
       parts.gateway().log.error(describeFault(fault), "fault outside of every route");
       return errorResponse(new GatewayError("internal"), openaiChat, { requestId: newRequestId() });
     },
   });
-  return server;
+  return { url: server.url.origin, drain: () => drain(server), close: () => server.stop(true) };
 }
 
-/** Elysia looks for the path from the twelfth character of the URL on, which a short or odd Host header shifts. */
-function withRoutableUrl(request: Request): Request {
-  const target = targetOf(request);
-  if (request.url.length - target.length >= "http://".length + 4) return request;
-  return new Request(`http://localhost${target}`, request);
+/** Not what `stop` resolves with, as that waits for connections too on which no request has come. */
+async function drain(server: Server<undefined>): Promise<void> {
+  void server.stop();
+  while (server.pendingRequests > 0) await Bun.sleep(DRAIN_POLL_MS);
 }

@@ -12,7 +12,10 @@ const CACHED_MAX = 10_000;
 
 export interface AuthenticateParts {
   readonly database: Database;
+  /** Unix milliseconds, which a key's expiry is read by. */
   readonly now?: () => number;
+  /** Milliseconds of a clock that nobody can set, which the cache ages by. */
+  readonly monotonicMs?: () => number;
 }
 
 interface CacheEntry {
@@ -25,13 +28,20 @@ interface CacheEntry {
  * found by their digest, so no comparison tells how much of a guess is right; unknown ones leave no trace.
  * Rejects with `internal` while the database is away: nothing older is believed then.
  */
-export function createAuthenticate({ database, now = Date.now }: AuthenticateParts): Authenticate {
-  const read = createSharedReads((digest) => readCaller(database, digest), { now, sharedMs: TRUSTED_MS });
+export function createAuthenticate({
+  database,
+  now = Date.now,
+  monotonicMs = () => performance.now(),
+}: AuthenticateParts): Authenticate {
+  const read = createSharedReads((digest) => readCaller(database, digest), {
+    now: monotonicMs,
+    sharedMs: TRUSTED_MS,
+  });
   const cache = new Map<string, CacheEntry>();
 
-  const find = async (digest: string, nowMs: number): Promise<Caller | undefined> => {
+  const find = async (digest: string): Promise<Caller | undefined> => {
     const cached = cache.get(digest);
-    if (cached && isFresh(cached.readAtMs, nowMs)) return cached.caller;
+    if (cached && isFresh(cached.readAtMs, monotonicMs())) return cached.caller;
     cache.delete(digest);
     const { value: caller, beganAtMs } = await read(digest);
     if (caller) remember(digest, { caller, readAtMs: beganAtMs });
@@ -46,7 +56,7 @@ export function createAuthenticate({ database, now = Date.now }: AuthenticatePar
 
   return async (secret) => {
     if (secret === undefined || !isSecret(secret)) throw new GatewayError("unknown_key");
-    const caller = await find(digestOf(secret), now());
+    const caller = await find(digestOf(secret));
     if (!caller || !isInForce(caller, now())) throw new GatewayError("unknown_key");
     return caller;
   };

@@ -7,8 +7,8 @@ export interface RevokeParts {
 }
 
 /**
- * Revokes a key for good; every process refuses it within a second. Resolves with whether this call did
- * it: `false` for a key that is unknown or was revoked before.
+ * Revokes a key for good; every process refuses it within a second, and ends its running requests within two
+ * more. Resolves with whether this call did it: `false` for a key that is unknown or was revoked before.
  */
 export async function revokeKey({ database, now = Date.now }: RevokeParts, keyId: string): Promise<boolean> {
   const { db, tables } = database;

@@ -43,6 +43,6 @@ function answer(entries: readonly Entry[], outcomes: readonly Outcome<Answer>[])
   for (const [index, { resolve, reject }] of entries.entries()) {
     const outcome = outcomes[index];
     if (outcome && "answer" in outcome) resolve(outcome.answer);
-    else reject(new LedgerError(outcome?.refusal ?? "unavailable"));
+    else reject(new LedgerError(outcome?.refusal ?? "unavailable", undefined, outcome?.shortfall));
   }
 }

@@ -295,14 +295,30 @@ export type LedgerRefusal =
   | "queue_full"
   | "unavailable";
 
+/**
+ * The amounts behind a hold that was declined for lack of money, in nano-USD from 0, as they were under the
+ * wallet's lock. They are those of the limits after `spending_limit_exceeded`, else those of the wallet.
+ */
+export interface Shortfall {
+  /** The hold's minimum. */
+  readonly needed: Nanos;
+  /** What a hold could have had. */
+  readonly available: Nanos;
+  /** What a hold could have had without the open holds. */
+  readonly unheld: Nanos;
+}
+
 /** A refused command changed nothing. */
 export class LedgerError extends Error {
   override readonly name = "LedgerError";
   readonly refusal: LedgerRefusal;
+  /** Only of `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`; an older ledger sends none. */
+  readonly shortfall: Shortfall | undefined;
 
-  constructor(refusal: LedgerRefusal, reason?: unknown) {
+  constructor(refusal: LedgerRefusal, reason?: unknown, shortfall?: Shortfall) {
     super(refusal, { cause: reason });
     this.refusal = refusal;
+    this.shortfall = shortfall;
   }
 
   /** For logs, which name faults by their codes. */

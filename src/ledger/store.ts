@@ -25,7 +25,10 @@ export interface Store {
   sync?(): Promise<void>;
   /** Resolves when the books can be read. Throws {@link StoreError}. */
   ping(): Promise<void>;
-  /** Open holds whose time is up, the longest due first. */
+  /**
+   * Open holds whose time is up, the longest due first; behind them those of the last to expire that were taken
+   * under a clock which ran ahead.
+   */
   findDue(limit: number): readonly ExpireRequest[] | Promise<readonly ExpireRequest[]>;
 }
 

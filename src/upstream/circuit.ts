@@ -28,6 +28,8 @@ export interface Circuit {
   insist(): Trial | undefined;
   /** For who wants to know and not to try. */
   isOpen(): boolean;
+  /** Milliseconds until {@link begin} lets somebody through; 0 when it does now. */
+  waitMs(): number;
 }
 
 export interface CircuitOptions {
@@ -128,7 +130,18 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
     });
   }
 
-  return { begin, insist, isOpen: () => phase.isOpen };
+  return {
+    begin,
+    insist,
+    isOpen: () => phase.isOpen,
+    waitMs: () => (phase.isOpen ? untilProbe(phase, clock()) : 0),
+  };
+}
+
+/** While a probe is under way, its failure would come with a pause at least as long as the present one. */
+function untilProbe({ probe, probeFromMs, pauseMs }: Open, nowMs: number): number {
+  const leftMs = Math.max(probeFromMs - nowMs, 0);
+  return probe && !probe.isTold ? Math.min(leftMs, pauseMs) : leftMs;
 }
 
 /** Whether the attempt may probe; then the next one waits for its end, or for its silence to grow too long. */

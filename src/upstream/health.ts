@@ -10,6 +10,8 @@ const RESTS_MAX = 1000;
 export interface Health extends Circuit {
   /** Whether this model of the upstream has asked (retry-after) to be left alone for now. */
   isResting(upstreamModel: string): boolean;
+  /** Milliseconds until this model may be asked in the ordinary way: neither resting, nor behind an open circuit. */
+  askableInMs(upstreamModel: string): number;
   /** The upstream said when to come back: milliseconds, at most 300,000. Of two such times the later counts. */
   rest(upstreamModel: string, ms: number): void;
 }
@@ -19,15 +21,19 @@ export function createHealth(options: CircuitOptions): Health {
   const circuit = createCircuit(options);
   const restsUntilMs = new Map<string, number>();
 
+  function restLeftMs(upstreamModel: string): number {
+    const untilMs = restsUntilMs.get(upstreamModel);
+    if (untilMs === undefined) return 0;
+    const leftMs = untilMs - clock();
+    if (leftMs > 0) return leftMs;
+    restsUntilMs.delete(upstreamModel);
+    return 0;
+  }
+
   return {
     ...circuit,
-    isResting(upstreamModel) {
-      const untilMs = restsUntilMs.get(upstreamModel);
-      if (untilMs === undefined) return false;
-      if (clock() < untilMs) return true;
-      restsUntilMs.delete(upstreamModel);
-      return false;
-    },
+    isResting: (upstreamModel) => restLeftMs(upstreamModel) > 0,
+    askableInMs: (upstreamModel) => Math.max(circuit.waitMs(), restLeftMs(upstreamModel)),
     rest(upstreamModel, ms) {
       // Written so that NaN is none.
       if (!(ms > 0)) return;

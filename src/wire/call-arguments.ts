@@ -8,13 +8,22 @@ import type { ValueBudget } from "./value-budget.ts";
 export interface SaidArguments {
   readonly said: unknown;
   readonly path: string;
+  /** Whether the conversation has a result of the call. */
+  readonly isAnswered: boolean;
 }
 
 /**
- * The arguments of a call as a text of a JSON object; none are an empty one. `undefined` for a text of anything else.
- * Throws `wrong_shape` for what is no text, nests too deep or is over the budget.
+ * The arguments of a call as a text of a JSON object; none are an empty one. Of a call that was answered, a text of
+ * anything else was written by the model and is wrapped in an object, so that the conversation can go on.
+ * Throws `wrong_shape` for what is no text, nests too deep, is over the budget, or is no object and not answered.
  */
-export function readCallArguments({ said, path }: SaidArguments, budget: ValueBudget): string | undefined {
+export function readCallArguments({ said, path, isAnswered }: SaidArguments, budget: ValueBudget): string {
+  const read = readObjectText(said, path, budget);
+  if (read !== undefined) return read;
+  return isAnswered ? JSON.stringify({ unreadable_arguments: said }) : refuse(path);
+}
+
+function readObjectText(said: unknown, path: string, budget: ValueBudget): string | undefined {
   if (!isSet(said)) return "{}";
   if (typeof said !== "string") refuse(path);
   if (said.trim() === "") return "{}";

@@ -34,8 +34,9 @@ export function createDialogue(
   chat: ChatRequest,
 ): Dialogue {
   const restore = createRestore(chat.tools, upstream);
-  const isReasoningShown = chat.reasoning.isShown;
-  const headOfReply = (head: AnswerHead): ReplyHead => ({ ...head, request, isReasoningShown });
+  const { isShown: isReasoningShown, thinking } = chat.reasoning;
+  const keepsSeals = isReasoningShown || thinking === "enabled" || thinking === "adaptive";
+  const headOfReply = (head: AnswerHead): ReplyHead => ({ ...head, request, isReasoningShown, keepsSeals });
   let unread: ChatRequest | undefined = chat;
   let printed: { readonly key: string; readonly body: string } | undefined;
 
@@ -58,10 +59,10 @@ export function createDialogue(
       return body;
     },
     readStream: (head) =>
-      translateStream(upstream.readStream(), client.printStream(headOfReply(head)), restore),
+      translateStream(upstream.readStream(head.source), client.printStream(headOfReply(head)), restore),
     readWhole: (head, text) =>
       translateWhole(
-        upstream.readWhole(text),
+        upstream.readWhole(text, head.source),
         (reply) => client.printWhole(headOfReply(head), reply),
         restore,
       ),

@@ -4,8 +4,17 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { ModelTraits } from "../domain/model.ts";
 import type { ModelRequest, SseEvent, UpstreamRequestOptions } from "./wire-protocol.ts";
 
+/** Where an answer comes from. */
+export interface Source {
+  /** Names the upstream and its model: what they signed goes back to no other. */
+  readonly origin: string;
+  /** Whether the model is one of Anthropic's, whoever hosts it. */
+  readonly isClaude: boolean;
+}
+
 /** What an answer that is printed anew says of itself. */
 export interface AnswerHead {
+  readonly source?: Source | undefined;
   /** Letters and digits that name the answer. */
   readonly id: string;
   /** Unix seconds. */
@@ -19,12 +28,21 @@ export interface ReplyHead extends AnswerHead {
   readonly request: ModelRequest;
   /** Whether the client gets to see what was reasoned. */
   readonly isReasoningShown: boolean;
+  /** Whether it takes signatures of reasoning to send them back; as what is shown when left out. */
+  readonly keepsSeals?: boolean | undefined;
 }
 
 /** What a body that is printed anew needs beside the request itself. */
 export interface PrintOptions extends UpstreamRequestOptions {
   readonly stream: boolean;
   readonly traits: ModelTraits;
+  /** As of the source of an answer; without it nothing that was sealed is sent. */
+  readonly origin?: string | undefined;
+}
+
+/** Whether a model is one of Anthropic's: they alone are told to think in their ways. */
+export function isOfClaude({ reasoning }: ModelTraits): boolean {
+  return reasoning === "budget" || reasoning === "adaptive";
 }
 
 /** Reads one streamed answer into events. One per answer. */
@@ -60,7 +78,7 @@ export interface UpstreamEnd {
   findUntranslatable(request: ChatRequest): string | undefined;
   /** The body, with the model, the limit and the stream flag of the options. */
   printRequest(request: ChatRequest, options: PrintOptions): string;
-  readStream(): EventReader;
+  readStream(source?: Source): EventReader;
   /** The events of a whole answer: output, one finish, usage if reported. Throws {@link UpstreamFault}. */
-  readWhole(text: string): readonly ChatEvent[];
+  readWhole(text: string, source?: Source): readonly ChatEvent[];
 }

@@ -11,11 +11,11 @@ const HASH_CHARS = 8;
 
 /** Shortens what is too long to its beginning and a hash, always to the same, so that calls and results still meet. */
 export function fitNames(request: ChatRequest, { nameCharsMax, idCharsMax }: NameLimits): ChatRequest {
-  const fitName = (name: string) => fit(name, nameCharsMax);
+  const fitName = (name: string) => shortenName(name, nameCharsMax);
   const { toolChoice } = request;
   return {
     ...request,
-    turns: fitTurns(request.turns, { fitName, fitId: (id) => fit(id, idCharsMax) }),
+    turns: fitTurns(request.turns, { fitName, fitId: (id) => shortenName(id, idCharsMax) }),
     tools: request.tools.map((tool) => ({ ...tool, name: fitName(tool.name) })),
     toolChoice: toolChoice?.kind === "tool" ? { kind: "tool", name: fitName(toolChoice.name) } : toolChoice,
   };
@@ -28,7 +28,7 @@ export function createRestore(
 ): (name: string) => string {
   const originals = new Map<string, string>();
   for (const { name } of tools) {
-    const fitted = fit(name, nameCharsMax);
+    const fitted = shortenName(name, nameCharsMax);
     if (fitted !== name) originals.set(fitted, name);
   }
   return (name) => originals.get(name) ?? name;
@@ -54,7 +54,8 @@ function fitPart(part: Part, { fitName, fitId }: Fit): Part {
   return part.kind === "tool_result" ? { ...part, callId: fitId(part.callId) } : part;
 }
 
-function fit(name: string, charsMax: number): string {
+/** A name of at most so many letters, digits, _ and -: itself if it is one, else its beginning and a hash. */
+export function shortenName(name: string, charsMax: number): string {
   if (name.length <= charsMax && /^[\w-]+$/.test(name)) return name;
   const head = name.slice(0, charsMax - HASH_CHARS - 1).replaceAll(/[^\w-]/g, "_");
   return `${head}_${shortHash(name, HASH_CHARS)}`;

@@ -9,6 +9,7 @@ const UNREAD = new Set([
   "image_url",
   "role",
   "signature",
+  "thought_signature",
   "type",
 ]);
 const FRAMING = new Set(["content", "text", "id", "tool_call_id", "tool_use_id", "function"]);

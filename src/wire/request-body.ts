@@ -15,7 +15,6 @@ export interface RequestBody {
 const VALUES_MAX = 1_000_000;
 /** What repeats a name, as each call of an answer does, must not grow without bound. */
 export const NAME_CHARS_MAX = 256;
-const SERVICE_TIERS = ["auto", "default", "standard", "standard_only"];
 
 /**
  * Parses a body. Throws `not_json`, or `wrong_shape` when it is no object, has over a million values, or has a key that
@@ -64,9 +63,14 @@ export function readPositive(
   field: string,
   max = Number.MAX_SAFE_INTEGER,
 ): number | undefined {
+  return readWholeNumber(body, field, { min: 1, max });
+}
+
+/** A whole number within bounds, or `undefined` when it is left out or null. */
+export function readWholeNumber(body: JsonObject, field: string, { min, max }: Bounds): number | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 1 || value > max) refuse(field);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) refuse(field);
   return value;
 }
 
@@ -118,19 +122,6 @@ export function requireText(value: unknown, path: string): string {
 /** A reasoning budget in whole tokens; 0 for what is none, which is the upstream's to refuse. */
 export function readBudget(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.ceil(value) : 0;
-}
-
-/** Throws `unpriced_field` for a service tier or speed that is billed otherwise than the catalog says. */
-export function refuseUnpriced(body: JsonObject): void {
-  requireOneOf(body, "service_tier", SERVICE_TIERS);
-  requireOneOf(body, "speed", ["standard"]);
-}
-
-/** Throws `unpriced_field` unless the field is left out, null or one of the values. */
-export function requireOneOf(body: JsonObject, field: string, values: readonly unknown[]): void {
-  const value = body[field];
-  if (value === undefined || value === null || values.includes(value)) return;
-  throw new GatewayError("unpriced_field", { path: field });
 }
 
 /** Throws `wrong_shape`, naming a place in the body. */

@@ -96,6 +96,14 @@ export interface ReplyReader {
   ending(): string;
 }
 
+/** A stream as far as the client has seen it. */
+export interface SentStream {
+  /** The model that the request named. */
+  readonly model: string;
+  /** The last piece that was sent, of whole events; "" before the first. Keep-alives do not count. */
+  readonly last: string;
+}
+
 /** One event of a server-sent event stream. `data` joins several data lines with a line feed. */
 export interface SseEvent {
   readonly event: string | undefined;
@@ -139,7 +147,7 @@ export interface WireProtocol {
   /** Names of client headers that go on when the body does. */
   readonly forwardedHeaders: readonly string[];
 
-  /** Reads and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored` or `untranslatable`. */
+  /** Reads and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored`, `thread_not_stored` or `untranslatable`. */
   parseRequest(text: string): ModelRequest;
 
   // A client and an upstream of this same format: all that may stays as it is, byte for byte.
@@ -158,10 +166,10 @@ export interface WireProtocol {
 
   /** Status of an error answer. */
   statusOf(error: GatewayError): number;
-  /** Its body. */
-  printError(error: GatewayError, requestId: string): string;
-  /** The same inside a stream that has been opened. */
-  printErrorFrame(error: GatewayError, requestId: string): string;
+  /** Its body. `betas` is the client's `anthropic-beta` header. */
+  printError(error: GatewayError, requestId: string, betas?: string): string;
+  /** The same inside a stream, behind what was sent in it. */
+  printErrorFrame(error: GatewayError, requestId: string, sent?: SentStream): string;
   /** Whether clients that asked for a stream read this refusal only inside one. */
   refusesInStream(error: GatewayError): boolean;
   /** What fills a silence in an open stream. */

@@ -22,11 +22,14 @@ const HEADINGS = [
   "p99",
   "ratio",
   "aim",
+  "proxy µs",
+  "gw µs",
+  "CPU ratio",
   "ceiling/s",
 ];
 const WIDTH = 11;
 
-/** The whole report as text. Times are in milliseconds. */
+/** The whole report as text. Times are in milliseconds, processor time per answer in microseconds. */
 export function printReport({ throughput, steady, memory, money }: Report): string {
   return [
     printRow(HEADINGS),
@@ -49,6 +52,7 @@ function cellsOf({
   gateway,
   ratio,
   ratioMin,
+  cpuRatio,
   ceilingPerSecond,
 }: CellResult): string[] {
   return [
@@ -62,6 +66,9 @@ function cellsOf({
     ms(gateway.p99Ms),
     ratio.toFixed(2),
     ratioMin === undefined ? "-" : `${ratioMin} ${verdict(ratio >= ratioMin)}`,
+    proxy.cpuUs.toFixed(0),
+    gateway.cpuUs.toFixed(0),
+    cpuRatio.toFixed(1),
     ceilingPerSecond.toFixed(0),
   ];
 }

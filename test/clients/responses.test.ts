@@ -101,7 +101,7 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
     const counting = createCountingFetch();
     const client = clientOf(secret, { maxRetries: 2, fetch: counting.fetch });
     const answer = await client.responses.stream({ model, input: "hi" }).finalResponse();
-    expect(answer).toMatchObject({ status: "failed", error: { code: "insufficient_quota" } });
+    expect(answer).toMatchObject({ model, status: "failed", error: { code: "insufficient_quota" } });
     expect(counting.posts).toBe(1);
   });
 
@@ -112,7 +112,8 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
     );
     expect(events.at(-1)).toMatchObject({
       type: "response.failed",
-      response: { error: { code: "upstream_unavailable" } },
+      sequence_number: events.length - 1,
+      response: { model, error: { code: "upstream_unavailable" } },
     });
   });
 });

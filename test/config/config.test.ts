@@ -52,7 +52,7 @@ describe("loadConfig", () => {
       tokensPerMinute: 2_000_000,
       concurrentRequests: 50,
     });
-    expect(config).toMatchObject({ holdTtlMs: 60_000, drainMs: 30_000, bodyBytesInFlightMax: 536_870_912 });
+    expect(config).toMatchObject({ holdTtlMs: 60_000, drainMs: 20_000, bodyBytesInFlightMax: 536_870_912 });
   });
 
   test("a model that says only what it must gets the defaults", () => {
@@ -227,6 +227,41 @@ describe("loadConfig", () => {
       METRICS_LISTEN: "",
     };
     expect(loadConfig(environment, { folder })).toEqual(loadConfig({}, { folder }));
+  });
+});
+
+describe("the origins of browsers", () => {
+  const originsOf = (yaml: string) => loadYaml(`${MINIMAL}\nhttp: { cors_origins: ${yaml} }`).corsOrigins;
+
+  test("are none by default, some or all", () => {
+    expect(loadYaml(MINIMAL).corsOrigins).toBeUndefined();
+    expect(originsOf("'*'")).toBe("*");
+    const some = [
+      "https://app.example.com",
+      "http://localhost:3000",
+      "http://[::1]:81",
+      "chrome-extension://abc",
+    ];
+    expect(originsOf(JSON.stringify(some))).toEqual(some);
+    expect(originsOf("[]")).toEqual([]);
+  });
+
+  test.each([
+    ...["https://app.example.com/", "https://app.example.com/x", "app.example.com", "*", "null", ""],
+    ...[
+      "https://App.example.com",
+      "https://app.example.com:443",
+      "http://a:80",
+      "https://u@a",
+      "https://a b",
+    ],
+  ])("%p is no origin, and refused by its place", (origin) => {
+    const yaml = `http: { cors_origins: [https://good.example, ${JSON.stringify(origin)}] }`;
+    expect(placesOf(problemsOf(yaml)).join()).toStartWith("http.cors_origins");
+  });
+
+  test.each(["true", "7", "{}", "anything", "[[]]"])("%s is neither a list nor all", (value) => {
+    expect(problemsOf(`http: { cors_origins: ${value} }`).join()).toContain('"*" or a list of origins');
   });
 });
 

@@ -55,5 +55,6 @@ export function openHold(options: OpenHoldOptions = {}): OpenHold & { readonly r
   const part: ReplyPart = { text: "", isOutput, isReadable: isOutput, generated, usage: undefined };
   meter.add({ ...part, usage: usage && { ...NO_USAGE, ...usage } });
   if (isShown) meter.shown();
-  return { walletId: "w", holdId: "h", quote, meter, route };
+  const caller = { keyId: "k", ended: undefined, cut: undefined, isKnown: false };
+  return { walletId: "w", holdId: "h", quote, meter, caller, route };
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { causeOf, type Decline } from "../../src/gateway/hold-decline.ts";
 import { createRefusalMemory } from "../../src/gateway/refusal-memory.ts";
 
 function memoryAt(): { memory: ReturnType<typeof createRefusalMemory>; at(ms: number): void } {
@@ -11,39 +12,87 @@ function memoryAt(): { memory: ReturnType<typeof createRefusalMemory>; at(ms: nu
   };
 }
 
-test("two refusals within a second are not remembered, the third is for one second", () => {
+const OF_WALLET: Decline = {
+  reason: "insufficient_balance",
+  shortfall: { needed: 10n, available: 4n, unheld: 8n },
+};
+const OF_LIMIT: Decline = { ...OF_WALLET, reason: "spending_limit_exceeded" };
+
+function remembering(decline: Decline) {
+  const { memory } = memoryAt();
+  for (let times = 0; times < 3; times += 1) memory.note("k", decline);
+  return memory;
+}
+
+test("two declines within a second are not remembered, the third is for one second", () => {
   const { memory, at } = memoryAt();
-  memory.note("k", "wallet_empty");
-  memory.note("k", "wallet_empty");
-  expect(memory.recall("k")).toBeUndefined();
+  memory.note("k", OF_WALLET);
+  memory.note("k", OF_WALLET);
+  expect(memory.recall("k", 10n)).toBeUndefined();
   at(999);
-  memory.note("k", "spending_limit");
-  expect(memory.recall("k")).toBe("spending_limit");
+  memory.note("k", OF_LIMIT);
+  expect(memory.recall("k", 10n)).toEqual(OF_LIMIT);
   at(1998);
-  expect(memory.recall("k")).toBe("spending_limit");
+  expect(memory.recall("k", 10n)).toEqual(OF_LIMIT);
   at(1999);
-  expect(memory.recall("k")).toBeUndefined();
+  expect(memory.recall("k", 10n)).toBeUndefined();
 });
 
-test("refusals further apart than a second are not added up", () => {
+test("a remembered decline says what each request needs, and is none for one that fits", () => {
+  const memory = remembering(OF_WALLET);
+  expect(memory.recall("k", 9n)).toMatchObject({ shortfall: { needed: 9n, available: 4n } });
+  expect(memory.recall("k", 5n)?.shortfall?.needed).toBe(5n);
+  expect(memory.recall("k", 4n)).toBeUndefined();
+});
+
+test("a remembered decline of the wallet tells money on hold from money that is missing", () => {
+  const memory = remembering(OF_WALLET);
+  const cause = (needed: bigint) => causeOf(memory.recall("k", needed) ?? OF_LIMIT);
+  expect(cause(9n)).toBe("wallet_empty");
+  expect(cause(8n)).toBe("wallet_on_hold");
+});
+
+test("a request that needs more of the wallet than was declined may meet a spending limit first", () => {
+  expect(remembering(OF_WALLET).recall("k", 11n)).toBeUndefined();
+  expect(remembering(OF_LIMIT).recall("k", 11n)).toMatchObject({ shortfall: { needed: 11n } });
+});
+
+test("a frozen wallet declines every request, a decline without amounts is not remembered", () => {
+  const frozen: Decline = { reason: "wallet_frozen", shortfall: undefined };
+  expect(remembering(frozen).recall("k", 0n)).toEqual(frozen);
+  expect(remembering({ ...OF_WALLET, shortfall: undefined }).recall("k", 100n)).toBeUndefined();
+});
+
+test("the message of a spending limit says whether it is used up, too small, or on hold", () => {
+  const cause = (unheld: bigint) =>
+    causeOf({ ...OF_LIMIT, shortfall: { needed: 10n, available: 0n, unheld } });
+  expect([cause(0n), cause(1n), cause(9n), cause(10n)]).toEqual([
+    "spending_limit",
+    "spending_limit_short",
+    "spending_limit_short",
+    "spending_limit_on_hold",
+  ]);
+  expect(causeOf({ ...OF_LIMIT, shortfall: undefined })).toBe("spending_limit");
+  expect(causeOf({ reason: "balance_on_hold", shortfall: undefined })).toBe("wallet_on_hold");
+});
+
+test("declines further apart than a second are not added up", () => {
   const { memory, at } = memoryAt();
   for (const ms of [0, 600, 1100, 1800]) {
     at(ms);
-    memory.note("k", "wallet_empty");
+    memory.note("k", OF_WALLET);
   }
-  expect(memory.recall("k")).toBeUndefined();
+  expect(memory.recall("k", 10n)).toBeUndefined();
 });
 
-test("one key's refusals say nothing about another's", () => {
-  const { memory } = memoryAt();
-  for (let i = 0; i < 3; i += 1) memory.note("k", "wallet_empty");
-  expect(memory.recall("other")).toBeUndefined();
+test("one key's declines say nothing about another's", () => {
+  expect(remembering(OF_WALLET).recall("other", 10n)).toBeUndefined();
 });
 
-test("a million keys that are refused once leave a bounded memory", () => {
+test("a million keys that are declined once leave a bounded memory", () => {
   const { memory } = memoryAt();
   const before = process.memoryUsage().heapUsed;
-  for (let i = 0; i < 1_000_000; i += 1) memory.note(`key-${i}`, "wallet_empty");
+  for (let i = 0; i < 1_000_000; i += 1) memory.note(`key-${i}`, OF_WALLET);
   Bun.gc(true);
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 * 1024 * 1024);
 });

@@ -134,11 +134,23 @@ describe("what is refused before it costs anything:", () => {
   });
 
   test.each(["[]", '{"n":', "7", '"x"'])("case 53: arguments that are no object: %s", async (text) => {
-    const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }, result("a")];
+    const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }];
     const path = "messages[1].tool_calls[0].function.arguments";
     const message = `${ERRORS.wrong_shape.message.slice(0, -1)}: ${path}`;
     await expectError(await ask(gateway, TO_CLAUDE, { messages }), CHAT, "wrong_shape", { message });
     expect(gateway.upstream.seen).toEqual([]);
+  });
+});
+
+describe("arguments that a model got wrong in an earlier turn", () => {
+  test.each(["[]", '{"n":', "7", '"x"', "<xml/>"])("reach Claude inside an object: %s", async (text) => {
+    const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }, result("a")];
+    expect((await ask(gateway, TO_CLAUDE, { messages })).status).toBe(200);
+    expect(seen().messages).toMatchObject([
+      {},
+      { content: [{ type: "tool_use", id: "a", input: { unreadable_arguments: text } }] },
+      { content: [{ type: "tool_result", tool_use_id: "a" }] },
+    ]);
   });
 });
 

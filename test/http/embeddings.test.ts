@@ -264,9 +264,9 @@ describe("what a client does wrong", () => {
     expect(gateway.upstream.seen).toBeEmpty();
   });
 
-  test("is said in the messages envelope to a client that names an Anthropic version", async () => {
+  test("an error has the envelope of the route, also for a client that sends anthropic-version", async () => {
     const headers = { "anthropic-version": "2023-06-01" };
-    await expectError(await embed({ headers, input: [] }), MESSAGES, "wrong_shape", {
+    await expectError(await embed({ headers, input: [] }), CHAT, "wrong_shape", {
       message: shape("input"),
     });
   });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { eq } from "drizzle-orm";
 import { ERRORS } from "../../src/errors.ts";
 import { revokeKey } from "../../src/keys/revoke.ts";
-import { post, SURFACES } from "../support/client.ts";
+import { CHAT, MESSAGES, post, RESPONSES, SURFACES } from "../support/client.ts";
 import type { ErrorCase } from "../support/error-case.ts";
 import { expectError } from "../support/expect-error.ts";
 import { says } from "../support/says.ts";
@@ -35,7 +35,7 @@ const BODY_CASES: readonly ErrorCase[] = [
     shape("messages[1].role"),
   ],
   ["stream as a word", () => ({ stream: "yes" }), "wrong_shape", shape("stream")],
-  ["an output limit of 0", () => ({ max_tokens: 0 }), "wrong_shape", shape("max_tokens")],
+  ["an output limit below 0", () => ({ max_tokens: -1 }), "wrong_shape", shape("max_tokens")],
   ["an output limit of 1.5", () => ({ max_tokens: 1.5 }), "wrong_shape", shape("max_tokens")],
   [
     "a service tier without a price",
@@ -85,7 +85,7 @@ const KEY_CASES: readonly ErrorCase[] = [
   [
     "a used-up spending limit",
     async () => {
-      const spendingLimit = { amount: 1n, period: "total" as const };
+      const spendingLimit = { amount: 0n, period: "total" as const };
       return { secret: (await gateway.newPayer("1", { spendingLimit })).secret };
     },
     "spending_limit",
@@ -93,7 +93,7 @@ const KEY_CASES: readonly ErrorCase[] = [
   [
     "a spending limit and a wallet that are both short",
     async () => {
-      const spendingLimit = { amount: 1n, period: "day" as const };
+      const spendingLimit = { amount: 0n, period: "day" as const };
       return { secret: (await gateway.newPayer("0", { spendingLimit })).secret };
     },
     "spending_limit",
@@ -122,6 +122,53 @@ const KEY_CASES: readonly ErrorCase[] = [
     "rate_limited",
   ],
 ];
+
+describe.each([CHAT, MESSAGES, RESPONSES])("the envelope of an error, on $path", (surface) => {
+  const headers = { "anthropic-version": "2023-06-01" };
+
+  test("is that of the path, also for a client that sends anthropic-version", async () => {
+    await expectError(await post(gateway, surface, { headers, model: "nobody" }), surface, "unknown_model");
+    await expectError(await post(gateway, surface, { headers, secret: "sk-tg-x" }), surface, "unknown_key");
+    const below = await fetch(`${gateway.url}${surface.path}/x`, { method: "PUT", headers });
+    await expectError(below, surface, "unknown_route");
+  });
+});
+
+describe.each(["/v1/models", "/v1/key", "/v1/receipts/x", "/v1/nothing"])(
+  "the envelope of an error, on %s",
+  (path) => {
+    test("is the messages one for a client that sends anthropic-version, else that of chat", async () => {
+      const cause = path === "/v1/nothing" ? "unknown_route" : "unknown_key";
+      await expectError(await fetch(`${gateway.url}${path}`), CHAT, cause);
+      const headers = { "anthropic-version": "2023-06-01" };
+      await expectError(await fetch(`${gateway.url}${path}`, { headers }), MESSAGES, cause);
+    });
+  },
+);
+
+describe("a body with a content-encoding", () => {
+  test.each(["gzip", "zstd", "br", "deflate", "identity, gzip", "x-none"])(
+    "of %s is refused",
+    async (encoding) => {
+      for (const surface of [CHAT, MESSAGES, RESPONSES]) {
+        const raw = Bun.gzipSync(JSON.stringify(surface.body()));
+        const headers = { "content-encoding": encoding };
+        await expectError(await post(gateway, surface, { raw, headers }), surface, "encoded_body");
+        await expectError(
+          await post(gateway, surface, { raw, headers, secret: "sk-tg-x" }),
+          surface,
+          "unknown_key",
+        );
+      }
+      expect(gateway.upstream.seen).toBeEmpty();
+    },
+  );
+
+  test.each(["identity", "Identity", ""])("of %p passes", async (encoding) => {
+    const headers = { "content-encoding": encoding };
+    expect((await post(gateway, CHAT, { headers })).status).toBe(200);
+  });
+});
 
 describe.each(SURFACES)("$path", (surface) => {
   test.each([...BODY_CASES, ...KEY_CASES])(

@@ -135,7 +135,7 @@ describe.each(SURFACES)("concurrent requests on $path", (surface) => {
 
   test("a failure gives its slot back, whatever it was", async () => {
     const { secret } = await gateway.newKey({ limits: { concurrentRequests: 1 } });
-    for (const body of [{ model: "nobody" }, { raw: "{" }, { max_tokens: 0 }]) {
+    for (const body of [{ model: "nobody" }, { raw: "{" }, { max_tokens: -1 }]) {
       expect((await post(gateway, surface, { secret, ...body })).status).not.toBe(200);
       expect((await post(gateway, surface, { secret })).status).toBe(200);
     }

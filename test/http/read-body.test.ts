@@ -1,25 +1,42 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { Server } from "bun";
 import { GatewayError } from "../../src/errors.ts";
 import { type BodyBudget, createBodyBudget } from "../../src/http/body-budget.ts";
+import { createConnectionIdle } from "../../src/http/connection-idle.ts";
+import { createIncomingBodies } from "../../src/http/incoming-bodies.ts";
 import { createBodyReader } from "../../src/http/read-body.ts";
 import { sendRaw } from "../support/raw-client.ts";
 
 const BUDGET = 1024 * 1024;
+const ACCOUNT_BUDGET = BUDGET / 2;
 const MS_MAX = 150;
+const KEY_BODIES_MAX = 20;
+const ACCOUNT_BODIES_MAX = 30;
 
-let budget: BodyBudget;
-let server: Server<undefined>;
-beforeAll(() => {
-  budget = createBodyBudget(BUDGET);
-  // Reads a body as every route does, in less time, and says how that went.
-  server = Bun.serve({
+const budget: BodyBudget = createBodyBudget({ bytesMax: BUDGET, accountBytesMax: ACCOUNT_BUDGET });
+const hasty = serveBodies(MS_MAX);
+const patient = serveBodies(60_000);
+afterAll(async () => {
+  await hasty.stop(true);
+  await patient.stop(true);
+});
+
+/** Reads a body as every route does, for the account and the key of the path, and answers how that went. */
+function serveBodies(msMax: number): Server<undefined> {
+  const parts = {
+    bodyBudget: budget,
+    incomingBodies: createIncomingBodies(msMax),
+    connectionIdle: createConnectionIdle((request, seconds) => server.timeout(request, seconds), 10),
+  };
+  const bounds = { keyBodiesMax: KEY_BODIES_MAX, accountBodiesMax: ACCOUNT_BODIES_MAX };
+  const server = Bun.serve({
     port: 0,
     async fetch(request) {
-      const body = createBodyReader(request, budget, MS_MAX);
+      const [, accountId = "", keyId = ""] = new URL(request.url).pathname.split("/");
+      const body = createBodyReader(request, parts);
       try {
-        return new Response(String((await body.read()).length));
+        return new Response(String((await body.read({ accountId, keyId, ...bounds })).length));
       } catch (thrown) {
         return new Response(thrown instanceof GatewayError ? thrown.kind : "fault");
       } finally {
@@ -27,15 +44,21 @@ beforeAll(() => {
       }
     },
   });
-});
-afterAll(() => server.stop(true));
+  return server;
+}
 
-const head = (framing: string) => `POST / HTTP/1.1\r\nhost: localhost\r\n${framing}\r\n\r\n`;
+const head = (framing: string, path = "/acme/laptop") =>
+  `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${framing}\r\n\r\n`;
 
 /** Fails unless all of the budget is free. */
 function expectAllGivenBack(): void {
-  budget.take(BUDGET);
-  budget.give(BUDGET);
+  for (const account of ["acme", "other"]) budget.take(account, ACCOUNT_BUDGET);
+  for (const account of ["acme", "other"]) budget.give(account, ACCOUNT_BUDGET);
+}
+
+/** The answer to a body of an account. */
+async function send(path: string, body: string | ReadableStream): Promise<string> {
+  return (await fetch(new URL(path, patient.url), { method: "POST", body })).text();
 }
 
 /** A body that begins, falls silent beyond the limit, and then comes with a rush. */
@@ -54,33 +77,55 @@ describe("a body that does not arrive in time", () => {
     ["announced and small", "content-length: 1000", "x"],
     ["chunked", "transfer-encoding: chunked", `8000\r\n${PIECE}\r\n`],
   ])("is refused when it is %s, and what still comes of it counts no more", async (_name, framing, piece) => {
-    const answer = await sendRaw(server.url.origin, tooSlow(framing, piece));
+    const answer = await sendRaw(hasty.url.origin, tooSlow(framing, piece));
     expect(answer.body).toBe("body_too_slow");
     expectAllGivenBack();
   });
 });
 
 describe("the budget of bodies", () => {
-  test("is not used up by bodies that are announced and never sent", async () => {
-    const silent = async function* () {
-      yield head(`content-length: ${BUDGET - 1}`);
-      await Bun.sleep(MS_MAX / 2);
-    };
-    const waiting = Array.from({ length: 20 }, () => sendRaw(server.url.origin, silent()));
-    await Bun.sleep(MS_MAX / 4);
-    const large = await fetch(server.url, { method: "POST", body: "x".repeat(BUDGET - 1000) });
-    expect(await large.text()).toBe(String(BUDGET - 1000));
-    expect((await Promise.all(waiting)).map(({ body }) => body)).not.toContain("too_many_body_bytes");
+  test.each([
+    ["large", BUDGET / 2],
+    ["small", 64 * 1024],
+  ])("is not used up by %s bodies that are announced and never sent", async (_name, announced) => {
+    await using waiting = await openSilent(KEY_BODIES_MAX, head(`content-length: ${announced}`));
+    for (const account of ["other", "acme"]) {
+      const large = "x".repeat(ACCOUNT_BUDGET - 1000);
+      expect(await send(`/${account}/phone`, large)).toBe(String(large.length));
+    }
+    expect(waiting.answers).toEqual([]);
     expectAllGivenBack();
   });
 
   test("refuses what does not fit, with either framing, and is free again afterwards", async () => {
-    const body = "x".repeat(BUDGET + 1);
-    const chunks = new Blob([body]).stream();
-    for (const init of [{ body }, { body: chunks }]) {
-      const answer = await fetch(server.url, { method: "POST", ...init });
-      expect(await answer.text()).toBe("too_many_body_bytes");
+    const body = "x".repeat(ACCOUNT_BUDGET + 1);
+    for (const sent of [body, new Blob([body]).stream()]) {
+      expect(await send("/acme/laptop", sent)).toBe("too_many_body_bytes");
       expectAllGivenBack();
+    }
+  });
+
+  test("has a share for each account, which leaves the rest to others", async () => {
+    budget.take("acme", ACCOUNT_BUDGET);
+    expect(await send("/acme/laptop", "x")).toBe("too_many_body_bytes");
+    expect(await send("/acme/laptop", "x".repeat(100_000))).toBe("too_many_body_bytes");
+    const whole = "x".repeat(ACCOUNT_BUDGET);
+    expect(await send("/other/laptop", whole)).toBe(String(whole.length));
+    budget.give("acme", ACCOUNT_BUDGET);
+    expectAllGivenBack();
+  });
+
+  test("gives an account a quarter of all, but at least what one body may have", () => {
+    const limit = 30 * 1024 * 1024;
+    for (const [bytesMax, share] of [
+      [8 * limit, 2 * limit],
+      [2 * limit, limit],
+      [1000, 1000],
+    ] as const) {
+      const fresh = createBodyBudget({ bytesMax });
+      expect(() => fresh.take("acme", share + 1)).toThrow(GatewayError);
+      fresh.take("acme", share);
+      if (share < bytesMax) fresh.take("other", share);
     }
   });
 
@@ -89,15 +134,95 @@ describe("the budget of bodies", () => {
       yield head("transfer-encoding: chunked");
       yield `8000\r\n${PIECE}\r\n`;
     };
-    await Promise.all(Array.from({ length: 20 }, () => breakOff(halves())));
-    await Bun.sleep(50);
+    await Promise.all(Array.from({ length: 10 }, () => breakOff(halves())));
+    while (patient.pendingRequests > 0) await Bun.sleep(5);
     expectAllGivenBack();
   });
 });
 
+describe("bodies that are on their way at once", () => {
+  test("are bounded for each key, before any byte of one more is read", async () => {
+    {
+      await using _ = await openSilent(KEY_BODIES_MAX, head("content-length: 60000", "/acme/laptop"));
+      for (const announced of [100, 1_000_000]) {
+        const more = await sendRaw(patient.url.origin, [
+          head(`content-length: ${announced}`, "/acme/laptop"),
+        ]);
+        expect(more.body).toBe("too_concurrent");
+      }
+      expect(await send("/acme/phone", "x")).toBe("1");
+    }
+    await untilSent("/acme/laptop");
+  });
+
+  test("are bounded for each account, over all of its keys", async () => {
+    {
+      await using _ = await openSilent(KEY_BODIES_MAX, head("content-length: 60000", "/acme/laptop"));
+      await using __ = await openSilent(10, head("content-length: 60000", "/acme/phone"));
+      const more = await sendRaw(patient.url.origin, [head("content-length: 100", "/acme/tablet")]);
+      expect(more.body).toBe("too_concurrent");
+      expect(await send("/other/watch", "x")).toBe("1");
+    }
+    await untilSent("/acme/tablet");
+  });
+
+  test("do not count when they came together with their headers, however many come at once", async () => {
+    const many = Array.from({ length: 5 * KEY_BODIES_MAX }, () => send("/acme/laptop", "x".repeat(500)));
+    expect(new Set(await Promise.all(many))).toEqual(new Set(["500"]));
+  });
+
+  test("are refused after a grace when no more may come, also those that begin later", async () => {
+    const incoming = createIncomingBodies();
+    const sender = { accountId: "a", keyId: "k", keyBodiesMax: 9, accountBodiesMax: 9 };
+    const never = new Promise<Uint8Array>(() => {});
+    let cuts = 0;
+    const waiting = incoming.receive(
+      sender,
+      () => never,
+      () => void cuts++,
+    );
+    incoming.close(10);
+    expect(await waiting.catch(({ kind }) => kind)).toBe("shutting_down");
+    expect(cuts).toBe(1);
+    expect(() => incoming.receive(sender, () => never)).toThrow("shutting_down");
+  });
+});
+
+/** Connections that send these bytes and wait. */
+interface Silent extends AsyncDisposable {
+  /** What came back on any of them. */
+  readonly answers: readonly string[];
+}
+
+/** Opens connections to the patient server, and resolves when it has read from all of them. */
+async function openSilent(count: number, bytes: string): Promise<Silent> {
+  const before = patient.pendingRequests;
+  const answers: string[] = [];
+  const sockets = Array.from({ length: count }, () => {
+    const socket = connect({ host: patient.url.hostname, port: Number(patient.url.port) });
+    socket.on("error", () => {});
+    socket.on("data", (data) => answers.push(data.toString("latin1")));
+    socket.write(bytes);
+    return socket;
+  });
+  while (patient.pendingRequests < before + count) await Bun.sleep(5);
+  return {
+    answers,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy();
+      while (patient.pendingRequests > before) await Bun.sleep(5);
+    },
+  };
+}
+
+/** Sends a small body until it is taken. */
+async function untilSent(path: string): Promise<void> {
+  while ((await send(path, "x")) !== "1") await Bun.sleep(5);
+}
+
 /** Sends pieces and resets the connection. */
 async function breakOff(pieces: AsyncGenerator<string>): Promise<void> {
-  const socket = connect({ host: server.url.hostname, port: Number(server.url.port) });
+  const socket = connect({ host: patient.url.hostname, port: Number(patient.url.port) });
   socket.on("error", () => {});
   for await (const piece of pieces) socket.write(piece);
   await Bun.sleep(30);

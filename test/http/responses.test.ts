@@ -122,7 +122,8 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     expect(typesOf(events)).not.toContain("response.completed");
     expect(events.at(-1)).toMatchObject({
       type: "response.failed",
-      response: { status: "failed", error: { code: "upstream_unavailable" } },
+      sequence_number: events.length - 1,
+      response: { status: "failed", model, error: { code: "upstream_unavailable" } },
     });
   });
 
@@ -228,11 +229,14 @@ describe("what is refused", () => {
   test("an empty wallet is said inside a stream, where one was asked for", async () => {
     const { secret } = await gateway.newPayer("0");
     await expectError(await ask({ secret }), RESPONSES, "wallet_empty");
-    const response = await ask({ secret, stream: true });
+    const response = await ask({ secret, stream: true, model: "claude" });
     expect(response.status).toBe(200);
     const events = await dataOf(response);
     expect(typesOf(events)).toEqual(["response.created", "response.failed"]);
-    expect(events.at(-1)).toMatchObject({ response: { error: { code: "insufficient_quota" } } });
+    expect(events).toMatchObject([
+      { sequence_number: 0, response: { model: "claude" } },
+      { sequence_number: 1, response: { model: "claude", error: { code: "insufficient_quota" } } },
+    ]);
     expect(gateway.upstream.seen).toHaveLength(0);
   });
 });

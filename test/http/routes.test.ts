@@ -88,7 +88,7 @@ describe("case 8: a path or method that matches no route", () => {
     await expectError(await fetch(`${gateway.url}${path}`, { method }), MESSAGES, "unknown_route");
   });
 
-  test("is said in the messages envelope to a client that names an Anthropic version", async () => {
+  test("is said in the messages envelope to a client that sends anthropic-version", async () => {
     const headers = { "anthropic-version": "2026-10-21" };
     await expectError(await fetch(`${gateway.url}/v1/nothing`, { headers }), MESSAGES, "unknown_route");
     await expectError(await fetch(`${gateway.url}/nothing`, { headers }), CHAT, "unknown_route");
@@ -230,16 +230,72 @@ describe("oddities of HTTP", () => {
     expect(answer.body).toContain("Hello there, friend.");
   });
 
-  test.each(["//v1/models", "///v1/models", "/v1//models", "/%761/models", "/v1%2fmodels"])(
-    "%s is another path than /v1/models",
+  test.each([
+    ...[
+      "//v1/models",
+      "///v1/models",
+      "/v1//models",
+      "/%761/models",
+      "/v1%2fmodels",
+      "/v1/models/",
+      "/v1/models#x",
+    ],
+    ...["/x/../v1/models", "/x/%2e%2e/v1/models", "/x/%2E./v1/models", "/v1/./models", "/v1/%2e/models"],
+    ...[
+      "/v1/key/../models",
+      "/v1/models/../models",
+      "/v1/models/%2e%2e/key",
+      "/v1/models/.",
+      "/v1/models/chat/../chat",
+    ],
+    ...[
+      "/v1\\models",
+      "/x\\..\\v1\\models",
+      "/v1/models\\chat",
+      "/v1/models/x\\..\\chat",
+      "/v1/models/..\\key",
+    ],
+    ...["/v1/receipts/..\\models", "/v1/receipts/../models", "/v1/files/../models", "/v1/files/..\\models"],
+    ...["http://localhost/x/../v1/models", "/../v1/models", "/.", "/x/.."],
+  ])("%s is no path of ours", async (path) => {
+    for (const host of ["localhost", "gw", ""]) {
+      const answer = await raw(
+        `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
+      );
+      expect(answer.status).toBe(404);
+      expect(answer.body).toContain("No route matches");
+    }
+  });
+
+  test("a path that only its URL makes a model route's takes no body and no money", async () => {
+    const body = JSON.stringify(CHAT.body());
+    for (const path of ["/x/..", "/v1/..", "/%2e"].map((prefix) => `${prefix}${CHAT.path}`)) {
+      const answer = await raw(
+        `POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${gateway.secret}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+      expect([path, answer.status]).toEqual([path, 404]);
+    }
+  });
+
+  test.each(["/v1/models/a%2fb", "/v1/models/a/b/c/d", "/v1/models/a.b/..c", "/v1/models/%zz"])(
+    "%s asks for a model, whatever its name",
     async (path) => {
       const answer = await raw(
         `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
       );
-      expect(answer.status).toBe(404);
-      expect(answer.body).toContain("model_not_found");
+      expect([answer.status, answer.body]).toEqual([
+        404,
+        expect.stringContaining("The model does not exist"),
+      ]);
     },
   );
+
+  test("an address with a scheme and a host, as proxies send it, finds its route", async () => {
+    const answer = await raw(
+      `GET http://elsewhere.example/v1/models HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
+    );
+    expect(answer.status).toBe(200);
+  });
 
   test("methods that nobody uses reach the contract's 404", async () => {
     for (const method of ["TRACE", "CONNECT", "PURGE"]) {

@@ -15,7 +15,7 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
   let authenticate: Authenticate;
   beforeEach(async () => {
     books = await openTempBooks(dialect);
-    authenticate = createAuthenticate(books);
+    authenticate = createAuthenticate({ ...books, monotonicMs: books.now });
   });
   afterEach(() => books.close());
 
@@ -119,6 +119,19 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
       await authenticate(secret);
       books.clock.nowMs += 1;
       await expect(authenticate(secret)).rejects.toMatchObject(UNKNOWN);
+    });
+
+    test("does not trust what it read under a wrong hour when that hour truly comes", async () => {
+      const uptime = { ms: 0 };
+      const trusting = createAuthenticate({ ...books, monotonicMs: () => uptime.ms });
+      const { key, secret } = await newKey();
+      books.clock.nowMs += 3_600_000;
+      await trusting(secret);
+      books.clock.nowMs -= 3_600_000;
+      await revokeKey(books, key.id);
+      uptime.ms += 3_600_000;
+      books.clock.nowMs += 3_600_000;
+      await expect(trusting(secret)).rejects.toMatchObject(UNKNOWN);
     });
 
     test("does not trust what it read when the clock has gone back", async () => {

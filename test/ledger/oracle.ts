@@ -1,5 +1,5 @@
 import type { Command } from "../../src/ledger/command.ts";
-import type { SpendLimit } from "../../src/ledger/ledger.ts";
+import type { Shortfall, SpendLimit } from "../../src/ledger/ledger.ts";
 
 const MOST = 4n * 10n ** 18n;
 const HOUR_MS = 3_600_000;
@@ -28,7 +28,9 @@ interface ToldHold {
 }
 
 /** What a command must come to: a refusal, or the parts of the answer that matter. */
-export type Expected = { readonly refused: string } | { readonly said: Readonly<Record<string, unknown>> };
+export type Expected =
+  | { readonly refused: string; readonly shortfall?: Shortfall }
+  | { readonly said: Readonly<Record<string, unknown>> };
 
 /**
  * The ledger once more, written as a story that is summed up from the beginning at every question. It
@@ -102,11 +104,14 @@ export function createOracle() {
     if (isFrozen) return refused("wallet_frozen");
 
     const counts = countsOf(keyId, now);
+    const unspent = () =>
+      counts.map(({ limit, period }) => (limits.get(limit)?.amount ?? 0n) - used(limit, period));
     const rooms = () =>
       counts.map(({ limit, period }) => {
         return (limits.get(limit)?.amount ?? 0n) - used(limit, period) - heldBy(limit, period);
       });
-    const room = () => [balances().available, ...rooms()].reduce((a, b) => (a < b ? a : b));
+    const leastOf = (amounts: readonly bigint[]) => amounts.reduce((a, b) => (a < b ? a : b));
+    const room = () => leastOf([balances().available, ...rooms()]);
 
     const undo: (() => void)[] = [];
     if (room() < minimum) {
@@ -120,13 +125,20 @@ export function createOracle() {
       }
     }
     if (room() < minimum) {
-      const why = rooms().some((left) => left < minimum)
+      const isOfLimit = rooms().some((left) => left < minimum);
+      const why = isOfLimit
         ? "spending_limit_exceeded"
         : posted() >= minimum
           ? "balance_on_hold"
           : "insufficient_balance";
+      const orNothing = (amount: bigint) => (amount < 0n ? 0n : amount);
+      const shortfall = {
+        needed: minimum,
+        available: orNothing(isOfLimit ? leastOf(rooms()) : balances().available),
+        unheld: orNothing(isOfLimit ? leastOf(unspent()) : posted()),
+      };
       for (const step of undo) step();
-      return refused(why);
+      return { refused: why, shortfall };
     }
     const granted = room() < amount ? room() : amount;
     holds.set(holdId, {

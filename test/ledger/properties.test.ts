@@ -55,7 +55,9 @@ describe("whatever happens to a wallet", () => {
           const [outcome] = decideBatch(stored, [step.command], nowMs);
           const expected = oracle.ask(step.command, nowMs);
           const got =
-            outcome && "answer" in outcome ? { said: outcome.answer ?? {} } : { refused: outcome?.refusal };
+            outcome && "answer" in outcome
+              ? { said: outcome.answer ?? {} }
+              : { refused: outcome?.refusal, ...(outcome?.shortfall && { shortfall: outcome.shortfall }) };
           expect(got).toEqual(expected as typeof got);
           if ("refused" in expected) expect(snapshot(stored)).toEqual(before);
           expectInvariants(stored);

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CHAT, objectOf, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
+import { says } from "../support/says.ts";
+import { gate } from "../support/script.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let server: PostgresServer;
@@ -41,3 +43,20 @@ test("a key is never called wrong while the database is away, and is known again
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
   expect(gateway.log.text()).not.toContain(gateway.secret);
 }, 60_000);
+
+test("a stream that runs while the database is away is not ended for it", async () => {
+  const held = gate();
+  gateway.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
+  const stream = await post(gateway, CHAT, { stream: true });
+  expect(stream.status).toBe(200);
+  await server.kill();
+  const deadline = performance.now() + 30_000;
+  while (!gateway.log.text().includes("keys of running requests unread")) {
+    if (performance.now() > deadline) throw new Error("Nobody looked for the key");
+    await Bun.sleep(50);
+  }
+  held.open();
+  expect(await stream.text()).toEndWith("data: [DONE]\n\n");
+  await server.start();
+  await gateway.nothingIsHeld();
+}, 90_000);

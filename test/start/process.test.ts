@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
@@ -102,6 +103,90 @@ describe("SIGTERM", () => {
     expect(gateway.stdout()).not.toContain(secret);
     expect(gateway.stdout()).not.toContain("provider-secret");
   }, 20_000);
+});
+
+describe("SIGTERM while a body is on its way", () => {
+  const PATIENCE_MS = 60_000;
+  const unfinished = (path: string, framing: string) =>
+    `POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${secret}\r\n${framing}\r\n\r\n`;
+
+  /** Starts a gateway that would drain for longer than any test waits, and opens a connection for each text. */
+  async function serveAndSend(
+    texts: readonly string[],
+  ): Promise<{ gateway: ServedProcess; received: string[] }> {
+    writeFileSync(
+      join(folder, "tollgate.yaml"),
+      scriptedConfig(upstream, LIMITS.replace("drain_s: 2", "drain_s: 600")),
+    );
+    const gateway = await serve();
+    const { hostname, port } = new URL(gateway.url);
+    const received = texts.map(() => "");
+    sockets = texts.map((text, index) => {
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.on("error", () => {});
+      socket.on("data", (data) => {
+        received[index] += data.toString("latin1");
+      });
+      socket.write(text);
+      return socket;
+    });
+    // An answer on a connection that came later says that the others are known.
+    await (await ask(gateway)).text();
+    return { gateway, received };
+  }
+  let sockets: Socket[] = [];
+  afterEach(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test(
+    "refuses what does not come within seconds, and does not wait for the drain limit",
+    async () => {
+      const { gateway, received } = await serveAndSend([
+        unfinished("/v1/chat/completions", "content-length: 3000"),
+        unfinished("/v1/chat/completions", "connection: close\r\ncontent-length: 3000"),
+        unfinished("/v1/chat/completions", "content-length: 3000000"),
+        `${unfinished("/v1/chat/completions", "transfer-encoding: chunked")}5\r\n{"mod\r\n`,
+      ]);
+      gateway.signal("SIGTERM");
+      expect(await gateway.exitCode).toBe(0);
+      for (const answer of received) {
+        expect(answer).toStartWith("HTTP/1.1 500");
+        expect(answer).toContain(ERRORS.shutting_down.message);
+      }
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "waits for no headers, and for no body that nobody reads",
+    async () => {
+      const { gateway } = await serveAndSend([
+        "POST /v1/chat/completions HTTP/1.1\r\nhos",
+        unfinished("/nothing", "content-length: 3000"),
+        unfinished("/v1/files", "content-length: 3000"),
+        `${unfinished("/nothing", "connection: close\r\ncontent-length: 3000")}x`,
+      ]);
+      gateway.signal("SIGTERM");
+      expect(await gateway.exitCode).toBe(0);
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    "answers a request whose body still comes",
+    async () => {
+      const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Say hello." }] });
+      const half = unfinished("/v1/chat/completions", `content-length: ${body.length}`) + body.slice(0, 10);
+      const { gateway, received } = await serveAndSend([half]);
+      gateway.signal("SIGTERM");
+      while (!gateway.stdout().includes('"draining"')) await Bun.sleep(5);
+      for (const socket of sockets) socket.write(body.slice(10));
+      expect(await gateway.exitCode).toBe(0);
+      expect(received[0]).toStartWith("HTTP/1.1 200");
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe("more than 256 upstream calls at once", () => {

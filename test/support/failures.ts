@@ -82,7 +82,7 @@ async function failuresOf(gateway: TestGateway): Promise<Failure[]> {
     prompt: PROMPT,
     ...more,
   });
-  const spendingLimit = { amount: 1n, period: "total" as const };
+  const spendingLimit = { amount: 0n, period: "total" as const };
   const poor = await gateway.newPayer("0");
   const bounded = await gateway.newPayer("1", { spendingLimit });
   const busy = await gateway.newKey({ limits: { concurrentRequests: 0 } });

@@ -5,9 +5,7 @@ export async function installPythonPackages(folder: string, packages: readonly s
   await requirePip();
   const flags = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];
   const command = ["python3", "-m", "pip", "install", ...flags, "--target", folder, ...packages];
-  console.error(
-    `The README's Python needs ${packages.join(", ")}, which pip installs now, for this run alone.`,
-  );
+  console.error(`A test in Python needs ${packages.join(", ")}, which pip installs now, for this run alone.`);
   const pip = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
   const complaint = await new Response(pip.stderr).text();
   if ((await pip.exited) !== 0) throw new Error(`Cannot install them: ${complaint}`);

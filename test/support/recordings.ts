@@ -10,6 +10,16 @@ export const hasRecordings = existsSync(FOLDER);
 
 if (!hasRecordings) console.warn("No provider recordings beside the repository: their tests are skipped.");
 
+const ODD_FOLDER = join(import.meta.dir, "../../../shared/recordings-odd");
+
+/** Whether recordings with unusual reports of usage lie beside the repository. */
+export const hasOddRecordings = existsSync(ODD_FOLDER);
+
+/** A file of the recordings with unusual usage, by its path there. */
+export function oddRecording(file: string): string {
+  return readFileSync(join(ODD_FOLDER, file), "utf8");
+}
+
 /** A recorded answer: `name` is "folder/file" without its ending. */
 export interface Recording {
   readonly name: string;

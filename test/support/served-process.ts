@@ -30,6 +30,8 @@ export interface ServeOptions {
   /** The working directory, below which the database is created. */
   readonly folder: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Words before the command, as of a shell that sets a limit and then becomes it. */
+  readonly through?: readonly string[];
   /** Starts through the script of package.json, in the repository, instead of the entry file. */
   readonly throughScript?: boolean;
 }
@@ -51,9 +53,12 @@ export async function serveLedgerProcess(options: ServeOptions): Promise<LedgerP
   return { ...running, address: await untilSaid(running, /"ledger":"([^"]+)"/, async () => true) };
 }
 
-function launch(name: string, { folder, environment, throughScript }: ServeOptions): RunningProcess {
+function launch(
+  name: string,
+  { folder, environment, throughScript, through = [] }: ServeOptions,
+): RunningProcess {
   const command = throughScript ? ["run", "--silent", "tollgate"] : [ENTRY];
-  const child = Bun.spawn([process.execPath, ...command, name], {
+  const child = Bun.spawn([...through, process.execPath, ...command, name], {
     cwd: throughScript ? REPOSITORY : folder,
     env: {
       ...{ PATH: process.env.PATH ?? "", PORT: "0", LEDGER_LISTEN: "off", METRICS_LISTEN: "off" },

@@ -147,6 +147,8 @@ function configOf(
     limiter: { redis: undefined, onFailure: "local", replicas: 1 },
     bodyBytesInFlightMax: 512 * 1024 * 1024,
     clientDisconnect: "charge_input",
+    accountBodyBytesMax: undefined,
+    idleS: undefined,
     holdTtlMs: 60_000,
     drainMs: 2_000,
     ...config,

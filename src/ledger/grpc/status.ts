@@ -10,7 +10,8 @@ import type { QuotaFailure, QuotaFailure__Output } from "../../gen/google/rpc/Qu
 import type { ResourceInfo, ResourceInfo__Output } from "../../gen/google/rpc/ResourceInfo.ts";
 import type { RetryInfo, RetryInfo__Output } from "../../gen/google/rpc/RetryInfo.ts";
 import type { Status, Status__Output } from "../../gen/google/rpc/Status.ts";
-import { LedgerError } from "../ledger.ts";
+import { LedgerError, type Shortfall } from "../ledger.ts";
+import { decodeShortfall, encodeShortfall } from "./codec/shortfall.ts";
 import { encodeDuration } from "./codec/times.ts";
 import { type DetailKind, isRefusal, REASONS, type Reason } from "./refusals.ts";
 import { messageType } from "./service.ts";
@@ -33,12 +34,19 @@ export interface About {
   readonly field?: string | undefined;
   /** "wallets/W/holds/H" */
   readonly resource?: string | undefined;
+  /** The amounts of a hold that was declined for lack of money. */
+  readonly shortfall?: Shortfall | undefined;
 }
 
 /** A reason as `google.rpc.Status`: of one mutation among others. */
 export function encodeRefusal(reason: Reason, about: About = {}): Status {
   const { code, says, detail } = REASONS[reason];
-  const info = errorInfo.pack({ reason: reason.toUpperCase(), domain: DOMAIN });
+  const metadata = about.shortfall && encodeShortfall(about.shortfall);
+  const info = errorInfo.pack({
+    reason: reason.toUpperCase(),
+    domain: DOMAIN,
+    ...(metadata && { metadata }),
+  });
   return { code, message: says, details: detail ? [info, DETAILS[detail](reason, about)] : [info] };
 }
 
@@ -61,7 +69,9 @@ export function readRefusal({ details }: Status__Output): LedgerError | undefine
     const info = errorInfo.unpack(each);
     if (info?.domain !== DOMAIN) continue;
     const word = info.reason.toLowerCase();
-    return isRefusal(word) ? new LedgerError(word) : new LedgerError("unavailable", info.reason);
+    return isRefusal(word)
+      ? new LedgerError(word, undefined, decodeShortfall(info.metadata))
+      : new LedgerError("unavailable", info.reason);
   }
   return undefined;
 }

@@ -34,7 +34,7 @@ export function openJournalFiles(
   let own: JournalFile | undefined = create();
 
   function create(): JournalFile {
-    const file = createJournalFile(join(folder, `${Bun.randomUUIDv7()}.db`));
+    const file = createJournalFile(join(folder, `${Bun.randomUUIDv7("hex", now())}.db`));
     held.set(file.path, file);
     return file;
   }

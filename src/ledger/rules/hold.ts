@@ -37,9 +37,9 @@ export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
   if (room.least >= request.minimum) return grant(money, request, { limits, metadata, nowMs, room });
 
   const expired = expireDue(book, money, nowMs);
-  if (!expired) return refuse(shortage(room, request.minimum));
+  if (!expired) return shortage(room, request.minimum);
   const roomAfter = readRoom(expired.after, limits);
-  if (roomAfter.least < request.minimum) return refuse(shortage(roomAfter, request.minimum));
+  if (roomAfter.least < request.minimum) return shortage(roomAfter, request.minimum);
   const granted = grant(expired.after, request, { limits, metadata, nowMs, room: roomAfter });
   return { answer: granted.answer, changes: join(expired.changes, granted.changes) };
 };

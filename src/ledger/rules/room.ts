@@ -1,7 +1,8 @@
 import type { Nanos } from "../../domain/money.ts";
 import { type Book, balancesOf, type LimitPeriodKey } from "../book.ts";
-import type { LedgerRefusal, SpendLimit } from "../ledger.ts";
+import type { Shortfall, SpendLimit } from "../ledger.ts";
 import { periodStart } from "../period.ts";
+import type { Declined } from "./outcome.ts";
 import { counterOf, type Money } from "./resolve.ts";
 
 /** A limit that binds a hold or charge, in the period it would be taken in. */
@@ -10,11 +11,17 @@ export interface BoundLimit {
   readonly key: LimitPeriodKey;
 }
 
-/** How much a hold could have. `ofLimits` is `undefined` without limits. */
+/** How much a hold could have: the least of both parts. */
 export interface Room {
   readonly least: Nanos;
-  readonly ofLimits: Nanos | undefined;
-  /** What the wallet would have were nothing held. */
+  readonly ofWallet: Part;
+  /** The least of all limits; `undefined` without limits. */
+  readonly ofLimits: Part | undefined;
+}
+
+/** What is left now, and what would be left were nothing held; below zero when overdrawn. */
+interface Part {
+  readonly left: Nanos;
   readonly unheld: Nanos;
 }
 
@@ -34,18 +41,34 @@ export function limitsOf(book: Book, keyId: string, nowMs: number): readonly Bou
 
 export function readRoom(money: Money, limits: readonly BoundLimit[]): Room {
   const { available, held } = balancesOf(money.wallet);
-  let ofLimits: Nanos | undefined;
+  let ofLimits: Part | undefined;
   for (const { limit, key } of limits) {
     const { used, held: heldByLimit } = counterOf(money, key);
-    const left = limit.amount - used - heldByLimit;
-    if (ofLimits === undefined || left < ofLimits) ofLimits = left;
+    const unheld = limit.amount - used;
+    ofLimits = leastOf(ofLimits, { left: unheld - heldByLimit, unheld });
   }
-  const least = ofLimits !== undefined && ofLimits < available ? ofLimits : available;
-  return { least, ofLimits, unheld: available + held };
+  const least = ofLimits !== undefined && ofLimits.left < available ? ofLimits.left : available;
+  return { least, ofWallet: { left: available, unheld: available + held }, ofLimits };
+}
+
+function leastOf(one: Part | undefined, other: Part): Part {
+  if (one === undefined) return other;
+  return {
+    left: one.left < other.left ? one.left : other.left,
+    unheld: one.unheld < other.unheld ? one.unheld : other.unheld,
+  };
 }
 
 /** Why a room is too small for `minimum`: a limit comes before the wallet. */
-export function shortage(room: Room, minimum: Nanos): LedgerRefusal {
-  if (room.ofLimits !== undefined && room.ofLimits < minimum) return "spending_limit_exceeded";
-  return room.unheld >= minimum ? "balance_on_hold" : "insufficient_balance";
+export function shortage({ ofLimits, ofWallet }: Room, minimum: Nanos): Declined {
+  if (ofLimits !== undefined && ofLimits.left < minimum) {
+    return { refusal: "spending_limit_exceeded", shortfall: shortfallOf(ofLimits, minimum) };
+  }
+  const refusal = ofWallet.unheld >= minimum ? "balance_on_hold" : "insufficient_balance";
+  return { refusal, shortfall: shortfallOf(ofWallet, minimum) };
+}
+
+/** What is overdrawn has nothing left. */
+function shortfallOf({ left, unheld }: Part, needed: Nanos): Shortfall {
+  return { needed, available: left > 0n ? left : 0n, unheld: unheld > 0n ? unheld : 0n };
 }

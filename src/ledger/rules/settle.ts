@@ -56,16 +56,35 @@ export const release: Rule<ReleaseRequest, Settlement> = (book, request, nowMs) 
 
 /**
  * Ends a hold whose time is up: what was accrued is captured, the rest is free. A hold that is not
- * open, or was extended meanwhile, stays as it is. Refuses `wallet_not_found` and `hold_not_found` only.
+ * open, or was extended meanwhile, stays as it is. One that was taken under a clock which ran ahead gets its time
+ * to live from now on. Refuses `wallet_not_found` and `hold_not_found` only.
  */
 export const expire: Rule<ExpireRequest, Settlement> = (book, request, nowMs) =>
-  withHold(book, request, (hold, money) =>
-    isDue(hold, nowMs) ? resolve(money, hold, expiryOf(money, hold, nowMs)) : replay(hold, money.wallet),
-  );
+  withHold(book, request, (hold, money) => {
+    if (isDue(hold, nowMs)) return resolve(money, hold, expiryOf(money, hold, nowMs));
+    const unchanged = replay(hold, money.wallet);
+    if (!isAhead(hold, nowMs)) return unchanged;
+    return { ...unchanged, changes: { holds: [{ ...hold, expiresAtMs: nowMs + hold.ttlMs }] } };
+  });
 
 /** Whether a hold is open past its time. */
 export function isDue(hold: Hold, nowMs: number): boolean {
   return hold.state === "held" && hold.expiresAtMs <= nowMs;
+}
+
+/** How far the clocks of processes that share books may be apart. */
+export const CLOCKS_APART_MS = 60_000;
+
+/**
+ * Whether an open hold was taken under a clock that ran ahead and was put right since: its time is up only when
+ * that wrong hour comes, which may be years away.
+ */
+function isAhead(hold: Hold, nowMs: number): boolean {
+  return (
+    hold.state === "held" &&
+    hold.createdAtMs > nowMs + CLOCKS_APART_MS &&
+    hold.expiresAtMs > nowMs + hold.ttlMs
+  );
 }
 
 /** What an expiry makes of a hold. Captures what can be kept of an absurd accrual: it must always be possible. */

@@ -1,5 +1,6 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 import { needsOf } from "../needs.ts";
+import { CLOCKS_APART_MS } from "../rules/settle.ts";
 import { type Store, StoreError, type StoreFault } from "../store.ts";
 import { createLoader } from "./load.ts";
 import { createWriter } from "./write.ts";
@@ -25,6 +26,12 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
     `SELECT wallet_id AS walletId, hold_id AS holdId FROM holds
       WHERE state = 'held' AND expires_at_ms <= ? ORDER BY expires_at_ms LIMIT ?`,
   );
+  const ahead = client.query<{ walletId: string; holdId: string }, [number, number, number]>(
+    `SELECT wallet_id AS walletId, hold_id AS holdId FROM
+      (SELECT wallet_id, hold_id, created_at_ms, expires_at_ms, ttl_ms FROM holds
+        WHERE state = 'held' ORDER BY expires_at_ms DESC LIMIT ?1)
+      WHERE created_at_ms > ?2 + ?3 AND expires_at_ms > ?2 + ttl_ms`,
+  );
 
   return {
     transact(_walletIds, turn) {
@@ -48,7 +55,10 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
         throw new StoreError("unavailable", error);
       }
     },
-    findDue: (limit) => due.all(now(), limit),
+    findDue(limit) {
+      const nowMs = now();
+      return [...due.all(nowMs, limit), ...ahead.all(limit, nowMs, CLOCKS_APART_MS)].slice(0, limit);
+    },
   };
 }
 

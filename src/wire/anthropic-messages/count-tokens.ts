@@ -2,17 +2,24 @@ import { parseJsonObject } from "../json-read.ts";
 import { editMembers } from "../json-text.ts";
 import type { ModelRequest } from "../wire-protocol.ts";
 import { allowBodyBetas } from "./betas.ts";
+import { dropNewThread } from "./stored.ts";
+import { dropSeals } from "./verbatim/drop-seals.ts";
 
 /** Where a messages body is counted instead of answered, at the gateway and at an upstream. */
 export const COUNT_PATH = "/v1/messages/count_tokens";
 
-/** The body for an upstream: its model name, the betas it may get, and the rest as the client sent it. */
+/** The body for an upstream: its model name, no new thread, no foreign seals, the betas it may get, and the rest as sent. */
 export function printCountRequest(
   { text, betas }: ModelRequest,
   model: string,
   allowed?: readonly string[],
 ): string {
-  return editMembers(text, { model: () => JSON.stringify(model), ...(betas && allowBodyBetas(allowed)) });
+  return editMembers(text, {
+    model: () => JSON.stringify(model),
+    messages: (value) => value && dropSeals(value),
+    thread: dropNewThread,
+    ...(betas && allowBodyBetas(allowed)),
+  });
 }
 
 /** The tokens that an upstream counted, a whole number from 0; `undefined` for what is no such answer. */

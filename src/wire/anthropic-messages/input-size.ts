@@ -8,6 +8,7 @@ import {
   TEXT_SIZE,
   UNBOUNDED_SIZE,
 } from "../part-size.ts";
+import { isNewThread } from "./stored.ts";
 
 /** Blocks whose tokens are all in the body's text. Every other block may be anything. */
 const TEXT_BLOCKS = new Set([
@@ -25,13 +26,13 @@ const TEXT_BLOCKS = new Set([
   "compaction",
 ]);
 /** Fields that bring in a conversation, files or tools from elsewhere. */
-const REMOTE_FIELDS = ["container", "thread", "previous_message_id"];
+const REMOTE_FIELDS = ["container", "thread"];
 const NESTING_MAX = 4;
 
 /** What the media and tools of a messages body add to its text. */
 export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): PartSize {
   if (readArray(body.mcp_servers).length > 0) return REMOTE_TOOL_SIZE;
-  if (REMOTE_FIELDS.some((field) => isSet(body[field]))) return UNBOUNDED_SIZE;
+  if (REMOTE_FIELDS.some((field) => isSet(body[field]) && !isNewThread(body[field]))) return UNBOUNDED_SIZE;
   return sumOfSizes([
     readArray(body.tools).some(runsAtUpstream) ? SERVER_TOOL_SIZE : TEXT_SIZE,
     sizeOfContent(body.system),
@@ -44,9 +45,10 @@ function runsAtUpstream(tool: unknown): boolean {
 }
 
 /** How often a prompt may be read: a provider that is asked to compact it reads it for that, and to answer. */
-export function countReadings({ context_management: management }: JsonObject): number {
+export function countReadings({ compaction, context_management: management }: JsonObject): number {
+  if (isSet(compaction)) return 2;
   const edits = isJsonObject(management) ? readArray(management.edits) : [];
-  return edits.some((edit) => isJsonObject(edit) && /^compact/.test(readText(edit.type))) ? 2 : 1;
+  return edits.some((edit) => isJsonObject(edit) && readText(edit.type).startsWith("compact")) ? 2 : 1;
 }
 
 function sizeOfContent(content: unknown, depth = 0): PartSize {

@@ -8,19 +8,20 @@ import {
   readFlag,
   readList,
   readObject,
-  readPositive,
-  refuseUnpriced,
+  readWholeNumber,
   requireMessages,
   requireModel,
-  requireOneOf,
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./client/read-request.ts";
 import { countReadings, sizeOfMessages } from "./input-size.ts";
+import { dropNewThread, refuseStored } from "./stored.ts";
+import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { dropSeals } from "./verbatim/drop-seals.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
-const FIELDS = new Set([
+const SENT_ONCE = new Set([
   "model",
   "max_tokens",
   "messages",
@@ -36,24 +37,28 @@ const FIELDS = new Set([
   "previous_message_id",
   "mcp_servers",
   "context_management",
+  "plugins",
   ...BETA_FIELDS,
 ]);
-const ONCE = sayEachOnce(FIELDS);
+const ONCE = sayEachOnce(SENT_ONCE);
+const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
+/** 0 asks for no answer: the prompt is only written to the provider's cache. */
+const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
 /** Reads and checks a messages body. Roles, block types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
+  // Before the messages, of which a continued thread may have none.
+  refuseStored(body, repeatsKeys);
   const messages = requireMessages(body);
   readList(body, "tools");
-  refuseUnpriced(body);
-  // Where the model runs has a price of its own.
-  requireOneOf(body, "inference_geo", ["global"]);
+  refuseUnpriced(body, messages, repeatsKeys);
   return {
     text,
     model,
     stream: readFlag(body, "stream"),
-    outputTokensMax: readPositive(body, "max_tokens"),
+    outputTokensMax: readWholeNumber(body, "max_tokens", OUTPUT_TOKENS),
     outputLimitField: undefined,
     thinkingTokens: readBudget(readObject(body, "thinking")?.budget_tokens),
     choices: 1,
@@ -68,12 +73,14 @@ export function parseRequest(text: string): ModelRequest {
   };
 }
 
-/** The body for an upstream: its model name and the output ceiling, filled in where the client named none. */
+/** The body for an upstream: its model name, the output ceiling, and no new thread, which would be stored there. */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     ...ONCE,
     model: () => JSON.stringify(options.model),
     max_tokens: () => String(options.outputTokensMax),
+    thread: dropNewThread,
+    messages: (value) => value && dropSeals(value),
     ...(request.betas && allowBodyBetas(options.betas)),
   });
 }

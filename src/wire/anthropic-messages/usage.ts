@@ -1,5 +1,7 @@
-import { isCount, NO_USAGE, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, isSet, type JsonObject, readCount } from "../json-read.ts";
+import { isCount, totalTokensOf, type Usage } from "../../domain/usage.ts";
+import { isJsonObject, isSet, type JsonObject } from "../json-read.ts";
+import { addIterations, type Iterations, readIterations } from "./iterations.ts";
+import { readCounts, UNREADABLE } from "./usage-counts.ts";
 
 const COUNTED = [
   "input_tokens",
@@ -11,24 +13,17 @@ const COUNTED = [
 ] as const;
 
 /**
- * Anthropic's `input_tokens` leave out what was read from or written to a cache, as ours do. Numbers are
- * taken as they are, even absurd ones; `undefined` when one is no number.
+ * Reads the usage of a whole message, iterations that its top-level numbers leave out included. Absurd numbers stay as
+ * they are; `undefined` when one is no number.
  */
 export function readUsage(usage: JsonObject): Usage | undefined {
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
-  if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return undefined;
-  const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};
-  const cacheWrite1hTokens = readCount(split.ephemeral_1h_input_tokens);
-  const written = readCount(usage.cache_creation_input_tokens ?? sumOf(split));
-  const cachedInputTokens = readCount(usage.cache_read_input_tokens);
-  if (Number.isNaN(cacheWrite1hTokens + written + cachedInputTokens)) return undefined;
-  return {
-    inputTokens,
-    cachedInputTokens,
-    cacheWriteTokens: written - cacheWrite1hTokens,
-    cacheWrite1hTokens,
-    outputTokens,
-  };
+  return readTotal(usage, isSet(usage.iterations) ? readIterations(usage.iterations) : undefined);
+}
+
+function readTotal(counts: JsonObject, iterations: Iterations | undefined): Usage | undefined {
+  const top = readCounts(counts);
+  const total = top && iterations ? addIterations(top, iterations) : top;
+  return total && Number.isNaN(totalTokensOf(total)) ? undefined : total;
 }
 
 /** How much of the output was thinking, where the upstream tells. */
@@ -37,21 +32,21 @@ export function readThinkingTokens({ output_tokens_details: details }: JsonObjec
   return isCount(tokens) ? tokens : undefined;
 }
 
-/** A report that cannot be true: it takes back what was reported before. */
-const UNREADABLE: Usage = Object.freeze({ ...NO_USAGE, outputTokens: Number.NaN });
-
 /**
  * Follows the usage of a streamed message, which is cumulative: what a later event leaves out or has as
  * null still stands.
  */
 export function createUsageReader() {
   let known: JsonObject | undefined;
+  /** Sums alone, or a stream could have a long list added up with its every event. */
+  let iterations: Iterations | undefined;
   let isOutputSaid = false;
 
   const read = (reported: unknown): Usage | undefined => {
     if (!isJsonObject(reported)) return undefined;
     known = mergeUsage(known ?? {}, reported);
-    return readUsage(known) ?? UNREADABLE;
+    if (isSet(reported.iterations)) iterations = readIterations(reported.iterations);
+    return readTotal(known, iterations) ?? UNREADABLE;
   };
 
   return {
@@ -70,8 +65,4 @@ export function createUsageReader() {
 /** Keeps what is read here and nothing else, or a stream could make it grow without end. */
 function mergeUsage(before: JsonObject, reported: JsonObject): JsonObject {
   return Object.fromEntries(COUNTED.map((name) => [name, reported[name] ?? before[name]]));
-}
-
-function sumOf(split: JsonObject): number {
-  return readCount(split.ephemeral_5m_input_tokens) + readCount(split.ephemeral_1h_input_tokens);
 }

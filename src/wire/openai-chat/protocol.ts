@@ -3,6 +3,7 @@ import type { WireProtocol } from "../wire-protocol.ts";
 import { printEvents } from "./client/print-events.ts";
 import { printReply } from "./client/print-reply.ts";
 import { printError, printErrorFrame, statusOf } from "./error.ts";
+import { ID_CHARS_MAX } from "./id-chars.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 import { findUntranslatable, printRequest } from "./upstream/print-request.ts";
 import { readEvents } from "./upstream/read-events.ts";
@@ -35,7 +36,7 @@ export const openaiChat: WireProtocol = {
   client: { printStream: printEvents, printWhole: printReply },
   upstream: {
     nameCharsMax: 64,
-    idCharsMax: 40,
+    idCharsMax: ID_CHARS_MAX,
     findUntranslatable,
     printRequest,
     readStream: readEvents,

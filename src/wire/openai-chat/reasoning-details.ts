@@ -8,12 +8,7 @@ export type ReasoningDetail = Omit<ReasoningPart, "kind">;
 /** The form that seals of Anthropic's models have; those of other providers are of no use elsewhere. */
 const SEALED_FORMAT = "anthropic-claude-v1";
 
-/** Reads `reasoning_details`, the way hosts found to say reasoning together with its signature. */
-export function readReasoningDetails(details: unknown): readonly ReasoningDetail[] {
-  return readArray(details).filter(isJsonObject).map(readDetail).filter(saysSomething);
-}
-
-/** The same of an earlier answer that comes back: pieces of one block, as they were streamed, are put together. */
+/** Reads the `reasoning_details` of an earlier answer that come back: pieces of one block, as they were streamed, are put together. */
 export function joinReasoningDetails(details: unknown): readonly ReasoningPart[] {
   const blocks: ReasoningPart[] = [];
   let latestIndex: unknown;
@@ -38,8 +33,14 @@ export function printReasoningDetail(detail: ReasoningDetail, index: number): ob
   return { type: "reasoning.text", text, signature, format: SEALED_FORMAT, index };
 }
 
-function readDetail(detail: JsonObject): ReasoningDetail {
-  const isOurs = !isSet(detail.format) || readText(detail.format).startsWith("anthropic");
+/** Whether a detail has a seal that Anthropic reads; one that does not say whose it is has. */
+export function isOfAnthropic({ format }: JsonObject): boolean {
+  return !isSet(format) || readText(format).startsWith("anthropic");
+}
+
+/** One entry of `reasoning_details`, the way hosts found to say reasoning together with its signature. */
+export function readDetail(detail: JsonObject): ReasoningDetail {
+  const isOurs = isOfAnthropic(detail);
   const sealOf = (value: unknown) => (isOurs ? readText(value) : "") || undefined;
   if (detail.type === "reasoning.encrypted") {
     return { text: "", signature: undefined, redacted: sealOf(detail.data) };
@@ -47,6 +48,6 @@ function readDetail(detail: JsonObject): ReasoningDetail {
   return { text: textOfPart(detail), signature: sealOf(detail.signature), redacted: undefined };
 }
 
-function saysSomething({ text, signature, redacted }: ReasoningDetail): boolean {
+export function saysSomething({ text, signature, redacted }: ReasoningDetail): boolean {
   return text !== "" || signature !== undefined || redacted !== undefined;
 }

@@ -10,17 +10,19 @@ import {
   readList,
   readObject,
   readPositive,
-  refuseUnpriced,
+  refuseUntranslatable,
   requireMessages,
   requireModel,
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { readChatRequest } from "./client/read-request.ts";
 import { sizeOfChat } from "./input-size.ts";
+import { findStored } from "./stored.ts";
+import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 const CHOICES_MAX = 128;
 /** What is checked or edited here: an upstream must take it from nowhere else. */
-const FIELDS = new Set([
+const SENT_ONCE = new Set([
   "model",
   "messages",
   "tools",
@@ -38,8 +40,11 @@ const FIELDS = new Set([
   "reasoning",
   "web_search_options",
   "plugins",
+  "deferred",
+  "session_params",
 ]);
-const ONCE = sayEachOnce(FIELDS);
+const ONCE = sayEachOnce(SENT_ONCE);
+const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
 
 /** Reads and checks a chat body. Roles, part types and unknown fields are the upstream's to judge. */
 export function parseRequest(text: string): ModelRequest {
@@ -49,8 +54,11 @@ export function parseRequest(text: string): ModelRequest {
   const maxTokens = readPositive(body, "max_tokens");
   const maxCompletionTokens = readPositive(body, "max_completion_tokens");
   readList(body, "tools");
-  refuseUnpriced(body);
-  refuseUnpricedOutput(body);
+  const stored = findStored(body);
+  if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
+  refuseUnpriced(body, repeatsKeys);
+  // The answer would come later, to a request that nobody here sends.
+  if (readFlag(body, "deferred")) refuseUntranslatable("deferred");
   return {
     text,
     model,
@@ -83,14 +91,6 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
 function includeUsage(streamOptions: string | undefined): string {
   const options = streamOptions === undefined || streamOptions === "null" ? "{}" : streamOptions;
   return editMembers(options, { include_usage: () => "true" });
-}
-
-/** Sound is dearer than text, and a list of models is a choice that was not priced. */
-function refuseUnpricedOutput(body: JsonObject): void {
-  if (readList(body, "modalities").some((modality) => modality !== "text")) {
-    throw new GatewayError("unpriced_field", { path: "modalities" });
-  }
-  if (readList(body, "models").length > 0) throw new GatewayError("unpriced_field", { path: "models" });
 }
 
 /** Two spellings that hosts have for a reasoning budget. */

@@ -1,36 +1,57 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, readCount } from "../json-read.ts";
+import { readCachedTokens, readCacheWriteTokens, readDetails } from "../cached-tokens.ts";
+import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
+import { findOutsideTokens } from "../outside-tokens.ts";
 
 /**
- * OpenAI counts cached and cache-written tokens inside `prompt_tokens`; ours are disjoint, so they come
- * out. Numbers are taken as they are, even absurd ones; `undefined` when one is no number.
+ * Reads a usage into disjoint classes: OpenAI counts cached and cache-written tokens inside `prompt_tokens`. Adds
+ * tokens that only `total_tokens` shows. Absurd numbers stay as they are; `undefined` when one is no number.
  */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const { prompt_tokens: prompt, completion_tokens: completion, prompt_tokens_details: details } = usage;
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
   if (typeof prompt !== "number" || typeof completion !== "number") return undefined;
-  const { cached_tokens, cache_write_tokens } = isJsonObject(details) ? details : {};
-  const cachedInputTokens = readCount(cached_tokens ?? usage.prompt_cache_hit_tokens);
-  const cacheWriteTokens = readCount(cache_write_tokens);
-  const inputTokens = prompt - cachedInputTokens - cacheWriteTokens;
+  const details = readDetails(usage.prompt_tokens_details ?? usage.prompt_token_details);
+  const cachedInputTokens = readCachedTokens(usage, details);
+  const cacheWriteTokens = readCacheWriteTokens(usage, details);
+  const cached = cachedInputTokens + cacheWriteTokens;
+  const reasoning = readReasoningTokens(usage);
+  const outside = findOutsideTokens({ input: prompt, output: completion, cached, reasoning, total });
+  const inputTokens = prompt + outside.input - cached;
   if (Number.isNaN(inputTokens)) return undefined;
   return {
     inputTokens,
     cachedInputTokens,
     cacheWriteTokens,
     cacheWrite1hTokens: 0,
-    outputTokens: completion,
+    outputTokens: completion + outside.output,
   };
 }
 
-/** The same with how much of the output was reasoning: no event, or one. */
+/**
+ * The usage of a chunk. Some hosts put it into the only choice that finishes, or beside the choices under their name.
+ *
+ * @see https://platform.moonshot.ai/docs/api/chat `choices[0].usage`
+ * @see https://console.groq.com/docs/api-reference `x_groq.usage`
+ */
+export function usageOfChunk({ usage, choices, x_groq: groq }: JsonObject): unknown {
+  if (isSet(usage)) return usage;
+  const [choice] = readArray(choices);
+  if (isJsonObject(choice) && isJsonObject(choice.usage)) return choice.usage;
+  return isJsonObject(groq) ? groq.usage : undefined;
+}
+
+/** The usage event of a report, with the reasoning share of the output; none where nothing readable was reported. */
 export function readUsageEvents(reported: unknown): readonly UsageEvent[] {
   const usage = readUsage(reported);
-  if (usage === undefined) return [];
-  const details = isJsonObject(reported) && reported.completion_tokens_details;
+  if (usage === undefined || !isJsonObject(reported)) return [];
+  return [{ kind: "usage", usage, reasoningTokens: readReasoningTokens(reported) }];
+}
+
+function readReasoningTokens({ completion_tokens_details: details }: JsonObject): number | undefined {
   const tokens = isJsonObject(details) ? details.reasoning_tokens : undefined;
-  return [{ kind: "usage", usage, reasoningTokens: isCount(tokens) ? tokens : undefined }];
+  return isCount(tokens) ? tokens : undefined;
 }
 
 /** The usage as clients know it; `undefined` when nobody reported any, or none that can be true. */

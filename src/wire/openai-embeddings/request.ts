@@ -2,9 +2,10 @@ import { GatewayError } from "../../errors.ts";
 import { isSet, type JsonObject } from "../json-read.ts";
 import { editMembers, sayOnce } from "../json-text.ts";
 import { inputSizeOf, TEXT_SIZE } from "../part-size.ts";
-import { parseBody, readPositive, refuse, refuseUnpriced, requireModel } from "../request-body.ts";
+import { parseBody, readPositive, refuse, requireModel } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { readInput } from "./input.ts";
+import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 const FORMATS: readonly unknown[] = ["float", "base64"];
 /** What is checked or edited here: an upstream must take it from nowhere else. */
@@ -17,6 +18,7 @@ const FIELDS = new Set([
   "service_tier",
   "speed",
   "user",
+  ...UNPRICED_NAMES,
 ]);
 
 /** Reads and checks an embeddings body. Which dimensions and unknown fields a model takes is the upstream's to judge. */
@@ -25,7 +27,7 @@ export function parseRequest(text: string): ModelRequest {
   const model = requireModel(body);
   const { prompts, texts, tokenIds } = readInput(body);
   checkOptions(body);
-  refuseUnpriced(body);
+  refuseUnpriced(body, repeatsKeys);
   return {
     text,
     model,

@@ -1,9 +1,15 @@
-import { NO_USAGE, type Usage } from "../../domain/usage.ts";
-import { isJsonObject } from "../json-read.ts";
+import { isCount, NO_USAGE, type Usage } from "../../domain/usage.ts";
+import { isJsonObject, readCount } from "../json-read.ts";
 
-/** Embeddings are all input, whatever else a host says. Numbers are taken as they are, even absurd ones. */
+/**
+ * Reads a usage of embeddings, all of which is input. Tokens that only `total_tokens` shows are input too, as those of
+ * images are at some hosts. Absurd numbers stay as they are; `undefined` when none is a number.
+ */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const inputTokens = usage.prompt_tokens ?? usage.total_tokens;
-  return typeof inputTokens === "number" ? { ...NO_USAGE, inputTokens } : undefined;
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
+  const inputTokens = prompt ?? total;
+  if (typeof inputTokens !== "number") return undefined;
+  const gap = isCount(total) ? total - readCount(completion) - inputTokens : 0;
+  return { ...NO_USAGE, inputTokens: inputTokens >= 0 && gap > 0 ? inputTokens + gap : inputTokens };
 }

@@ -10,7 +10,6 @@ import {
   readObject,
   readPositive,
   refuse,
-  refuseUnpriced,
   refuseUntranslatable,
   requireModel,
 } from "../request-body.ts";
@@ -18,11 +17,13 @@ import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { noteAsked } from "./client/asked.ts";
 import { readChatRequest } from "./client/read-request.ts";
 import { countReadings, sizeOfInput } from "./input-size.ts";
-import { isReference, requireItems } from "./items.ts";
+import { requireItems } from "./items.ts";
 import { isSeal } from "./sealed-reasoning.ts";
+import { findStored } from "./stored.ts";
+import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
-const FIELDS = new Set([
+const SENT_ONCE = new Set([
   "model",
   "input",
   "instructions",
@@ -41,10 +42,8 @@ const FIELDS = new Set([
   "speed",
   "context_management",
 ]);
-const ONCE = sayEachOnce(FIELDS);
-/** Fields that bring in what an upstream has stored under the operator's key, whoever of its users it came from. */
-const STORED_FIELDS = ["previous_response_id", "conversation"];
-
+const ONCE = sayEachOnce(SENT_ONCE);
+const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
 /**
  * Reads and checks a responses body. Item and part types and unknown fields are the upstream's to judge. Throws
  * `nothing_stored` for what only an upstream's store could bring in, `untranslatable` for a stored prompt and for an
@@ -58,7 +57,7 @@ export function parseRequest(text: string): ModelRequest {
   // An upstream may go by the other of two values, and so find what is refused below.
   if (repeatsKeys) throw new GatewayError("wrong_shape");
   refuseStored(body, items);
-  refuseUnpriced(body);
+  refuseUnpriced(body, items);
   const request: ModelRequest = {
     text,
     model,
@@ -102,12 +101,10 @@ function checkOptions(body: JsonObject): void {
 
 /** Refuses what could only be answered by who keeps answers, or later. */
 function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
-  const stored = STORED_FIELDS.find((field) => isSet(body[field]));
-  if (stored) throw new GatewayError("nothing_stored", { path: stored });
+  const stored = findStored(body, items);
+  if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
   if (isSet(body.prompt)) refuseUntranslatable("prompt");
   if (readFlag(body, "background")) refuseUntranslatable("background");
-  const reference = items.findIndex(isReference);
-  if (reference >= 0) throw new GatewayError("nothing_stored", { path: `input[${reference}]` });
 }
 
 /**

@@ -37,9 +37,9 @@ export function printResponse(head: ReplyHead, { repeated }: Asked, progress: Pr
   return join(told, repeated);
 }
 
-/** What a stream says of a response that failed or, without a failure, only just began: nothing is known of its request. */
+/** What a stream says of a response that failed or, without a failure, only just began: of its request only the model is known. */
 export function printFailure(
-  requestId: string,
+  { requestId, model }: { readonly requestId: string; readonly model: string },
   failure: { readonly code: string; readonly message: string } | undefined,
 ): string {
   const told = {
@@ -47,7 +47,7 @@ export function printFailure(
     status: failure ? "failed" : "in_progress",
     error: failure ?? null,
     incomplete_details: null,
-    model: "",
+    model,
     output: [],
     usage: null,
   };

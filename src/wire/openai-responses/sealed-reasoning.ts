@@ -1,6 +1,6 @@
 import type { ReasoningPart } from "../../domain/chat-request.ts";
+import { printBase64Json, readBase64Json } from "../base64-json.ts";
 import { isJsonObject } from "../json-read.ts";
-import { measureJson } from "../json-scan.ts";
 
 /** Says whose it is and of which version: what other providers call encrypted content is theirs to read. */
 const MARK = "tgr1_";
@@ -14,7 +14,7 @@ type Seal = { readonly text: string; readonly signature: string } | { readonly d
 
 /** What a client gets as `encrypted_content` and sends back with the history: nothing of it is kept here. */
 export function printSeal(seal: Seal): string {
-  return MARK + Buffer.from(JSON.stringify(seal)).toString("base64url");
+  return MARK + printBase64Json(seal);
 }
 
 /** Whether some encrypted content is ours. */
@@ -24,21 +24,11 @@ export function isSeal(content: unknown): content is string {
 
 /** The reasoning inside, `undefined` for what is not ours, no longer whole, or more than we would ever seal. */
 export function readSeal(content: unknown): ReasoningPart | undefined {
-  const seal = isSeal(content) && content.length <= CHARS_MAX ? parse(content.slice(MARK.length)) : undefined;
+  const isOurs = isSeal(content) && content.length <= CHARS_MAX;
+  const seal = isOurs ? readBase64Json(content.slice(MARK.length), STRUCTURE_MAX) : undefined;
   if (!isJsonObject(seal)) return undefined;
   const { text, signature, data } = seal;
   if (typeof data === "string") return { kind: "reasoning", text: "", signature: undefined, redacted: data };
   if (typeof text !== "string" || typeof signature !== "string") return undefined;
   return { kind: "reasoning", text, signature, redacted: undefined };
-}
-
-function parse(base64: string): unknown {
-  const text = Buffer.from(base64, "base64url").toString();
-  const { members, values } = measureJson(text);
-  if (members > STRUCTURE_MAX || values > STRUCTURE_MAX) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

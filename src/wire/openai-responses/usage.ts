@@ -1,20 +1,27 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
-import { inputTokensOf, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, readCount } from "../json-read.ts";
+import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
+import { readCachedTokens, readCacheWriteTokens, readDetails } from "../cached-tokens.ts";
+import { isJsonObject } from "../json-read.ts";
+import { findOutsideTokens } from "../outside-tokens.ts";
 
 /**
- * Cached and cache-written tokens are counted inside `input_tokens`; ours are disjoint, so they come out.
- * Numbers are taken as they are, even absurd ones; `undefined` when one is no number.
+ * Reads a usage into disjoint classes: `input_tokens` holds cached and cache-written tokens too. Adds tokens that only
+ * `total_tokens` shows. Absurd numbers stay as they are; `undefined` when one is no number.
  */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const { input_tokens: input, output_tokens: outputTokens, input_tokens_details: details } = usage;
-  if (typeof input !== "number" || typeof outputTokens !== "number") return undefined;
-  const { cached_tokens, cache_write_tokens } = isJsonObject(details) ? details : {};
-  const cachedInputTokens = readCount(cached_tokens);
-  const cacheWriteTokens = readCount(cache_write_tokens);
-  const inputTokens = input - cachedInputTokens - cacheWriteTokens;
+  const { input_tokens: input, output_tokens: output, total_tokens: total } = usage;
+  if (typeof input !== "number" || typeof output !== "number") return undefined;
+  const details = readDetails(usage.input_tokens_details);
+  const cachedInputTokens = readCachedTokens(usage, details);
+  const cacheWriteTokens = readCacheWriteTokens(usage, details);
+  const cached = cachedInputTokens + cacheWriteTokens;
+  const { reasoning_tokens: tokens } = readDetails(usage.output_tokens_details);
+  const reasoning = isCount(tokens) ? tokens : undefined;
+  const outside = findOutsideTokens({ input, output, cached, reasoning, total });
+  const inputTokens = input + outside.input - cached;
   if (Number.isNaN(inputTokens)) return undefined;
+  const outputTokens = output + outside.output;
   return { inputTokens, cachedInputTokens, cacheWriteTokens, cacheWrite1hTokens: 0, outputTokens };
 }
 

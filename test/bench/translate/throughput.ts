@@ -1,7 +1,7 @@
+import { cpuUs } from "../cpu-time.ts";
 import type { BenchGateway } from "../gateway.ts";
 import type { JobProcess } from "../job-process.ts";
 import { medianOf } from "../percentiles.ts";
-import { cpuUs } from "./cpu-time.ts";
 import type { TranslateLoad, TranslateLoadResult } from "./load-process.ts";
 import { type Cell, CONNECTIONS, type TranslatePlan } from "./plan.ts";
 

@@ -21,6 +21,7 @@ const REFUSALS: readonly string[] = [
   "unpriced_field",
   "untranslatable",
   "nothing_stored",
+  "thread_not_stored",
   "not_built",
 ];
 

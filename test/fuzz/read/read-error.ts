@@ -21,8 +21,16 @@ export function readRefusal({ client, status, headers, text }: Refusal): ErrorRo
   const row = readError(client, objectAt(JSON.parse(text), "an error"));
   insist(status === statusOf(client, row), `status ${status} with ${row.code}`);
   insist(headers.get("x-should-retry") === (row.retry ? null : "false"), "wrong advice to retry");
-  insist((headers.get("retry-after") !== null) === (status === 429), "a pause that is not its own");
+  insistOnPause(headers.get("retry-after"), row, status);
   return row;
+}
+
+/** A 429 names a time, a 502 or 504 may; it is whole seconds of ours, up to a minute. */
+function insistOnPause(pause: string | null, row: ErrorRow, status: number): void {
+  const mayWait = row.retry && (status === 502 || status === 504);
+  if (pause === null) insist(status !== 429, "a 429 without a pause");
+  else
+    insist((status === 429 || mayWait) && /^([1-9]|[1-5]\d|60)$/.test(pause), "a pause that is not its own");
 }
 
 /** Reads the body of an error, or what a stream says in its place. */

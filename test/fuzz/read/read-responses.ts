@@ -26,8 +26,7 @@ export function readResponseStream(wanted: Wanted, text: string): Reading {
   for (const { event, json } of frames) {
     insist(isObject(json) && json.type === event, "an event under another's name");
     const { response } = json;
-    const isOwn = event !== "response.failed" && isObject(response);
-    if (isOwn) insist(response.model === wanted.model, "another model's name");
+    if (isObject(response)) insist(response.model === wanted.model, "another model's name");
   }
   if (!wanted.isVerbatim) readPrinted(frames);
   if (last.event !== "response.failed") return FINISHED;
@@ -40,8 +39,7 @@ function readPrinted(frames: readonly Frame[]): void {
   let items = 0;
   for (const [position, { json }] of frames.entries()) {
     const event = objectAt(json, "an event");
-    if (event.type !== "response.failed")
-      insist(event.sequence_number === position, "an event out of its turn");
+    insist(event.sequence_number === position, "an event out of its turn");
     if (event.type === "response.output_item.added") {
       insist(event.output_index === items, "an item out of its turn");
       items += 1;

@@ -22,6 +22,8 @@ const HEADERS = new Set([
   "content-type",
   "date",
   "request-id",
+  // Our own number, which expectError bounds.
+  "retry-after",
   "transfer-encoding",
   "x-accel-buffering",
   "x-request-id",
@@ -54,6 +56,7 @@ function expectShown({ response, body, last, cell }: Played, shown: Partial<View
   expect(response.status).toBe(200);
   expect(response.headers.get("content-type")).toBe(CONTENT_TYPES[cell.mode]);
   expect(response.headers.get("x-should-retry")).toBeNull();
+  expect(response.headers.get("retry-after")).toBeNull();
   const requestId = expectRequestIds(response);
   const view = READERS[cell.surface.name][cell.mode](body, cell.id);
   const error = last.cause && errorFrame(cell.surface.name, last.cause, requestId);

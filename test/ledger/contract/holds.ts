@@ -152,6 +152,33 @@ export function describeHolds(books: Books): void {
     });
   });
 
+  describe("a clock that ran ahead and is put right", () => {
+    const DAYS_MS = 100 * 86_400_000;
+
+    test("gives a hold of that wrong hour its time from now on, and it ends then", async () => {
+      await books.hold("before", 10n);
+      books.clock.nowMs += DAYS_MS;
+      const ofWrongHour = { holdId: holdIdOf("ahead", books.clock.nowMs) };
+      await books.ledger.hold(books.holdRequest("ahead", 60n, ofWrongHour));
+      books.clock.nowMs = NOON_MS;
+      expect(await books.sweep()).toBe(1);
+      expect(await books.sweep()).toBe(0);
+      expect(await books.balances()).toMatchObject({ held: 70n });
+      books.clock.nowMs += 59_999;
+      expect(await books.sweep()).toBe(0);
+      books.clock.nowMs += 1;
+      expect(await books.sweep()).toBe(2);
+      expect(await books.balances()).toEqual({ posted: 100n, held: 0n, available: 100n });
+    });
+
+    test("leaves alone a hold of a clock that is only a little ahead", async () => {
+      books.clock.nowMs += 60_000;
+      await books.hold("h1", 60n);
+      books.clock.nowMs = NOON_MS;
+      expect(await books.sweep()).toBe(0);
+    });
+  });
+
   describe("a heartbeat", () => {
     test("keeps a hold open and never shortens its life", async () => {
       await books.hold("h1", 60n);

@@ -94,6 +94,25 @@ export function describeLimits(books: Books): void {
       expect(await books.hold("h2", 10n)).toMatchObject({ granted: 10n });
     });
 
+    test("that declines a hold says what was needed and what there was, limit and wallet alike", async () => {
+      await books.limit("l1", 50n);
+      await books.hold("h1", 20n);
+      const declined = (name: string, amount: bigint, keyId: string) =>
+        books.ledger.hold(books.holdRequest(name, amount, { keyId })).catch((error) => error);
+      expect(await declined("h2", 31n, "k1")).toMatchObject({
+        refusal: "spending_limit_exceeded",
+        shortfall: { needed: 31n, available: 30n, unheld: 50n },
+      });
+      expect(await declined("h3", 81n, "k2")).toMatchObject({
+        refusal: "balance_on_hold",
+        shortfall: { needed: 81n, available: 80n, unheld: 100n },
+      });
+      expect(await declined("h4", 101n, "k2")).toMatchObject({
+        refusal: "insufficient_balance",
+        shortfall: { needed: 101n, available: 80n, unheld: 100n },
+      });
+    });
+
     test("obeys at once what is said in the same turn", async () => {
       const lowered = books.limit("l1", 45n);
       const refused = books.ledger.hold(books.holdRequest("h1", 46n)).catch((error) => error.refusal);

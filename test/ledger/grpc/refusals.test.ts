@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { decodeShortfall } from "../../../src/ledger/grpc/codec/shortfall.ts";
 import { REASONS } from "../../../src/ledger/grpc/refusals.ts";
 import {
   encodeCallRefusal,
@@ -19,6 +20,23 @@ describe("refusals", () => {
     const status = through("google.rpc.Status", encodeRefusal(reason, { field: "f", resource: "wallets/w" }));
     expect(readRefusal(status)?.refusal).toBe(reason as never);
     expect(readCallRefusal(encodeCallRefusal(reason).metadata)?.refusal).toBe(reason as never);
+  });
+
+  test("the amounts of a declined hold come back as they were", () => {
+    const shortfall = { needed: 4n * 10n ** 18n, available: 0n, unheld: 1n };
+    const status = through("google.rpc.Status", encodeRefusal("insufficient_balance", { shortfall }));
+    expect(readRefusal(status)).toMatchObject({ refusal: "insufficient_balance", shortfall });
+  });
+
+  test.each([
+    {},
+    { needed_nanos: "1", available_nanos: "0" },
+    { needed_nanos: "1", available_nanos: "-1", unheld_nanos: "0" },
+    { needed_nanos: "1.5", available_nanos: "0", unheld_nanos: "0" },
+    { needed_nanos: "9".repeat(19), available_nanos: "0", unheld_nanos: "0" },
+    { needed_nanos: "9".repeat(100_000), available_nanos: "0", unheld_nanos: "0" },
+  ])("amounts that cannot be amounts leave the refusal without any", (metadata) => {
+    expect(decodeShortfall(metadata)).toBeUndefined();
   });
 
   test("what the ledger could not do for another reason is unavailable", () => {

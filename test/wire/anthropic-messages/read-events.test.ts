@@ -196,7 +196,6 @@ describe("a streamed message", () => {
 
   test.each<[string, string]>([
     ["no start", text("canary")],
-    ["two starts", START + START],
     ["a start without a message", event("message_start")],
     ["an error event", `${START}event: error\ndata: {"type":"error","error":{"message":"canary"}}\n\n`],
     ["an error under another name", START + event("ping", { error: { message: "canary" } })],

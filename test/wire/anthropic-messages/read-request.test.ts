@@ -352,6 +352,7 @@ describe("settings", () => {
       context_management: {},
       mcp_servers: [],
       container: null,
+      thread: { type: "create" },
       diagnostics: { previous_message_id: "m" },
       safeguards: {},
       cache_control: { type: "ephemeral" },
@@ -367,9 +368,10 @@ describe("refusals", () => {
 
   test.each<[string, object]>([
     ["mcp_servers", { mcp_servers: [{ url: "https://example.com" }] }],
-    ["thread", { thread: { type: "create" } }],
-    ["previous_message_id", { previous_message_id: "m" }],
-    ["container", { container: "c" }],
+    ["thread", { thread: { id: "t" } }],
+    ["container", { container: { skills: [] } }],
+    ["compaction", { compaction: { type: "summarize" } }],
+    ["max_tokens", { max_tokens: 0 }],
     ["messages[0].content[0].source", block({ type: "image", source: { type: "file", file_id: "f" } })],
     ["messages[0].content[0].source", block({ type: "document", source: { type: "file", file_id: "f" } })],
     ["messages[0].content[0]", block({ type: "hologram" })],

@@ -52,7 +52,7 @@ describe("parseRequest", () => {
   });
 
   test.each<[string, object]>([
-    ["max_tokens", { max_tokens: 0 }],
+    ["max_tokens", { max_tokens: -1 }],
     ["max_tokens", { max_tokens: "9" }],
     ["thinking", { thinking: "on" }],
     ["tools", { tools: {} }],
@@ -149,7 +149,7 @@ describe("the size of the input", () => {
 
   test.each<[string, object]>([
     ["an MCP server", { mcp_servers: [{ url: "https://example.com" }] }],
-    ["a container", { container: "c" }],
+    ["a new container", { container: { skills: [] } }],
     ["an earlier conversation", { thread: "t" }],
     ["a document in the system prompt", { system: [{ type: "document", source: { type: "url" } }] }],
   ])("is unbounded with %s", (_, members) => {

@@ -282,7 +282,6 @@ describe("faults", () => {
     ["a list", `${START}data: ["canary"]\n\n`],
     ["an event without a type", `${START}data: {"x":"canary"}\n\n`],
     ["a type that would break the framing", `${START}data: {"type":"x\\nevent: canary"}\n\n`],
-    ["a second start", START + START],
     ["a start without a message", 'data: {"type":"message_start"}\n\n'],
     ["content before the start", TEXT],
     ["an end without a stop reason", START + TEXT + STOP],

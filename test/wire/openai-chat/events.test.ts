@@ -92,7 +92,9 @@ describe("a stream", () => {
   });
 
   test("case 34: says usage wherever it comes, and the last counts", () => {
-    const at = (tokens: number) => ({ usage: { ...USAGE, completion_tokens: tokens } });
+    const at = (tokens: number) => ({
+      usage: { ...USAGE, completion_tokens: tokens, total_tokens: 10 + tokens },
+    });
     const stream = chunk({ content: "a" }, null, at(1)) + chunk({}, "stop", at(2)) + data(at(3)) + DONE;
     const told = read(stream).flatMap((event) => (event.kind === "usage" ? [event.usage.outputTokens] : []));
     expect(told).toEqual([1, 2, 3]);

@@ -120,6 +120,39 @@ describe("the body", () => {
     expect(Object.keys(print(sampling, EFFORT))).not.toContain("top_p");
   });
 
+  test("a tool whose schema is a choice takes what any of them names, and is told the choice", () => {
+    const [tool] = chatOf({ tools: [TOOL] }).tools;
+    const cat = { type: "object", properties: { lives: { type: "integer" } }, required: ["lives"] };
+    const schema = {
+      $ref: "#/$defs/Pet",
+      $defs: { Pet: { oneOf: [{ $ref: "#/$defs/Cat" }, { $ref: "#/$defs/Pet" }] }, Cat: cat },
+    };
+    const printed = print({ tools: tool ? [{ ...tool, strict: true, schema }] : [] });
+    expect(printed.tools).toEqual([
+      {
+        type: "function",
+        function: {
+          name: TOOL.name,
+          description: `${TOOL.description}\n\nIts input also follows this JSON schema: {"oneOf":[{"$ref":"#/$defs/Cat"},{"$ref":"#/$defs/Pet"}]}`,
+          parameters: {
+            type: "object",
+            properties: cat.properties,
+            required: [],
+            $defs: schema.$defs,
+          },
+          strict: false,
+        },
+      },
+    ]);
+  });
+
+  test("a request's own cache mark is for hosts of Claude only", () => {
+    const cache = { ttl: "1h" } as const;
+    const claude = print({ cache }, { traits: { reasoning: "adaptive", sampling: false } });
+    expect(claude.cache_control).toEqual({ type: "ephemeral", ttl: "1h" });
+    expect(print({ cache })).not.toHaveProperty("cache_control");
+  });
+
   test("a tool of any object says that it has no members, as hosts want", () => {
     const [tool] = chatOf({ tools: [{ ...TOOL, schema: { type: "object" } }] }).tools;
     const printed = print({ tools: tool ? [tool] : [] });

@@ -96,6 +96,25 @@ describe("turns", () => {
     );
   });
 
+  test.each([["[]"], ["{"], ["7"], ['"x"']])(
+    "arguments %j of a call that was answered are wrapped in an object",
+    (input) => {
+      const call = { id: "a", type: "function", function: { name: "f", arguments: input } };
+      const result = { role: "tool", tool_call_id: "a", content: "no" };
+      const [, turn] = turnsOf(HI, { role: "assistant", tool_calls: [call] }, result);
+      const wrapped = JSON.stringify({ unreadable_arguments: input });
+      expect(turn?.parts as unknown).toEqual([called("a", "f", wrapped)]);
+    },
+  );
+
+  test("arguments of a call that only a user's message names are refused", () => {
+    const call = { id: "a", type: "function", function: { name: "f", arguments: "{" } };
+    const named = { role: "user", tool_call_id: "a", content: "no" };
+    expect(refusalOfMessages(HI, { role: "assistant", tool_calls: [call] }, named)).toStartWith(
+      "wrong_shape",
+    );
+  });
+
   test("arguments that came as the object itself are read", () => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: { a: [1] } } };
     const [turn] = turnsOf({ role: "assistant", tool_calls: [call] });

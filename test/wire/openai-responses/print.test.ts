@@ -5,6 +5,7 @@ import { collectReply } from "../../../src/wire/collect-reply.ts";
 import type { ReplyHead } from "../../../src/wire/ends.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { isSeal, printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
+import type { SentStream } from "../../../src/wire/wire-protocol.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";
 
 const CUSTOM = [{ type: "custom", name: "patch" }];
@@ -446,22 +447,53 @@ describe("errors", () => {
 
   const requestId = "0197f3a0-0000-7000-8000-000000000000";
 
-  test("in a stream is a failed response with the code that agents know, behind all numbers", () => {
-    const error = new GatewayError("upstream_broke_charged");
-    const [frame, ...more] = eventsOf(openaiResponses.printErrorFrame(error, requestId));
-    expect(more).toEqual([]);
-    expect(frame?.event).toBe("response.failed");
-    expect(JSON.parse(frame?.data ?? "")).toMatchObject({
-      type: "response.failed",
-      sequence_number: 2_147_483_647,
-      response: {
-        id: "resp_0197f3a0000070008000000000000000",
-        created_at: Math.floor(0x0197f3a00000 / 1000),
-        status: "failed",
-        error: { code: "upstream_unavailable", message: error.publicMessage },
-        output: [],
-      },
+  const failedEvents = (sent?: SentStream) =>
+    eventsOf(
+      openaiResponses.printErrorFrame(new GatewayError("upstream_broke_charged"), requestId, sent),
+    ).map(({ event, data }) => {
+      expect(event).toBe(JSON.parse(data).type);
+      return JSON.parse(data);
     });
+  const eventText = (members: object) => `event: x\ndata: ${JSON.stringify({ type: "x", ...members })}\n\n`;
+
+  test("in a stream is a failed response with the code that agents know and the model that was asked for", () => {
+    expect(failedEvents({ model: "asked", last: eventText({ sequence_number: 41 }) })).toMatchObject([
+      {
+        type: "response.failed",
+        sequence_number: 42,
+        response: {
+          id: "resp_0197f3a0000070008000000000000000",
+          created_at: Math.floor(0x0197f3a00000 / 1000),
+          model: "asked",
+          status: "failed",
+          error: { code: "upstream_unavailable", message: ERRORS.upstream_broke_charged.message },
+          output: [],
+        },
+      },
+    ]);
+  });
+
+  test.each<[string, string, number]>([
+    ["the last of several events", eventText({ sequence_number: 6 }) + eventText({ sequence_number: 7 }), 8],
+    [
+      "an event whose text looks like a number",
+      eventText({ delta: '"sequence_number":99', sequence_number: 3 }),
+      4,
+    ],
+    ["an event with data of several lines", 'event: x\ndata: {"sequence_number":\ndata: 5}\n\n', 6],
+    ["events without numbers", eventText({}), 0],
+    ["a number that is none", eventText({ sequence_number: "9" }), 0],
+  ])("in a stream has the number behind %s", (_, last, next) => {
+    expect(failedEvents({ model: "asked", last })).toMatchObject([
+      { type: "response.failed", sequence_number: next },
+    ]);
+  });
+
+  test("in a stream that has nothing in it comes behind the beginning of a response", () => {
+    expect(failedEvents({ model: "asked", last: "" })).toMatchObject([
+      { type: "response.created", sequence_number: 0, response: { model: "asked", status: "in_progress" } },
+      { type: "response.failed", sequence_number: 1, response: { model: "asked", status: "failed" } },
+    ]);
   });
 
   test("what must be paid first is refused in a stream that has nothing else in it", () => {

@@ -1,5 +1,6 @@
 import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../ends.ts";
+import { isHostSeal } from "../../host-seal.ts";
 import { createToolUseIds } from "../call-ids.ts";
 import { type Block, createBlockLine } from "./block-line.ts";
 import { isCut } from "./print-stop-reason.ts";
@@ -16,12 +17,9 @@ interface CallBlock extends Block {
   readonly input: ToolInput;
 }
 
-/** Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. */
-export function createBlockPrinter(head: ReplyHead) {
-  const { isReasoningShown: isShown } = head;
+/** Writes blocks that follow each other; deltas go to the latest while it is of their kind. */
+function createBlockWriter() {
   const line = createBlockLine();
-  const idOf = createToolUseIds(head);
-  const calls = new Map<number, CallBlock>();
   let latest: Block | undefined;
   let isSealed = false;
 
@@ -38,30 +36,61 @@ export function createBlockPrinter(head: ReplyHead) {
     return latest ? begun + line.add(latest, delta) : begun;
   };
 
-  const addText = (kind: "text" | "refusal", text: string): string =>
-    text === "" ? "" : addTo(kind, `{"type":"text_delta","text":${JSON.stringify(text)}}`);
+  return {
+    begin,
+    add: line.add,
+    end: line.end,
 
-  const addReasoning = (text: string): string =>
-    text === "" ? "" : addTo("reasoning", `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`);
+    addText: (kind: "text" | "refusal", text: string): string =>
+      text === "" ? "" : addTo(kind, `{"type":"text_delta","text":${JSON.stringify(text)}}`),
 
-  const seal = (signature: string): string => {
-    const text = addTo("reasoning", `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`);
-    isSealed = true;
-    return text;
+    addReasoning: (text: string): string =>
+      text === "" ? "" : addTo("reasoning", `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`),
+
+    /** A signature over reasoning that is not shown is one over an empty text. */
+    seal(signature: string): string {
+      const text = addTo("reasoning", `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`);
+      isSealed = true;
+      return text;
+    },
+
+    /** What is not shown still parts what stands on its two sides, as in a whole answer. */
+    part(): string {
+      latest = undefined;
+      return "";
+    },
   };
+}
 
-  /** What is not shown still parts what stands on its two sides, as in a whole answer. */
-  const hide = (): string => {
-    latest = undefined;
+/**
+ * Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. What
+ * a host wants back with its calls stands before them for everybody: their results would be refused without.
+ */
+export function createBlockPrinter(head: ReplyHead) {
+  const { isReasoningShown: isShown, keepsSeals = isShown } = head;
+  const writer = createBlockWriter();
+  const idOf = createToolUseIds(head);
+  const calls = new Map<number, CallBlock>();
+  const withheld: string[] = [];
+
+  const addRedacted = (data: string): string => {
+    if (keepsSeals) return writer.begin(redacted(data));
+    if (!isHostSeal(data)) return writer.part();
+    withheld.push(data);
     return "";
   };
 
+  const giveWithheld = (): string =>
+    withheld
+      .splice(0)
+      .map((data) => writer.begin(redacted(data)))
+      .join("");
+
   const beginCall = ({ call, id, name }: ToolCallEvent): string => {
-    const input = createToolInput();
-    const start = JSON.stringify({ type: "tool_use", id: idOf(id), name, input: {} });
-    const block: CallBlock = { kind: "tool_call", start, input, isComplete: input.isComplete };
+    const given = giveWithheld();
+    const block = createCall(idOf(id), name);
     calls.set(call, block);
-    return begin(block);
+    return given + writer.begin(block);
   };
 
   const addInput = (call: number, json: string): string => {
@@ -69,7 +98,7 @@ export function createBlockPrinter(head: ReplyHead) {
     if (!block) return "";
     if (isBlank(json) && (block.input.isEmpty() || block.input.isComplete())) return "";
     block.input.add(json);
-    return line.add(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}`);
+    return writer.add(block, `{"type":"input_json_delta","partial_json":${JSON.stringify(json)}}`);
   };
 
   return {
@@ -78,13 +107,13 @@ export function createBlockPrinter(head: ReplyHead) {
       switch (event.kind) {
         case "text":
         case "refusal":
-          return addText(event.kind, event.text);
+          return writer.addText(event.kind, event.text);
         case "reasoning":
-          return isShown ? addReasoning(event.text) : hide();
+          return isShown ? writer.addReasoning(event.text) : writer.part();
         case "reasoning_seal":
-          return isShown ? seal(event.signature) : hide();
+          return keepsSeals ? writer.seal(event.signature) : writer.part();
         case "redacted_reasoning":
-          return isShown ? begin(redacted(event.data)) : hide();
+          return addRedacted(event.data);
         case "tool_call":
           return beginCall(event);
         default:
@@ -95,9 +124,15 @@ export function createBlockPrinter(head: ReplyHead) {
     /** The rest. Throws `UpstreamFault` for a call without a whole input, unless the answer was cut off. */
     end(finish: FinishEvent): string {
       if (!isCut(finish)) for (const { input } of calls.values()) requireInput(input.text());
-      return line.end();
+      return (calls.size > 0 ? giveWithheld() : "") + writer.end();
     },
   };
+}
+
+function createCall(id: string, name: string): CallBlock {
+  const input = createToolInput();
+  const start = JSON.stringify({ type: "tool_use", id, name, input: {} });
+  return { kind: "tool_call", start, input, isComplete: input.isComplete };
 }
 
 function redacted(data: string): Block {

@@ -1,5 +1,6 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../ends.ts";
+import { isHostSeal } from "../../host-seal.ts";
 import { createToolUseIds } from "../call-ids.ts";
 import { joinMembers, printMembers } from "../json-members.ts";
 import { isCut, printStopReason } from "./print-stop-reason.ts";
@@ -30,20 +31,35 @@ function isWhole(block: ReplyBlock): boolean {
 }
 
 function printContent(head: ReplyHead, blocks: readonly ReplyBlock[]): string {
-  const { isReasoningShown: isShown } = head;
   const idOf = createToolUseIds(head);
-  return blocks
-    .filter((block) => !isReasoning(block) || (isShown && !isEmpty(block)))
+  return visibleBlocks(head, blocks)
     .map((block) => (block.kind === "tool_call" ? printCall(block, idOf(block.id)) : printBlock(block)))
     .join(",");
 }
 
-function isReasoning({ kind }: ReplyBlock): boolean {
-  return kind === "reasoning" || kind === "redacted_reasoning";
-}
-
-function isEmpty(block: ReplyBlock): boolean {
-  return block.kind === "reasoning" && block.text === "" && !block.signature;
+/**
+ * The blocks as far as the client gets to see them. What a host wants back with its calls stands before them for
+ * everybody: their results would be refused without.
+ */
+function visibleBlocks(
+  { isReasoningShown: isShown, keepsSeals = isShown }: ReplyHead,
+  blocks: readonly ReplyBlock[],
+): readonly ReplyBlock[] {
+  const visible: ReplyBlock[] = [];
+  let withheld: ReplyBlock[] = [];
+  for (const block of blocks) {
+    if (block.kind === "reasoning") {
+      const seen = isShown ? block : { ...block, text: "" };
+      if (keepsSeals && (seen.text !== "" || seen.signature)) visible.push(seen);
+    } else if (block.kind === "redacted_reasoning") {
+      if (keepsSeals) visible.push(block);
+      else if (isHostSeal(block.data)) withheld.push(block);
+    } else if (block.kind === "tool_call") {
+      visible.push(...withheld, block);
+      withheld = [];
+    } else visible.push(block);
+  }
+  return blocks.some(({ kind }) => kind === "tool_call") ? [...visible, ...withheld] : visible;
 }
 
 /** The input stays as the model wrote it: no number loses digits. */

@@ -2,13 +2,14 @@ import type { ChatRequest } from "../../../domain/chat-request.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json-read.ts";
 import { readList, readNumber, refuse, refuseUntranslatable, SHARES } from "../../request-body.ts";
 import { createValueBudget } from "../../value-budget.ts";
+import { isNewThread } from "../stored.ts";
 import { readFormat } from "./read-format.ts";
 import { readReasoning } from "./read-reasoning.ts";
 import { readTools } from "./read-tools.ts";
 import { readTurns } from "./read-turns.ts";
 
 /** What a provider keeps or runs beside the conversation; no other has it. */
-const REMOTE_FIELDS = ["container", "thread", "previous_message_id"];
+const REMOTE_FIELDS = ["container", "thread", "compaction"];
 
 /**
  * Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, or
@@ -32,8 +33,11 @@ export function readChatRequest(body: JsonObject): ChatRequest {
 }
 
 function refuseRemote(body: JsonObject): void {
-  for (const field of REMOTE_FIELDS) if (isSet(body[field])) refuseUntranslatable(field);
+  const remote = REMOTE_FIELDS.find((field) => isSet(body[field]) && !isNewThread(body[field]));
+  if (remote !== undefined) refuseUntranslatable(remote);
   if (readArray(body.mcp_servers).length > 0) refuseUntranslatable("mcp_servers");
+  // Asks for nothing but a warm cache, which no other format can.
+  if (body.max_tokens === 0) refuseUntranslatable("max_tokens");
 }
 
 function readStopSequences(body: JsonObject): readonly string[] {

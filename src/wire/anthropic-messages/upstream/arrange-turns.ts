@@ -1,4 +1,5 @@
 import type { Part, ReasoningPart, TextPart, Turn } from "../../../domain/chat-request.ts";
+import { isHostSeal } from "../../host-seal.ts";
 
 /** One message as Anthropic counts them: the speakers take turns, and a user begins. */
 export interface Message {
@@ -75,8 +76,9 @@ function isBlank(part: Part): boolean {
   return part.kind === "text" && !/\S/.test(part.text);
 }
 
-function isSealed({ signature, redacted }: ReasoningPart): boolean {
-  return redacted !== undefined || Boolean(signature);
+/** Whether Anthropic sealed it: what a host of chat completions did, is nobody else's to read. */
+function isSealed({ signature = "", redacted }: ReasoningPart): boolean {
+  return redacted === undefined ? signature !== "" && !isHostSeal(signature) : !isHostSeal(redacted);
 }
 
 function isText(part: Part): part is TextPart {

@@ -4,7 +4,16 @@ import { isJsonObject, isSet, type JsonObject, readText } from "../../json-read.
 import { UpstreamFault } from "../../wire-protocol.ts";
 
 /** A block that has begun: the call that its input is for, or "other". */
-type OpenBlock = { readonly call: number; readonly hasInput: boolean } | "other";
+type OpenBlock = { readonly call: number | HeldCall; readonly hasInput: boolean } | "other";
+
+/** A call that code at the provider made, until it is known who answers it. */
+interface HeldCall {
+  readonly id: string;
+  readonly name: string;
+  /** The `server_tool_use` whose code made the call. */
+  readonly toolId: string;
+  json: string;
+}
 
 /** More than any model puts out, and what reading, printing and keeping them takes is still nothing. */
 const BLOCKS_MAX = 10_000;
@@ -12,20 +21,40 @@ const BLOCKS_MAX = 10_000;
 /**
  * Follows the blocks of one answer, streamed or whole, and says what they put out. Calls are counted apart
  * from blocks; what a server's tools did is left out, and so are citations.
+ *
+ * Calls that code at the provider made are held until the finish: the client has to answer them only if the answer
+ * waits for that, and the code has no result yet.
+ * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling
  */
 export function createBlockReader() {
   const open = new Map<unknown, OpenBlock>();
+  const held: HeldCall[] = [];
+  const answered = new Set<string>();
   let blocks = 0;
   let calls = 0;
 
-  const startCall = (index: unknown, block: JsonObject): readonly OutputEvent[] => {
+  const beginCall = (id: string, name: string, json: string): readonly OutputEvent[] => {
+    const call = calls++;
+    const begun: OutputEvent = { kind: "tool_call", call, id, name };
+    return json === "" ? [begun] : [begun, { kind: "tool_input", call, json }];
+  };
+
+  const startCall = (index: unknown, block: JsonObject, rawInput?: string): readonly ChatEvent[] => {
     const name = readText(block.name);
     if (name === "") throw new UpstreamFault("A tool call has no name");
-    const call = calls++;
-    const json = readInput(block.input);
-    open.set(index, { call, hasInput: json !== "" });
-    const begun: OutputEvent = { kind: "tool_call", call, id: readText(block.id), name };
-    return json === "" ? [begun] : [begun, { kind: "tool_input", call, json }];
+    const read = readInput(block.input);
+    const json = read === "" ? "" : (rawInput ?? read);
+    const id = readText(block.id);
+    const toolId = readCallingTool(block);
+    const hasInput = json !== "";
+    if (toolId === undefined) {
+      open.set(index, { call: calls, hasInput });
+      return beginCall(id, name, json);
+    }
+    const call: HeldCall = { id, name, toolId, json };
+    held.push(call);
+    open.set(index, { call, hasInput });
+    return [{ kind: "began" }];
   };
 
   const addInput = (index: unknown, delta: JsonObject): readonly OutputEvent[] => {
@@ -36,16 +65,22 @@ export function createBlockReader() {
     }
     // Who gives all of the input at the start may give it once more.
     if (block === "other" || block.hasInput || json === "") return [];
-    return [{ kind: "tool_input", call: block.call, json }];
+    if (typeof block.call === "number") return [{ kind: "tool_input", call: block.call, json }];
+    block.call.json += json;
+    return [];
   };
 
   return {
-    /** A block as it starts, or all of it. Throws {@link UpstreamFault} when there are too many. */
-    start(index: unknown, block: JsonObject): readonly ChatEvent[] {
+    /**
+     * A block as it starts, or all of it; `rawInput` is the text of its input where that is known. Throws
+     * {@link UpstreamFault} when there are too many.
+     */
+    start(index: unknown, block: JsonObject, rawInput?: string): readonly ChatEvent[] {
       blocks += 1;
       if (blocks > BLOCKS_MAX) throw new UpstreamFault("There are too many blocks");
-      if (block.type === "tool_use") return startCall(index, block);
+      if (block.type === "tool_use") return startCall(index, block, rawInput);
       open.set(index, "other");
+      if (readText(block.type).endsWith("_tool_result")) answered.add(readText(block.tool_use_id));
       const output = readBlock(block);
       return output.length > 0 ? output : [{ kind: "began" }];
     },
@@ -60,7 +95,21 @@ export function createBlockReader() {
     stop(index: unknown): void {
       open.delete(index);
     },
+
+    /** The calls that were held and that the client has to answer. */
+    finish(stopReason: string): readonly OutputEvent[] {
+      if (stopReason !== "tool_use") return [];
+      return held
+        .filter(({ toolId }) => !answered.has(toolId))
+        .flatMap(({ id, name, json }) => beginCall(id, name, json));
+    },
   };
+}
+
+/** The tool at the provider whose code made a call; `undefined` for a call of the model itself. */
+function readCallingTool({ caller }: JsonObject): string | undefined {
+  if (!isJsonObject(caller) || !isSet(caller.type) || caller.type === "direct") return undefined;
+  return readText(caller.tool_id);
 }
 
 /** What a block that is no call puts out as it starts. */

@@ -1,4 +1,5 @@
 import type { ChatRequest, JsonSchema, Part } from "../../../domain/chat-request.ts";
+import { printCacheMark } from "../../cache-mark.ts";
 import { printEndUser } from "../../end-user.ts";
 import type { PrintOptions } from "../../ends.ts";
 import { joinElements, joinMembers, printMembers } from "../json-members.ts";
@@ -24,6 +25,7 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
     ...(options.traits.sampling && !reasoning.isThinking && samplingOf(request)),
     stop_sequences: stopSequencesOf(request),
     metadata: metadataOf(request),
+    ...printCacheMark(request.cache),
   };
   return joinMembers({
     ...printMembers(settings),

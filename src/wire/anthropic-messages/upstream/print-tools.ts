@@ -1,8 +1,7 @@
 import type { ChatRequest, Tool, Turn } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../cache-mark.ts";
-import type { JsonObject } from "../../json-read.ts";
+import { describeChoices, liftChoices } from "../../lift-choices.ts";
 import { acceptSchema } from "./accept-schema.ts";
-import { liftChoices } from "./lift-choices.ts";
 import { isOpenSchema } from "./open-schema.ts";
 
 /**
@@ -28,16 +27,11 @@ function toolOf({ name, description, schema, strict, cache }: Tool) {
   const isHeld = strict && told === undefined && !isOpenSchema(object);
   return {
     name,
-    description: told === undefined ? description : describe(description, told),
+    description: describeChoices(description, told),
     input_schema: isHeld ? acceptSchema(object) : object,
     ...(isHeld && { strict }),
     ...printCacheMark(cache),
   };
-}
-
-function describe(description: string | undefined, told: JsonObject): string {
-  const rule = `Its input also follows this JSON schema: ${JSON.stringify(told)}`;
-  return description === undefined ? rule : `${description}\n\n${rule}`;
 }
 
 function choiceOf({ toolChoice, parallelToolCalls }: ChatRequest) {

@@ -1,7 +1,7 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
 import type { Usage } from "../../../domain/usage.ts";
 import type { EventReader } from "../../ends.ts";
-import { isJsonObject, type JsonObject } from "../../json-read.ts";
+import { isJsonObject, type JsonObject, readArray } from "../../json-read.ts";
 import { UpstreamFault } from "../../wire-protocol.ts";
 import { finishEvents, readStopReason } from "../finish-reason.ts";
 import { parseEvent, requireEventType } from "../sse-event.ts";
@@ -12,38 +12,59 @@ import { createBlockReader } from "./block-events.ts";
 export function readEvents(): EventReader {
   const usage = createUsageReader();
   const blocks = createBlockReader();
-  let isStarted = false;
+  let started: JsonObject | undefined;
+  /** Whether the start alone was all of the message, its usage included. */
+  let isWhole = false;
+  let hasBlocks = false;
   let isFinished = false;
   let isDone = false;
 
   const report = (read: Usage | undefined): readonly ChatEvent[] =>
     read ? [{ kind: "usage", usage: read, reasoningTokens: usage.thinkingTokens() }] : [];
 
-  const start = (event: JsonObject): readonly ChatEvent[] => {
-    if (isStarted || !isJsonObject(event.message)) throw new UpstreamFault("The message does not start once");
-    isStarted = true;
-    return report(usage.readStart(event.message.usage));
+  const finish = (reason: string, said: JsonObject): readonly ChatEvent[] => {
+    isFinished = true;
+    return [...blocks.finish(reason), ...finishEvents(reason, said)];
   };
 
-  const finish = (event: JsonObject): readonly ChatEvent[] => {
+  /** A start with content and a stop reason is all of a message; without content, only if nothing else follows. */
+  const start = (event: JsonObject): readonly ChatEvent[] => {
+    const { message } = event;
+    if (!isJsonObject(message)) throw new UpstreamFault("The message has no start");
+    if (started) return [];
+    started = message;
+    const content = readArray(message.content).filter(isJsonObject);
+    const output = content.flatMap((block, position) => blocks.start(`start ${position}`, block));
+    const reason = content.length > 0 ? readStopReason(message.stop_reason) : undefined;
+    isWhole = reason !== undefined;
+    const finished = reason === undefined ? [] : finish(reason, message);
+    return [...output, ...finished, ...report(usage.readStart(message.usage))];
+  };
+
+  const readDelta = (event: JsonObject): readonly ChatEvent[] => {
     const delta = isJsonObject(event.delta) ? event.delta : {};
     const reason = readStopReason(delta.stop_reason);
-    const finished = reason === undefined || isFinished ? [] : finishEvents(reason, delta);
-    isFinished ||= reason !== undefined;
-    return [...finished, ...report(usage.readDelta(event.usage, isFinished))];
+    const finished = reason === undefined || isFinished ? [] : finish(reason, delta);
+    return [...finished, ...report(usage.readDelta(event.usage, isFinished && !isWhole))];
+  };
+
+  const stop = (message: JsonObject): readonly ChatEvent[] => {
+    const reason = isFinished || hasBlocks ? undefined : readStopReason(message.stop_reason);
+    const finished = reason === undefined ? [] : finish(reason, message);
+    if (!isFinished) throw new UpstreamFault("The message ended without a stop reason");
+    isDone = true;
+    return finished;
   };
 
   const readEvent = (event: JsonObject): readonly ChatEvent[] => {
     const type = requireEventType(event);
     if (type === "message_start") return start(event);
     if (type === "ping") return [];
-    if (!isStarted) throw new UpstreamFault("The message has no start");
-    if (type === "message_delta") return finish(event);
-    if (type === "message_stop") {
-      if (!isFinished) throw new UpstreamFault("The message ended without a stop reason");
-      isDone = true;
-    } else if (!isFinished) return readBlockEvent(type, event);
-    return [];
+    if (!started) throw new UpstreamFault("The message has no start");
+    if (type === "message_delta") return readDelta(event);
+    if (type === "message_stop") return stop(started);
+    hasBlocks = true;
+    return isFinished ? [] : readBlockEvent(type, event);
   };
 
   const readBlockEvent = (type: string, event: JsonObject): readonly ChatEvent[] => {

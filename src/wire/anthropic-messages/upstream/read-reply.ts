@@ -11,15 +11,13 @@ export function readReply(text: string): readonly ChatEvent[] {
   const { body, blocks, stopReason } = parseMessage(text);
   const reader = createBlockReader();
   const inputs = blocks.some(({ type }) => type === "tool_use") ? readRawInputs(text) : [];
-  const output = blocks.flatMap((block, index) =>
-    reader.start(index, block).map((event) => withInput(event, inputs[index])),
-  );
-  return [...output, ...finishEvents(stopReason, body), ...usageEvents(body.usage)];
-}
-
-/** What a call is given, as it was written: so it comes streamed. */
-function withInput(event: ChatEvent, json: string | undefined): ChatEvent {
-  return event.kind === "tool_input" && json !== undefined ? { ...event, json } : event;
+  const output = blocks.flatMap((block, index) => reader.start(index, block, inputs[index]));
+  return [
+    ...output,
+    ...reader.finish(stopReason),
+    ...finishEvents(stopReason, body),
+    ...usageEvents(body.usage),
+  ];
 }
 
 function usageEvents(reported: unknown): readonly ChatEvent[] {

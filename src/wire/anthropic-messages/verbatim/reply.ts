@@ -16,7 +16,9 @@ export function readWhole(request: ModelRequest, text: string): ReplyPart {
   return {
     text: editMembers(text, { model: () => JSON.stringify(request.model) }),
     isOutput: true,
-    isReadable: isRefusal(stopReason) || contents.some((content) => content.isReadable),
+    // A request for no output at all, which fills a cache, is answered by an empty message.
+    isReadable:
+      request.outputTokensMax === 0 || isRefusal(stopReason) || contents.some(({ isReadable }) => isReadable),
     generated: contents.map((content) => content.generated).join(""),
     usage: isJsonObject(body.usage) ? readUsage(body.usage) : undefined,
   };

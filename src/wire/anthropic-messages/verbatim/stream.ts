@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "../../json-read.ts";
+import { isJsonObject, type JsonObject, readArray } from "../../json-read.ts";
 import { editMembers } from "../../json-text.ts";
 import { type Content, NO_CONTENT, SILENT } from "../../reply-part.ts";
 import { type ModelRequest, type ReplyPart, type ReplyReader, UpstreamFault } from "../../wire-protocol.ts";
@@ -16,38 +16,48 @@ export function readStream(request: ModelRequest): ReplyReader {
   const usage = createUsageReader();
   const ending = createEnding();
   let isStarted = false;
+  /** Whether the start alone was all of the message, its usage included. */
+  let isWhole = false;
   let isDone = false;
 
+  /** A request for no output at all, which fills a cache, is answered by an empty message. */
+  const isAnswered = () =>
+    ending.isFinished() && (request.outputTokensMax === 0 || isRefusal(ending.reason()));
+
   const start = (event: JsonObject, data: string): ReplyPart => {
-    if (isStarted || !isJsonObject(event.message)) throw new UpstreamFault("The message does not start once");
+    const { message } = event;
+    if (!isJsonObject(message)) throw new UpstreamFault("The message has no start");
+    // SDKs throw on a second start, or skip it.
+    if (isStarted) return SILENT;
     isStarted = true;
     const edited = editMembers(data, {
       message: (text) => text && editMembers(text, { model: () => JSON.stringify(request.model) }),
     });
-    return {
-      ...SILENT,
-      text: ending.pass("message_start", edited),
-      usage: usage.readStart(event.message.usage),
-    };
+    const content = readWholeContent(message);
+    const text = ending.passStart(edited, readStopReason(message.stop_reason), content.isOutput);
+    isWhole = ending.isFinished();
+    const isReadable = content.isReadable || isAnswered();
+    return { ...content, text, isReadable, usage: usage.readStart(message.usage) };
   };
 
   const finish = (event: JsonObject, data: string): ReplyPart => {
     const reason = readStopReason(isJsonObject(event.delta) ? event.delta.stop_reason : undefined);
-    const isReadable = isRefusal(reason);
     const text = ending.passDelta(event, data, reason);
+    const isReadable = isAnswered();
     return {
       ...SILENT,
       text,
       isReadable,
       isOutput: isReadable,
-      usage: usage.readDelta(event.usage, ending.isFinished()),
+      usage: usage.readDelta(event.usage, ending.isFinished() && !isWhole),
     };
   };
 
   const stop = (data: string): ReplyPart => {
     isDone = true;
+    const text = ending.pass("message_stop", data);
     if (!ending.isFinished()) throw new UpstreamFault("The message ended without a stop reason");
-    return { ...SILENT, text: ending.pass("message_stop", data) };
+    return { ...SILENT, text, isReadable: isAnswered() };
   };
 
   const readEvent = (event: JsonObject, data: string): ReplyPart => {
@@ -81,6 +91,16 @@ export function readStream(request: ModelRequest): ReplyReader {
       if (!ending.isFinished()) throw new Error("There is no ending before the finish");
       return ending.print();
     },
+  };
+}
+
+/** The blocks that a start has already. */
+function readWholeContent({ content }: JsonObject) {
+  const contents = readArray(content).filter(isJsonObject).map(readBlock);
+  return {
+    isOutput: contents.length > 0,
+    isReadable: contents.some(({ isReadable }) => isReadable),
+    generated: contents.map(({ generated }) => generated).join(""),
   };
 }
 

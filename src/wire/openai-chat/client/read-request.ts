@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { readCacheMark } from "../../cache-mark.ts";
 import { readEndUser } from "../../end-user.ts";
 import { isSet, type JsonObject, readArray } from "../../json-read.ts";
 import {
@@ -34,6 +35,7 @@ export function readChatRequest(body: JsonObject): ChatRequest {
     temperature: readNumber(body, "temperature", TEMPERATURES),
     topP: readNumber(body, "top_p", SHARES),
     topK: readTopK(body),
+    cache: readCacheMark(body),
     endUser: readEndUser(body),
   };
 }

@@ -4,13 +4,15 @@ import { refuseUntranslatable } from "../../request-body.ts";
 import type { ValueBudget } from "../../value-budget.ts";
 import { readSpokenReasoning } from "../content.ts";
 import { joinReasoningDetails } from "../reasoning-details.ts";
-import { readHistoryCalls } from "./read-history-calls.ts";
+import { type History, readHistoryCalls } from "./read-history-calls.ts";
 import { requireText } from "./read-member.ts";
 import { readAssistantParts, readMediaParts, readSystemParts, textParts } from "./read-parts.ts";
 
 /** A conversation as turns. What the tools of one assistant turn gave back becomes one turn of the user. */
 export function readTurns(messages: readonly JsonObject[], budget: ValueBudget): readonly Turn[] {
   const turns: Turn[] = [];
+  const answered = new Set(messages.map(({ role, tool_call_id: id }) => role === "tool" && id));
+  const history: History = { answered, budget };
   /** The turn that further results go to. */
   let results: ToolResultPart[] | undefined;
 
@@ -24,13 +26,13 @@ export function readTurns(messages: readonly JsonObject[], budget: ValueBudget):
       results.push(readResult(message, path));
     } else {
       results = undefined;
-      turns.push(readTurn(message, path, budget));
+      turns.push(readTurn(message, path, history));
     }
   }
   return turns;
 }
 
-function readTurn(message: JsonObject, path: string, budget: ValueBudget): Turn {
+function readTurn(message: JsonObject, path: string, history: History): Turn {
   const at = `${path}.content`;
   switch (message.role) {
     case "system":
@@ -42,7 +44,7 @@ function readTurn(message: JsonObject, path: string, budget: ValueBudget): Turn 
       if (isSet(message.audio)) refuseUntranslatable(`${path}.audio`);
       return {
         role: "assistant",
-        parts: [...readWords(message, at), ...readHistoryCalls(message, path, budget)],
+        parts: [...readWords(message, at), ...readHistoryCalls(message, path, history)],
       };
     default:
       return refuseUntranslatable(`${path}.role`);

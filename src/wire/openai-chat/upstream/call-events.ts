@@ -1,9 +1,11 @@
 import type { OutputEvent } from "../../../domain/chat-event.ts";
+import type { Source } from "../../ends.ts";
 import { isTooDeep } from "../../json-depth.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json-read.ts";
 import { UpstreamFault } from "../../wire-protocol.ts";
 import { createCallFinder, ownCallId } from "../call-finder.ts";
 import type { FinishReason } from "../finish-reason.ts";
+import { readThoughtSignature, sealReturned } from "../returned.ts";
 
 /** A call whose name may still be awaited. */
 interface HeardCall {
@@ -12,6 +14,8 @@ interface HeardCall {
   number: number | undefined;
   /** Input that came before the name. */
   waiting: string;
+  /** Gemini's signature over the call, "" for none. */
+  signature: string;
 }
 
 /** More than one event, or one whole answer, has of any model. */
@@ -20,8 +24,11 @@ const WAITING_CHARS_MAX = 1024 * 1024;
 /** No host gives an index below 0: the one call of the old form has it to itself. */
 const OLD_CALL_INDEX = -1;
 
-/** Reads the tool calls of one answer, streamed or whole, into events. A call begins with its name. */
-export function createCallEvents() {
+/**
+ * Reads the tool calls of one answer, streamed or whole, into events. A call begins with its name, behind the seal of
+ * its signature: a client that leaves out what stands last in an answer still has that.
+ */
+export function createCallEvents(source?: Source) {
   const finder = createCallFinder();
   const heard: HeardCall[] = [];
   const ids = new Set<string>();
@@ -41,6 +48,12 @@ export function createCallEvents() {
     call.waiting += json;
   };
 
+  const sealEvents = (signature: string, id: string): readonly OutputEvent[] => {
+    if (signature === "" || !source) return [];
+    const data = sealReturned(source.origin, { kind: "call", signature, id });
+    return [{ kind: "redacted_reasoning", data }];
+  };
+
   const readAll = (fragments: readonly unknown[], place: string): readonly OutputEvent[] => {
     if (fragments.length > FRAGMENTS_MAX) throw new UpstreamFault("There are too many tool calls");
     return fragments.flatMap((fragment) => readFragment(fragment, place));
@@ -49,20 +62,23 @@ export function createCallEvents() {
   const readFragment = (delta: unknown, place: string): readonly OutputEvent[] => {
     if (!isJsonObject(delta)) throw new UpstreamFault("A tool call is no object");
     const { index } = finder.find(delta);
-    const call = heard[index] ?? { id: "", number: undefined, waiting: "" };
+    const call = heard[index] ?? { id: "", number: undefined, waiting: "", signature: "" };
     heard[index] = call;
     if (call.id === "") call.id = readText(delta.id);
     const { name, arguments: input } = isJsonObject(delta.function) ? delta.function : {};
     const json = readInput(input);
-    if (call.number !== undefined) return inputEvents(call.number, json);
+    const late = call.signature === "" ? readThoughtSignature(delta) : "";
+    call.signature ||= late;
+    if (call.number !== undefined) return [...sealEvents(late, call.id), ...inputEvents(call.number, json)];
     if (readText(name) === "") {
       wait(call, json);
       return [];
     }
     call.number = begun++;
-    const id = takeId(call.id, ownCallId(place, index));
+    call.id = takeId(call.id, ownCallId(place, index));
+    const { id, signature } = call;
     const begin: OutputEvent = { kind: "tool_call", call: call.number, id, name: readText(name) };
-    return [begin, ...inputEvents(call.number, call.waiting + json)];
+    return [...sealEvents(signature, id), begin, ...inputEvents(call.number, call.waiting + json)];
   };
 
   return {

@@ -8,6 +8,7 @@ import type {
 } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../cache-mark.ts";
 import { isSet } from "../../json-read.ts";
+import { describeChoices, liftChoices } from "../../lift-choices.ts";
 import type { ContentOptions } from "./print-content.ts";
 import { isStrictSchema } from "./strict-schema.ts";
 
@@ -51,9 +52,17 @@ export function printFormat(format: OutputFormat | undefined): Members | undefin
 }
 
 function printTool({ name, description, schema, strict }: Tool): Members {
-  const isStrict = strict && isStrictSchema(schema);
-  const parameters = isBareObject(schema) ? { ...schema, properties: {} } : schema;
-  return { type: "function", function: { name, description, parameters, strict: isStrict } };
+  const { schema: object, told } = liftChoices(schema);
+  const parameters = isBareObject(object) ? { ...object, properties: {} } : object;
+  return {
+    type: "function",
+    function: {
+      name,
+      description: describeChoices(description, told),
+      parameters,
+      strict: strict && told === undefined && isStrictSchema(schema),
+    },
+  };
 }
 
 /** An object of any members: hosts take it for one without, but want that said. */

@@ -1,6 +1,8 @@
 import type { ChatRequest, Part } from "../../../domain/chat-request.ts";
+import { printCacheMark } from "../../cache-mark.ts";
 import { printEndUser } from "../../end-user.ts";
-import type { PrintOptions } from "../../ends.ts";
+import { isOfClaude, type PrintOptions } from "../../ends.ts";
+import { createOpener } from "../returned.ts";
 import { printEffort, printFormat, printTools } from "./print-options.ts";
 import { printTurns } from "./print-turns.ts";
 
@@ -19,18 +21,26 @@ export function findUntranslatable({ turns, stopSequences }: ChatRequest): strin
   return undefined;
 }
 
-/** The body of a chat completion. Seals, reasoning and `top_k` stay out of it, and cache marks unless it is for Claude. */
+/**
+ * The body of a chat completion. Reasoning and `top_k` stay out of it, seals unless this host gave them, and cache marks
+ * unless it is for Claude.
+ */
 export function printRequest(chat: ChatRequest, options: PrintOptions): string {
-  const { traits, stream } = options;
-  const keepsCacheMarks = traits.reasoning === "budget" || traits.reasoning === "adaptive";
+  const { traits, stream, origin } = options;
+  const keepsCacheMarks = isOfClaude(traits);
   return JSON.stringify({
     model: options.model,
-    messages: printTurns(chat.turns, { keepsCacheMarks }),
+    messages: printTurns(chat.turns, {
+      keepsCacheMarks,
+      open: createOpener(origin),
+      isClaude: keepsCacheMarks,
+    }),
     ...printTools(chat, { keepsCacheMarks }),
     response_format: printFormat(chat.format),
     reasoning_effort: traits.reasoning === "none" ? undefined : printEffort(chat.reasoning),
     [limitFieldOf(options)]: options.outputTokensMax,
     ...(traits.sampling && { temperature: chat.temperature, top_p: chat.topP }),
+    ...(keepsCacheMarks && printCacheMark(chat.cache)),
     stop: chat.stopSequences.length > 0 ? chat.stopSequences : undefined,
     user: chat.endUser === undefined ? undefined : printEndUser(chat.endUser),
     stream,

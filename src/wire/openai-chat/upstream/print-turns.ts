@@ -1,11 +1,15 @@
 import type { Part, TextPart, ToolResultPart, Turn } from "../../../domain/chat-request.ts";
 import { type ContentOptions, PARAGRAPH, printContent } from "./print-content.ts";
+import { type Host, printReturned } from "./print-returned.ts";
+
+/** How turns are printed for a host. */
+interface TurnOptions extends ContentOptions, Host {}
 
 /** Stands for a result that is no text: tools of this format give back nothing else. */
 const SHOWN_BELOW = "The result is in the next message.";
 
 /** The conversation as messages. Results of tools stand right behind the calls that they belong to. */
-export function printTurns(turns: readonly Turn[], options: ContentOptions): readonly object[] {
+export function printTurns(turns: readonly Turn[], options: TurnOptions): readonly object[] {
   return runsOf(turns).flatMap((run, position) => {
     if (isAssistant(run[0])) return groupCallers(run).map((parts) => printAssistant(parts, options));
     const leading = position === 0 ? leadingSystemOf(run) : [];
@@ -36,12 +40,12 @@ function leadingSystemOf(turns: readonly Turn[]): readonly Turn[] {
   return end < 0 ? turns : turns.slice(0, end);
 }
 
-function printSystem(turns: readonly Turn[], options: ContentOptions): object {
+function printSystem(turns: readonly Turn[], options: TurnOptions): object {
   return { role: "system", content: printContent(partsOf(turns).filter(isText), options) };
 }
 
 /** What is said beside results: nothing where a turn held nothing but texts of those. */
-function printWords(turn: Turn, options: ContentOptions): readonly object[] {
+function printWords(turn: Turn, options: TurnOptions): readonly object[] {
   if (turn.role === "system") return [printSystem([turn], options)];
   const parts = turn.parts.flatMap(userPartsOf);
   if (parts.length === 0 && turn.parts.length > 0) return [];
@@ -54,7 +58,7 @@ function userPartsOf(part: Part): readonly Part[] {
 }
 
 /** A result is one text, with one mark at most. */
-function printResult({ callId, parts, isError, cache }: ToolResultPart, options: ContentOptions): object {
+function printResult({ callId, parts, isError, cache }: ToolResultPart, options: TurnOptions): object {
   const texts = parts.filter(isText);
   const said = texts.map(({ text }) => text).join(PARAGRAPH);
   const content = said === "" && texts.length < parts.length ? SHOWN_BELOW : said;
@@ -79,14 +83,23 @@ function groupCallers(turns: readonly Turn[]): readonly (readonly Part[])[] {
   return groups;
 }
 
-/** Reasoning stays out: hosts of this format have none of another's. */
-function printAssistant(parts: readonly Part[], options: ContentOptions): object {
+/** Reasoning stays out but for what this host signed: it has none of another's. */
+function printAssistant(parts: readonly Part[], options: TurnOptions): object {
   const content = printContent(parts.filter(isText), options, "");
-  const calls = parts
-    .filter((part) => part.kind === "tool_call")
-    .map(({ id, name, input }) => ({ id, type: "function", function: { name, arguments: input } }));
-  if (calls.length === 0) return { role: "assistant", content };
-  return { role: "assistant", content: content === "" ? null : content, tool_calls: calls };
+  const { members, membersOf } = printReturned(parts, options);
+  const calls = parts.filter((part) => part.kind === "tool_call");
+  if (calls.length === 0) return { role: "assistant", content, ...members };
+  return {
+    role: "assistant",
+    content: content === "" ? null : content,
+    ...members,
+    tool_calls: calls.map((call) => ({
+      id: call.id,
+      type: "function",
+      function: { name: call.name, arguments: call.input },
+      ...membersOf(call),
+    })),
+  };
 }
 
 function partsOf(turns: readonly Turn[]): readonly Part[] {

@@ -1,17 +1,17 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
-import type { EventReader } from "../../ends.ts";
+import type { EventReader, Source } from "../../ends.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json-read.ts";
 import { UpstreamFault } from "../../wire-protocol.ts";
 import { CHOICES_MAX, END_MARK, parseChunk, placeOf, readIndex, requireChoice } from "../chunk.ts";
 import { finishEvent, readFinishReason } from "../finish-reason.ts";
-import { readUsageEvents } from "../usage.ts";
+import { readUsageEvents, usageOfChunk } from "../usage.ts";
 import { createCallEvents } from "./call-events.ts";
 import { createSaidEvents } from "./said-events.ts";
 
 /** Reads a streamed chat answer of one choice into events. Media and what nobody knows are dropped. */
-export function readEvents(): EventReader {
-  const said = createSaidEvents();
-  const calls = createCallEvents();
+export function readEvents(source?: Source): EventReader {
+  const said = createSaidEvents(source);
+  const calls = createCallEvents(source);
   let isFinished = false;
   let isDone = false;
 
@@ -20,8 +20,9 @@ export function readEvents(): EventReader {
     const choice = requireChoice(element);
     const place = placeOf(chunk, readIndex(choice, 1));
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
-    const output = [...said.read(delta), ...calls.readDelta(delta, place)];
+    const called = calls.readDelta(delta, place);
     const reason = readFinishReason(choice.finish_reason, calls.hasCalls());
+    const output = [...said.read(delta, called.length > 0 || reason !== undefined), ...called];
     if (reason === undefined) return output;
     calls.close(reason);
     isFinished = true;
@@ -29,7 +30,7 @@ export function readEvents(): EventReader {
   };
 
   const readChunk = (chunk: JsonObject): readonly ChatEvent[] => {
-    const usage = readUsageEvents(chunk.usage);
+    const usage = readUsageEvents(usageOfChunk(chunk));
     const list = readArray(chunk.choices);
     // What a host still says behind its finish would come to the client before that.
     if (isFinished) return usage;

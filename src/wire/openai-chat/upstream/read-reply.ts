@@ -1,4 +1,5 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
+import type { Source } from "../../ends.ts";
 import { ANSWER_VALUES_MAX, isJsonObject, parseJsonObject, readArray } from "../../json-read.ts";
 import { UpstreamFault } from "../../wire-protocol.ts";
 import { placeOf, readIndex, requireChoice } from "../chunk.ts";
@@ -8,7 +9,7 @@ import { createCallEvents } from "./call-events.ts";
 import { createSaidEvents } from "./said-events.ts";
 
 /** Reads a whole chat answer of one choice into events. Throws {@link UpstreamFault} for what is no answer. */
-export function readReply(text: string): readonly ChatEvent[] {
+export function readReply(text: string, source?: Source): readonly ChatEvent[] {
   const body = parseJsonObject(text, ANSWER_VALUES_MAX);
   const [first, ...others] = readArray(body?.choices);
   if (body === undefined || body.error || others.length > 0) throw new UpstreamFault("The answer is none");
@@ -16,9 +17,9 @@ export function readReply(text: string): readonly ChatEvent[] {
   const choice = requireChoice(first);
   const { message } = choice;
   if (!isJsonObject(message)) throw new UpstreamFault("A choice has no message");
-  const calls = createCallEvents();
+  const calls = createCallEvents(source);
   const output = [
-    ...createSaidEvents().read(message),
+    ...createSaidEvents(source).read(message, true),
     ...calls.readMessage(message, placeOf(body, readIndex(choice, 1))),
   ];
   const reason = readFinishReason(choice.finish_reason, calls.hasCalls());

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject, readArray } from "../../json-read.ts";
-import { editElements, editMembers } from "../../json-text.ts";
+import { editElements, editMembers, type ValueEdit } from "../../json-text.ts";
 import { SILENT } from "../../reply-part.ts";
 import { printSse } from "../../sse.ts";
 import { type ModelRequest, type ReplyPart, type ReplyReader, UpstreamFault } from "../../wire-protocol.ts";
 import { CHOICES_MAX, END_MARK, parseChunk, placeOf, readIndex, requireChoice } from "../chunk.ts";
-import { readUsage } from "../usage.ts";
+import { readUsage, usageOfChunk } from "../usage.ts";
 import { type ChoiceStep, createChoiceReader } from "./choice.ts";
 import { createModelRename } from "./model-name.ts";
 
@@ -17,7 +17,7 @@ export function readStream(request: ModelRequest): ReplyReader {
   const modelText = JSON.stringify(request.model);
   const rename = createModelRename(modelText);
   let held = "";
-  let usageChunk: string | undefined;
+  let usageChunk: { readonly data: string; readonly reported: JsonObject } | undefined;
   let isDone = false;
 
   const isFinished = () => choices.areAtRest() && (isDone || choices.haveAllBegun());
@@ -31,9 +31,10 @@ export function readStream(request: ModelRequest): ReplyReader {
   };
 
   const readChunk = (chunk: JsonObject, data: string): ReplyPart => {
-    const usage = readUsage(chunk.usage);
+    const reported = usageOfChunk(chunk);
+    const usage = readUsage(reported);
     const hasUsage = isJsonObject(chunk.usage);
-    if (hasUsage) usageChunk = data;
+    if (isJsonObject(reported)) usageChunk = { data, reported };
     const list = readArray(chunk.choices);
     // What a host still says behind its finish would come to the client before that.
     if (isFinished()) return { ...SILENT, usage };
@@ -68,7 +69,10 @@ export function readStream(request: ModelRequest): ReplyReader {
     },
     ending() {
       if (!isFinished()) throw new Error("There is no ending before the finish");
-      const usage = request.wantsUsage && usageChunk ? printUsageChunk(usageChunk, modelText) : "";
+      const usage =
+        request.wantsUsage && usageChunk
+          ? printUsageChunk(usageChunk.data, usageChunk.reported, modelText)
+          : "";
       return `${held}${usage}data: ${END_MARK}\n\n`;
     },
   };
@@ -112,8 +116,10 @@ function createChoices(asked: number) {
 }
 
 /** Whatever chunk the usage came on, it goes out on one without choices. */
-function printUsageChunk(data: string, modelText: string): string {
-  return printSse({ data: editMembers(data, { model: () => modelText, choices: () => "[]" }) });
+function printUsageChunk(data: string, reported: JsonObject, modelText: string): string {
+  const usage: ValueEdit = (text) =>
+    text === undefined || text === "null" ? JSON.stringify(reported) : text;
+  return printSse({ data: editMembers(data, { model: () => modelText, choices: () => "[]", usage }) });
 }
 
 /** Takes usage out and mends the choices; most chunks stay as they are. */

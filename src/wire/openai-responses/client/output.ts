@@ -1,6 +1,7 @@
 import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import { createCallIds } from "../../call-ids.ts";
 import type { ReplyHead } from "../../ends.ts";
+import { isHostSeal } from "../../host-seal.ts";
 import type { Asked } from "./asked.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
 import { createMessageItem, type MessageItem } from "./message-item.ts";
@@ -23,6 +24,8 @@ export function createOutput(head: ReplyHead, asked: Asked, say: Say): Output {
   const open: OpenItem[] = [];
   const calls: CallItem[] = [];
   const callIdOf = createCallIds((count) => `call_${id}_${count}`);
+  /** What a host wants back with its calls, for a client that has not asked for it: results would be refused without. */
+  const withheld: string[] = [];
   let words: MessageItem | ReasoningItem | undefined;
   let latest: OpenItem | undefined;
 
@@ -56,8 +59,22 @@ export function createOutput(head: ReplyHead, asked: Asked, say: Say): Output {
     return item;
   };
 
+  const addRedacted = (data: string): void => {
+    if (!sealsReasoning && isHostSeal(data)) {
+      withheld.push(data);
+      return;
+    }
+    leave();
+    if (sealsReasoning) writeRedacted(pen, data);
+  };
+
+  const giveWithheld = (): void => {
+    for (const data of withheld.splice(0)) writeRedacted(pen, data);
+  };
+
   const beginCall = (call: ToolCallEvent): void => {
     leave();
+    giveWithheld();
     const named = { ...call, id: callIdOf(call.id) };
     calls[call.call] = begin(createCallItem(pen, named, asked.tools.get(call.name)));
   };
@@ -69,15 +86,14 @@ export function createOutput(head: ReplyHead, asked: Asked, say: Say): Output {
     else if (event.kind === "reasoning_seal") {
       reasoning().seal(event.signature);
       leave();
-    } else if (event.kind === "redacted_reasoning") {
-      leave();
-      if (sealsReasoning) writeRedacted(pen, event.data);
-    } else if (event.text !== "") message().write(event.kind, event.text);
+    } else if (event.kind === "redacted_reasoning") addRedacted(event.data);
+    else if (event.text !== "") message().write(event.kind, event.text);
   };
 
   return {
     add,
     end(isCut) {
+      if (calls.length > 0) giveWithheld();
       for (const item of open.splice(0)) item.close(isCut);
       return items;
     },

@@ -106,16 +106,9 @@ function readCall(item: JsonObject, path: string, input: string): ToolCallPart {
   };
 }
 
-/**
- * Arguments that a model got wrong come back with the tool's complaint, and are wrapped so that the conversation can
- * go on; wrong ones that nobody has answered are the client's own.
- */
 function readArguments(item: JsonObject, path: string, { answered, budget }: History): string {
   const { arguments: said, call_id: callId } = item;
-  const place = `${path}.arguments`;
-  const read = readCallArguments({ said, path: place }, budget);
-  if (read !== undefined) return read;
-  return answered.has(callId) ? JSON.stringify({ unreadable_arguments: said }) : refuse(place);
+  return readCallArguments({ said, path: `${path}.arguments`, isAnswered: answered.has(callId) }, budget);
 }
 
 function readFreeInput({ input }: JsonObject, path: string): string {

@@ -1,0 +1,50 @@
+import { isJsonObject, type JsonObject, readArray } from "../json-read.ts";
+import {
+  createUnpricedRule,
+  ENGINE_FIELDS,
+  ROUTER_FIELDS,
+  TIER_FIELDS,
+  type UnpricedFields,
+} from "../unpriced-fields.ts";
+import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
+import { refuseTool, refuseUnpricedTools } from "../unpriced-tools.ts";
+
+/**
+ * Fields of a messages body that change its model or its price.
+ *
+ * @see https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback `fallbacks`
+ * @see https://platform.claude.com/docs/en/build-with-claude/data-residency `inference_geo`
+ * @see https://platform.claude.com/docs/en/api/messages `billing_policy`
+ */
+const UNPRICED: UnpricedFields = {
+  ...TIER_FIELDS,
+  ...ROUTER_FIELDS,
+  ...ENGINE_FIELDS,
+  inference_geo: ["global"],
+  "billing_policy.bill_to": ["self"],
+};
+const RULE = createUnpricedRule(UNPRICED, new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
+
+export const UNPRICED_NAMES = RULE.names;
+
+/** Throws `unpriced_field`, naming what would be billed otherwise than the catalog says. */
+export function refuseUnpriced(
+  body: JsonObject,
+  messages: readonly JsonObject[],
+  repeatsKeys: boolean,
+): void {
+  RULE.refuse(body, repeatsKeys);
+  refuseUnpricedPlugins(body);
+  refuseUnpricedTools(readArray(body.tools));
+  for (const [position, message] of messages.entries()) {
+    if (message.role === "system") refuseAddedTools(message.content, `messages[${position}].content`);
+  }
+}
+
+/** A system message may define a tool from there on. */
+function refuseAddedTools(content: unknown, path: string): void {
+  for (const [position, block] of readArray(content).entries()) {
+    const added = isJsonObject(block) && isJsonObject(block.tool) ? block.tool.definition : undefined;
+    if (isJsonObject(added)) refuseTool(added, `${path}[${position}].tool.definition`);
+  }
+}

@@ -1,0 +1,27 @@
+import { type JsonObject, readArray } from "../json-read.ts";
+import {
+  createUnpricedRule,
+  ENGINE_FIELDS,
+  ROUTER_FIELDS,
+  TIER_FIELDS,
+  type UnpricedFields,
+} from "../unpriced-fields.ts";
+import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
+import { refuseUnpricedTools } from "../unpriced-tools.ts";
+
+/** Fields of a responses body that change its model or its price. Repeated keys are refused before. */
+const UNPRICED: UnpricedFields = { ...TIER_FIELDS, ...ROUTER_FIELDS, ...ENGINE_FIELDS };
+const RULE = createUnpricedRule(UNPRICED, new Set());
+
+export const UNPRICED_NAMES = RULE.names;
+
+/** Throws `unpriced_field`, naming what would be billed otherwise than the catalog says. */
+export function refuseUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
+  RULE.refuse(body, false);
+  refuseUnpricedPlugins(body);
+  refuseUnpricedTools(readArray(body.tools));
+  // Items may bring tools of their own: `additional_tools` and what a tool search found.
+  for (const [position, { tools }] of items.entries()) {
+    if (tools !== undefined) refuseUnpricedTools(readArray(tools), `input[${position}].tools`);
+  }
+}

@@ -1,0 +1,149 @@
+import { GatewayError } from "../errors.ts";
+import { isJsonObject, isSet, type JsonObject } from "./json-read.ts";
+import { findMiscased } from "./key-case.ts";
+
+/**
+ * Fields of a body that change its model or its price, each with the values that change neither. A dot leads into an
+ * object. Null, an empty list and an empty object change nothing in any field.
+ */
+export type UnpricedFields = Readonly<Record<string, readonly unknown[]>>;
+
+/**
+ * Tiers that every format has.
+ *
+ * @see https://developers.openai.com/api/docs/guides/priority-processing
+ * @see https://console.groq.com/docs/service-tiers
+ * @see https://platform.claude.com/docs/en/build-with-claude/fast-mode
+ */
+export const TIER_FIELDS = {
+  service_tier: ["auto", "default", "standard", "standard_only"],
+  speed: ["standard"],
+} satisfies UnpricedFields;
+
+/**
+ * Fields by which gateways behind an upstream let the caller choose another model or provider.
+ *
+ * @see https://openrouter.ai/docs/guides/routing/model-fallbacks `models`, `route`
+ * @see https://openrouter.ai/docs/guides/routing/provider-selection `provider`
+ * @see https://openrouter.ai/docs/guides/features/presets `preset`
+ * @see https://docs.litellm.ai/docs/proxy/reliability `fallbacks` and what follows it
+ * @see https://vercel.com/docs/ai-gateway/models-and-providers/provider-options `providerOptions.gateway`
+ */
+export const ROUTER_FIELDS = {
+  models: [],
+  route: [],
+  provider: [],
+  preset: [],
+  fallbacks: [],
+  fallback_model: [],
+  fallback_models: [],
+  context_window_fallbacks: [],
+  content_policy_fallbacks: [],
+  model_list: [],
+  user_config: [],
+  custom_llm_provider: [],
+  "providerOptions.gateway": [],
+  // Other spellings of a name are found by the one in small letters.
+  "provideroptions.gateway": [],
+} satisfies UnpricedFields;
+
+/**
+ * Fields by which inference servers generate more than is returned, or with other weights.
+ *
+ * @see https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+ * @see https://docs.sglang.ai/basic_usage/sampling_params.html
+ * @see https://huggingface.co/docs/text-generation-inference/reference/api_reference
+ */
+export const ENGINE_FIELDS = {
+  best_of: [1],
+  use_beam_search: [false],
+  beam_width: [1],
+  num_beams: [1],
+  num_return_sequences: [1],
+  lora_path: [],
+  lora_id: [],
+} satisfies UnpricedFields;
+
+/** What a server merges over the body itself, as LiteLLM does. */
+const EXTRA_BODY = "extra_body";
+/** Fields that decide what an answer may cost, and are checked or edited at the top level alone. */
+const PRICED_NAMES = ["model", "n", "max_tokens", "max_completion_tokens", "max_output_tokens"];
+
+interface Entry {
+  readonly path: string;
+  /** The top-level field that the last name of the path is in; `undefined` for the body itself. */
+  readonly holder: string | undefined;
+  readonly name: string;
+  readonly harmless: readonly unknown[];
+  /** Whether an upstream gets this field only as it was checked, though the client names it twice. */
+  readonly isSentOnce: boolean;
+}
+
+export interface UnpricedRule {
+  /** The top-level names, whose case matters. */
+  readonly names: readonly string[];
+  /** Throws `unpriced_field` with the path of the first field that is priced otherwise than the catalog says. */
+  refuse(body: JsonObject, repeatsKeys: boolean): void;
+}
+
+/** Prepares a table. In a body that repeats keys, only the fields of `sentOnce` may have any value at all. */
+export function createUnpricedRule(table: UnpricedFields, sentOnce: ReadonlySet<string>): UnpricedRule {
+  const entries = Object.entries(table).map(([path, harmless]) => readEntry(path, harmless, sentOnce));
+  const byField = Map.groupBy(entries, ({ holder, name }) => holder ?? name);
+  const names = [...byField.keys(), EXTRA_BODY];
+  const extraNames = new Set([...names, ...PRICED_NAMES]);
+  return {
+    names,
+    refuse(body, repeatsKeys) {
+      for (const field of Object.keys(body)) {
+        const found = byField.get(field);
+        if (found !== undefined) refuseField(body[field], found, repeatsKeys);
+      }
+      const extra = body[EXTRA_BODY];
+      if (extra !== undefined) refuseExtra(extra, extraNames, repeatsKeys);
+    },
+  };
+}
+
+function refuseField(value: unknown, entries: readonly Entry[], repeatsKeys: boolean): void {
+  for (const entry of entries) {
+    if (entry.holder === undefined) refuseValue(value, entry, repeatsKeys);
+    else refuseNested(value, entry, repeatsKeys);
+  }
+}
+
+function readEntry(path: string, harmless: readonly unknown[], sentOnce: ReadonlySet<string>): Entry {
+  const dot = path.indexOf(".");
+  const holder = dot < 0 ? undefined : path.slice(0, dot);
+  return { path, holder, name: path.slice(dot + 1), harmless, isSentOnce: sentOnce.has(path) };
+}
+
+function refuseValue(value: unknown, { path, harmless, isSentOnce }: Entry, repeatsKeys: boolean): void {
+  if (value === undefined) return;
+  const mayBeAnother = repeatsKeys && !isSentOnce;
+  if (mayBeAnother || !(isEmpty(value) || harmless.includes(value))) refuseUnpricedField(path);
+}
+
+function refuseNested(holder: unknown, entry: Entry, repeatsKeys: boolean): void {
+  if (!isJsonObject(holder)) return;
+  const isMiscased = findMiscased(holder, new Set([entry.name])) !== undefined;
+  if (repeatsKeys || isMiscased) refuseUnpricedField(entry.path);
+  refuseValue(holder[entry.name], entry, repeatsKeys);
+}
+
+function refuseExtra(extra: unknown, names: ReadonlySet<string>, repeatsKeys: boolean): void {
+  if (repeatsKeys) refuseUnpricedField(EXTRA_BODY);
+  if (!isJsonObject(extra)) return;
+  const name = Object.keys(extra).find((key) => names.has(key)) ?? findMiscased(extra, names);
+  if (name !== undefined) refuseUnpricedField(`${EXTRA_BODY}.${name}`);
+}
+
+function isEmpty(value: unknown): boolean {
+  if (!isSet(value)) return true;
+  return Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;
+}
+
+/** Throws `unpriced_field`, naming a place in the body. */
+export function refuseUnpricedField(path: string): never {
+  throw new GatewayError("unpriced_field", { path });
+}

@@ -1,0 +1,62 @@
+import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { installPythonPackages } from "../support/python-packages.ts";
+import { tells } from "../support/quadrants/quadrant.ts";
+import { said } from "../support/quadrants/said.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
+
+const INSTALL_MAX_MS = 300_000;
+/** Its tool runner begins threads by default, as that of the SDK for JavaScript does. */
+const PACKAGE = "anthropic==2.12.0";
+
+const { upstream, settings } = crossingForFile();
+const packages = tempFolder();
+beforeAll(() => installPythonPackages(packages, [PACKAGE]), INSTALL_MAX_MS);
+
+const asks = (id: string, city: string) =>
+  tells(
+    said({
+      text: "I will look.",
+      calls: [{ id, name: "get_weather", input: { city } }],
+      finish: "tool_calls",
+    }),
+  );
+const answers = tells(said({ text: "It rains in both." }));
+const LOOP = [asks("call_oslo_1", "Oslo"), asks("call_rome_2", "Rome"), answers];
+
+describe("the tool runner of Anthropic's SDK for Python", () => {
+  test.each([
+    ["OpenAI", GPT],
+    ["Anthropic", CLAUDE],
+  ])(
+    "ends its loops in front of %s",
+    async (_name, model) => {
+      upstream().on(model, ...LOOP, ...LOOP);
+      expect(await runPython(model)).toEqual({
+        whole: "It rains in both.",
+        streamed: "It rains in both.",
+        statuses: [200, 400, 200, 400, 200, 200, 400, 200, 400, 200],
+      });
+      for (const { bodyText } of upstream().seen) expect(JSON.parse(bodyText)).not.toHaveProperty("thread");
+    },
+    INSTALL_MAX_MS,
+  );
+});
+
+async function runPython(model: string): Promise<unknown> {
+  const { baseURL, apiKey } = settings();
+  const script = join(import.meta.dir, "python-tool-runner.py");
+  const child = Bun.spawn(["python3", script, baseURL.replace("/v1", ""), apiKey, model], {
+    env: { ...process.env, PYTHONPATH: packages },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [printed, complaint] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(complaint);
+  return JSON.parse(printed);
+}

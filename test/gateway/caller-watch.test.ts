@@ -1,0 +1,118 @@
+import { afterEach, expect, test } from "bun:test";
+import {
+  type CallerWatch,
+  createCallerWatch,
+  type FindEndedKeys,
+  type KeyEnd,
+} from "../../src/gateway/caller-watch.ts";
+import { createLogBook } from "../support/log-book.ts";
+
+const EVERY_MS = 5;
+
+let watch: CallerWatch;
+afterEach(() => watch.close());
+
+/** A watch over keys that end as told; `asked` are its queries. */
+function watching() {
+  const state = {
+    ended: new Map<string, KeyEnd>(),
+    asked: [] as (readonly string[])[],
+    fault: undefined as Error | undefined,
+  };
+  const findEnded: FindEndedKeys = async (keyIds) => {
+    state.asked.push(keyIds);
+    await Bun.sleep(1);
+    if (state.fault) throw state.fault;
+    return new Map([...state.ended].filter(([keyId]) => keyIds.includes(keyId)));
+  };
+  const log = createLogBook();
+  watch = createCallerWatch({ findEnded, log, everyMs: EVERY_MS });
+  return { state, log };
+}
+
+async function until(happened: () => boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!happened()) {
+    if (performance.now() > deadline) throw new Error("It did not happen");
+    await Bun.sleep(1);
+  }
+}
+
+test("nothing is asked while nothing runs, and nothing of requests that are over by the second look", async () => {
+  const { state } = watching();
+  await Bun.sleep(5 * EVERY_MS);
+  for (let request = 0; request < 20; request += 1) {
+    const caller = watch.start("k");
+    await Bun.sleep(1);
+    watch.stop(caller);
+  }
+  const caller = watch.start("last");
+  await until(() => state.asked.length > 0);
+  expect(state.asked[0]).toEqual(["last"]);
+  watch.stop(caller);
+  const asked = state.asked.length;
+  await Bun.sleep(5 * EVERY_MS);
+  expect(state.asked.length).toBeLessThanOrEqual(asked + 1);
+});
+
+test("every request of an ended key is cut once, with the cause, and none of another key", async () => {
+  const { state } = watching();
+  const cuts: string[] = [];
+  const start = (keyId: string) => {
+    const caller = watch.start(keyId);
+    caller.cut = () => void cuts.push(keyId);
+    return caller;
+  };
+  const [first, second, other, between] = [start("k"), start("k"), start("o"), start("s")];
+  between.cut = undefined;
+  state.ended.set("k", "revoked").set("s", "suspended");
+  await until(() => first.ended !== undefined && between.ended !== undefined);
+  await Bun.sleep(5 * EVERY_MS);
+  expect(cuts).toEqual(["k", "k"]);
+  expect([first, second, between, other].map(({ ended }) => ended?.kind)).toEqual([
+    "key_revoked",
+    "key_revoked",
+    "account_suspended",
+    undefined,
+  ]);
+});
+
+test("a thousand requests of one key are one id of one query, and 2,500 keys are three queries", async () => {
+  const { state } = watching();
+  for (let request = 0; request < 1_000; request += 1) watch.start("k");
+  await until(() => state.asked.length > 0);
+  expect(state.asked[0]).toEqual(["k"]);
+  for (let key = 0; key < 2_499; key += 1) watch.start(`k${key}`);
+  await until(() => state.asked.some((keyIds) => keyIds.length === 500));
+  const last = state.asked.findIndex((keyIds) => keyIds.length === 500);
+  expect(state.asked.slice(last - 2, last + 1).map((keyIds) => keyIds.length)).toEqual([1_000, 1_000, 500]);
+});
+
+test("a database that is away ends nobody, is logged once, and is asked again", async () => {
+  const { state, log } = watching();
+  state.fault = new Error("away");
+  state.ended.set("k", "revoked");
+  const caller = watch.start("k");
+  await until(() => state.asked.length > 3);
+  expect(caller.ended).toBeUndefined();
+  state.fault = undefined;
+  await until(() => caller.ended !== undefined);
+  expect(
+    log
+      .text()
+      .split("\n")
+      .map((line) => JSON.parse(line)),
+  ).toMatchObject([
+    { level: "warn", event: "keys of running requests unread" },
+    { level: "info", event: "keys of running requests read again" },
+  ]);
+});
+
+test("a watch that is closed asks nothing more", async () => {
+  const { state } = watching();
+  watch.start("k");
+  watch.close();
+  watch.start("k");
+  await Bun.sleep(5 * EVERY_MS);
+  expect(state.asked).toEqual([]);
+});

@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { connect } from "node:net";
+import { CHAT } from "../support/client.ts";
+import { says } from "../support/says.ts";
+import { gate } from "../support/script.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+/** The least that Bun tells apart from nothing. */
+const IDLE_S = 4;
+/** Far more than every limit here; it ends a test that waits for a connection which is never closed. */
+const PATIENCE_MS = 60_000;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startTestGateway({ config: { idleS: IDLE_S } });
+});
+beforeEach(() => gateway.upstream.reset());
+afterAll(() => gateway.stop());
+
+interface Connection {
+  /** Everything that came back. */
+  received(): string;
+  /** Resolves when the gateway has closed it. */
+  readonly closed: Promise<void>;
+  reset(): void;
+}
+
+/** Sends bytes and, when `trickle` is given, that piece every half second. */
+function open(bytes: string, trickle?: string): Connection {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  let received = "";
+  const timer = trickle && setInterval(() => socket.write(trickle), 500);
+  socket.on("data", (data) => {
+    received += data.toString("latin1");
+  });
+  socket.on("error", () => {});
+  socket.on("close", () => {
+    clearInterval(timer);
+    resolve();
+  });
+  socket.write(bytes);
+  return { received: () => received, closed, reset: () => socket.resetAndDestroy() };
+}
+
+function head(line: string, ...headers: string[]): string {
+  return `${[`${line} HTTP/1.1`, ...headers].join("\r\n")}\r\n\r\n`;
+}
+
+const HOST = "host: localhost";
+const key = () => `x-api-key: ${gateway.secret}`;
+const UNFINISHED = "content-length: 3000";
+
+interface Case {
+  readonly name: string;
+  readonly bytes: () => string;
+  /** What trickles afterwards. */
+  readonly trickle?: string;
+  /** The status of the answer before it is closed; without one it is closed unanswered. */
+  readonly status?: number;
+}
+
+const CHAT_LINE = `POST ${CHAT.path}`;
+const CASES: readonly Case[] = [
+  { name: "whose headers never end", bytes: () => "POST /v1/messages HTTP/1.1\r\nhos" },
+  { name: "whose headers trickle", bytes: () => "POST /v1/messages HTTP/1.1\r\nx-a: ", trickle: "a" },
+  { name: "after a GET", bytes: () => head("GET /healthz", HOST), status: 200 },
+  { name: "after a 404", bytes: () => head("POST /nothing", HOST, "content-length: 0"), status: 404 },
+  {
+    name: "after a 404, in a body that stops",
+    bytes: () => head("POST /nothing", HOST, UNFINISHED),
+    status: 404,
+  },
+  {
+    name: "after a 404, in a body that trickles",
+    bytes: () => head("POST /nothing", HOST, UNFINISHED),
+    trickle: "a",
+    status: 404,
+  },
+  {
+    name: "after a 404, in chunks that trickle",
+    bytes: () => head("POST /v1/key", HOST, "transfer-encoding: chunked"),
+    trickle: "1\r\na\r\n",
+    status: 404,
+  },
+  { name: "after a 501", bytes: () => head("POST /v1/files", HOST, UNFINISHED), trickle: "a", status: 501 },
+  {
+    name: "in the body of a GET",
+    bytes: () => head("GET /v1/models", HOST, key(), UNFINISHED),
+    trickle: "a",
+    status: 200,
+  },
+  { name: "after a 401", bytes: () => head(CHAT_LINE, HOST, UNFINISHED), trickle: "a", status: 401 },
+  {
+    name: "after a 401 at a short host",
+    bytes: () => head(CHAT_LINE, "host: gw", UNFINISHED),
+    trickle: "a",
+    status: 401,
+  },
+  {
+    name: "after a 413",
+    bytes: () => head(CHAT_LINE, HOST, key(), "content-length: 99999999"),
+    trickle: "a",
+    status: 413,
+  },
+  { name: "in a small body", bytes: () => head(CHAT_LINE, HOST, key(), UNFINISHED) },
+  { name: "in a small body at a short host", bytes: () => head(CHAT_LINE, "host: x", key(), UNFINISHED) },
+  {
+    name: "in a small body that trickles",
+    bytes: () => head(CHAT_LINE, HOST, key(), UNFINISHED),
+    trickle: "a",
+  },
+  ...["localhost", "gw", ""].map((host) => ({
+    name: `after a model's answer at the host ${JSON.stringify(host)}`,
+    bytes: () => modelRequest(host),
+    status: 200,
+  })),
+];
+
+function modelRequest(host: string): string {
+  const body = JSON.stringify(CHAT.body());
+  return head(CHAT_LINE, `host: ${host}`, key(), `content-length: ${body.length}`) + body;
+}
+
+test(
+  "every connection on which nothing more comes is closed",
+  async () => {
+    const opened = CASES.map((each) => ({ ...each, connection: open(each.bytes(), each.trickle) }));
+    const leftOpen = new Set(opened.map(({ name }) => name));
+    const closed = opened.map(({ name, connection }) => connection.closed.then(() => leftOpen.delete(name)));
+    await Promise.race([Promise.all(closed), Bun.sleep(PATIENCE_MS)]);
+    expect([...leftOpen]).toEqual([]);
+    const answered = opened.map(({ name, connection }) => [name, connection.received().slice(9, 12)]);
+    expect(answered).toEqual(CASES.map(({ name, status = "" }) => [name, String(status)]));
+  },
+  2 * PATIENCE_MS,
+);
+
+test(
+  "a connection stays open while a model thinks, at any host",
+  async () => {
+    const { opened, open: answer } = gate();
+    gateway.upstream.on(CHAT.model, says(undefined, { gate: opened }));
+    const connections = ["localhost", "gw", "x", ""].map((host) => open(modelRequest(host)));
+    await gateway.upstream.waitForSeen(connections.length, PATIENCE_MS);
+    // Twice, as Bun looks for idle connections every four seconds.
+    await Bun.sleep(2 * IDLE_S * 1000 + 500);
+    expect(gateway.upstream.seen.map(({ hungUpAtMs }) => hungUpAtMs)).toEqual(
+      connections.map(() => undefined),
+    );
+    answer();
+    for (const { received } of connections) while (!received().includes("Hello there")) await Bun.sleep(20);
+  },
+  2 * PATIENCE_MS,
+);
+
+test.each(["gw", ""])("a client that hangs up ends the upstream's work, at the host %p", async (host) => {
+  gateway.upstream.on(CHAT.model, says(undefined, { gate: new Promise(() => {}) }));
+  const connection = open(modelRequest(host));
+  await gateway.upstream.waitForSeen(1, PATIENCE_MS);
+  connection.reset();
+  await gateway.upstream.seen[0]?.over;
+  expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeNumber();
+  await gateway.nothingIsHeld();
+});

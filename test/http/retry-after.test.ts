@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import Anthropic from "@anthropic-ai/sdk";
+import OpenAI from "openai";
+import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { says } from "../support/says.ts";
+import { answer, silence } from "../support/script.ts";
+import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+const HASTY = { connectMs: 5_000, firstOutputMs: 100, idleMs: 20_000, totalMs: 20_000 };
+
+let gateway: TestGateway;
+beforeEach(async () => {
+  gateway = await startTestGateway({
+    models: (["openai", "anthropic"] as const).map((protocol) =>
+      scriptedModel(protocol === "openai" ? "chat" : "claude", protocol, {
+        routes: [
+          scriptedRoute(`one-${protocol}`, "one"),
+          scriptedRoute(`two-${protocol}`, "two", { priority: 2 }),
+        ],
+      }),
+    ),
+    upstreams: (scripted) =>
+      (["openai", "anthropic"] as const).flatMap((protocol) =>
+        ["one", "two"].map((name) =>
+          scriptedUpstream(`${name}-${protocol}`, protocol, {
+            baseUrl: protocol === "openai" ? scripted.openaiUrl : scripted.anthropicUrl,
+            circuitFailures: 1,
+            timeouts: HASTY,
+          }),
+        ),
+      ),
+  });
+});
+afterEach(() => gateway.stop());
+
+const failing = (headers: Record<string, string> = {}) => answer({ status: 429, headers, body: "{}" });
+
+describe.each([CHAT, MESSAGES, RESPONSES])("on $path", (surface) => {
+  test("a 502 whose last route opened its circuit names the second until it is probed", async () => {
+    gateway.upstream.on("one", answer({ status: 500, body: "{}" }));
+    gateway.upstream.on("two", answer({ status: 500, body: "{}" }));
+    const response = await post(gateway, surface);
+    expect(response.headers.get("retry-after")).toBe("1");
+    expect(response.headers.get("x-should-retry")).toBeNull();
+    await expectError(response, surface, "upstream_unavailable");
+  });
+
+  test("a 504 of a stream that never began names it too", async () => {
+    gateway.upstream.on("one", silence);
+    gateway.upstream.on("two", silence);
+    const response = await post(gateway, surface, { stream: true });
+    expect(response.headers.get("retry-after")).toBe("1");
+    await expectError(response, surface, "upstream_timeout");
+  });
+
+  test("the shortest of the upstreams' own times is told in our words, and never beyond a minute", async () => {
+    gateway.upstream.on("one", failing({ "retry-after": "100000" }));
+    gateway.upstream.on("two", failing({ "retry-after": "12.5" }));
+    expect((await post(gateway, surface)).headers.get("retry-after")).toBe("13");
+    gateway.upstream.on("two", failing({ "retry-after": "100000" }));
+    expect((await post(gateway, surface)).headers.get("retry-after")).toBe("60");
+  });
+
+  test("a failure after which one route may be asked at once names no time", async () => {
+    gateway.upstream.on("one", failing({ "retry-after": "30" }));
+    gateway.upstream.on("two", failing());
+    const response = await post(gateway, surface);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([502, null]);
+  });
+});
+
+describe("a real SDK waits as long as it is told, and succeeds", () => {
+  /** Milliseconds between the failure of both routes and the next try, which succeeds. */
+  async function waitedBy(ask: () => Promise<unknown>): Promise<number> {
+    for (const model of ["one", "two"]) gateway.upstream.on(model, failing({ "retry-after": "3" }), says());
+    const startedAt = performance.now();
+    await ask();
+    const waitedMs = performance.now() - startedAt;
+    expect(gateway.upstream.seen.map(({ model }) => model)).toEqual(["one", "two", "one"]);
+    return waitedMs;
+  }
+
+  test("openai", async () => {
+    const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret, maxRetries: 1 });
+    const waitedMs = await waitedBy(() =>
+      client.chat.completions.create({ model: "chat", messages: [{ role: "user", content: "Hi" }] }),
+    );
+    expect(waitedMs).toBeGreaterThan(2_900);
+  });
+
+  test("@anthropic-ai/sdk", async () => {
+    const client = new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret, maxRetries: 1 });
+    const waitedMs = await waitedBy(() =>
+      client.messages.create({
+        model: "claude",
+        max_tokens: 50,
+        messages: [{ role: "user", content: "Hi" }],
+      }),
+    );
+    expect(waitedMs).toBeGreaterThan(2_900);
+  });
+});

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { connectDatabase, type Database } from "../../src/db/database.ts";
+import type { Cause } from "../../src/errors.ts";
+import { ERRORS } from "../../src/errors.ts";
+import type { IssuedKey } from "../../src/keys/issue.ts";
+import { revokeKey } from "../../src/keys/revoke.ts";
+import { createLocation, DIALECTS } from "../accounts/temp-books.ts";
+import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
+import { expectError } from "../support/expect-error.ts";
+import { says } from "../support/says.ts";
+import { gate } from "../support/script.ts";
+import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+
+/** Ways in which a caller loses the right to go on, and what the client is told, without and with a charge. */
+const ENDS: readonly {
+  readonly name: string;
+  readonly causes: readonly [Cause, Cause];
+  end(database: Database, payer: IssuedKey): Promise<unknown>;
+}[] = [
+  {
+    name: "a revoked key",
+    causes: ["key_revoked", "key_revoked_charged"],
+    end: (database, { key }) => revokeKey({ database }, key.id),
+  },
+  {
+    name: "a deleted key",
+    causes: ["key_revoked", "key_revoked_charged"],
+    end: async ({ db, tables: { apiKeys } }, { key }) => db.delete(apiKeys).where(eq(apiKeys.id, key.id)),
+  },
+  {
+    name: "a suspended account",
+    causes: ["account_suspended", "account_suspended_charged"],
+    end: async ({ db, tables: { accounts } }, { key }) =>
+      db.update(accounts).set({ state: "suspended" }).where(eq(accounts.id, key.accountId)),
+  },
+];
+
+describe.each(DIALECTS)("with the books in %s", (dialect) => {
+  let books: Awaited<ReturnType<typeof createLocation>>;
+  let gateway: TestGateway;
+  /** The database as another process has it. */
+  let elsewhere: Database;
+  beforeAll(async () => {
+    books = await createLocation(dialect);
+    gateway = await startTestGateway({ database: books.location });
+    elsewhere = await connectDatabase(books.location);
+  }, 60_000);
+  beforeEach(() => gateway.upstream.reset());
+  afterAll(async () => {
+    await elsewhere.close();
+    await gateway.stop();
+    await books.drop();
+  });
+
+  /** Every request gets stuck: a stream behind some of its words, a whole answer before it comes. */
+  function standStill(until: Promise<unknown>): void {
+    const streamed = says(undefined, { pauseAt: { bytes: 700, gate: until } });
+    const whole = says(undefined, { gate: until });
+    for (const { model } of [CHAT, MESSAGES]) {
+      gateway.upstream.on(model, (request) => (request.stream ? streamed(request) : whole(request)));
+    }
+  }
+
+  test.each(ENDS)(
+    "$name ends what runs, streamed and whole, settled and with the right code",
+    async (how) => {
+      const [free, charged] = how.causes;
+      const payer = await gateway.newPayer("1");
+      const { secret, key } = payer;
+      const never = gate();
+      standStill(never.opened);
+      const surfaces = [CHAT, MESSAGES, RESPONSES] as const;
+      const whole = surfaces.map((surface) => ({ surface, pending: post(gateway, surface, { secret }) }));
+      const streams = await Promise.all(
+        surfaces.map((surface) => post(gateway, surface, { secret, stream: true })),
+      );
+      expect(streams.map(({ status }) => status)).toEqual([200, 200, 200]);
+      await gateway.upstream.waitForSeen(6, 10_000);
+      await how.end(elsewhere, payer);
+
+      for (const stream of streams) {
+        const text = await stream.text();
+        expect(text).toContain(ERRORS[charged].message);
+        expect(text).toContain(`"${ERRORS[charged].code}"`);
+        expect(text).not.toMatch(/\[DONE\]|message_stop|response\.completed/);
+        const receipt = await gateway.receiptOf(stream, key.accountId);
+        const outcome = { outcome: ERRORS[charged].code, source: "estimated" };
+        expect(receipt).toMatchObject({ state: "settled", outcome });
+        expect(receipt.captured).toBeGreaterThan(0n);
+      }
+      for (const { surface, pending } of whole) {
+        const response = await pending;
+        const { captured } = await gateway.receiptOf(response, key.accountId);
+        await expectError(response, surface, captured > 0n ? charged : free);
+      }
+      await gateway.nothingIsHeld(key.accountId);
+      for (const { over } of gateway.upstream.seen) await over;
+      expect(gateway.upstream.seen.filter(({ hungUpAtMs }) => hungUpAtMs === undefined)).toEqual([]);
+      never.open();
+    },
+    30_000,
+  );
+
+  test("nobody else is ended with it, neither another key of the account nor another account", async () => {
+    const [doomed, other] = [await gateway.newKey(), await gateway.newPayer("1")];
+    const held = gate();
+    gateway.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
+    const secrets = [gateway.secret, other.secret, doomed.secret];
+    const streams = await Promise.all(secrets.map((secret) => post(gateway, CHAT, { secret, stream: true })));
+    const texts = streams.map((stream) => stream.text());
+    await revokeKey({ database: elsewhere }, doomed.key.id);
+    expect(await texts[2]).toContain(ERRORS.key_revoked_charged.message);
+    held.open();
+    expect(await texts[0]).toEndWith("data: [DONE]\n\n");
+    expect(await texts[1]).toEndWith("data: [DONE]\n\n");
+  }, 30_000);
+
+  test("a request that was begun before its key expired is finished", async () => {
+    const { secret } = await gateway.newKey({ expiresAtMs: Date.now() + 2_000 });
+    const held = gate();
+    gateway.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
+    const stream = await post(gateway, CHAT, { secret, stream: true });
+    await Bun.sleep(4_500);
+    await expectError(await post(gateway, CHAT, { secret }), CHAT, "unknown_key");
+    held.open();
+    expect(await stream.text()).toEndWith("data: [DONE]\n\n");
+  }, 30_000);
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { describeChoices, liftChoices } from "../../src/wire/lift-choices.ts";
+
+const text = { type: "string" };
+const count = { type: "integer" };
+
+describe("a tool's schema without choices at its top", () => {
+  test("stays as it is, and says that it is an object", () => {
+    expect(liftChoices({ properties: { a: text } })).toEqual({
+      schema: { type: "object", properties: { a: text } },
+      told: undefined,
+    });
+  });
+
+  test("may be a reference, which is followed", () => {
+    const $defs = { "a/b~c": { type: "object", properties: { a: text }, required: ["a"] } };
+    expect(liftChoices({ $ref: "#/$defs/a~1b~0c", $defs })).toEqual({
+      schema: { type: "object", properties: { a: text }, required: ["a"], $defs },
+      told: undefined,
+    });
+  });
+
+  test.each<[string, object]>([
+    ["leads to nothing", { $ref: "#/$defs/none" }],
+    ["leads elsewhere", { $ref: "https://example.com/schema" }],
+    [
+      "runs in a circle",
+      { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
+    ],
+    ["leads to a prototype", { $ref: "#/constructor/prototype" }],
+    ["is no text", { $ref: 7 }],
+  ])("stays as it is when its reference %s", (_, schema) => {
+    expect(liftChoices({ ...schema })).toEqual({ schema: { ...schema, type: "object" }, told: undefined });
+  });
+});
+
+describe("choices at the top of a tool's schema", () => {
+  test("are opened at any depth, and only what all of them share is required", () => {
+    const schema = {
+      allOf: [
+        { properties: { a: text }, required: ["a"], anyOf: [{ properties: { b: count }, required: ["b"] }] },
+        { $ref: "#/$defs/c" },
+      ],
+      $defs: { c: { properties: { c: text }, required: ["c"] } },
+    };
+    const { schema: lifted, told } = liftChoices(schema);
+    expect(lifted).toEqual({
+      type: "object",
+      properties: { a: text, b: count, c: text },
+      required: ["a", "c"],
+      $defs: schema.$defs,
+    });
+    expect(told).toEqual({ allOf: schema.allOf });
+    expect(describeChoices(undefined, told)).toContain('"allOf"');
+  });
+
+  test("are told where they are an enumeration or a denial", () => {
+    const schema = { type: "object", properties: { a: text }, enum: [{ a: "x" }], not: { required: ["b"] } };
+    expect(liftChoices(schema)).toEqual({
+      schema: { type: "object", properties: { a: text }, required: [] },
+      told: { enum: schema.enum, not: schema.not },
+    });
+  });
+
+  test("that hold each other are not printed without end", () => {
+    const refs: object[] = [];
+    let inner: object = { type: "string", description: "d".repeat(8 * 1024 * 1024) };
+    for (let depth = 0; depth < 400; depth += 1) {
+      inner = { properties: { p: inner } };
+      refs.push({ $ref: `#/$defs/a${"/properties/p".repeat(depth)}` });
+    }
+    const { schema } = liftChoices({ anyOf: refs, $defs: { a: inner } });
+    expect(Object.keys(Object(schema.properties))).toEqual(["p"]);
+  });
+
+  test("of a hundred thousand references to one large object are opened at once", () => {
+    const names = Array.from({ length: 1000 }, (_, at) => [`p${at}`, text] as const);
+    const schema = {
+      anyOf: Array.from({ length: 100_000 }, () => ({ $ref: "#/$defs/a" })),
+      $defs: { a: { properties: Object.fromEntries(names), anyOf: [{ $ref: "#/$defs/a" }] } },
+    };
+    expect(Object.keys(Object(liftChoices(schema).schema.properties))).toHaveLength(1000);
+  });
+});

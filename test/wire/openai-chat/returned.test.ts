@@ -1,0 +1,271 @@
+import { describe, expect, test } from "bun:test";
+import type { ChatEvent } from "../../../src/domain/chat-event.ts";
+import type { Part, ReasoningPart, Turn } from "../../../src/domain/chat-request.ts";
+import type { ModelTraits } from "../../../src/domain/model.ts";
+import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import { printRequest as printMessages } from "../../../src/wire/anthropic-messages/upstream/print-request.ts";
+import type { Source } from "../../../src/wire/ends.ts";
+import { fitNames } from "../../../src/wire/fit-names.ts";
+import { isHostSeal, printHostSeal } from "../../../src/wire/host-seal.ts";
+import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import { printRequest } from "../../../src/wire/openai-chat/upstream/print-request.ts";
+import { readReply } from "../../../src/wire/openai-chat/upstream/read-reply.ts";
+import { requestOf } from "../play.ts";
+
+const ORIGIN = "router google/gemini-3-pro";
+const ROUTER: Source = { origin: ORIGIN, isClaude: false };
+const CLAUDE: Source = { origin: "router anthropic/claude", isClaude: true };
+const LONG_ID = `tool_0_get_weather_${"x".repeat(60)}`;
+const TRAITS: ModelTraits = { reasoning: "none", sampling: true };
+const ADAPTIVE: ModelTraits = { reasoning: "adaptive", sampling: false };
+
+const reasoning = (members: Partial<ReasoningPart>): ReasoningPart => ({
+  kind: "reasoning",
+  text: "",
+  signature: undefined,
+  redacted: undefined,
+  ...members,
+});
+const called = (id = "a"): Part => ({ kind: "tool_call", id, name: "f", input: "{}", cache: undefined });
+const call = (id: string, more: object = {}) => ({
+  id,
+  type: "function",
+  function: { name: "f", arguments: "{}" },
+  ...more,
+});
+
+/** What a host puts out besides texts. */
+function sealsOf(message: object, source?: Source): ChatEvent[] {
+  const choices = [{ index: 0, message: { role: "assistant", ...message }, finish_reason: "stop" }];
+  const events = readReply(JSON.stringify({ id: "x", choices }), source);
+  return events.filter(({ kind }) => kind !== "finish");
+}
+
+/** The parts that a client sends back of such events. */
+function partsOf(events: readonly ChatEvent[]): Part[] {
+  const parts: Part[] = [];
+  let text = "";
+  for (const event of events) {
+    if (event.kind === "reasoning") text += event.text;
+    else if (event.kind === "reasoning_seal") {
+      parts.push(reasoning({ text, signature: event.signature }));
+      text = "";
+    } else if (event.kind === "redacted_reasoning") parts.push(reasoning({ redacted: event.data }));
+    else if (event.kind === "tool_call") parts.push(called(event.id));
+  }
+  return parts;
+}
+
+const chatOf = (parts: readonly Part[]) => {
+  const turns: Turn[] = [{ role: "user", parts: [{ kind: "text", text: "hi", cache: undefined }] }];
+  return {
+    ...requestOf(anthropicMessages).readChat(),
+    turns: [...turns, { role: "assistant" as const, parts }],
+  };
+};
+const optionsOf = (origin: string | undefined, traits = TRAITS) => ({
+  model: "m",
+  outputTokensMax: 100,
+  outputLimitField: undefined,
+  stream: false,
+  traits,
+  origin,
+});
+
+/** The assistant's message as an upstream of chat completions gets it. */
+function returnedTo(parts: readonly Part[], origin: string | undefined, traits = TRAITS) {
+  const fitted = fitNames(chatOf(parts), {
+    nameCharsMax: 64,
+    idCharsMax: openaiChat.upstream?.idCharsMax ?? 0,
+  });
+  return JSON.parse(printRequest(fitted, optionsOf(origin, traits))).messages[1];
+}
+
+const GEMINI = {
+  extra_content: { google: { thought_signature: "over the message" } },
+  reasoning_details: [
+    { type: "reasoning.text", text: "hm", format: "google-gemini-v1", index: 0 },
+    { type: "reasoning.encrypted", data: "enc", id: "a", format: "google-gemini-v1", index: 1 },
+  ],
+  tool_calls: [
+    call("a", { extra_content: { google: { thought_signature: "over a" } } }),
+    call("b"),
+    call("c", { extra_content: { google: { thought_signature: "over c" } } }),
+  ],
+};
+
+describe("what a host wants back", () => {
+  test("goes back to it as it was, each signature with its own call", () => {
+    expect(returnedTo(partsOf(sealsOf(GEMINI, ROUTER)), ORIGIN)).toEqual({
+      role: "assistant",
+      content: null,
+      reasoning_details: GEMINI.reasoning_details,
+      extra_content: GEMINI.extra_content,
+      tool_calls: GEMINI.tool_calls,
+    });
+  });
+
+  test("meets its call wherever a client puts it", () => {
+    const parts = partsOf(sealsOf(GEMINI, ROUTER));
+    const { tool_calls } = returnedTo(parts.toReversed(), ORIGIN);
+    expect(tool_calls).toEqual(GEMINI.tool_calls.toReversed());
+  });
+
+  test("goes to no other upstream, and to none that is not known", () => {
+    const parts = partsOf(sealsOf(GEMINI, ROUTER));
+    const bare = { role: "assistant", content: null, tool_calls: ["a", "b", "c"].map((id) => call(id)) };
+    expect(returnedTo(parts, "router google/gemini-3-flash")).toEqual(bare);
+    expect(returnedTo(parts, "other google/gemini-3-pro", ADAPTIVE)).toEqual(bare);
+    expect(returnedTo(parts, undefined)).toEqual(bare);
+  });
+
+  test("goes to no upstream of messages, whose own signatures stay", () => {
+    const parts = [...partsOf(sealsOf(GEMINI, ROUTER)), reasoning({ text: "hm", signature: "c2ln" })];
+    const body = JSON.parse(printMessages(chatOf(parts), optionsOf(ORIGIN, ADAPTIVE)));
+    expect(body.messages[1].content).toEqual([
+      { type: "tool_use", id: "a", name: "f", input: {} },
+      { type: "tool_use", id: "b", name: "f", input: {} },
+      { type: "tool_use", id: "c", name: "f", input: {} },
+      { type: "thinking", thinking: "hm", signature: "c2ln" },
+    ]);
+  });
+
+  test("is sealed for it alone where its model is not known to be one of Anthropic's", () => {
+    const details = [
+      { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },
+    ];
+    const events = sealsOf({ content: "a", reasoning_details: details }, ROUTER);
+    expect(events.some((event) => event.kind === "reasoning_seal" && isHostSeal(event.signature))).toBe(true);
+    expect(returnedTo(partsOf(events), ORIGIN).reasoning_details).toEqual(details);
+    expect(returnedTo(partsOf(events), CLAUDE.origin, ADAPTIVE)).not.toHaveProperty("reasoning_details");
+  });
+
+  test("stays Anthropic's own where Claude answers, and goes to Claude behind any host", () => {
+    const details = [
+      { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },
+      { type: "reasoning.encrypted", data: "x", format: "anthropic-claude-v1", index: 1 },
+    ];
+    const events = sealsOf({ content: "a", reasoning_details: details }, CLAUDE);
+    expect(events).toContainEqual({ kind: "reasoning_seal", signature: "s" });
+    expect(events).toContainEqual({ kind: "redacted_reasoning", data: "x" });
+    expect(returnedTo(partsOf(events), "another host", ADAPTIVE).reasoning_details).toEqual(details);
+    expect(returnedTo(partsOf(events), "another host")).not.toHaveProperty("reasoning_details");
+  });
+
+  test("names its call by the id that the host gets, when that was too long", () => {
+    const id = LONG_ID;
+    const kept = `rs_${"0".repeat(50)}`;
+    const message = {
+      reasoning_details: [
+        { type: "reasoning.encrypted", data: "enc", id, format: "google-gemini-v1", index: 0 },
+        { type: "reasoning.encrypted", data: "enc", id: kept, format: "openai-responses-v1", index: 1 },
+      ],
+      tool_calls: [call(id, { extra_content: { google: { thought_signature: "sig" } } })],
+    };
+    const { reasoning_details: details, tool_calls: calls } = returnedTo(
+      partsOf(sealsOf(message, ROUTER)),
+      ORIGIN,
+    );
+    expect(calls[0].id.length).toBeLessThanOrEqual(40);
+    expect(calls[0].extra_content).toEqual({ google: { thought_signature: "sig" } });
+    expect(details.map((detail: { id: string }) => detail.id)).toEqual([calls[0].id, kept]);
+  });
+
+  test("is left out where a host said nonsense", () => {
+    const message = {
+      content: "a",
+      extra_content: { google: { thought_signature: 7 } },
+      reasoning_details: [
+        { type: "reasoning.encrypted", data: {}, format: "x" },
+        { type: 7, format: "x" },
+        null,
+      ],
+      tool_calls: [call("a", { extra_content: "sig" }), call("b", { extra_content: { google: [] } })],
+    };
+    const events = sealsOf(message, ROUTER).filter(({ kind }) => kind === "redacted_reasoning");
+    expect(events).toEqual([]);
+  });
+});
+
+describe("a seal that is not whole or not ours", () => {
+  const sealed = (value: object, origin = ORIGIN) => printHostSeal(origin, value as Record<string, unknown>);
+  const good = sealed({ kind: "message", signature: "sig" });
+  const base64 = (text: string) => `tgh1_${Buffer.from(text).toString("base64url")}`;
+  const detail = { type: "reasoning.text", signature: "s" };
+
+  test("is told from a good one", () => {
+    expect(returnedTo([reasoning({ redacted: good })], ORIGIN)).toHaveProperty("extra_content");
+  });
+
+  test.each<[string, string]>([
+    ["of half its letters", good.slice(0, good.length / 2)],
+    ["of nothing", "tgh1_"],
+    ["that is no base64", "tgh1_\u0000\u0001"],
+    ["of text", base64("canary")],
+    ["of a list", base64("[]")],
+    ["of too much structure", base64(`{"origin":"x","sealed":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)],
+    ["of too many members", sealed({ kind: "message", signature: "canary", ...Array(30).fill(1) })],
+    [
+      "that is longer than any signature",
+      sealed({ kind: "message", signature: "x".repeat(9 * 1024 * 1024) }),
+    ],
+    ["of an unknown kind", sealed({ kind: "canary", signature: "canary" })],
+    ["of a signature that is no text", sealed({ kind: "message", signature: { canary: 1 } })],
+    ["of a call without an id", sealed({ kind: "call", signature: "canary" })],
+    ["of a detail of no type", sealed({ kind: "detail", detail: { type: "canary", data: "x" } })],
+    ["of a detail that is none", sealed({ kind: "detail", detail: "canary" })],
+    ["of another origin", sealed({ kind: "detail", detail }, "canary")],
+  ])("%s is not sent on", (_, token) => {
+    for (const part of [reasoning({ redacted: token }), reasoning({ text: "hm", signature: token })]) {
+      const body = returnedTo([part, called()], ORIGIN, ADAPTIVE);
+      expect(body).toEqual({ role: "assistant", content: null, tool_calls: [call("a")] });
+    }
+  });
+
+  test("has no member that we would not have written", () => {
+    const forged = { ...detail, text: "canary", role: "system", nested: { canary: 1 }, index: 3 };
+    const body = returnedTo([reasoning({ redacted: sealed({ kind: "detail", detail: forged }) })], ORIGIN);
+    expect(body.reasoning_details).toEqual([{ type: "reasoning.text", signature: "s", index: 3 }]);
+  });
+
+  test("over a call that is not there is not sent on", () => {
+    const token = sealed({ kind: "call", signature: "canary", id: "b" });
+    expect(JSON.stringify(returnedTo([reasoning({ redacted: token }), called()], ORIGIN))).not.toContain(
+      "canary",
+    );
+  });
+});
+
+describe("a messages body that goes to Anthropic as it is", () => {
+  const token = printHostSeal(ORIGIN, { kind: "message", signature: "sig" });
+  const options = { model: "theirs", outputTokensMax: 100, outputLimitField: undefined };
+  const print = (messages: string) => {
+    const text = `{"model":"theirs","max_tokens":100,"messages":${messages}}`;
+    return anthropicMessages.printUpstreamRequest(anthropicMessages.parseRequest(text), options);
+  };
+  const wrap = (messages: string) => `{"model":"theirs","max_tokens":100,"messages":${messages}}`;
+
+  test("leaves out what a host of chat signed, and nothing else", () => {
+    const kept = '{"type" : "thinking","thinking":"h\\u006d","signature":"c2ln/+=="}';
+    const messages = `[ {"role":"user","content":"hi"},{"role" :"assistant","content":[{"type":"redacted_thinking","data":"${token}"}, ${kept},{"type":"thinking","thinking":"","signature":"${token}"}]},{"role":"user","content":"${token}"}]`;
+    expect(print(messages)).toBe(
+      wrap(
+        `[{"role":"user","content":"hi"},{"role" :"assistant","content":[${kept}]},{"role":"user","content":"${token}"}]`,
+      ),
+    );
+  });
+
+  test("leaves out a message of which nothing is left", () => {
+    const messages = `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"redacted_thinking","data":"${token}"}]}]`;
+    expect(print(messages)).toBe(wrap('[{"role":"user","content":"hi"}]'));
+  });
+
+  test.each([
+    `[{"role":"user","content":"tgh1_ is a mark"}]`,
+    `[{"role":"user","content":[{"type":"text","text":"tgh1_x"},{"type":"tool_result","tool_use_id":"a","content":"tgh1_"}]}]`,
+    `[ {"role":"assistant","content":[{"type":"thinking","thinking":"tgh1_","signature":"c2ln"}]} ]`,
+    '[{"role":"user","content":[]},{"role":"user","content":[]}]',
+  ])("stays as it is: %s", (messages) => {
+    expect(print(messages)).toBe(wrap(messages));
+  });
+});

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "bun:test";
+import { WIRES } from "../../src/wire/wires.ts";
+import { refusalOf } from "./play.ts";
+
+const ASK = {
+  model: "m",
+  max_tokens: 100,
+  messages: [{ role: "user", content: "hi" }],
+  input: "hi",
+};
+const FORMATS = Object.keys(WIRES) as (keyof typeof WIRES)[];
+
+/** Fields that every format refuses, by the path that the refusal names. */
+const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
+  ["service_tier", { service_tier: "priority" }],
+  ["service_tier", { service_tier: "ultrafast" }],
+  ["speed", { speed: "fast" }],
+  ["fallbacks", { fallbacks: [{ model: "dear" }] }],
+  ["fallbacks", { fallbacks: "default" }],
+  ["fallback_model", { fallback_model: "dear" }],
+  ["fallback_models", { fallback_models: ["dear"] }],
+  ["context_window_fallbacks", { context_window_fallbacks: [{ m: ["dear"] }] }],
+  ["content_policy_fallbacks", { content_policy_fallbacks: [{ m: ["dear"] }] }],
+  ["models", { models: ["dear"] }],
+  ["models", { models: "dear" }],
+  ["route", { route: "fallback" }],
+  ["provider", { provider: { order: ["dear"] } }],
+  ["preset", { preset: "dear" }],
+  ["model_list", { model_list: [{ model_name: "m" }] }],
+  ["user_config", { user_config: { model_list: [] } }],
+  ["custom_llm_provider", { custom_llm_provider: "dear" }],
+  ["providerOptions.gateway", { providerOptions: { gateway: { models: ["dear"] } } }],
+  ["providerOptions.gateway", { providerOptions: { Gateway: { models: ["dear"] } } }],
+  ["provideroptions.gateway", { provideroptions: { gateway: { models: ["dear"] } } }],
+  ["best_of", { best_of: 20 }],
+  ["best_of", { best_of: "20" }],
+  ["use_beam_search", { use_beam_search: true }],
+  ["beam_width", { beam_width: 4 }],
+  ["num_beams", { num_beams: 4 }],
+  ["num_return_sequences", { num_return_sequences: 4 }],
+  ["lora_path", { lora_path: "dear" }],
+  ["lora_id", { lora_id: "dear" }],
+  ["extra_body.fallbacks", { extra_body: { fallbacks: ["dear"] } }],
+  ["extra_body.model", { extra_body: { model: "dear" } }],
+  ["extra_body.n", { extra_body: { n: 9 } }],
+  ["extra_body.max_tokens", { extra_body: { max_tokens: 1e6 } }],
+  ["extra_body.Max_Tokens", { extra_body: { Max_Tokens: 1e6 } }],
+  ["extra_body.extra_body", { extra_body: { extra_body: { model: "dear" } } }],
+];
+
+/** Fields of single formats. */
+const OF_FORMAT: readonly (readonly [format: keyof typeof WIRES, path: string, members: object])[] = [
+  ["chat", "modalities", { modalities: ["text", "audio"] }],
+  ["chat", "modalities", { modalities: ["image"] }],
+  ["chat", "compound_custom.models", { compound_custom: { models: { answering_model: "dear" } } }],
+  ["chat", "safety_model", { safety_model: "guard" }],
+  ["chat", "plugins[0].id", { plugins: [{ id: "fusion" }] }],
+  ["chat", "plugins[1].id", { plugins: [{ id: "web" }, { id: "auto-router", allowed_models: ["*"] }] }],
+  ["chat", "plugins[0].id", { plugins: ["fusion"] }],
+  ["chat", "tools[0].type", { tools: [{ type: "openrouter:advisor" }] }],
+  ["chat", "tools[0].type", { tools: [{ type: "OpenRouter:SubAgent" }] }],
+  ["chat", "tools[0].parameters.model", { tools: [{ type: "openrouter:x", parameters: { model: "dear" } }] }],
+  ["messages", "inference_geo", { inference_geo: "us" }],
+  ["messages", "billing_policy.bill_to", { billing_policy: { bill_to: "user_profile" } }],
+  ["messages", "tools[0].type", { tools: [{ type: "advisor_20260301", name: "advisor", model: "dear" }] }],
+  ["messages", "tools[1].model", { tools: [{ name: "f" }, { type: "x_20270101", model: "dear" }] }],
+  ["messages", "plugins[0].id", { plugins: [{ id: "fusion" }] }],
+  [
+    "messages",
+    "messages[1].content[0].tool.definition.type",
+    {
+      messages: [
+        ...ASK.messages,
+        {
+          role: "system",
+          content: [
+            {
+              type: "tool_addition",
+              tool: { type: "tool_definition", definition: { type: "advisor_20260301", model: "dear" } },
+            },
+          ],
+        },
+      ],
+    },
+  ],
+  ["responses", "tools[0].model", { tools: [{ type: "image_generation", model: "dear" }] }],
+  ["responses", "tools[0].svg.model", { tools: [{ type: "image_generation", svg: { model: "dear" } }] }],
+  ["responses", "tools[0].model", { tools: [{ type: "image_generation", Model: "dear" }] }],
+  [
+    "responses",
+    "input[0].tools[0].model",
+    { input: [{ type: "additional_tools", tools: [{ type: "image_generation", model: "dear" }] }] },
+  ],
+  [
+    "responses",
+    "tools[0].tools[0].model",
+    { tools: [{ type: "namespace", name: "n", tools: [{ type: "image_generation", model: "dear" }] }] },
+  ],
+];
+
+describe.each(FORMATS)("a body of %s", (format) => {
+  const wire = WIRES[format];
+
+  test.each(EVERYWHERE)("is refused by name for %s in %j", (path, members) => {
+    const error = refusalOf(wire, { ...ASK, ...members });
+    expect(error.kind).toBe("unpriced_field");
+    expect(error.publicMessage).toEndWith(`: ${path}`);
+  });
+
+  test("is refused for a field whose case alone differs", () => {
+    for (const name of ["Fallbacks", "BEST_OF", "Models", "PROVIDEROPTIONS", "Extra_Body"]) {
+      const error = refusalOf(wire, { ...ASK, [name]: ["dear"] });
+      expect([name, error.kind]).toEqual([name, "wrong_shape"]);
+    }
+  });
+
+  test("is refused for a field that is named twice, whichever value an upstream would read", () => {
+    const rest = JSON.stringify(ASK).slice(1);
+    for (const twice of [
+      '"fallbacks":[{"model":"dear"}],"fallbacks":null',
+      '"best_of":9,"best_of":1',
+      '"extra_body":{"model":"dear"},"extra_body":{}',
+      '"providerOptions":{"gateway":{"models":["dear"]}},"providerOptions":{}',
+      '"providerOptions":{"gateway":{"models":["dear"]},"gateway":null}',
+    ]) {
+      expect(() => wire.parseRequest(`{${twice},${rest}`)).toThrow();
+    }
+  });
+
+  test("is taken with values that change neither model nor price", () => {
+    const harmless = {
+      service_tier: "auto",
+      speed: "standard",
+      fallbacks: [],
+      models: [],
+      provider: {},
+      route: null,
+      best_of: 1,
+      use_beam_search: false,
+      providerOptions: { openai: { a: 1 }, gateway: null },
+      extra_body: { google: { thinking_config: {} }, chat_template_kwargs: { model: "text" } },
+      plugins: [],
+    };
+    expect(() => wire.parseRequest(JSON.stringify({ ...ASK, ...harmless }))).not.toThrow();
+  });
+});
+
+describe("a body of its own format", () => {
+  test.each(OF_FORMAT)("of %s is refused by name for %s in %j", (format, path, members) => {
+    const error = refusalOf(WIRES[format], { ...ASK, ...members });
+    expect(error.kind).toBe("unpriced_field");
+    expect(error.publicMessage).toEndWith(`: ${path}`);
+  });
+
+  test("is taken with tools and plug-ins that are billed per use, or run at the client", () => {
+    const schema = { type: "object", properties: { model: { type: "string" } }, model: "text" };
+    const chat = {
+      plugins: [{ id: "web" }, { id: "file-parser", pdf: { engine: "native" } }],
+      web_search_options: {},
+      tools: [{ type: "function", function: { name: "advisor", parameters: schema } }],
+    };
+    expect(() => WIRES.chat.parseRequest(JSON.stringify({ ...ASK, ...chat }))).not.toThrow();
+    const responses = [
+      { type: "function", name: "f", parameters: schema },
+      { type: "web_search" },
+      { type: "image_generation", quality: "high" },
+      { type: "code_interpreter", container: { type: "auto" } },
+    ];
+    expect(() => WIRES.responses.parseRequest(JSON.stringify({ ...ASK, tools: responses }))).not.toThrow();
+    const messages = [
+      { name: "advisor", input_schema: schema, model: "text" },
+      { type: "web_search_20250305", name: "web_search", max_uses: 3 },
+      { type: "code_execution_20260521", name: "code_execution" },
+    ];
+    const system = { role: "system", content: [{ type: "tool_addition", tool: { type: "tool_reference" } }] };
+    const ask = { ...ASK, messages: [...ASK.messages, system], tools: messages };
+    expect(() => WIRES.messages.parseRequest(JSON.stringify(ask))).not.toThrow();
+  });
+
+  test("of chat is refused for an answer that would come to a later request", () => {
+    const error = refusalOf(WIRES.chat, { ...ASK, deferred: true });
+    expect(error.kind).toBe("untranslatable");
+    expect(error.publicMessage).toEndWith(": deferred");
+  });
+});
