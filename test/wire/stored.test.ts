@@ -112,14 +112,14 @@ describe("a compaction at the provider", () => {
     ["messages", { compaction: { type: "summarize" } }],
     ["messages", { context_management: { edits: [{ type: "compact_20260112" }] } }],
     ["responses", { context_management: [{ type: "compaction" }] }],
-  ])("may read more than the body has: %s %j", (format, members) => {
+  ])("reads the prompt twice: %s %j", (format, members) => {
     const request = WIRES[format].parseRequest(JSON.stringify({ ...ASK, input: "hi", ...members }));
-    expect(request.input.serverTools).toBe(true);
+    expect(request.input.readings).toBe(2);
   });
 
   test("is not what clears tool uses", () => {
     const context_management = { edits: [{ type: "clear_tool_uses_20250919" }] };
     const request = WIRES.messages.parseRequest(JSON.stringify({ ...ASK, context_management }));
-    expect(request.input.serverTools).toBe(false);
+    expect(request.input.readings).toBe(1);
   });
 });
