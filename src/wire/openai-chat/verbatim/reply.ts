@@ -1,10 +1,4 @@
-import {
-  ANSWER_VALUES_MAX,
-  isJsonObject,
-  type JsonObject,
-  parseJsonObject,
-  readArray,
-} from "../../json-read.ts";
+import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../json-read.ts";
 import { editElements, editMembers, type ValueEdit } from "../../json-text.ts";
 import type { Content } from "../../reply-part.ts";
 import { type ModelRequest, type ReplyPart, UpstreamFault } from "../../wire-protocol.ts";
@@ -17,7 +11,7 @@ import { readUsage } from "../usage.ts";
  * clients do not know. Throws {@link UpstreamFault} for what is no answer.
  */
 export function readWhole(request: ModelRequest, text: string): ReplyPart {
-  const body = parseJsonObject(text, ANSWER_VALUES_MAX);
+  const body = parseJsonObject(text, ANSWER_MAX);
   const list = readArray(body?.choices);
   if (body === undefined || body.error || list.length === 0) throw new UpstreamFault("The answer is none");
 

@@ -1,4 +1,4 @@
-import { type JsonObject, parseJsonObject, readArray } from "../../json-read.ts";
+import { ANSWER_MAX, type JsonObject, parseJsonObject, readArray } from "../../json-read.ts";
 import type { ModelRequest } from "../../wire-protocol.ts";
 import { requireItems } from "../items.ts";
 import { printRepeated } from "../repeated.ts";
@@ -26,7 +26,7 @@ export function noteAsked(request: ModelRequest, body: JsonObject): void {
 
 /** What was noted of a request, else what its text says. */
 export function askedOf(request: ModelRequest): Asked {
-  return ASKED.get(request) ?? readAsked(parseJsonObject(request.text) ?? {});
+  return ASKED.get(request) ?? readAsked(parseJsonObject(request.text, ANSWER_MAX) ?? {});
 }
 
 function readAsked(body: JsonObject): Asked {

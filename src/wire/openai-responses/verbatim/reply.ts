@@ -1,4 +1,4 @@
-import { ANSWER_VALUES_MAX, parseJsonObject } from "../../json-read.ts";
+import { ANSWER_MAX, parseJsonObject } from "../../json-read.ts";
 import { editMembers } from "../../json-text.ts";
 import { type ModelRequest, type ReplyPart, UpstreamFault } from "../../wire-protocol.ts";
 import { readUsage } from "../usage.ts";
@@ -10,7 +10,7 @@ import { isFiltered, requireFinished } from "./status.ts";
  * for what is none, or is not finished.
  */
 export function readWhole(request: ModelRequest, text: string): ReplyPart {
-  const body = parseJsonObject(text, ANSWER_VALUES_MAX);
+  const body = parseJsonObject(text, ANSWER_MAX);
   if (body === undefined || !Array.isArray(body.output)) throw new UpstreamFault("The answer is no response");
   requireFinished(body);
   const { generated, isReadable } = readOutput(body.output);
