@@ -1,3 +1,5 @@
+import { createBodies } from "./bodies/bodies.ts";
+import { createLoopShare } from "./bodies/loop-share.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config, LiveConfig } from "./config.ts";
 import type { Database } from "./db/database.ts";
@@ -132,6 +134,8 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
   const journal = openJournal({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const tokens = createTokenCounter();
+  const share = createLoopShare();
+  const bodies = createBodies(share);
   const clock = () => performance.now();
   const shutdown = new AbortController();
   const upstreams = createUpstreams({ metrics, log, clock });
@@ -142,6 +146,8 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     ledger,
     journal,
     tokens,
+    bodies,
+    share,
     heartbeats,
     refusals: createRefusalMemory(clock),
     holdTtlMs: config.holdTtlMs,
@@ -156,6 +162,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
   const close = async () => {
     heartbeats.close();
     tokens.close();
+    bodies.close();
     await journal.close();
   };
   return { gateway: () => gateway, offer, database, cut: () => shutdown.abort(), close };

@@ -40,11 +40,11 @@ export async function chargeFor(outcome: Outcome, hold: OpenHold, tokens: TokenC
 
 /** Input as reported, else counted; output the larger of report and count. Never more than was quoted. */
 async function estimate(hold: OpenHold, tokens: TokenCounter): Promise<Charge> {
-  const { meter, quote } = hold;
+  const { meter, quote, body } = hold;
   const reported = meter.reported();
   const hasInput = reported !== undefined && inputTokensOf(reported) > 0;
   const counted = await tokens.count({
-    input: hasInput ? "" : quote.request.promptText(),
+    input: hasInput ? "" : await body.promptText(),
     output: meter.generated(),
   });
   const input = counted.inputTokens + (quote.request.input.tokenIds ?? 0);

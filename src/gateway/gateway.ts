@@ -1,3 +1,5 @@
+import type { Bodies } from "../bodies/bodies.ts";
+import type { LoopShare } from "../bodies/loop-share.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Authenticate } from "../keys/key.ts";
 import type { Journal } from "../ledger/journal/entry.ts";
@@ -29,6 +31,9 @@ export interface Gateway extends Offer {
   /** Takes the end of a hold when the ledger cannot. */
   readonly journal: Journal;
   readonly tokens: TokenCounter;
+  readonly bodies: Bodies;
+  /** Lets work that comes piece by piece share the event loop with everything else. */
+  readonly share: LoopShare;
   readonly heartbeats: Heartbeats;
   readonly refusals: RefusalMemory;
   readonly holdTtlMs: number;
@@ -55,8 +60,8 @@ export interface Call {
   readonly startedAt: number;
   /** The same in Unix seconds. */
   readonly createdAtS: number;
-  /** Reads the body once. Throws `not_json`, `body_too_large`, `body_too_slow` or `too_many_body_bytes`. */
-  readBody(): Promise<string>;
+  /** Reads the bytes of the body once. Throws `body_too_large`, `body_too_slow` or `too_many_body_bytes`. */
+  readBody(): Promise<readonly Uint8Array[]>;
   /** What the log will say of this request; filled in as it becomes known. */
   readonly record: RequestRecord;
 }

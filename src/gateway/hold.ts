@@ -1,3 +1,4 @@
+import type { Body } from "../bodies/body.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Caller } from "../keys/key.ts";
 import { type HoldGrant, LedgerError, type LedgerRefusal, type OutcomeFacts } from "../ledger/ledger.ts";
@@ -14,6 +15,8 @@ export interface OpenHold {
   /** With the ceiling that the grant pays for. */
   readonly quote: Quote;
   readonly meter: Meter;
+  /** What is printed for each attempt, and counted when nobody else has. */
+  readonly body: Body;
 }
 
 /** What the gateway says of a hold that the ledger refused; every other refusal is a fault of ours. */
@@ -30,7 +33,7 @@ const REFUSALS: Partial<Record<LedgerRefusal, Cause>> = {
  */
 export async function takeHold(
   gateway: Gateway,
-  { caller, call, admitted }: { caller: Caller; call: Call; admitted: Admitted },
+  { caller, call, admitted, body }: { caller: Caller; call: Call; admitted: Admitted; body: Body },
   reply: Reply,
 ): Promise<OpenHold> {
   const { admission, quote: asked } = admitted;
@@ -43,7 +46,7 @@ export async function takeHold(
     if (quote.ceiling !== quote.request.outputTokensMax) {
       reply.setHeaders({ "x-tollgate-max-tokens": String(quote.ceiling) });
     }
-    return { walletId, holdId: call.id, quote, meter };
+    return { walletId, holdId: call.id, quote, meter, body };
   } catch (refusal) {
     // Only what is refused costs nothing; a request that met a fault of ours was admitted, and counts.
     if (refusal instanceof GatewayError) await giveBack(gateway, call, admitted, reply);

@@ -1,8 +1,8 @@
 import { dearestInput, type Model, type Route } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
-import type { Dialogue } from "../wire/dialogue.ts";
-import type { InputSize, ModelRequest } from "../wire/wire-protocol.ts";
+import type { AnswerReader } from "../wire/dialogue.ts";
+import type { InputSize, RequestFacts } from "../wire/wire-protocol.ts";
 
 /** A ceiling of ours is never lowered below this many tokens, reasoning aside. */
 const OUTPUT_TOKENS_MIN = 256;
@@ -14,9 +14,9 @@ const BYTES_PER_TOKEN_USUAL = 4;
 /** The most a request may cost, and how far that may be lowered. */
 export interface Quote {
   readonly model: Model;
-  readonly request: ModelRequest;
-  /** Those of the model's routes that can answer this request, and how it is put to each; never empty. */
-  readonly ways: ReadonlyMap<Route, Dialogue>;
+  readonly request: RequestFacts;
+  /** Those of the model's routes that can answer this request, and how the answers of each are read; never empty. */
+  readonly ways: ReadonlyMap<Route, AnswerReader>;
   /** The dearest among the routes. */
   readonly prices: { readonly input: PicosPerToken; readonly output: PicosPerToken };
   /** Upper bound of the input. */
@@ -29,23 +29,31 @@ export interface Quote {
 
 export interface QuoteOptions {
   readonly model: Model;
-  readonly ways: ReadonlyMap<Route, Dialogue>;
-  readonly request: ModelRequest;
+  readonly ways: ReadonlyMap<Route, AnswerReader>;
+  readonly request: RequestFacts;
   /** Whether the client's own output limit may be lowered too. */
   readonly mayClamp: boolean;
 }
 
 /** Bounds a request without reading its text: this runs before anything is paid. */
 export function quoteRequest({ model, ways, request, mayClamp }: QuoteOptions): Quote {
-  const least = request.thinkingTokens + OUTPUT_TOKENS_MIN;
-  const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, least);
-  const ceiling = Math.min(wanted, model.outputTokensMax);
+  const ceiling = ceilingOf(model, request);
   const mayLower = mayClamp || request.outputTokensMax === undefined;
-  const floor = mayLower ? Math.min(least, ceiling) : ceiling;
+  const floor = mayLower ? Math.min(leastOutput(request), ceiling) : ceiling;
   const prices = dearestPrices([...ways.keys()]);
   const isServed = request.input.serverTools && [...ways.values()].some(({ isVerbatim }) => isVerbatim);
   const size = { ...request.input, unbounded: request.input.unbounded || isServed };
   return { model, request, ways, prices, inputTokens: boundInput(model, size), ceiling, floor };
+}
+
+/** The output limit that a request asks for, within the model's. */
+export function ceilingOf(model: Model, request: RequestFacts): number {
+  const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, leastOutput(request));
+  return Math.min(wanted, model.outputTokensMax);
+}
+
+function leastOutput({ thinkingTokens }: RequestFacts): number {
+  return thinkingTokens + OUTPUT_TOKENS_MIN;
 }
 
 /** The same for bodies that translation makes larger: an upstream counts what it is sent. */

@@ -1,3 +1,4 @@
+import { createByteCollector } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
 import type { BodyBudget } from "./body-budget.ts";
 
@@ -10,8 +11,8 @@ const COUNTED_AHEAD_BYTES = 64 * 1024;
 
 /** A request body of at most 30 MiB, read at most once, whose bytes count against the budget until `release`. */
 export interface BodyReader {
-  /** Throws `body_too_large`, `body_too_slow`, `too_many_body_bytes` or `not_json` (not UTF-8). */
-  read(): Promise<string>;
+  /** Its bytes, in blocks. Throws `body_too_large`, `body_too_slow` or `too_many_body_bytes`. */
+  read(): Promise<readonly Uint8Array[]>;
   release(): void;
 }
 
@@ -28,12 +29,12 @@ export function createBodyReader(request: Request, budget: BodyBudget, msMax = B
       if (announced > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
       if (announced <= COUNTED_AHEAD_BYTES) {
         take(announced);
-        return decode(await inTime(request.bytes(), msMax));
+        return [await inTime(request.bytes(), msMax)];
       }
       const body = request.body?.getReader();
       // Else what still comes of it would count for ever.
       const cancel = () => void body?.cancel().catch(() => undefined);
-      return decode(await inTime(readChunks(body, take), msMax, cancel));
+      return inTime(readChunks(body, take), msMax, cancel);
     },
     release() {
       budget.give(taken);
@@ -46,17 +47,17 @@ export function createBodyReader(request: Request, budget: BodyBudget, msMax = B
 async function readChunks(
   body: ReadableStreamDefaultReader<Uint8Array> | undefined,
   take: (bytes: number) => void,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+): Promise<readonly Uint8Array[]> {
+  const collector = createByteCollector();
   for (;;) {
     const chunk = await body?.read();
-    if (!chunk || chunk.done) return Buffer.concat(chunks);
+    if (!chunk || chunk.done) return collector.take();
     take(chunk.value.byteLength);
-    chunks.push(chunk.value);
+    collector.add(chunk.value);
   }
 }
 
-async function inTime(body: Promise<Uint8Array>, msMax: number, onLate?: () => void): Promise<Uint8Array> {
+async function inTime<Bytes>(body: Promise<Bytes>, msMax: number, onLate?: () => void): Promise<Bytes> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(new GatewayError("body_too_slow"));
@@ -66,13 +67,5 @@ async function inTime(body: Promise<Uint8Array>, msMax: number, onLate?: () => v
     return await Promise.race([body, late]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (reason) {
-    throw new GatewayError("not_json", { reason });
   }
 }

@@ -51,7 +51,7 @@ export interface ModelRequest extends RequestFacts {
    */
   readChat(): ChatRequest;
   /** Reads what a translated answer repeats of its request, in formats whose answers do. Only after {@link readChat}. */
-  readAsked?(): Asked;
+  readAsked?(): Asked | undefined;
 }
 
 /** What changes in a body on its way to an upstream; all other bytes stay as they are. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { Server } from "bun";
+import { bytesOf } from "../../src/domain/byte-blocks.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { type BodyBudget, createBodyBudget } from "../../src/http/body-budget.ts";
 import { createBodyReader } from "../../src/http/read-body.ts";
@@ -19,7 +20,7 @@ beforeAll(() => {
     async fetch(request) {
       const body = createBodyReader(request, budget, MS_MAX);
       try {
-        return new Response(String((await body.read()).length));
+        return new Response(String(bytesOf(await body.read())));
       } catch (thrown) {
         return new Response(thrown instanceof GatewayError ? thrown.kind : "fault");
       } finally {

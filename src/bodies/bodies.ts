@@ -1,0 +1,60 @@
+import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
+import type { ReplyPart } from "../wire/wire-protocol.ts";
+import { type Body, decodeBody, type NewAnswer, type NewBody, type Soon } from "./body.ts";
+import type { LoopShare } from "./loop-share.ts";
+import { type OpenBody, openBody } from "./open-body.ts";
+import { createRemoteBodies, type RemoteOptions } from "./remote-bodies.ts";
+
+/**
+ * Reads request bodies and whole answers without holding up the event loop: up to 128 KiB in this thread, whose worst
+ * take some tens of milliseconds and share its turns, above in a worker.
+ */
+export interface Bodies {
+  /** Throws what `WireProtocol.parseRequest` does, and `too_many_body_bytes` when too many wait to be read. */
+  read(body: NewBody): Soon<Body>;
+  /** Throws `UpstreamFault`. */
+  readAnswer(answer: NewAnswer): Soon<ReplyPart>;
+  /** Ends the worker. */
+  close(): void;
+}
+
+/** Reading, measuring and printing the worst body of this size takes 15 to 35 ms on a machine of 2026. */
+const IN_PROCESS_BYTES_MAX = 128 * 1024;
+
+const DEFAULTS: RemoteOptions = {
+  script: new URL("./body-worker.ts", import.meta.url),
+  jobMsMax: 30_000,
+  idleMs: 120_000,
+  waitingMax: 1_000,
+};
+
+export function createBodies(share: LoopShare, options: Partial<RemoteOptions> = {}): Bodies {
+  const worker = createRemoteBodies({ ...DEFAULTS, ...options });
+  return {
+    read(body) {
+      if (bytesOf(body.blocks) > IN_PROCESS_BYTES_MAX) return worker.read(body);
+      const { owner, wire, blocks } = body;
+      const open = share.run(owner, () => openBody(wire, decodeBody(blocks)));
+      return open instanceof Promise
+        ? open.then((each) => local(each, owner, share))
+        : local(open, owner, share);
+    },
+    readAnswer(answer) {
+      if (bytesOf(answer.blocks) > IN_PROCESS_BYTES_MAX) return worker.readAnswer(answer);
+      const { reader, owner, head, blocks } = answer;
+      return share.run(owner, () => reader.readWhole(head, decodeBlocks(blocks, { fatal: false })));
+    },
+    close: worker.close,
+  };
+}
+
+/** A body that is small enough to be worked on here. */
+function local(body: OpenBody, owner: string, share: LoopShare): Body {
+  return {
+    request: body.request,
+    plan: (questions) => share.run(owner, () => body.plan(questions)),
+    print: (surface, options) => share.run(owner, () => body.print(surface, options)),
+    printCount: (model) => share.run(owner, () => body.printCount(model)),
+    promptText: () => share.run(owner, body.request.promptText),
+  };
+}
