@@ -18,21 +18,26 @@ export interface Bodies {
   close(): void;
 }
 
-/** Reading, measuring and printing the worst body of this size takes 15 to 35 ms on a machine of 2026. */
-const IN_PROCESS_BYTES_MAX = 128 * 1024;
+export interface BodiesOptions extends RemoteOptions {
+  /** What is larger is the worker's. */
+  readonly inProcessBytesMax: number;
+}
 
-const DEFAULTS: RemoteOptions = {
+const DEFAULTS: BodiesOptions = {
+  // Reading, measuring and printing the worst body of this size takes 15 to 35 ms on a machine of 2026.
+  inProcessBytesMax: 128 * 1024,
   script: new URL("./body-worker.ts", import.meta.url),
   jobMsMax: 30_000,
   idleMs: 120_000,
   waitingMax: 1_000,
 };
 
-export function createBodies(share: LoopShare, options: Partial<RemoteOptions> = {}): Bodies {
-  const worker = createRemoteBodies({ ...DEFAULTS, ...options });
+export function createBodies(share: LoopShare, options: Partial<BodiesOptions> = {}): Bodies {
+  const { inProcessBytesMax, ...remote } = { ...DEFAULTS, ...options };
+  const worker = createRemoteBodies(remote);
   return {
     read(body) {
-      if (bytesOf(body.blocks) > IN_PROCESS_BYTES_MAX) return worker.read(body);
+      if (bytesOf(body.blocks) > inProcessBytesMax) return worker.read(body);
       const { owner, wire, blocks } = body;
       const open = share.run(owner, () => openBody(wire, decodeBody(blocks)));
       return open instanceof Promise
@@ -40,7 +45,7 @@ export function createBodies(share: LoopShare, options: Partial<RemoteOptions> =
         : local(open, owner, share);
     },
     readAnswer(answer) {
-      if (bytesOf(answer.blocks) > IN_PROCESS_BYTES_MAX) return worker.readAnswer(answer);
+      if (bytesOf(answer.blocks) > inProcessBytesMax) return worker.readAnswer(answer);
       const { reader, owner, head, blocks } = answer;
       return share.run(owner, () => reader.readWhole(head, decodeBlocks(blocks, { fatal: false })));
     },

@@ -78,7 +78,10 @@ describe("a call over HTTP", () => {
 
   test("carries a body of 30 MiB too", async () => {
     const body = JSON.stringify({ model: "m", text: "é".repeat(15 * 1024 * 1024) });
-    const response = await upstreamAt(scripted.openaiUrl).send({ ...CALL, body: callBodyOf(body) }, observe());
+    const response = await upstreamAt(scripted.openaiUrl).send(
+      { ...CALL, body: callBodyOf(body) },
+      observe(),
+    );
     expect(await response.json()).toBeDefined();
     expect(scripted.seen[0]?.bodyText.length).toBe(body.length);
   });
