@@ -29,7 +29,7 @@ const DEFAULTS: BodiesOptions = {
   script: new URL("./body-worker.ts", import.meta.url),
   jobMsMax: 30_000,
   idleMs: 120_000,
-  waitingMax: 1_000,
+  readingMax: 1_000,
 };
 
 export function createBodies(share: LoopShare, options: Partial<BodiesOptions> = {}): Bodies {

@@ -7,8 +7,8 @@ import { factsOf, type Planned } from "./open-body.ts";
 import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "./worker-queue.ts";
 
 export interface RemoteOptions extends WorkerQueueOptions {
-  /** So many jobs may wait for the worker before a new body is refused. */
-  readonly waitingMax: number;
+  /** So many bodies may wait to be read before a new one is refused. */
+  readonly readingMax: number;
 }
 
 /** Bodies and answers that a worker works on. */
@@ -21,12 +21,17 @@ interface RemoteBodies {
 export function createRemoteBodies(options: RemoteOptions): RemoteBodies {
   const queue = createWorkerQueue(options);
   let bodies = 0;
+  let reading = 0;
   return {
     async read(body) {
-      if (queue.waiting >= options.waitingMax) {
-        throw new GatewayError("too_many_body_bytes", { retryAfterS: 1 });
+      if (reading >= options.readingMax) throw new GatewayError("too_many_body_bytes", { retryAfterS: 1 });
+      reading += 1;
+      bodies += 1;
+      try {
+        return await readRemotely(queue, body, bodies);
+      } finally {
+        reading -= 1;
       }
-      return readRemotely(queue, body, ++bodies);
     },
     async readAnswer({ reader, client, owner, head, blocks }) {
       const context = { ...reader.context, request: factsOf(reader.context.request) };

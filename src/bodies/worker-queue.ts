@@ -13,8 +13,6 @@ export interface WorkerQueueOptions {
 
 /** Gives jobs to a worker one after another, owners in turns. The worker lives only while it is needed. */
 export interface WorkerQueue {
-  /** Jobs that wait for the worker. */
-  readonly waiting: number;
   /** The job's buffers are the worker's from its turn on. Rejects when the worker dies or hangs over this very job. */
   run(owner: string, job: Job): Promise<JobResult>;
   /** Ends the worker; every job that is not done rejects. */
@@ -90,9 +88,6 @@ export function createWorkerQueue({ script, jobMsMax, idleMs }: WorkerQueueOptio
   }
 
   return {
-    get waiting() {
-      return queue.size;
-    },
     run(owner, job) {
       if (isClosed) return Promise.reject(new Error("The body worker is closed"));
       return new Promise((resolve, reject) => {

@@ -77,10 +77,13 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
   );
   try {
     const body = await bodies.read({ wire, owner: OWNER, blocks: blocksOf(bytes) });
-    const { text: _, promptText: __, readChat: ___, readAsked: ____, ...facts } = { ...body.request } as Record<
-      string,
-      unknown
-    >;
+    const {
+      text: _,
+      promptText: __,
+      readChat: ___,
+      readAsked: ____,
+      ...facts
+    } = { ...body.request } as Record<string, unknown>;
     const plans = (await body.plan(questions)).map((plan) => {
       if ("refusal" in plan) return describeError(plan.refusal);
       const { request: _, ...context } = plan.context;
@@ -88,7 +91,8 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
     });
     const printed: unknown[] = [];
     for (const { surface, options } of questions) {
-      for (const each of options) printed.push(await outcomeOf(async () => textOf(await body.print(surface, each))));
+      for (const each of options)
+        printed.push(await outcomeOf(async () => textOf(await body.print(surface, each))));
     }
     const count = textOf(await body.printCount("host-model"));
     return { facts, plans, printed, count, prompt: await outcomeOf(async () => body.promptText()) };
@@ -101,14 +105,22 @@ async function answerFrom(bodies: Bodies, id: CaseId) {
   const draw = stepsOf(id).draw("answer");
   const [client, form] = [drawOne(draw, FORMATS), drawOne(draw, FORMATS)];
   const wire = WIRES[client];
-  const request = wire.parseRequest(JSON.stringify({ ...drawOne(draw, SEEDS[client].slice(0, 4)), stream: false }));
+  const request = wire.parseRequest(
+    JSON.stringify({ ...drawOne(draw, SEEDS[client].slice(0, 4)), stream: false }),
+  );
   const exchange = findExchange(wire, [form]);
   const outcome = await outcomeOf(async () => {
     const reader = exchange?.begin(request, request.readChat);
     if (!reader) throw new GatewayError("not_built");
     const { answer } = answerOf(id, { form, stream: false, choices: 1, call: 0 });
     const blocks = blocksOf(Buffer.from(answer.body));
-    const { unsayable, ...part } = await bodies.readAnswer({ reader, client: wire, owner: OWNER, head: HEAD, blocks });
+    const { unsayable, ...part } = await bodies.readAnswer({
+      reader,
+      client: wire,
+      owner: OWNER,
+      head: HEAD,
+      blocks,
+    });
     return { part, unsayable: unsayable && describeError(unsayable) };
   });
   return { kind: "value" in outcome ? "part" : "fault", outcome };

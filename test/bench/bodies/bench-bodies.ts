@@ -8,7 +8,7 @@ import { peakMbOf } from "../resident-memory.ts";
 import { NASTY_ANSWERS } from "./nasty-answers.ts";
 import { MODELS, type NastyBody, nastyBodies } from "./nasty-bodies.ts";
 import type { ProbeJob, Stretch } from "./probe-process.ts";
-import { type BodyResult, printBodiesReport, type Stall } from "./report.ts";
+import { type BodyResult, printEnd, printHead, printResult, type Stall } from "./report.ts";
 
 const REST_MS = 150;
 const CONTROL_MS = 3_000;
@@ -26,7 +26,7 @@ interface Stage {
 export async function benchBodies(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { only: { type: "string", default: "" }, json: { type: "boolean" }, quick: { type: "boolean" } },
+    options: { only: { type: "string", default: "" }, json: { type: "boolean" } },
   });
   const upstream = await startChild("bodies/upstream-process.ts");
   const gateway = await startGateway(upstream.url, {}, offerOf(upstream.url));
@@ -47,13 +47,15 @@ export async function benchBodies(args: readonly string[]): Promise<void> {
     });
     const isWanted = ({ name, surface, model }: Pick<NastyBody, "name" | "surface" | "model">) =>
       `${name} ${surface} ${model}`.includes(values.only);
+    if (!values.json) console.log(printHead(control));
     const results: BodyResult[] = [];
     for (const body of [...nastyBodies(), ...answerBodies()].filter(isWanted)) {
-      results.push(await measure(stage, body));
-      if (!values.json) console.error(results.length, body.name);
+      const result = await measure(stage, body);
+      results.push(result);
+      if (!values.json) console.log(printResult(result));
     }
-    const report = { control, results, peakMb: await peakMbOf(gateway.pid) };
-    console.log(values.json ? JSON.stringify(report) : printBodiesReport(report));
+    const peakMb = await peakMbOf(gateway.pid);
+    console.log(values.json ? JSON.stringify({ control, results, peakMb }) : printEnd(results, peakMb));
   } finally {
     await probe.stop();
     await gateway.stop();

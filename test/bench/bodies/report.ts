@@ -16,28 +16,18 @@ export interface BodyResult {
   readonly count: number;
 }
 
-export interface BodiesReport {
-  /** While nothing was sent: what the machine does by itself. */
-  readonly control: Stall;
-  readonly results: readonly BodyResult[];
-  /** Resident memory of the gateway at its most. */
-  readonly peakMb: number;
-}
-
 const ALONE_MS_MAX = 100;
 const TOGETHER_MS_MAX = 250;
 
-export function printBodiesReport({ control, results, peakMb }: BodiesReport): string {
+/** The head of the table, and what the machine does by itself while nothing is sent. */
+export function printHead(control: Stall): string {
   return [
     row("GET /healthz, longest ms", "", ["alone", "aim", "together", "aim"], ""),
     row("nothing sent", "", [control.longestMs.toFixed(0), "", "", ""], `${control.probes} probes`),
-    ...results.map(printResult),
-    "",
-    `The gateway took ${peakMb.toFixed(0)} MB at its most.`,
   ].join("\n");
 }
 
-function printResult({ name, way, alone, together, count }: BodyResult): string {
+export function printResult({ name, way, alone, together, count }: BodyResult): string {
   const cells = [
     alone.longestMs.toFixed(0),
     atMost(alone.longestMs, ALONE_MS_MAX),
@@ -45,6 +35,14 @@ function printResult({ name, way, alone, together, count }: BodyResult): string 
     atMost(together.longestMs, TOGETHER_MS_MAX),
   ];
   return row(name, way, cells, `${alone.statuses} | ${count}: ${together.statuses}`);
+}
+
+/** What the whole table comes to; memory is the gateway's at its most. */
+export function printEnd(results: readonly BodyResult[], peakMb: number): string {
+  const short = results.filter(
+    ({ alone, together }) => alone.longestMs >= ALONE_MS_MAX || together.longestMs >= TOGETHER_MS_MAX,
+  );
+  return `\n${short.length} of ${results.length} are SHORT. The gateway took ${peakMb.toFixed(0)} MB at its most.`;
 }
 
 function row(name: string, way: string, cells: readonly string[], statuses: string): string {
