@@ -1,3 +1,5 @@
+import { createBodies } from "./bodies/bodies.ts";
+import { createLoopShare } from "./bodies/loop-share.ts";
 import { createCatalog } from "./catalog/catalog.ts";
 import type { Config, LiveConfig } from "./config.ts";
 import type { Database } from "./db/database.ts";
@@ -149,6 +151,8 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
+  const share = createLoopShare();
+  const bodies = createBodies(share);
   const clock = () => performance.now();
   const shutdown = new AbortController();
   const upstreams = createUpstreams({ metrics, log, clock });
@@ -159,6 +163,8 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     ledger,
     journal,
     tokens,
+    bodies,
+    share,
     heartbeats,
     callers,
     refusals: createRefusalMemory(clock),
@@ -178,6 +184,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     heartbeats.close();
     callers.close();
     tokens.close();
+    bodies.close();
     await journal.close();
   };
   const cut = () => {

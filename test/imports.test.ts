@@ -64,9 +64,11 @@ const ALLOWED: Record<string, readonly string[]> = {
     "limiter/redis/location.ts",
     "upstream/upstream.ts",
   ],
+  bodies: ["domain", "errors.ts", "wire", "node:worker_threads"],
   gateway: [
     "domain",
     "errors.ts",
+    "bodies",
     "wire",
     "telemetry",
     "catalog",

@@ -1,10 +1,12 @@
+import type { Body } from "../bodies/body.ts";
 import type { Model, Route } from "../domain/model.ts";
 import type { Upstream, UpstreamCall } from "../upstream/upstream.ts";
-import { COUNT_PATH, printCountRequest, readCount } from "../wire/anthropic-messages/count-tokens.ts";
-import { type ModelRequest, UpstreamFault } from "../wire/wire-protocol.ts";
+import { COUNT_PATH, readCount } from "../wire/anthropic-messages/count-tokens.ts";
+import { UpstreamFault } from "../wire/wire-protocol.ts";
 import { headersFor } from "./attempt.ts";
+import { printCallBody } from "./call-body.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
-import { readBounded } from "./read-bounded.ts";
+import { readBounded, textOf } from "./read-bounded.ts";
 import { describeReason } from "./report-attempt.ts";
 import { watchAttempt } from "./watch.ts";
 
@@ -14,7 +16,7 @@ const COUNT_BYTES_MAX = 64 * 1024;
 
 interface Question {
   readonly call: Call;
-  readonly request: ModelRequest;
+  readonly body: Body;
   readonly model: Model;
 }
 
@@ -25,7 +27,7 @@ interface Counter {
 
 /**
  * Asks the first route of a model that speaks the client's format how many tokens its prompt has; `undefined` when
- * none does, or it does not say. Never rejects. What comes of it says nothing of how that upstream answers.
+ * none does, or it does not say. Rejects only when the body cannot be printed. What comes of it says nothing of how that upstream answers.
  */
 export async function askForCount(
   gateway: Gateway,
@@ -36,6 +38,7 @@ export async function askForCount(
   if (!counter) return undefined;
   const { upstream } = counter;
   const { clock, log, shutdown } = gateway;
+  const sent = await callFor(counter.route, question);
   const startedAt = clock();
   const watch = watchAttempt({
     timeouts: upstream.timeouts,
@@ -47,7 +50,7 @@ export async function askForCount(
   });
   let status = 0;
   try {
-    const answer = await upstream.send(callFor(counter.route, question), watch);
+    const answer = await upstream.send(sent, watch);
     status = answer.status;
     return await readAnswer(answer);
   } catch (fault) {
@@ -72,11 +75,11 @@ function findCounter({ upstreams }: Gateway, { call, model }: Question): Counter
   return undefined;
 }
 
-function callFor(route: Route, { call, request }: Question): UpstreamCall {
+async function callFor(route: Route, { call, body }: Question): Promise<UpstreamCall> {
   return {
     surface: call.wire.surface,
     path: COUNT_PATH,
-    body: printCountRequest(request, route.upstreamModel, route.betas),
+    body: await printCallBody(() => body.printCount(route.upstreamModel, route.betas)),
     stream: false,
     headers: headersFor(call.wire, call, route),
     query: call.query,
@@ -89,7 +92,7 @@ async function readAnswer(answer: Response): Promise<number> {
     throw new UpstreamFault("The prompt was not counted");
   }
   const body = await readBounded(answer, COUNT_BYTES_MAX);
-  const tokens = body && readCount(body.text());
+  const tokens = body && readCount(textOf(body));
   if (tokens === undefined) throw body?.fault ?? new UpstreamFault("The answer is no count");
   return tokens;
 }

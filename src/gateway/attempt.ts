@@ -3,8 +3,9 @@ import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { allowHeaderBetas } from "../wire/anthropic-messages/betas.ts";
-import type { Dialogue } from "../wire/dialogue.ts";
+import type { AnswerReader } from "../wire/dialogue.ts";
 import { UpstreamFault, type WireProtocol } from "../wire/wire-protocol.ts";
+import { printCallBody } from "./call-body.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";
@@ -21,12 +22,19 @@ export interface AttemptContext {
   readonly hold: OpenHold;
   readonly reply: Reply;
   readonly turn: Turn;
-  /** How client and upstream come to understand each other. */
-  readonly dialogue: Dialogue;
+  /** How the upstream's answers are read for the client. */
+  readonly reader: AnswerReader;
+  /** What is sent, or why that could not be printed. */
+  readonly sent: UpstreamCall | Unprinted;
   /** Clock reading. */
   readonly startedAt: number;
   /** Clock reading by which the request must be over. */
   readonly deadlineAt: number;
+}
+
+/** A call that could not be printed, which is no upstream's fault. */
+interface Unprinted {
+  readonly fault: unknown;
 }
 
 /** What came of one attempt, and its line on the receipt. */
@@ -64,35 +72,45 @@ async function ask(
   context: AttemptContext,
   watch: Watch,
 ): Promise<{ outcome: Outcome; status: number }> {
-  const { call, dialogue, hold, reply, turn } = context;
-  const { quote, meter } = hold;
+  const { call, reader, hold, reply, turn, sent } = context;
   let status = 0;
-  let sent: UpstreamCall | undefined;
+  if ("fault" in sent) {
+    return { outcome: failed("internal", { reason: sent.fault, isFinal: true }), status };
+  }
   try {
-    sent = printCall(context);
     const answer = await turn.upstream.send(sent, watch);
     status = answer.status;
     if (!answer.ok) return { outcome: await readRefusal(answer, context, watch), status };
     const onOutput = turn.trial.began;
-    return { outcome: await relay(answer, { call, dialogue, quote, meter, watch, reply, onOutput }), status };
+    const outcome = await relay(gateway, answer, { call, reader, hold, watch, reply, onOutput });
+    return { outcome, status };
   } catch (fault) {
     watch.abort();
-    if (sent) return { outcome: outcomeOf(fault, { watch, gateway, context, status }), status };
-    // What could not even be printed is no upstream's fault.
-    return { outcome: failed("internal", { reason: fault, isFinal: true }), status };
+    return { outcome: outcomeOf(fault, { watch, gateway, context, status }), status };
   }
 }
 
-function printCall({ call, dialogue, hold, turn }: AttemptContext): UpstreamCall {
-  const { wire, isVerbatim } = dialogue;
-  return {
-    surface: wire.surface,
-    path: wire.upstreamPath,
-    body: dialogue.printUpstreamRequest(printOptionsFor(hold.quote, turn.route, turn.upstream)),
-    stream: hold.quote.request.stream,
-    headers: isVerbatim ? headersFor(wire, call, turn.route) : wire.headers,
-    query: isVerbatim ? call.query : "",
-  };
+/** Prints what a route is sent, before its time runs. Never rejects. */
+export async function printCall({
+  call,
+  reader,
+  hold: { quote, body },
+  turn: { route, upstream },
+}: Pick<AttemptContext, "call" | "reader" | "hold" | "turn">): Promise<UpstreamCall | Unprinted> {
+  const { wire, isVerbatim } = reader;
+  const options = printOptionsFor(quote, route, upstream);
+  try {
+    return {
+      surface: wire.surface,
+      path: wire.upstreamPath,
+      body: await printCallBody(() => body.print(wire.surface, options)),
+      stream: quote.request.stream,
+      headers: isVerbatim ? headersFor(wire, call, route) : wire.headers,
+      query: isVerbatim ? call.query : "",
+    };
+  } catch (fault) {
+    return { fault };
+  }
 }
 
 /** The client's own headers, with the betas that the operator allows on the route. */

@@ -69,12 +69,12 @@ async function chargeDoubtful(hold: OpenHold, tokens: Gateway["tokens"]): Promis
  * worth a longer wait when no client waits for the end of its answer.
  */
 async function estimate(hold: OpenHold, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
-  const { meter, quote } = hold;
+  const { meter, quote, body } = hold;
   const { request } = quote;
   const reported = meter.reported() ?? NO_USAGE;
   const countsInput = inputTokensOf(reported) === 0 || mayUndercharge(hold, reported);
   const counted = await tokens.count({
-    input: countsInput ? request.promptText() : "",
+    input: countsInput ? await body.promptText() : "",
     output: meter.generated(),
     isPatient,
   });

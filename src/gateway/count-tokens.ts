@@ -1,9 +1,10 @@
+import type { Body } from "../bodies/body.ts";
 import type { Model } from "../domain/model.ts";
 import { printCount } from "../wire/anthropic-messages/count-tokens.ts";
-import type { ModelRequest } from "../wire/wire-protocol.ts";
 import { admitWithoutTokens } from "./admit.ts";
 import { askForCount } from "./ask-for-count.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
+import { readRequest } from "./read-request.ts";
 import { recordCaller } from "./request-record.ts";
 import { selectModel } from "./select-model.ts";
 
@@ -14,19 +15,19 @@ import { selectModel } from "./select-model.ts";
 export async function countTokens(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const caller = await gateway.authenticate(call.secret);
   recordCaller(call.record, caller);
-  const request = call.wire.parseRequest(await call.readBody(caller));
-  const model = selectModel(gateway.catalog, caller, request);
+  const body = await readRequest(gateway, call, caller);
+  const model = selectModel(gateway.catalog, caller, body.request);
   call.record.model = model.id;
   const admission = await admitWithoutTokens(gateway, { caller, call }, reply);
-  const asked = askForCount(gateway, { call, request, model }, reply);
-  const counted = asked.then((tokens) => tokens ?? countLocally(gateway, request, model));
+  const asked = askForCount(gateway, { call, body, model }, reply);
+  const counted = asked.then((tokens) => tokens ?? countLocally(gateway, body, model));
   const tokens = await counted.finally(() => admission.settle(0));
   call.record.outcome = reply.signal.aborted ? "client_closed" : "ok";
   reply.end(printCount(tokens));
 }
 
 /** By our own vocabulary, which is near enough to know whether a prompt fits. */
-async function countLocally({ tokens }: Gateway, request: ModelRequest, model: Model): Promise<number> {
-  const { inputTokens } = await tokens.count({ input: request.promptText(), output: "" });
-  return inputTokens + request.input.images * model.imageTokens;
+async function countLocally({ tokens }: Gateway, body: Body, model: Model): Promise<number> {
+  const { inputTokens } = await tokens.count({ input: await body.promptText(), output: "" });
+  return inputTokens + body.request.input.images * model.imageTokens;
 }

@@ -1,6 +1,6 @@
 import type { Route } from "../domain/model.ts";
 import type { Attempt } from "../ledger/ledger.ts";
-import { attemptRoute, endedBy } from "./attempt.ts";
+import { attemptRoute, endedBy, printCall } from "./attempt.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";
@@ -21,8 +21,8 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
   if (hold.quote.request.stream) reply.beginStream();
   const routes = [...hold.quote.ways.keys()];
   const { upstreams } = gateway;
-  let startedAt = gateway.clock();
-  const deadlineAt = startedAt + longestTotalMs(gateway, routes);
+  /** Clock reading by which all attempts must be over; runs from the first. */
+  let deadlineAt: number | undefined;
   const queue = createRouteQueue(routes, upstreams);
   const attempts: Attempt[] = [];
   let outcome = failed("upstream_unavailable");
@@ -31,15 +31,18 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
     const ended = endedBy(gateway, { hold, reply }, false);
     const turn = ended ? undefined : queue.next();
     if (!turn) return { outcome: ended ?? withRetryAfter(outcome, routes, upstreams), attempts };
-    const dialogue = hold.quote.ways.get(turn.route);
-    if (!dialogue) throw new Error("A route was chosen that cannot be asked");
-    const tried = await attemptRoute(gateway, { call, dialogue, hold, reply, turn, startedAt, deadlineAt });
+    const reader = hold.quote.ways.get(turn.route);
+    if (!reader) throw new Error("A route was chosen that cannot be asked");
+    const sent = await printCall({ call, reader, hold, turn });
+    const startedAt = gateway.clock();
+    deadlineAt ??= startedAt + longestTotalMs(gateway, routes);
+    const context = { call, reader, hold, reply, turn, sent, startedAt, deadlineAt };
+    const tried = await attemptRoute(gateway, context);
     attempts.push(tried.attempt);
     outcome = tried.outcome;
     if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.isShown) {
       return { outcome: withRetryAfter(outcome, routes, upstreams), attempts };
     }
-    startedAt = gateway.clock();
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Bodies } from "../bodies/bodies.ts";
+import type { LoopShare } from "../bodies/loop-share.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Authenticate, Caller } from "../keys/key.ts";
 import type { Journal } from "../ledger/journal/entry.ts";
@@ -36,6 +38,9 @@ export interface Gateway extends Offer {
   /** Takes the end of a hold when the ledger cannot. */
   readonly journal: Journal;
   readonly tokens: TokenCounter;
+  readonly bodies: Bodies;
+  /** Lets work that comes piece by piece share the event loop with everything else. */
+  readonly share: LoopShare;
   readonly heartbeats: Heartbeats;
   readonly callers: CallerWatch;
   readonly refusals: RefusalMemory;
@@ -65,10 +70,10 @@ export interface Call {
   /** The same in Unix seconds. */
   readonly createdAtS: number;
   /**
-   * Reads the body once, within what its caller may send. Throws `not_json`, `encoded_body`, `body_too_large`,
+   * Reads the bytes of the body once, within what its caller may send. Throws `encoded_body`, `body_too_large`,
    * `body_too_slow`, `too_concurrent`, `too_many_body_bytes` or `shutting_down`.
    */
-  readBody(caller: Caller): Promise<string>;
+  readBody(caller: Caller): Promise<readonly Uint8Array[]>;
   /** What the log will say of this request; filled in as it becomes known. */
   readonly record: RequestRecord;
 }

@@ -1,3 +1,4 @@
+import type { Body } from "../bodies/body.ts";
 import { GatewayError } from "../errors.ts";
 import type { Caller } from "../keys/key.ts";
 import { type HoldGrant, LedgerError, type OutcomeFacts } from "../ledger/ledger.ts";
@@ -18,6 +19,8 @@ export interface OpenHold {
   readonly meter: Meter;
   /** Whose request it is, while that may be. */
   readonly caller: RunningCaller;
+  /** What is printed for each attempt, and counted when nobody else has. */
+  readonly body: Body;
 }
 
 /**
@@ -26,7 +29,7 @@ export interface OpenHold {
  */
 export async function takeHold(
   gateway: Gateway,
-  { caller, call, admitted }: { caller: Caller; call: Call; admitted: Admitted },
+  { caller, call, admitted, body }: { caller: Caller; call: Call; admitted: Admitted; body: Body },
   reply: Reply,
 ): Promise<OpenHold> {
   const { admission, quote: asked } = admitted;
@@ -39,7 +42,7 @@ export async function takeHold(
     if (quote.ceiling !== quote.request.outputTokensMax) {
       reply.setHeaders({ "x-tollgate-max-tokens": String(quote.ceiling) });
     }
-    return { walletId, holdId: call.id, quote, meter, caller: gateway.callers.start(caller.key.id) };
+    return { walletId, holdId: call.id, quote, meter, body, caller: gateway.callers.start(caller.key.id) };
   } catch (refusal) {
     // Only what is refused costs nothing; a request that met a fault of ours was admitted, and counts.
     if (refusal instanceof GatewayError) await giveBack(gateway, call, admitted, reply);

@@ -3,8 +3,8 @@ import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../d
 import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
-import type { Dialogue } from "../wire/dialogue.ts";
-import type { InputSize, ModelRequest } from "../wire/wire-protocol.ts";
+import type { AnswerReader } from "../wire/dialogue.ts";
+import type { InputSize, RequestFacts } from "../wire/wire-protocol.ts";
 
 /** A ceiling of ours is never lowered below this many tokens, reasoning aside. */
 const OUTPUT_TOKENS_MIN = 256;
@@ -21,9 +21,9 @@ const NO_BETAS: readonly string[] = [];
 /** The most a request may cost, and how far that may be lowered. */
 export interface Quote {
   readonly model: Model;
-  readonly request: ModelRequest;
-  /** Those of the model's routes that can answer this request, and how it is put to each; never empty. */
-  readonly ways: ReadonlyMap<Route, Dialogue>;
+  readonly request: RequestFacts;
+  /** Those of the model's routes that can answer this request, and how the answers of each are read; never empty. */
+  readonly ways: ReadonlyMap<Route, AnswerReader>;
   /** Anthropic's betas that the client asks for, whether or not a route allows them. */
   readonly betas: readonly string[];
   /** Most tokens of one prompt and its answer: the model's, or more under a beta that some route allows. */
@@ -40,8 +40,8 @@ export interface Quote {
 
 export interface QuoteOptions {
   readonly model: Model;
-  readonly ways: ReadonlyMap<Route, Dialogue>;
-  readonly request: ModelRequest;
+  readonly ways: ReadonlyMap<Route, AnswerReader>;
+  readonly request: RequestFacts;
   readonly betas?: readonly string[];
   /** Whether the client's own output limit may be lowered too. */
   readonly mayClamp: boolean;
@@ -49,15 +49,23 @@ export interface QuoteOptions {
 
 /** Bounds a request without reading its text: this runs before anything is paid. */
 export function quoteRequest({ model, ways, request, betas = NO_BETAS, mayClamp }: QuoteOptions): Quote {
-  const least = request.thinkingTokens + OUTPUT_TOKENS_MIN;
-  const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, least);
-  const ceiling = Math.min(wanted, model.outputTokensMax);
+  const ceiling = ceilingOf(model, request);
   const mayLower = mayClamp || request.outputTokensMax === undefined;
-  const floor = mayLower ? Math.min(least, ceiling) : ceiling;
+  const floor = mayLower ? Math.min(leastOutput(request), ceiling) : ceiling;
   const contextWindow = Math.max(...[...ways.keys()].map((route) => windowOn({ model, ways, betas }, route)));
   const inputTokens = boundInput({ model, ways, contextWindow }, request.input);
   const prices = dearestPrices({ model, ways, contextWindow }, inputTokens);
   return { model, request, ways, betas, contextWindow, prices, inputTokens, ceiling, floor };
+}
+
+/** The output limit that a request asks for, within the model's. */
+export function ceilingOf(model: Model, request: RequestFacts): number {
+  const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, leastOutput(request));
+  return Math.min(wanted, model.outputTokensMax);
+}
+
+function leastOutput({ thinkingTokens }: RequestFacts): number {
+  return thinkingTokens + OUTPUT_TOKENS_MIN;
 }
 
 /** The same for bodies that translation makes larger: an upstream counts what it is sent. */

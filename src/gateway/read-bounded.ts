@@ -1,8 +1,9 @@
+import { createByteCollector, decodeBlocks } from "../domain/byte-blocks.ts";
+
 /** As much of a body as came, and why no more did. */
-export interface BodyText {
-  /** Built when called. */
-  text(): string;
-  /** What broke it off; its text may be whole all the same. */
+export interface BodyBytes {
+  readonly blocks: readonly Uint8Array[];
+  /** What broke it off; it may be whole all the same. */
   readonly fault?: unknown;
 }
 
@@ -11,27 +12,25 @@ export async function readBounded(
   { body }: Response,
   bytesMax: number,
   onBytes: () => void = () => {},
-): Promise<BodyText | undefined> {
+): Promise<BodyBytes | undefined> {
   const reader = body?.getReader();
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
+  const collector = createByteCollector();
   try {
     for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
       onBytes();
-      pieces.push(piece.value);
-      bytes += piece.value.byteLength;
-      if (bytes > bytesMax) {
+      collector.add(piece.value);
+      if (collector.bytes > bytesMax) {
         await reader?.cancel();
         return undefined;
       }
     }
   } catch (fault) {
-    return { text: () => decode(pieces), fault };
+    return { blocks: collector.take(), fault };
   }
-  return { text: () => decode(pieces) };
+  return { blocks: collector.take() };
 }
 
-function decode(pieces: readonly Uint8Array[]): string {
-  const [first] = pieces;
-  return new TextDecoder().decode(first && pieces.length === 1 ? first : Buffer.concat(pieces));
+/** The text of a small body. */
+export function textOf({ blocks }: BodyBytes): string {
+  return decodeBlocks(blocks, { fatal: false });
 }

@@ -4,7 +4,7 @@ import { readRetryAfter } from "../upstream/retry-after.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";
-import { readBounded } from "./read-bounded.ts";
+import { readBounded, textOf } from "./read-bounded.ts";
 import type { Watch } from "./watch.ts";
 
 /** Enough of a refusal to find the two numbers of a prompt that is too long. */
@@ -15,7 +15,7 @@ const REFUSAL_MS_MAX = 5_000;
 /** A status other than 2xx: the request's fault on 400, 413 and 422, the route's on all others. */
 export async function readRefusal(
   answer: Response,
-  { dialogue, hold, turn }: AttemptContext,
+  { reader, hold, turn }: AttemptContext,
   watch: Watch,
 ): Promise<Outcome> {
   const { status, headers } = answer;
@@ -25,7 +25,7 @@ export async function readRefusal(
     await answer.body?.cancel();
     return failed("upstream_unavailable");
   }
-  const tooLong = dialogue.wire.readPromptTooLong(await readText(answer, watch));
+  const tooLong = reader.wire.readPromptTooLong(await readText(answer, watch));
   const error = tooLong ? promptTooLong(tooLong.tokens, hold) : new GatewayError("rejected_by_upstream");
   // Another upstream may take what is too large for this one.
   return { kind: "failed", error, isFinal: status !== 413 };
@@ -34,7 +34,7 @@ export async function readRefusal(
 /** What of its text comes in time, "" for one that is too long: it is refused all the same. */
 async function readText(answer: Response, watch: Watch): Promise<string> {
   const body = await within(REFUSAL_MS_MAX, readBounded(answer, REFUSAL_BYTES_MAX), watch.abort);
-  return body?.text() ?? "";
+  return body ? textOf(body) : "";
 }
 
 /** The text is ours and fixed; Claude Code reads its two numbers and compacts the conversation. */

@@ -1,14 +1,13 @@
-import type { Dialogue } from "../wire/dialogue.ts";
+import type { AnswerReader } from "../wire/dialogue.ts";
 import type { AnswerHead } from "../wire/ends.ts";
 import { createSseDecoder } from "../wire/sse.ts";
 import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
-import { createFairTurns } from "./fair-turns.ts";
-import type { Call, Reply } from "./gateway.ts";
-import type { Meter } from "./meter.ts";
+import type { Call, Gateway, Reply } from "./gateway.ts";
+import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome, unsayable } from "./outcome.ts";
 import { sourceOf } from "./print-options.ts";
-import { guessInput, type Quote } from "./quote.ts";
-import { type BodyText, readBounded } from "./read-bounded.ts";
+import { guessInput } from "./quote.ts";
+import { type BodyBytes, readBounded } from "./read-bounded.ts";
 import type { Watch } from "./watch.ts";
 
 /** An answer that takes more memory than this is cut off: no model writes 32 MiB. */
@@ -21,9 +20,8 @@ const LINGER_MS = 1000;
 /** What reading one answer takes. */
 export interface Relay {
   readonly call: Call;
-  readonly dialogue: Dialogue;
-  readonly quote: Quote;
-  readonly meter: Meter;
+  readonly reader: AnswerReader;
+  readonly hold: OpenHold;
   readonly watch: Watch;
   readonly reply: Reply;
   /** Called when the first output comes; maybe again. */
@@ -31,12 +29,15 @@ export interface Relay {
 }
 
 /** Reads an answer to its end and passes on what the client may see before the settlement. */
-export function relay(answer: Response, context: Relay): Promise<Outcome> {
-  return context.quote.request.stream ? relayStream(answer, context) : relayWhole(answer, context);
+export function relay(gateway: Gateway, answer: Response, context: Relay): Promise<Outcome> {
+  return context.hold.quote.request.stream
+    ? relayStream(gateway, answer, context)
+    : relayWhole(gateway, answer, context);
 }
 
-async function relayWhole(answer: Response, context: Relay): Promise<Outcome> {
-  const { quote, meter, watch, reply } = context;
+async function relayWhole(gateway: Gateway, answer: Response, context: Relay): Promise<Outcome> {
+  const { hold, watch, reply } = context;
+  const { quote, meter } = hold;
   const bytesMax = Math.max(ANSWER_BYTES_MAX, (quote.request.input.prompts ?? 1) * VECTOR_BYTES_MAX);
   // An answer whose length is known is there; another may begin long after its head.
   if (answer.headers.has("content-length")) watch.began();
@@ -46,33 +47,39 @@ async function relayWhole(answer: Response, context: Relay): Promise<Outcome> {
   });
   if (body === undefined) return failed("answer_too_large", { isFinal: true });
   if (body.fault && reply.signal.aborted) throw body.fault;
-  const part = readWhole(context, body);
+  const part = await readWhole(gateway, context, body);
   meter.add(part);
   if (part.unsayable) return unsayable(part.unsayable);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 
 /** A whole answer is one, whatever becomes of its connection: it was paid for. Throws the fault of one cut off. */
-function readWhole(context: Relay, { text, fault }: BodyText): ReplyPart {
+async function readWhole(
+  { bodies }: Gateway,
+  context: Relay,
+  { blocks, fault }: BodyBytes,
+): Promise<ReplyPart> {
+  const { call, reader, hold } = context;
+  const answer = { reader, client: call.wire, owner: hold.walletId, head: headOf(context), blocks };
   try {
-    return context.dialogue.readWhole(headOf(context), text());
+    return await bodies.readAnswer(answer);
   } catch (unreadable) {
     throw fault ?? unreadable;
   }
 }
 
-async function relayStream(answer: Response, context: Relay): Promise<Outcome> {
-  const reader = context.dialogue.readStream(headOf(context));
+async function relayStream(gateway: Gateway, answer: Response, context: Relay): Promise<Outcome> {
+  const reader = context.reader.readStream(headOf(context));
   const unsent: Unsent = { text: "", bytes: 0 };
   try {
-    await pump(answer, { reader, unsent }, context);
+    await pump(gateway, answer, { reader, unsent, context });
   } catch (fault) {
     // An upstream that has said its finish has answered, whatever becomes of the connection after it.
     if (!reader.finished) throw fault;
     context.watch.abort();
   }
   if (!reader.finished) throw new UpstreamFault("The answer ended without a finish");
-  if (!context.meter.isReadable) return { kind: "empty" };
+  if (!context.hold.meter.isReadable) return { kind: "empty" };
   return endWith(unsent.text, reader);
 }
 
@@ -86,7 +93,7 @@ function endWith(unsent: string, reader: ReplyReader): Outcome {
   }
 }
 
-function headOf({ call, quote, meter }: Relay): AnswerHead {
+function headOf({ call, hold: { quote, meter } }: Relay): AnswerHead {
   return {
     source: meter.route && sourceOf(meter.route),
     id: call.id.replaceAll("-", ""),
@@ -105,14 +112,14 @@ interface Unsent {
 
 /** Passes on an answer as it comes. Throws {@link UpstreamFault} when too much of it would have to be kept. */
 async function pump(
+  { share }: Gateway,
   answer: Response,
-  { reader, unsent }: { reader: ReplyReader; unsent: Unsent },
-  context: Relay,
+  { reader, unsent, context }: { reader: ReplyReader; unsent: Unsent; context: Relay },
 ): Promise<void> {
-  const { meter, watch } = context;
+  const { hold, watch } = context;
+  const { meter } = hold;
   const body = answer.body?.getReader();
   const decoder = createSseDecoder();
-  const turns = createFairTurns();
   const read = (bytes: Uint8Array | undefined) => {
     for (const event of bytes ? decoder.push(bytes) : decoder.end()) {
       const part = reader.read(event);
@@ -130,7 +137,7 @@ async function pump(
     if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX)
       throw new UpstreamFault("The answer is too long");
     try {
-      await turns.work(() => read(chunk?.value));
+      for (const piece of piecesOf(chunk?.value)) await share.run(hold.walletId, () => read(piece));
       if (reader.finished) watch.finished();
     } finally {
       // Also when this chunk turned bad: what came before that was generated, and is charged.
@@ -141,11 +148,27 @@ async function pump(
   if (body && reader.done) letGo(body);
 }
 
+/** What is read in one piece: of the smallest events some thousand, which take some milliseconds. */
+const PIECE_BYTES_MAX = 64 * 1024;
+
+/** A chunk is as large as what waited in the kernel; at the end there is none, which is a piece too. */
+function piecesOf(chunk: Uint8Array | undefined): readonly (Uint8Array | undefined)[] {
+  if (!chunk || chunk.byteLength <= PIECE_BYTES_MAX) return [chunk];
+  const pieces: Uint8Array[] = [];
+  for (let start = 0; start < chunk.byteLength; start += PIECE_BYTES_MAX) {
+    pieces.push(chunk.subarray(start, start + PIECE_BYTES_MAX));
+  }
+  return pieces;
+}
+
 /**
  * Takes note that the upstream puts something out, whether or not the client gets to see it, and hands over what
  * it may see. Returns what to wait for when it reads too slowly.
  */
-function passOn(unsent: Unsent, { meter, watch, reply, onOutput }: Relay): Promise<void> | undefined {
+function passOn(
+  unsent: Unsent,
+  { hold: { meter }, watch, reply, onOutput }: Relay,
+): Promise<void> | undefined {
   watch.began();
   onOutput();
   if (unsent.text === "") return undefined;

@@ -1,38 +1,101 @@
-import type { Route } from "../domain/model.ts";
+import type { Body } from "../bodies/body.ts";
+import type { Planned } from "../bodies/open-body.ts";
+import type { Route, Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { Trial } from "../upstream/circuit.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { Dialogue } from "../wire/dialogue.ts";
-import { type Exchange, findExchange } from "../wire/exchange.ts";
-import { lazily, lazilyByKey } from "../wire/lazily.ts";
-import type { ModelRequest, WireProtocol } from "../wire/wire-protocol.ts";
+import type { AnswerReader } from "../wire/dialogue.ts";
+import type { PrintOptions } from "../wire/ends.ts";
+import { type Exchange, findExchange, verbatimContext } from "../wire/exchange.ts";
+import type { WireProtocol } from "../wire/wire-protocol.ts";
 
 /** At most this many routes are tried for one request. */
 const TURNS_MAX = 4;
 
+/** A route that a request may be put to. */
+export interface Candidate {
+  readonly route: Route;
+  /** The formats that its upstream speaks. */
+  readonly surfaces: readonly Surface[];
+  readonly options: PrintOptions;
+}
+
+/** The routes that can answer a request. */
+export interface Ways {
+  readonly ways: ReadonlyMap<Route, AnswerReader>;
+  /** Bytes of the largest translated body, without inline media; 0 when nothing is translated. */
+  readonly textBytes: number;
+}
+
 /**
- * The routes that a request can be put to, in the client's own format or another, each with how it is said there.
- * Throws `untranslatable` when some part of it keeps it from all of them, and `not_built` when there is no way.
+ * Finds the routes that a request can be put to, in the client's own format or another. Throws `untranslatable` when
+ * some part of it keeps it from all of them, and `not_built` when there is no way.
  */
-export function findWays(
-  { wire, request }: { readonly wire: WireProtocol; readonly request: ModelRequest },
-  routes: readonly Route[],
-  upstreams: ReadonlyMap<string, Upstream>,
-): ReadonlyMap<Route, Dialogue> {
-  const readChat = lazily(request.readChat);
-  const begin = lazilyByKey((exchange: Exchange) => exchange.begin(request, readChat));
-  const ways = new Map<Route, Dialogue>();
+export async function findWays(
+  { wire, body }: { readonly wire: WireProtocol; readonly body: Body },
+  candidates: readonly Candidate[],
+): Promise<Ways> {
+  const known = candidates.map((candidate) => ({
+    ...candidate,
+    exchange: findExchange(wire, candidate.surfaces),
+  }));
+  const plans = await planTranslations(body, known);
+  const verbatim = verbatimContext(body.request);
+  const readers = new Map<Exchange, AnswerReader>();
+  const ways = new Map<Route, AnswerReader>();
+  let textBytes = 0;
   let refusal: unknown;
-  for (const route of routes) {
-    const exchange = findExchange(wire, upstreams.get(route.upstream)?.surfaces ?? []);
-    try {
-      if (exchange) ways.set(route, begin(exchange));
-    } catch (reason) {
-      refusal ??= reason;
+  for (const { route, exchange } of known) {
+    const plan = exchange && plans.get(exchange);
+    if (!exchange) continue;
+    if (plan && "refusal" in plan) {
+      refusal ??= plan.refusal;
+      continue;
     }
+    const reader = readers.get(exchange) ?? exchange.answers(plan?.context ?? verbatim);
+    readers.set(exchange, reader);
+    ways.set(route, reader);
+    textBytes = Math.max(textBytes, plan?.textBytes ?? 0);
   }
   if (ways.size === 0) throw refusal ?? new GatewayError("not_built");
-  return ways;
+  return { ways, textBytes };
+}
+
+interface KnownCandidate extends Candidate {
+  readonly exchange: Exchange | undefined;
+}
+
+const NO_PLANS: ReadonlyMap<Exchange, Planned> = new Map();
+
+/** What comes of putting a request to upstreams of other formats. Nothing is asked where all speak its own. */
+async function planTranslations(
+  body: Body,
+  candidates: readonly KnownCandidate[],
+): Promise<ReadonlyMap<Exchange, Planned>> {
+  const questions = new Map<Exchange, Map<string, PrintOptions>>();
+  for (const { exchange, options } of candidates) {
+    if (!exchange || exchange.isVerbatim) continue;
+    const kinds = questions.get(exchange) ?? new Map<string, PrintOptions>();
+    const kind = kindOf(options);
+    if (!kinds.has(kind)) kinds.set(kind, options);
+    questions.set(exchange, kinds);
+  }
+  if (questions.size === 0) return NO_PLANS;
+  const exchanges = [...questions];
+  const planned = await body.plan(
+    exchanges.map(([{ wire }, kinds]) => ({ surface: wire.surface, options: [...kinds.values()] })),
+  );
+  return new Map(
+    exchanges.flatMap(([exchange], index) => {
+      const plan = planned[index];
+      return plan ? [[exchange, plan] as const] : [];
+    }),
+  );
+}
+
+/** Bodies for routes that differ in nothing but names are about as large. */
+function kindOf({ traits }: PrintOptions): string {
+  return `${traits.reasoning} ${traits.sampling}`;
 }
 
 /** A route whose turn it is. Its trial has begun: whoever takes the turn ends it, whatever happens. */

@@ -4,6 +4,7 @@ import { forward } from "./forward.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import { takeHold } from "./hold.ts";
 import { quoteCall } from "./quote-call.ts";
+import { readRequest } from "./read-request.ts";
 import { recordAnswer, recordCaller } from "./request-record.ts";
 import { settle } from "./settle.ts";
 
@@ -14,11 +15,11 @@ import { settle } from "./settle.ts";
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const caller = await gateway.authenticate(call.secret);
   recordCaller(call.record, caller);
-  const request = call.wire.parseRequest(await call.readBody(caller));
-  if (request.stream) reply.expectStream(request.model);
-  const quote = quoteCall(gateway, { call, caller, request });
+  const body = await readRequest(gateway, call, caller);
+  if (body.request.stream) reply.expectStream(body.request.model);
+  const quote = await quoteCall(gateway, { call, caller, body });
   const admitted = await admit(gateway, { call, caller, quote }, reply);
-  const hold = await takeHold(gateway, { call, caller, admitted }, reply);
+  const hold = await takeHold(gateway, { call, caller, admitted, body }, reply);
   try {
     const answer = await forward(gateway, call, hold, reply);
     const bill = await settle(gateway, call, { ...admitted, hold }, answer);

@@ -14,7 +14,7 @@ export interface IncomingBodies {
    * Starts to read a body and waits for it. Throws `too_concurrent` or `shutting_down` before it starts. Rejects
    * with `body_too_slow` after 120 s and with `shutting_down` when the gateway waits no longer, and then calls `cut`.
    */
-  receive(sender: BodySender, start: () => Promise<Uint8Array>, cut?: () => void): Promise<Uint8Array>;
+  receive<Body>(sender: BodySender, start: () => Promise<Body>, cut?: () => void): Promise<Body>;
   /** Refuses bodies that are still on their way after so long, and from then on every body that is not there yet. */
   close(graceMs: number): void;
 }
@@ -58,12 +58,12 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
     for (const body of incoming) body.fail("shutting_down");
   }
 
-  function follow(
+  function follow<Body>(
     { keyId, accountId }: BodySender,
-    arriving: Promise<Uint8Array>,
+    arriving: Promise<Body>,
     cut: () => void,
-  ): Promise<Uint8Array> {
-    const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
+  ): Promise<Body> {
+    const { promise, resolve, reject } = Promise.withResolvers<Body>();
     const end = () => {
       if (!incoming.delete(body)) return;
       ofKeys.remove(keyId);

@@ -1,3 +1,4 @@
+import { createByteCollector } from "../domain/byte-blocks.ts";
 import { GatewayError } from "../errors.ts";
 import { BODY_BYTES_MAX } from "./body-size.ts";
 import type { HttpParts } from "./http-parts.ts";
@@ -11,10 +12,10 @@ export interface BodyReader {
   /** Whether the body has come, and the connection is kept open for the answer. */
   readonly isRead: boolean;
   /**
-   * Throws `encoded_body`, `body_too_large`, `too_concurrent`, `body_too_slow`, `too_many_body_bytes`,
-   * `shutting_down` or `not_json` (not UTF-8).
+   * Returns its bytes, in blocks. Throws `encoded_body`, `body_too_large`, `too_concurrent`, `body_too_slow`,
+   * `too_many_body_bytes` or `shutting_down`.
    */
-  read(sender: BodySender): Promise<string>;
+  read(sender: BodySender): Promise<readonly Uint8Array[]>;
   release(): void;
 }
 
@@ -32,13 +33,13 @@ export function createBodyReader(
     bodyBudget.take(accountId, bytes);
     taken += bytes;
   };
-  const receive = async (sender: BodySender): Promise<Uint8Array> => {
+  const receive = async (sender: BodySender): Promise<readonly Uint8Array[]> => {
     const announced = Number(request.headers.get("content-length") ?? Number.NaN);
     if (announced > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
     if (announced <= WHOLE_BYTES_MAX) {
       const bytes = await incomingBodies.receive(sender, () => request.bytes());
       take(bytes.byteLength);
-      return bytes;
+      return [bytes];
     }
     let body: ChunkReader | undefined;
     const start = () => {
@@ -57,10 +58,10 @@ export function createBodyReader(
     async read(sender) {
       ({ accountId } = sender);
       if (isEncoded(request.headers)) throw new GatewayError("encoded_body");
-      const bytes = await receive(sender);
+      const blocks = await receive(sender);
       isRead = true;
       connectionIdle.whileAnswering(request);
-      return decode(bytes);
+      return blocks;
     },
     release() {
       if (taken > 0) bodyBudget.give(accountId, taken);
@@ -72,14 +73,17 @@ export function createBodyReader(
 type ChunkReader = ReadableStreamDefaultReader<Uint8Array>;
 
 /** Counts while it reads. What is left of a body that is too large is for others to discard. */
-async function readChunks(body: ChunkReader | undefined, take: (bytes: number) => void): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
+async function readChunks(
+  body: ChunkReader | undefined,
+  take: (bytes: number) => void,
+): Promise<readonly Uint8Array[]> {
+  const collector = createByteCollector();
   try {
     for (;;) {
       const chunk = await body?.read();
-      if (!chunk || chunk.done) return Buffer.concat(chunks);
+      if (!chunk || chunk.done) return collector.take();
       take(chunk.value.byteLength);
-      chunks.push(chunk.value);
+      collector.add(chunk.value);
     }
   } finally {
     body?.releaseLock();
@@ -89,12 +93,4 @@ async function readChunks(body: ChunkReader | undefined, take: (bytes: number) =
 function isEncoded(headers: Headers): boolean {
   const encoding = headers.get("content-encoding");
   return encoding !== null && !/^\s*(identity)?\s*$/i.test(encoding);
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch (reason) {
-    throw new GatewayError("not_json", { reason });
-  }
 }

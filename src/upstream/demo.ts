@@ -38,7 +38,8 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
     async send(call, { signal, connected }) {
       signal.throwIfAborted();
       connected();
-      const body = parseJsonObject(call.body);
+      const printed = await call.body.take();
+      const body = parseJsonObject(typeof printed === "string" ? printed : new TextDecoder().decode(printed));
       if (body === undefined) return refusal("The body is no JSON object.");
       if (call.path === COUNT_PATH) return jsonResponse(printCount(countDemoInput(body)), 200);
       if (call.surface === "embeddings") return embed(body);

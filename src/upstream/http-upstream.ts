@@ -1,7 +1,7 @@
 import type { Protocol, Surface } from "../domain/model.ts";
 import type { Health } from "./health.ts";
 import type { Lanes } from "./lanes.ts";
-import type { CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
+import type { CallBody, CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
 
 /** A kept connection that its host has closed says so within a round trip of being used; later it is another fault. */
 const STALE_MS_MAX = 300;
@@ -67,13 +67,17 @@ export function createHttpUpstream(
 }
 
 /** A body that is asked for when there is a connection to put it on: the only sign of that which fetch gives. */
-function lateBody(text: string, onAsked: () => void): ReadableStream<Uint8Array> {
+function lateBody(body: CallBody, onAsked: () => void): ReadableStream<Uint8Array> {
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: "direct",
     pull(controller) {
       onAsked();
-      controller.write(text);
-      controller.close();
+      const send = (printed: string | Uint8Array) => {
+        controller.write(printed);
+        controller.close();
+      };
+      const printed = body.take();
+      return printed instanceof Promise ? printed.then(send) : send(printed);
     },
   };
   // Safe because Bun takes direct sources, which the DOM's types do not know.
@@ -89,7 +93,7 @@ function requestHeaders(call: UpstreamCall): Record<string, string> {
   return {
     "content-type": "application/json",
     // Said, because a body that comes as a stream would be sent in chunks, which some hosts refuse.
-    "content-length": String(Buffer.byteLength(call.body)),
+    "content-length": String(call.body.bytes),
     accept: call.stream ? "text/event-stream" : "application/json",
     "accept-encoding": "identity",
     ...call.headers,

@@ -1,12 +1,20 @@
 import type { Protocol, Surface } from "../domain/model.ts";
 import type { Health } from "./health.ts";
 
+/** A body for an upstream, which forgets what was printed when it is sent: an upstream may think for minutes. */
+export interface CallBody {
+  /** Its length in UTF-8. */
+  readonly bytes: number;
+  /** The body, printed anew for every time but the first; the `Promise` is for one that is printed elsewhere. */
+  take(): string | Uint8Array | Promise<string | Uint8Array>;
+}
+
 /** One call of an upstream, already in the wire format it speaks. */
 export interface UpstreamCall {
   readonly surface: Surface;
   /** `WireProtocol.upstreamPath` of the format. */
   readonly path: string;
-  readonly body: string;
+  readonly body: CallBody;
   readonly stream: boolean;
   /** Client headers that the format lets through (`anthropic-version`, `anthropic-beta`), lower case. */
   readonly headers: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import { isTooDeep } from "./json-depth.ts";
-import { isSet, parseJsonObject } from "./json-read.ts";
+import { isSet, PIECE_MAX, parseJsonObject } from "./json-read.ts";
 import { measureJson } from "./json-scan.ts";
 import { refuse } from "./request-body.ts";
 import type { ValueBudget } from "./value-budget.ts";
@@ -28,7 +28,8 @@ function readObjectText(said: unknown, path: string, budget: ValueBudget): strin
   if (typeof said !== "string") refuse(path);
   if (said.trim() === "") return "{}";
   // What is inside of a string was not counted with the body.
-  if (!budget.spend(measureJson(said).values)) refuse(path);
-  const parsed = parseJsonObject(said);
+  const measured = measureJson(said, PIECE_MAX);
+  if (!measured || !budget.spend(measured.values)) refuse(path);
+  const parsed = parseJsonObject(said, PIECE_MAX);
   return parsed !== undefined && isTooDeep(parsed) ? refuse(path) : parsed && said;
 }

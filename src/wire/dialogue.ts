@@ -1,21 +1,27 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
-import type { AnswerHead, ClientEnd, PrintOptions, ReplyHead, UpstreamEnd } from "./ends.ts";
-import { createRestore, fitNames } from "./fit-names.ts";
+import type { AnswerContext, AnswerHead, ClientEnd, PrintOptions, ReplyHead, UpstreamEnd } from "./ends.ts";
+import { fitNames, originalNames } from "./fit-names.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 import type { ModelRequest, ReplyPart, ReplyReader, WireProtocol } from "./wire-protocol.ts";
 
-/** One request on its way to upstreams of one format, and their answers on the way back. */
-export interface Dialogue {
+/** How the answers of an upstream are read for the client of one request. Needs nothing of its body. */
+export interface AnswerReader {
+  /** The format of the upstream. */
   readonly wire: WireProtocol;
   /** Whether that is the client's own format, so that body and events pass as they are. */
   readonly isVerbatim: boolean;
-  /** Bytes of the body that an upstream would get, without inline media: what bounds its count of the input. */
-  textBytes(options: PrintOptions): number;
-  printUpstreamRequest(options: PrintOptions): string;
+  readonly context: AnswerContext;
   /** A reader for a streamed answer. */
   readStream(head: AnswerHead): ReplyReader;
   /** Reads a whole answer. Throws `UpstreamFault`. */
   readWhole(head: AnswerHead, text: string): ReplyPart;
+}
+
+/** One request on its way to upstreams of one format, and their answers on the way back. */
+export interface Dialogue extends AnswerReader {
+  /** Bytes of the body that an upstream would get, without inline media: what bounds its count of the input. */
+  textBytes(options: PrintOptions): number;
+  printUpstreamRequest(options: PrintOptions): string;
 }
 
 interface Ends {
@@ -28,15 +34,8 @@ interface Ends {
  * Translates one request and its answers. The neutral form takes several times the memory of its text, and so is
  * not kept while an upstream thinks: who needs another body than the one that was measured, reads it again.
  */
-export function createDialogue(
-  { client, wire, upstream }: Ends,
-  request: ModelRequest,
-  chat: ChatRequest,
-): Dialogue {
-  const restore = createRestore(chat.tools, upstream);
-  const { isShown: isReasoningShown, thinking } = chat.reasoning;
-  const keepsSeals = isReasoningShown || thinking === "enabled" || thinking === "adaptive";
-  const headOfReply = (head: AnswerHead): ReplyHead => ({ ...head, request, isReasoningShown, keepsSeals });
+export function createDialogue(ends: Ends, request: ModelRequest, chat: ChatRequest): Dialogue {
+  const { upstream } = ends;
   let unread: ChatRequest | undefined = chat;
   let printed: { readonly key: string; readonly body: string } | undefined;
 
@@ -46,8 +45,7 @@ export function createDialogue(
     return body;
   }
   return {
-    wire,
-    isVerbatim: false,
+    ...createTranslator(ends, contextOf(request, chat, upstream)),
     textBytes(options) {
       const body = print(options);
       printed ??= { key: JSON.stringify(options), body };
@@ -58,6 +56,18 @@ export function createDialogue(
       printed = undefined;
       return body;
     },
+  };
+}
+
+/** Translates the answers to a request of which these facts are known. */
+export function createTranslator({ client, wire, upstream }: Ends, context: AnswerContext): AnswerReader {
+  const { toolNames } = context;
+  const restore = (name: string) => toolNames.get(name) ?? name;
+  const headOfReply = (head: AnswerHead): ReplyHead => ({ ...head, ...context });
+  return {
+    wire,
+    isVerbatim: false,
+    context,
     readStream: (head) =>
       translateStream(upstream.readStream(head.source), client.printStream(headOfReply(head)), restore),
     readWhole: (head, text) =>
@@ -66,5 +76,16 @@ export function createDialogue(
         (reply) => client.printWhole(headOfReply(head), reply),
         restore,
       ),
+  };
+}
+
+function contextOf(request: ModelRequest, chat: ChatRequest, upstream: UpstreamEnd): AnswerContext {
+  const { isShown: isReasoningShown, thinking } = chat.reasoning;
+  return {
+    request,
+    isReasoningShown,
+    keepsSeals: isReasoningShown || thinking === "enabled" || thinking === "adaptive",
+    asked: request.readAsked?.(),
+    toolNames: originalNames(chat.tools, upstream),
   };
 }

@@ -2,7 +2,7 @@ import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../domain/
 import type { ChatReply } from "../domain/chat-reply.ts";
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { ModelTraits } from "../domain/model.ts";
-import type { ModelRequest, SseEvent, UpstreamRequestOptions } from "./wire-protocol.ts";
+import type { RequestFacts, SseEvent, UpstreamRequestOptions } from "./wire-protocol.ts";
 
 /** Where an answer comes from. */
 export interface Source {
@@ -23,14 +23,39 @@ export interface AnswerHead {
   readonly inputTokens: number;
 }
 
-/** The same with the request that it answers. */
-export interface ReplyHead extends AnswerHead {
-  readonly request: ModelRequest;
+/** A tool as the client of a response calls it. */
+export interface AskedTool {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** Whether it takes any text, which comes as the one member of a JSON object. */
+  readonly isFreeForm: boolean;
+}
+
+/** What a response repeats of its request. */
+export interface Asked {
+  /** Members as JSON without braces. */
+  readonly repeated: string;
+  /** By the one name that an upstream has for them: those that differ from a function of that name. */
+  readonly tools: ReadonlyMap<string, AskedTool>;
+  /** Whether reasoning shall come in a form that can be sent back. */
+  readonly sealsReasoning: boolean;
+}
+
+/** What an answer must know of the request that it answers: plain data, for which the body need not be kept. */
+export interface AnswerContext {
+  readonly request: RequestFacts;
   /** Whether the client gets to see what was reasoned. */
   readonly isReasoningShown: boolean;
   /** Whether it takes signatures of reasoning to send them back; as what is shown when left out. */
   readonly keepsSeals?: boolean | undefined;
+  /** `undefined` where the client's format repeats nothing. */
+  readonly asked?: Asked | undefined;
+  /** The client's names of tools by those that the upstream got, where the two differ. */
+  readonly toolNames: ReadonlyMap<string, string>;
 }
+
+/** The head of a translated answer, with the request that it answers. */
+export type ReplyHead = AnswerHead & Omit<AnswerContext, "toolNames">;
 
 /** What a body that is printed anew needs beside the request itself. */
 export interface PrintOptions extends UpstreamRequestOptions {

@@ -21,17 +21,17 @@ export function fitNames(request: ChatRequest, { nameCharsMax, idCharsMax }: Nam
   };
 }
 
-/** Gives the tools of an answer the names back that their client has for them. */
-export function createRestore(
+/** The names that a client has for its tools, by what they are shortened to; those that fit are left out. */
+export function originalNames(
   tools: readonly Tool[],
   { nameCharsMax }: Pick<NameLimits, "nameCharsMax">,
-): (name: string) => string {
+): ReadonlyMap<string, string> {
   const originals = new Map<string, string>();
   for (const { name } of tools) {
     const fitted = shortenName(name, nameCharsMax);
     if (fitted !== name) originals.set(fitted, name);
   }
-  return (name) => originals.get(name) ?? name;
+  return originals;
 }
 
 interface Fit {

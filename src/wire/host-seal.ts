@@ -8,7 +8,7 @@ const MARK = "tgh1_";
 /** Of a token: far more than the signature of any answer. */
 const CHARS_MAX = 8 * 1024 * 1024;
 /** Values, and members: a sealed entry has ten of each at most. */
-const STRUCTURE_MAX = 16;
+const STRUCTURE_MAX = { members: 16, values: 16 };
 const ORIGIN_CHARS = 16;
 
 /**

@@ -1,9 +1,11 @@
-import { measureJson } from "./json-scan.ts";
+import { type JsonMeasure, measureJson } from "./json-scan.ts";
 
-/** Above this a parser takes tenths of a second, and what reads its values takes seconds. */
-const VALUES_MAX = 1_000_000;
+/** What is parsed in one piece while others wait: an event of a stream, the arguments of a call. */
+export const PIECE_MAX: JsonMeasure = { values: 100_000, members: 30_000 };
+/** Each escape in a string takes a parser as long as a hundred other characters. */
+const PIECE_ESCAPES_MAX = 500_000;
 /** A whole answer with twenty log probabilities for each token has millions of values. */
-export const ANSWER_VALUES_MAX = 4_000_000;
+export const ANSWER_MAX: JsonMeasure = { values: 4_000_000, members: 4_000_000 };
 
 /** An object of somebody else's JSON: nothing is known of its members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -17,16 +19,33 @@ export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Parses a JSON object; `undefined` for any other text, and for one of more than so many values. */
-export function parseJsonObject(text: string, valuesMax = VALUES_MAX): JsonObject | undefined {
-  // A value takes a character at least: what is shorter need not be counted.
-  if (text.length > valuesMax && measureJson(text).values > valuesMax) return undefined;
+/**
+ * Parses a JSON object; `undefined` for any other text, and for one of more structure than `most`: by default 100,000
+ * values, 30,000 members and 500,000 escapes, which take some tens of milliseconds.
+ */
+export function parseJsonObject(text: string, most?: JsonMeasure): JsonObject | undefined {
+  if (!isWithin(text, most)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** A member takes several characters, any value one: what is shorter need not be looked at. */
+function isWithin(text: string, most: JsonMeasure | undefined): boolean {
+  const bounds = most ?? PIECE_MAX;
+  if (text.length <= bounds.members) return true;
+  if (most === undefined && hasMoreEscapes(text, PIECE_ESCAPES_MAX)) return false;
+  return measureJson(text, bounds) !== undefined;
+}
+
+function hasMoreEscapes(text: string, most: number): boolean {
+  if (text.length <= 2 * most) return false;
+  let count = 0;
+  for (let at = text.indexOf("\\"); at >= 0 && count <= most; at = text.indexOf("\\", at + 2)) count += 1;
+  return count > most;
 }
 
 /** The text, or "" for what is none. */

@@ -1,6 +1,14 @@
 const QUOTE = 0x22;
+const PLUS = 0x2b;
 const COMMA = 0x2c;
+const MINUS = 0x2d;
+const POINT = 0x2e;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
 const COLON = 0x3a;
+const LETTER_E = 0x65;
+/** Sets the bit that makes an ASCII letter lower case. */
+const LOWER_CASE = 0x20;
 const OPEN_BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE_BRACKET = 0x5d;
@@ -8,7 +16,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/** How much structure a JSON text has, counted outside its strings. Works on any text; costs no memory. */
+/** How much structure a JSON text has, counted outside its strings. */
 export interface JsonMeasure {
   /** Members of all objects together, repeated keys included. */
   readonly members: number;
@@ -16,15 +24,36 @@ export interface JsonMeasure {
   readonly values: number;
 }
 
-/** Counts the structure of a text that may or may not be JSON, without parsing it. */
-export function measureJson(text: string): JsonMeasure {
+/** A parser takes time that grows with the square of a number's digits; a double has 17 that count. */
+const NUMBER_CHARS_MAX = 1_024;
+/** The longest key that anybody sends is a regular expression of a schema. */
+const KEY_CHARS_MAX = 16_384;
+
+/**
+ * Counts the structure of a text that may or may not be JSON, without parsing it and without memory. `undefined`
+ * as soon as it has more of either than `most`, a number over 1,024 characters or a key over 16,384.
+ */
+export function measureJson(text: string, most: JsonMeasure): JsonMeasure | undefined {
   let members = 0;
   let values = 0;
+  let stringChars = 0;
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) at = skipString(text, at) - 1;
-    else if (code === COLON) members += 1;
-    else if (code === OPEN_BRACE || code === OPEN_BRACKET || code === COMMA) values += 1;
+    if (code === QUOTE) {
+      const end = skipString(text, at);
+      stringChars = end - at;
+      at = end - 1;
+    } else if (code === COLON) {
+      members += 1;
+      if (members > most.members || stringChars > KEY_CHARS_MAX) return undefined;
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET || code === COMMA) {
+      values += 1;
+      if (values > most.values) return undefined;
+    } else if (startsNumber(code)) {
+      const end = skipNumber(text, at);
+      if (end - at > NUMBER_CHARS_MAX) return undefined;
+      at = end - 1;
+    }
   }
   return { members, values };
 }
@@ -54,6 +83,21 @@ export function skipValue(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && !endsLiteral(text.charCodeAt(at))) at += 1;
   return at;
+}
+
+function startsNumber(code: number): boolean {
+  return code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9);
+}
+
+/** The index after the characters of a number; whether they make one is the parser's to find out. */
+function skipNumber(text: string, start: number): number {
+  let at = start + 1;
+  for (let code = text.charCodeAt(at); isOfNumber(code); code = text.charCodeAt(at)) at += 1;
+  return at;
+}
+
+function isOfNumber(code: number): boolean {
+  return startsNumber(code) || code === POINT || code === PLUS || (code | LOWER_CASE) === LETTER_E;
 }
 
 function isEscaped(text: string, quote: number): boolean {

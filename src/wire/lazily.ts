@@ -15,13 +15,3 @@ function attempt<Value>(make: () => Value) {
     return { thrown };
   }
 }
-
-/** The same for a value of each key. */
-export function lazilyByKey<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const makers = new Map<Key, () => Value>();
-  return (key) => {
-    const maker = makers.get(key) ?? lazily(() => make(key));
-    makers.set(key, maker);
-    return maker();
-  };
-}

@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors.ts";
 import { childrenOf, isJsonObject, type JsonObject } from "./json-read.ts";
-import { measureJson } from "./json-scan.ts";
+import { type JsonMeasure, measureJson } from "./json-scan.ts";
 import { findMiscased } from "./key-case.ts";
 
 /** A request body that is a JSON object of bearable size. */
@@ -12,25 +12,30 @@ export interface RequestBody {
   again(): JsonObject;
 }
 
-const VALUES_MAX = 1_000_000;
+/**
+ * Far above what agents send: a thousand messages of Claude Code with its tools have some 50,000 members. Each key
+ * takes a parser microseconds, each other value a tenth of that.
+ */
+const BODY_MAX: JsonMeasure = { values: 1_000_000, members: 200_000 };
 /** What repeats a name, as each call of an answer does, must not grow without bound. */
 export const NAME_CHARS_MAX = 256;
 
 /**
- * Parses a body. Throws `not_json`, or `wrong_shape` when it is no object, has over a million values, or has a key that
- * is one of these fields but for the case of its letters.
+ * Parses a body. Throws `not_json`, or `wrong_shape` when it is no object, has over a million values, 200,000 members,
+ * a number over 1,024 characters or a key over 16,384, or has a key that is one of these fields but for the case of
+ * its letters.
  */
 export function parseBody(text: string, fields: ReadonlySet<string>): RequestBody {
-  const { members, values } = measureJson(text);
-  // Tens of megabytes of brackets and commas would keep the parser, and with it every other request, for seconds.
-  if (values > VALUES_MAX) throw new GatewayError("wrong_shape");
+  const measured = measureJson(text, BODY_MAX);
+  // Tens of megabytes of brackets, keys or digits would keep the parser, and whoever waits for it, for seconds.
+  if (!measured) throw new GatewayError("wrong_shape");
   const body = parseJson(text);
   if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
   const miscased = findMiscased(body, fields);
   if (miscased !== undefined) refuse(miscased);
   const parsed = new WeakRef(body);
   const again = () => parsed.deref() ?? parseBody(text, fields).body;
-  return { body, repeatsKeys: countMembers(body) !== members, again };
+  return { body, repeatsKeys: countMembers(body) !== measured.members, again };
 }
 
 /** The model's name, 1 to 256 characters. */

@@ -2,7 +2,7 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { GatewayError } from "../errors.ts";
-import type { ClientEnd, UpstreamEnd } from "./ends.ts";
+import type { Asked, ClientEnd, UpstreamEnd } from "./ends.ts";
 
 /** How large the input of a request is, as far as its price can depend on it. */
 export interface InputSize {
@@ -27,10 +27,8 @@ export interface InputSize {
   readonly tokenIds?: number | undefined;
 }
 
-/** What the gateway must know of a request; everything else goes through in `text`, unread. */
-export interface ModelRequest {
-  /** The body as the client sent it. */
-  readonly text: string;
+/** What the gateway must know of a request: plain data, which another thread can read for this one. */
+export interface RequestFacts {
   readonly model: string;
   readonly stream: boolean;
   /** The client's own output limit, from 1; 0 for what has no output. */
@@ -46,6 +44,12 @@ export interface ModelRequest {
   readonly input: InputSize;
   /** Anthropic's betas that the body names; those of the header are not among them. */
   readonly betas?: readonly string[] | undefined;
+}
+
+/** A request with its body at hand; what is no fact goes through in `text`, unread. */
+export interface ModelRequest extends RequestFacts {
+  /** The body as the client sent it. */
+  readonly text: string;
   /** The text of the prompt, for a local count; built when called. */
   promptText(): string;
   /**
@@ -53,6 +57,8 @@ export interface ModelRequest {
    * other format can say or read, or `not_built` where there is no other.
    */
   readChat(): ChatRequest;
+  /** Reads what a translated answer repeats of its request, in formats whose answers do. Only after {@link readChat}. */
+  readAsked?(): Asked | undefined;
 }
 
 /** What changes in a body on its way to an upstream; all other bytes stay as they are. */
@@ -153,9 +159,9 @@ export interface WireProtocol {
   // A client and an upstream of this same format: all that may stays as it is, byte for byte.
   printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string;
   /** A reader for a streamed answer. */
-  readStream(request: ModelRequest): ReplyReader;
+  readStream(request: RequestFacts): ReplyReader;
   /** Reads a whole answer as one part whose `text` is the body for the client. Throws {@link UpstreamFault}. */
-  readWhole(request: ModelRequest, text: string): ReplyPart;
+  readWhole(request: RequestFacts, text: string): ReplyPart;
 
   // One of them speaks another; `undefined` for an end that is never translated.
   readonly client: ClientEnd | undefined;

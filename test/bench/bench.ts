@@ -1,12 +1,14 @@
 import { benchGateway } from "./bench-gateway.ts";
+import { benchBodies } from "./bodies/bench-bodies.ts";
 import { benchLedger } from "./ledger/bench-ledger.ts";
 import { benchLimiter } from "./limiter/bench-limiter.ts";
 import { benchTranslate } from "./translate/bench-translate.ts";
 import { benchUpstream } from "./upstream/bench-upstream.ts";
 
-// `bun run bench [ledger|limiter|translate|upstream] [--quick] [--json]`
+// `bun run bench [bodies|ledger|limiter|translate|upstream] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
-if (subject === "ledger") await benchLedger(rest);
+if (subject === "bodies") await benchBodies(rest);
+else if (subject === "ledger") await benchLedger(rest);
 else if (subject === "limiter") await benchLimiter(rest);
 else if (subject === "translate") await benchTranslate(rest);
 else if (subject === "upstream") await benchUpstream(rest);

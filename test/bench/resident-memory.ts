@@ -15,6 +15,12 @@ export async function residentMb(pid: number): Promise<number> {
   return ofChildren.reduce((sum, each) => sum + each, own);
 }
 
+/** The most that a process has ever taken, in MB (Linux). */
+export async function peakMbOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return Number(/VmHWM:\s*(\d+) kB/.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
 /** The most that this process itself has ever taken, in MB (Linux); what started it does not count. */
 export function peakMb(): number {
   const status = readFileSync("/proc/self/status", "utf8");

@@ -1,8 +1,10 @@
+import { openBody } from "../../src/bodies/open-body.ts";
 import type { Model, Route } from "../../src/domain/model.ts";
 import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import type { OpenHold } from "../../src/gateway/hold.ts";
 import { createMeter } from "../../src/gateway/meter.ts";
 import { quoteRequest } from "../../src/gateway/quote.ts";
+import { verbatimContext } from "../../src/wire/exchange.ts";
 import type { InputSize, ModelRequest, ReplyPart } from "../../src/wire/wire-protocol.ts";
 import { WIRES } from "../../src/wire/wires.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
@@ -40,15 +42,14 @@ export function openHold(options: OpenHoldOptions = {}): OpenHold & { readonly r
   const body = JSON.stringify({ model: "m", max_tokens: 1_000, messages: [{ role: "user", content: "hi" }] });
   const { messages: wire } = WIRES;
   const request = { ...wire.parseRequest(body), input: { ...size, ...options.input }, ...options.request };
-  const dialogue = {
+  const reader = {
     wire,
     isVerbatim,
-    textBytes: () => 0,
-    printUpstreamRequest: () => "",
+    context: verbatimContext(request),
     readStream: () => wire.readStream(request),
     readWhole: () => wire.readWhole(request, ""),
   };
-  const quote = quoteRequest({ model, ways: new Map([[route, dialogue]]), request, betas, mayClamp: false });
+  const quote = quoteRequest({ model, ways: new Map([[route, reader]]), request, betas, mayClamp: false });
   const meter = createMeter(quote, () => 0);
   meter.restart(route);
   const isOutput = generated !== "";
@@ -56,5 +57,7 @@ export function openHold(options: OpenHoldOptions = {}): OpenHold & { readonly r
   meter.add({ ...part, usage: usage && { ...NO_USAGE, ...usage } });
   if (isShown) meter.shown();
   const caller = { keyId: "k", ended: undefined, cut: undefined, isKnown: false };
-  return { walletId: "w", holdId: "h", quote, meter, caller, route };
+  const opened = openBody(wire, body);
+  const bodyOf = { ...opened, promptText: request.promptText };
+  return { walletId: "w", holdId: "h", quote, meter, caller, route, body: bodyOf };
 }

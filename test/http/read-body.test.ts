@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import type { Server } from "bun";
+import { bytesOf } from "../../src/domain/byte-blocks.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { type BodyBudget, createBodyBudget } from "../../src/http/body-budget.ts";
 import { createConnectionIdle } from "../../src/http/connection-idle.ts";
@@ -36,7 +37,7 @@ function serveBodies(msMax: number): Server<undefined> {
       const [, accountId = "", keyId = ""] = new URL(request.url).pathname.split("/");
       const body = createBodyReader(request, parts);
       try {
-        return new Response(String((await body.read({ accountId, keyId, ...bounds })).length));
+        return new Response(String(bytesOf(await body.read({ accountId, keyId, ...bounds }))));
       } catch (thrown) {
         return new Response(thrown instanceof GatewayError ? thrown.kind : "fault");
       } finally {

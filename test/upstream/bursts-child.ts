@@ -1,6 +1,7 @@
 import { createHealth } from "../../src/upstream/health.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
 import { createLanes } from "../../src/upstream/lanes.ts";
+import { callBodyOf } from "../support/call-body.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
 // Asks the upstream at a URL so many times at once, three times over.
@@ -14,7 +15,14 @@ const upstream = createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }
 
 async function ask(): Promise<void> {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const call = { surface: "chat", path: "/", body: "{}", stream: false, headers: {}, query: "" } as const;
+  const call = {
+    surface: "chat",
+    path: "/",
+    body: callBodyOf("{}"),
+    stream: false,
+    headers: {},
+    query: "",
+  } as const;
   const { signal } = new AbortController();
   const answer = await upstream.send(call, { signal, connecting() {}, connected() {}, ended });
   await answer.text();

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { createDemoUpstream } from "../../src/upstream/demo.ts";
+import { callBodyOf } from "../support/call-body.ts";
 
 function send(members: object): Promise<Response> {
   return createDemoUpstream().send(
     {
       surface: "embeddings",
       path: "/embeddings",
-      body: JSON.stringify({ model: "demo", ...members }),
+      body: callBodyOf(JSON.stringify({ model: "demo", ...members })),
       stream: false,
       headers: {},
       query: "",

@@ -3,6 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { createDemoUpstream } from "../../src/upstream/demo.ts";
 import type { CallObserver, UpstreamCall } from "../../src/upstream/upstream.ts";
+import { callBodyOf } from "../support/call-body.ts";
 
 const SIGNAL = new AbortController().signal;
 const MESSAGES = [
@@ -22,7 +23,7 @@ function send(surface: UpstreamCall["surface"], body: object | string, signal = 
   const stream = /"stream":true/.test(text);
   const path = surface === "chat" ? "/chat/completions" : "/v1/messages";
   return createDemoUpstream({ now: () => 1_700_000_000_000 }).send(
-    { surface, path, body: text, stream, headers: {}, query: "" },
+    { surface, path, body: callBodyOf(text), stream, headers: {}, query: "" },
     observing(signal),
   );
 }
@@ -35,7 +36,7 @@ function clients() {
     const call = {
       surface,
       path: "/",
-      body,
+      body: callBodyOf(body),
       stream: JSON.parse(body).stream === true,
       headers: {},
       query: "",
@@ -144,7 +145,14 @@ describe("streams", () => {
   test("make no event before it is asked for", async () => {
     const pauseMs = 40;
     const body = JSON.stringify({ model: "demo", messages: MESSAGES, stream: true });
-    const call = { surface: "chat", path: "/", body, stream: true, headers: {}, query: "" } as const;
+    const call = {
+      surface: "chat",
+      path: "/",
+      body: callBodyOf(body),
+      stream: true,
+      headers: {},
+      query: "",
+    } as const;
     const reader = (await createDemoUpstream({ pauseMs }).send(call, observing(SIGNAL))).body?.getReader();
     await reader?.read();
     await Bun.sleep(3 * pauseMs);

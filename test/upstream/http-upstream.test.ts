@@ -4,6 +4,7 @@ import { createHealth } from "../../src/upstream/health.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
 import { createLanes } from "../../src/upstream/lanes.ts";
 import type { CallObserver } from "../../src/upstream/upstream.ts";
+import { callBodyOf } from "../support/call-body.ts";
 import { says } from "../support/says.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -25,7 +26,7 @@ const BODY = JSON.stringify({ model: "m", messages: [{ role: "user", content: "G
 const CALL = {
   surface: "chat",
   path: "/chat/completions",
-  body: BODY,
+  body: callBodyOf(BODY),
   stream: false,
   headers: {},
   query: "",
@@ -77,7 +78,10 @@ describe("a call over HTTP", () => {
 
   test("carries a body of 30 MiB too", async () => {
     const body = JSON.stringify({ model: "m", text: "é".repeat(15 * 1024 * 1024) });
-    const response = await upstreamAt(scripted.openaiUrl).send({ ...CALL, body }, observe());
+    const response = await upstreamAt(scripted.openaiUrl).send(
+      { ...CALL, body: callBodyOf(body) },
+      observe(),
+    );
     expect(await response.json()).toBeDefined();
     expect(scripted.seen[0]?.bodyText.length).toBe(body.length);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Part, ToolChoice } from "../../src/domain/chat-request.ts";
-import { createRestore, fitNames } from "../../src/wire/fit-names.ts";
+import { fitNames, originalNames } from "../../src/wire/fit-names.ts";
 
 const LIMITS = { nameCharsMax: 64, idCharsMax: 40 };
 const LONG = `mcp__${"server_".repeat(12)}read_file`;
@@ -42,7 +42,9 @@ function result(callId: string): Part {
 
 /** A request as a host takes it, and the way back. */
 function fit(request: ChatRequest) {
-  return { request: fitNames(request, LIMITS), restore: createRestore(request.tools, LIMITS) };
+  const originals = originalNames(request.tools, LIMITS);
+  const restore = (name: string) => originals.get(name) ?? name;
+  return { request: fitNames(request, LIMITS), restore };
 }
 
 describe("fitNames", () => {

@@ -15,7 +15,8 @@ export function requestOf(wire: WireProtocol, members: object = {}): ModelReques
 /** What an answer to a request says of itself, where it is printed anew. */
 export function headOf(request: ModelRequest, more: Partial<ReplyHead> = {}): ReplyHead {
   const { isShown } = request.readChat().reasoning;
-  return { request, id: "abc", createdAtS: 7, inputTokens: 1, isReasoningShown: isShown, ...more };
+  const asked = request.readAsked?.();
+  return { request, id: "abc", createdAtS: 7, inputTokens: 1, isReasoningShown: isShown, asked, ...more };
 }
 
 /** The way of a request to an upstream that speaks one format. Throws a `GatewayError` when it has none there. */

@@ -25,6 +25,33 @@ describe("parseBody", () => {
     expect(parseBody(text, FIELDS).repeatsKeys).toBe(repeatsKeys);
   });
 
+  test.each([
+    ["200,001 members", `{"model":"m","a":{${members(200_000)}}}`],
+    ["200,001 members, of objects of one each", `{"model":"m","a":[${'{"k":1},'.repeat(200_000)}0]}`],
+    ["1,000,001 values", `{"model":"m","a":[${"0,".repeat(1_000_001)}0]}`],
+    ["a number of 1,025 digits", `{"model":"m","a":${"1".repeat(1_025)}}`],
+    ["a fraction of 1,025 characters", `{"model":"m","a":[0.${"1".repeat(1_020)}E+5]}`],
+    ["a key of 16,383 characters", `{"model":"m","${"k".repeat(16_383)}":1}`],
+  ])("refuses %s before they are parsed", (_, text) => {
+    expect(() => parseBody(text, FIELDS)).toThrow("wrong_shape");
+    expect(() => parseBody(`${text.slice(0, -1)},`, FIELDS)).toThrow("wrong_shape");
+  });
+
+  test("takes as much structure as a thousand messages of an agent have, several times over", () => {
+    const call = { type: "tool_use", id: "toolu_1", name: "Edit", input: { path: "a", old: "b", new: "c" } };
+    const block = { type: "text", text: "said", cache_control: { type: "ephemeral" } };
+    const message = { role: "assistant", content: [block, block, call, call] };
+    const text = JSON.stringify({ model: "m", messages: Array(5_000).fill(message) });
+    expect(parseBody(text, FIELDS).repeatsKeys).toBe(false);
+    const long = `{"model":"m","a":${"1".repeat(1_024)},"b":"${"1".repeat(2_000_000)}","${"k".repeat(16_382)}":1}`;
+    expect(parseBody(long, FIELDS).repeatsKeys).toBe(false);
+  });
+
+  test("says of a text that is no JSON that it is none, however long its words are", () => {
+    expect(() => parseBody("x".repeat(100_000), FIELDS)).toThrow("not_json");
+    expect(() => parseBody(`[${"x".repeat(100_000)}]`, FIELDS)).toThrow("not_json");
+  });
+
   test("takes keys that are near no field, or a field's own", () => {
     const text = '{"model":"m","stream":true,"models":1,"":1,"Metadata":{"Model":1}}';
     expect(parseBody(text, FIELDS).body.model).toBe("m");
@@ -57,6 +84,10 @@ describe("a field in other letters", () => {
     }
   });
 });
+
+function members(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"k${index}":1`).join(",");
+}
 
 function quickest(work: () => void): number {
   const times = [1, 2, 3].map(() => {

@@ -1,4 +1,4 @@
-import { ANSWER_VALUES_MAX, isJsonObject, type JsonObject, parseJsonObject } from "../json-read.ts";
+import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject } from "../json-read.ts";
 import { UpstreamFault } from "../wire-protocol.ts";
 import { readStopReason } from "./finish-reason.ts";
 
@@ -12,7 +12,7 @@ export interface Message {
 
 /** Throws {@link UpstreamFault} for what is no message, or one that does not say why it ended. */
 export function parseMessage(text: string): Message {
-  const body = parseJsonObject(text, ANSWER_VALUES_MAX);
+  const body = parseJsonObject(text, ANSWER_MAX);
   if (body === undefined || body.error || body.type === "error" || !Array.isArray(body.content)) {
     throw new UpstreamFault("The answer is no message");
   }

@@ -1,6 +1,6 @@
 import { parseJsonObject } from "../json-read.ts";
 import { editMembers } from "../json-text.ts";
-import { type ModelRequest, type ReplyPart, type ReplyReader, UpstreamFault } from "../wire-protocol.ts";
+import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../wire-protocol.ts";
 import { scanReply } from "./scan-reply.ts";
 import { readUsage } from "./usage.ts";
 
@@ -8,7 +8,7 @@ import { readUsage } from "./usage.ts";
  * Reads a list of embeddings. The body passes as it is but for the model's name. Throws {@link UpstreamFault}
  * for what is none; a list without a vector is one, with nothing in it to be read.
  */
-export function readWhole(request: ModelRequest, text: string): ReplyPart {
+export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const data = scanReply(text);
   // Millions of numbers would keep the parser for a second: all else is parsed, and edited, without them.
   const frame = data && `${text.slice(0, data.start)}[]${text.slice(data.end)}`;

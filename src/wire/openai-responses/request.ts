@@ -14,7 +14,7 @@ import {
   requireModel,
 } from "../request-body.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
-import { noteAsked } from "./client/asked.ts";
+import { readAsked } from "./client/asked.ts";
 import { readChatRequest } from "./client/read-request.ts";
 import { countReadings, sizeOfInput } from "./input-size.ts";
 import { requireItems } from "./items.ts";
@@ -58,7 +58,7 @@ export function parseRequest(text: string): ModelRequest {
   if (repeatsKeys) throw new GatewayError("wrong_shape");
   refuseStored(body, items);
   refuseUnpriced(body, items);
-  const request: ModelRequest = {
+  return {
     text,
     model,
     stream: readFlag(body, "stream"),
@@ -69,14 +69,9 @@ export function parseRequest(text: string): ModelRequest {
     wantsUsage: true,
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
     promptText: () => promptTextOf(again()),
-    readChat() {
-      const read = again();
-      const chat = readChatRequest(read);
-      noteAsked(request, read);
-      return chat;
-    },
+    readChat: () => readChatRequest(again()),
+    readAsked: () => readAsked(again()),
   };
-  return request;
 }
 
 /** The body for an upstream: its model name, the output ceiling, and nothing stored, as nobody could ask for it. */

@@ -1,6 +1,5 @@
 import type { FinishReason, UsageEvent } from "../../domain/chat-event.ts";
-import type { ReplyHead } from "../ends.ts";
-import type { Asked } from "./client/asked.ts";
+import type { Asked, ReplyHead } from "../ends.ts";
 import { printRepeated } from "./repeated.ts";
 import { usageOf } from "./usage.ts";
 

@@ -1,13 +1,14 @@
 import type { ReasoningPart } from "../../domain/chat-request.ts";
 import { printBase64Json, readBase64Json } from "../base64-json.ts";
 import { isJsonObject } from "../json-read.ts";
+import type { JsonMeasure } from "../json-scan.ts";
 
 /** Says whose it is and of which version: what other providers call encrypted content is theirs to read. */
 const MARK = "tgr1_";
 /** Of a seal: far more than anyone reasons in an answer. */
 const CHARS_MAX = 8 * 1024 * 1024;
 /** Values, and members: a seal has two of each. */
-const STRUCTURE_MAX = 8;
+const STRUCTURE_MAX: JsonMeasure = { members: 8, values: 8 };
 
 /** Reasoning that its own provider will take back: signed text, or what only it can read. */
 type Seal = { readonly text: string; readonly signature: string } | { readonly data: string };

@@ -1,7 +1,8 @@
-import { readBounded } from "../../../src/gateway/read-bounded.ts";
+import { readBounded, textOf } from "../../../src/gateway/read-bounded.ts";
 import { createHealth } from "../../../src/upstream/health.ts";
 import { createHttpUpstream } from "../../../src/upstream/http-upstream.ts";
 import { createLanes } from "../../../src/upstream/lanes.ts";
+import { callBodyOf } from "../../support/call-body.ts";
 import type { Client } from "./client.ts";
 
 const NEVER_MS = 900_000;
@@ -32,7 +33,7 @@ export async function createFetchClient(url: string): Promise<Client> {
     const call = {
       surface: "chat",
       path: "/chat/completions",
-      body,
+      body: callBodyOf(body),
       stream: kind === "stream",
       headers: {},
       query: "",
@@ -41,7 +42,10 @@ export async function createFetchClient(url: string): Promise<Client> {
     const answer = await upstream.send(call, { signal, connecting() {}, connected() {}, ended });
     return {
       status: answer.status,
-      text: async () => (await readBounded(answer, ANSWER_BYTES_MAX).finally(end))?.text() ?? "",
+      async text() {
+        const body = await readBounded(answer, ANSWER_BYTES_MAX).finally(end);
+        return body ? textOf(body) : "";
+      },
       read: (onPiece) => readPieces(answer, onPiece).finally(end),
     };
   };

@@ -393,7 +393,7 @@ describe("whole or streamed", () => {
   );
 
   test("an input that nests beyond reason is passed on as it came", () => {
-    const json = `{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
+    const json = `{"a":${"[".repeat(90_000)}${"]".repeat(90_000)}}`;
     const output = [call(0), input(0, json)];
     const how = { finish: finish("tool_calls") };
     expect(printReply(headOf(), collectReply([...output, how.finish]))).toContain(json);

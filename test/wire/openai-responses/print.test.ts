@@ -398,9 +398,9 @@ describe("the response", () => {
   test("does not repeat megabytes, nor what is nested without end", () => {
     const long = { instructions: "x".repeat(1_100_000) };
     expect(whole([say("x")], long)).toMatchObject({ instructions: null });
-    const deep = `${'{"a":'.repeat(200_000)}1${"}".repeat(200_000)}`;
+    const deep = `${'{"a":'.repeat(90_000)}1${"}".repeat(90_000)}`;
     const request = openaiResponses.parseRequest(`{"model":"asked","input":"hi","metadata":${deep}}`);
-    const printer = end().printStream({ ...headOf(), request });
+    const printer = end().printStream(replyHeadOf(request));
     expect(printer.print(say("x"))).toContain('"metadata":{}');
   });
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from "../../json-read.ts";
 import { editMembers } from "../../json-text.ts";
-import type { ModelRequest, ReplyPart } from "../../wire-protocol.ts";
+import type { ReplyPart, RequestFacts } from "../../wire-protocol.ts";
 import { isRefusal } from "../finish-reason.ts";
 import { parseMessage } from "../message.ts";
 import { readUsage } from "../usage.ts";
@@ -10,7 +10,7 @@ import { readBlock } from "./content.ts";
  * Reads a whole message. The body passes as it is but for the model's name, thinking and signatures
  * included. Throws `UpstreamFault` for what is no message.
  */
-export function readWhole(request: ModelRequest, text: string): ReplyPart {
+export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const { body, blocks, stopReason } = parseMessage(text);
   const contents = blocks.map(readBlock);
   return {

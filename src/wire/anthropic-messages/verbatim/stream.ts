@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, readArray } from "../../json-read.ts";
 import { editMembers } from "../../json-text.ts";
 import { type Content, NO_CONTENT, SILENT } from "../../reply-part.ts";
-import { type ModelRequest, type ReplyPart, type ReplyReader, UpstreamFault } from "../../wire-protocol.ts";
+import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../../wire-protocol.ts";
 import { isRefusal, readStopReason } from "../finish-reason.ts";
 import { parseEvent, requireEventType } from "../sse-event.ts";
 import { createUsageReader } from "../usage.ts";
@@ -12,7 +12,7 @@ import { createEnding } from "./ending.ts";
  * Reads a streamed message. Events pass byte for byte, thinking and signatures included, but for the
  * model's name; each gets the event name that clients insist on. Keeps back from the stop reason on.
  */
-export function readStream(request: ModelRequest): ReplyReader {
+export function readStream(request: RequestFacts): ReplyReader {
   const usage = createUsageReader();
   const ending = createEnding();
   let isStarted = false;

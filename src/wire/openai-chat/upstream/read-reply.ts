@@ -1,6 +1,6 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
 import type { Source } from "../../ends.ts";
-import { ANSWER_VALUES_MAX, isJsonObject, parseJsonObject, readArray } from "../../json-read.ts";
+import { ANSWER_MAX, isJsonObject, parseJsonObject, readArray } from "../../json-read.ts";
 import { UpstreamFault } from "../../wire-protocol.ts";
 import { placeOf, readIndex, requireChoice } from "../chunk.ts";
 import { finishEvent, readFinishReason } from "../finish-reason.ts";
@@ -10,7 +10,7 @@ import { createSaidEvents } from "./said-events.ts";
 
 /** Reads a whole chat answer of one choice into events. Throws {@link UpstreamFault} for what is no answer. */
 export function readReply(text: string, source?: Source): readonly ChatEvent[] {
-  const body = parseJsonObject(text, ANSWER_VALUES_MAX);
+  const body = parseJsonObject(text, ANSWER_MAX);
   const [first, ...others] = readArray(body?.choices);
   if (body === undefined || body.error || others.length > 0) throw new UpstreamFault("The answer is none");
 

@@ -1,13 +1,7 @@
-import {
-  ANSWER_VALUES_MAX,
-  isJsonObject,
-  type JsonObject,
-  parseJsonObject,
-  readArray,
-} from "../../json-read.ts";
+import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../json-read.ts";
 import { editElements, editMembers, type ValueEdit } from "../../json-text.ts";
 import type { Content } from "../../reply-part.ts";
-import { type ModelRequest, type ReplyPart, UpstreamFault } from "../../wire-protocol.ts";
+import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../wire-protocol.ts";
 import { readContent } from "../content.ts";
 import { type FinishReason, readFinishReason } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
@@ -16,8 +10,8 @@ import { readUsage } from "../usage.ts";
  * Reads a whole chat answer. The body passes as it is but for the model's name and a finish reason that
  * clients do not know. Throws {@link UpstreamFault} for what is no answer.
  */
-export function readWhole(request: ModelRequest, text: string): ReplyPart {
-  const body = parseJsonObject(text, ANSWER_VALUES_MAX);
+export function readWhole(request: RequestFacts, text: string): ReplyPart {
+  const body = parseJsonObject(text, ANSWER_MAX);
   const list = readArray(body?.choices);
   if (body === undefined || body.error || list.length === 0) throw new UpstreamFault("The answer is none");
 

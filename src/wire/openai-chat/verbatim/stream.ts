@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject, readArray } from "../../json-read.ts";
 import { editElements, editMembers, type ValueEdit } from "../../json-text.ts";
 import { SILENT } from "../../reply-part.ts";
 import { printSse } from "../../sse.ts";
-import { type ModelRequest, type ReplyPart, type ReplyReader, UpstreamFault } from "../../wire-protocol.ts";
+import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../../wire-protocol.ts";
 import { CHOICES_MAX, END_MARK, parseChunk, placeOf, readIndex, requireChoice } from "../chunk.ts";
 import { readUsage, usageOfChunk } from "../usage.ts";
 import { type ChoiceStep, createChoiceReader } from "./choice.ts";
@@ -12,7 +12,7 @@ import { createModelRename } from "./model-name.ts";
  * Reads a streamed chat answer. Chunks pass as they are but for the model's name, usage that was not
  * asked for, and what clients would break on. Keeps back what comes after the last open choice finished.
  */
-export function readStream(request: ModelRequest): ReplyReader {
+export function readStream(request: RequestFacts): ReplyReader {
   const choices = createChoices(request.choices);
   const modelText = JSON.stringify(request.model);
   const rename = createModelRename(modelText);

@@ -1,39 +1,34 @@
-import { type JsonObject, parseJsonObject, readArray } from "../../json-read.ts";
-import type { ModelRequest } from "../../wire-protocol.ts";
+import type { Asked, AskedTool } from "../../ends.ts";
+import { type JsonObject, readArray } from "../../json-read.ts";
 import { requireItems } from "../items.ts";
 import { printRepeated } from "../repeated.ts";
 import { type OfferedTool, readOffer } from "./read-tools.ts";
 
-/** What an answer must know of the request that it answers. */
-export interface Asked {
-  /** Members that a response repeats, as JSON without braces. */
-  readonly repeated: string;
-  /** Tools by their one name. */
-  readonly tools: ReadonlyMap<string, OfferedTool>;
-  /** Whether reasoning shall come in a form that can be sent back. */
-  readonly sealsReasoning: boolean;
-}
-
 const SEALED = "reasoning.encrypted_content";
 
-/** Of requests that were read to be translated: to read a large one once more takes longer than all else of its answer. */
-const ASKED = new WeakMap<ModelRequest, Asked>();
+/** What holds where nothing is known of a request. */
+export const NOTHING_ASKED: Asked = {
+  repeated: printRepeated({}),
+  tools: new Map(),
+  sealsReasoning: false,
+};
 
-/** Notes it of a request whose body has been found to be in order. */
-export function noteAsked(request: ModelRequest, body: JsonObject): void {
-  ASKED.set(request, readAsked(body));
-}
-
-/** What was noted of a request, else what its text says. */
-export function askedOf(request: ModelRequest): Asked {
-  return ASKED.get(request) ?? readAsked(parseJsonObject(request.text) ?? {});
-}
-
-function readAsked(body: JsonObject): Asked {
-  const tools = readOffer(body, requireItems(body));
+/** Reads what a response repeats of a body that has been found to be in order. */
+export function readAsked(body: JsonObject): Asked {
+  const offered = new Map(readOffer(body, requireItems(body)).map((each) => [each.tool.name, each]));
+  const special = [...offered.values()].filter(isSpecial);
   return {
     repeated: printRepeated(body),
-    tools: new Map(tools.map((offered) => [offered.tool.name, offered])),
+    tools: new Map(special.map(askedTool)),
     sealsReasoning: readArray(body.include).includes(SEALED),
   };
+}
+
+function askedTool({ name, namespace, tool }: OfferedTool): [string, AskedTool] {
+  return [tool.name, { name, namespace, isFreeForm: tool.isFreeForm }];
+}
+
+/** Whether a call of it looks otherwise to the client than that of a function under its one name. */
+function isSpecial({ namespace, tool }: OfferedTool): boolean {
+  return namespace !== undefined || tool.isFreeForm;
 }

@@ -1,7 +1,7 @@
 import type { ToolCallEvent } from "../../../domain/chat-event.ts";
+import type { AskedTool } from "../../ends.ts";
 import { parseJsonObject } from "../../json-read.ts";
 import type { OpenItem, Pen, Place } from "./output-item.ts";
-import type { OfferedTool } from "./read-tools.ts";
 
 /** A call that is being written. */
 export interface CallItem extends OpenItem {
@@ -10,8 +10,8 @@ export interface CallItem extends OpenItem {
 }
 
 /** A call of a function, or of a tool that takes any text: its JSON is unwrapped once it is there. */
-export function createCallItem(pen: Pen, call: ToolCallEvent, offered: OfferedTool | undefined): CallItem {
-  const isFreeForm = offered?.tool.isFreeForm ?? false;
+export function createCallItem(pen: Pen, call: ToolCallEvent, offered: AskedTool | undefined): CallItem {
+  const isFreeForm = offered?.isFreeForm ?? false;
   const itemAt = describe(call, offered);
   const place = pen.begin(isFreeForm ? "ctc" : "fc", (at) => itemAt(at, "in_progress", ""));
   let json = "";
@@ -46,8 +46,8 @@ export function createCallItem(pen: Pen, call: ToolCallEvent, offered: OfferedTo
   };
 }
 
-function describe(call: ToolCallEvent, offered: OfferedTool | undefined) {
-  const isFreeForm = offered?.tool.isFreeForm ?? false;
+function describe(call: ToolCallEvent, offered: AskedTool | undefined) {
+  const isFreeForm = offered?.isFreeForm ?? false;
   const namespace = offered?.namespace;
   return ({ item_id }: Place, status: string, input: string) => ({
     id: item_id,
@@ -60,7 +60,7 @@ function describe(call: ToolCallEvent, offered: OfferedTool | undefined) {
   });
 }
 
-function nameOf(call: ToolCallEvent, offered: OfferedTool | undefined): string {
+function nameOf(call: ToolCallEvent, offered: AskedTool | undefined): string {
   return offered?.name ?? call.name;
 }
 

@@ -1,8 +1,7 @@
 import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import { createCallIds } from "../../call-ids.ts";
-import type { ReplyHead } from "../../ends.ts";
+import type { Asked, ReplyHead } from "../../ends.ts";
 import { isHostSeal } from "../../host-seal.ts";
-import type { Asked } from "./asked.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
 import { createMessageItem, type MessageItem } from "./message-item.ts";
 import type { OpenItem, Pen, Say } from "./output-item.ts";

@@ -1,6 +1,5 @@
-import type { ReplyHead } from "../../ends.ts";
+import type { Asked, ReplyHead } from "../../ends.ts";
 import { printSeal } from "../sealed-reasoning.ts";
-import type { Asked } from "./asked.ts";
 import type { OpenItem, Pen, Place } from "./output-item.ts";
 
 /** A piece of reasoning that is being written: shown as a summary, or kept until its provider has sealed it. */

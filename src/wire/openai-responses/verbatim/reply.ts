@@ -1,6 +1,6 @@
-import { ANSWER_VALUES_MAX, parseJsonObject } from "../../json-read.ts";
+import { ANSWER_MAX, parseJsonObject } from "../../json-read.ts";
 import { editMembers } from "../../json-text.ts";
-import { type ModelRequest, type ReplyPart, UpstreamFault } from "../../wire-protocol.ts";
+import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../wire-protocol.ts";
 import { readUsage } from "../usage.ts";
 import { readOutput } from "./content.ts";
 import { isFiltered, requireFinished } from "./status.ts";
@@ -9,8 +9,8 @@ import { isFiltered, requireFinished } from "./status.ts";
  * Reads a whole response. The body passes as it is but for the model's name. Throws {@link UpstreamFault}
  * for what is none, or is not finished.
  */
-export function readWhole(request: ModelRequest, text: string): ReplyPart {
-  const body = parseJsonObject(text, ANSWER_VALUES_MAX);
+export function readWhole(request: RequestFacts, text: string): ReplyPart {
+  const body = parseJsonObject(text, ANSWER_MAX);
   if (body === undefined || !Array.isArray(body.output)) throw new UpstreamFault("The answer is no response");
   requireFinished(body);
   const { generated, isReadable } = readOutput(body.output);

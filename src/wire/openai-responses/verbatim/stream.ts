@@ -3,9 +3,9 @@ import { editMembers } from "../../json-text.ts";
 import { NO_CONTENT, SILENT } from "../../reply-part.ts";
 import { printSse } from "../../sse.ts";
 import {
-  type ModelRequest,
   type ReplyPart,
   type ReplyReader,
+  type RequestFacts,
   type SseEvent,
   UpstreamFault,
 } from "../../wire-protocol.ts";
@@ -22,7 +22,7 @@ const FAILURES: readonly string[] = ["error", "response.failed"];
  * Reads a streamed response. Events pass byte for byte but for the model's name inside response objects; each
  * gets the event name that clients insist on. Keeps back the last.
  */
-export function readStream(request: ModelRequest): ReplyReader {
+export function readStream(request: RequestFacts): ReplyReader {
   const output = createOutputReader();
   const modelText = JSON.stringify(request.model);
   let ending: string | undefined;

@@ -1,0 +1,65 @@
+import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
+import type { ReplyPart } from "../wire/wire-protocol.ts";
+import { type Body, decodeBody, type NewAnswer, type NewBody, type Soon } from "./body.ts";
+import type { LoopShare } from "./loop-share.ts";
+import { type OpenBody, openBody } from "./open-body.ts";
+import { createRemoteBodies, type RemoteOptions } from "./remote-bodies.ts";
+
+/**
+ * Reads request bodies and whole answers without holding up the event loop: up to 128 KiB in this thread, whose worst
+ * take some tens of milliseconds and share its turns, above in a worker.
+ */
+export interface Bodies {
+  /** Throws what `WireProtocol.parseRequest` does, and `too_many_body_bytes` when too many wait to be read. */
+  read(body: NewBody): Soon<Body>;
+  /** Throws `UpstreamFault`. */
+  readAnswer(answer: NewAnswer): Soon<ReplyPart>;
+  /** Ends the worker. */
+  close(): void;
+}
+
+export interface BodiesOptions extends RemoteOptions {
+  /** What is larger is the worker's. */
+  readonly inProcessBytesMax: number;
+}
+
+const DEFAULTS: BodiesOptions = {
+  // Reading, measuring and printing the worst body of this size takes 15 to 35 ms on a machine of 2026.
+  inProcessBytesMax: 128 * 1024,
+  script: new URL("./body-worker.ts", import.meta.url),
+  jobMsMax: 30_000,
+  idleMs: 120_000,
+  readingMax: 1_000,
+};
+
+export function createBodies(share: LoopShare, options: Partial<BodiesOptions> = {}): Bodies {
+  const { inProcessBytesMax, ...remote } = { ...DEFAULTS, ...options };
+  const worker = createRemoteBodies(remote);
+  return {
+    read(body) {
+      if (bytesOf(body.blocks) > inProcessBytesMax) return worker.read(body);
+      const { owner, wire, blocks } = body;
+      const open = share.run(owner, () => openBody(wire, decodeBody(blocks)));
+      return open instanceof Promise
+        ? open.then((each) => local(each, owner, share))
+        : local(open, owner, share);
+    },
+    readAnswer(answer) {
+      if (bytesOf(answer.blocks) > inProcessBytesMax) return worker.readAnswer(answer);
+      const { reader, owner, head, blocks } = answer;
+      return share.run(owner, () => reader.readWhole(head, decodeBlocks(blocks, { fatal: false })));
+    },
+    close: worker.close,
+  };
+}
+
+/** A body that is small enough to be worked on here. */
+function local(body: OpenBody, owner: string, share: LoopShare): Body {
+  return {
+    request: body.request,
+    plan: (questions) => share.run(owner, () => body.plan(questions)),
+    print: (surface, options) => share.run(owner, () => body.print(surface, options)),
+    printCount: (model, betas) => share.run(owner, () => body.printCount(model, betas)),
+    promptText: () => share.run(owner, body.request.promptText),
+  };
+}

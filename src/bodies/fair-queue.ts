@@ -1,0 +1,34 @@
+/** Things that wait, each of an owner; owners take turns, so that nobody waits for all that another has. */
+export interface FairQueue<Item> {
+  readonly size: number;
+  push(owner: string, item: Item): void;
+  /** The longest waiting item of the owner whose turn it is; `undefined` when nothing waits. */
+  shift(): Item | undefined;
+}
+
+export function createFairQueue<Item>(): FairQueue<Item> {
+  /** In the order of their turns: who was served goes to the end. None is empty. */
+  const byOwner = new Map<string, Item[]>();
+  let size = 0;
+  return {
+    get size() {
+      return size;
+    },
+    push(owner, item) {
+      const items = byOwner.get(owner);
+      if (items) items.push(item);
+      else byOwner.set(owner, [item]);
+      size += 1;
+    },
+    shift() {
+      const [next] = byOwner;
+      if (!next) return undefined;
+      const [owner, items] = next;
+      byOwner.delete(owner);
+      const item = items.shift();
+      if (items.length > 0) byOwner.set(owner, items);
+      size -= 1;
+      return item;
+    },
+  };
+}

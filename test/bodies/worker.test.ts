@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { createBodies } from "../../src/bodies/bodies.ts";
+import type { Body } from "../../src/bodies/body.ts";
+import { createLoopShare } from "../../src/bodies/loop-share.ts";
+import { GatewayError } from "../../src/errors.ts";
+import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
+
+const MOODY = new URL("./moody-worker.ts", import.meta.url);
+const ALWAYS_REMOTE = { inProcessBytesMax: -1 };
+const OPTIONS = {
+  model: "host",
+  outputTokensMax: 1,
+  outputLimitField: undefined,
+  stream: false,
+  traits: { reasoning: "none", sampling: true },
+} as const;
+const closing: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closing) close();
+});
+
+function bodiesOf(options: Parameters<typeof createBodies>[1]) {
+  const bodies = createBodies(createLoopShare(), { ...ALWAYS_REMOTE, ...options });
+  closing.push(bodies.close);
+  const read = async (text = "{}", owner = "account"): Promise<Body> =>
+    bodies.read({ wire: openaiChat, owner, blocks: [new TextEncoder().encode(text)] });
+  return { ...bodies, read };
+}
+
+describe("a worker that dies or hangs over a body", () => {
+  test("fails that body's question and every later one, and no other body's", async () => {
+    const bodies = bodiesOf({ script: MOODY });
+    const [doomed, other] = [await bodies.read(), await bodies.read()];
+    await expect(Promise.resolve(doomed.promptText())).rejects.toThrow("The body worker ended");
+    await expect(Promise.resolve(doomed.promptText())).rejects.toThrow("lost with its worker");
+    expect((await other.print("chat", OPTIONS)) as unknown).toEqual({ model: "1" });
+    expect((await bodies.read()).request.model).toBe("1");
+  });
+
+  test("is replaced when a job takes too long, and the jobs behind it are done", async () => {
+    const bodies = bodiesOf({ script: MOODY, jobMsMax: 5_000 });
+    const hung = await bodies.read();
+    const counted = expect(Promise.resolve(hung.printCount("m", undefined))).rejects.toThrow(
+      "The body worker hangs",
+    );
+    const behind = bodies.read();
+    await counted;
+    expect((await behind).request.model).toBe("1");
+  }, 60_000);
+
+  test("that cannot even start fails each body by itself, and leaves none waiting", async () => {
+    const bodies = bodiesOf({ script: new URL("../tokens/broken-worker.ts", import.meta.url) });
+    const outcomes = await Promise.allSettled([bodies.read(), bodies.read(), bodies.read()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  }, 60_000);
+
+  test("fails what waits when it is closed", async () => {
+    const bodies = bodiesOf({ script: MOODY });
+    const waiting = [bodies.read(), bodies.read()];
+    bodies.close();
+    const outcomes = await Promise.allSettled(waiting);
+    expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    await expect(bodies.read()).rejects.toThrow("closed");
+  });
+});
+
+describe("bodies that wait for the worker", () => {
+  const LARGE = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x".repeat(3_000_000) }] });
+
+  test("of one account delay another's by one", async () => {
+    const bodies = bodiesOf({});
+    await bodies.read(LARGE);
+    const order: string[] = [];
+    const many = Array.from({ length: 12 }, () => bodies.read(LARGE, "many").then(() => order.push("many")));
+    await bodies.read(LARGE, "few").then(() => order.push("few"));
+    expect(order.indexOf("few")).toBeLessThanOrEqual(2);
+    await Promise.all(many);
+  }, 60_000);
+
+  test("are refused when there are too many of them, and read again when there are fewer", async () => {
+    const bodies = bodiesOf({ readingMax: 3 });
+    const all = await Promise.allSettled(Array.from({ length: 8 }, () => bodies.read(LARGE)));
+    const refused = all.filter((each) => each.status === "rejected").map(({ reason }) => reason);
+    expect(refused).toHaveLength(5);
+    for (const reason of refused) {
+      expect(reason).toBeInstanceOf(GatewayError);
+      expect([reason.kind, reason.retryAfterS]).toEqual(["too_many_body_bytes", 1]);
+    }
+    expect((await bodies.read(LARGE)).request.model).toBe("m");
+  }, 60_000);
+
+  test("are asked one question at a time, however many are put at once", async () => {
+    const bodies = bodiesOf({});
+    const body = await bodies.read(LARGE);
+    const [prompt, count, again] = await Promise.all([
+      body.promptText(),
+      body.printCount("host", undefined),
+      body.promptText(),
+    ]);
+    expect([prompt.length, again.length]).toEqual([3_000_000, 3_000_000]);
+    expect(new TextDecoder().decode(count as Uint8Array)).toStartWith('{"model":"host"');
+  }, 60_000);
+});
+
+describe("the worker", () => {
+  test("is started for the first large body, and ended when it had nothing to do for a while", async () => {
+    const bodies = bodiesOf({ inProcessBytesMax: 1_000, idleMs: 100 });
+    const open = (chars: number) =>
+      bodies.read(`{"model":"m","messages":[{"role":"user","content":"${"x".repeat(chars)}"}]}`);
+    await open(1);
+    const before = threads();
+    const body = await open(2_000);
+    expect(threads()).toBeGreaterThan(before);
+    while (threads() > before) await Bun.sleep(20);
+    expect(await body.promptText()).toHaveLength(2_000);
+  }, 60_000);
+});
+
+/** Threads of this process (Linux). */
+function threads(): number {
+  return readdirSync("/proc/self/task").length;
+}

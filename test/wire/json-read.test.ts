@@ -1,0 +1,27 @@
+import { describe, expect, test } from "bun:test";
+import { ANSWER_MAX, parseJsonObject } from "../../src/wire/json-read.ts";
+
+describe("parseJsonObject", () => {
+  test.each([
+    ["30,001 members", `{${members(30_001)}}`],
+    ["100,001 values", `{"a":[${"0,".repeat(100_001)}0]}`],
+    ["half a million escapes", `{"a":"${"\\n".repeat(500_001)}"}`],
+    ["a number of 40,000 digits", `{"a":${"1".repeat(40_000)}}`],
+  ])("takes no piece of a stream with %s", (_, text) => {
+    expect(parseJsonObject(text)).toBeUndefined();
+  });
+
+  test("takes an image of megabytes, and a long text with line breaks", () => {
+    const text = JSON.stringify({ image: "A".repeat(12_000_000), text: "a line\n".repeat(400_000) });
+    expect(parseJsonObject(text)?.image).toHaveLength(12_000_000);
+  });
+
+  test("takes a whole answer with millions of log probabilities", () => {
+    const text = `{"a":[${"0,".repeat(3_000_000)}0]}`;
+    expect(parseJsonObject(text, ANSWER_MAX)?.a).toHaveLength(3_000_001);
+  });
+});
+
+function members(count: number): string {
+  return Array.from({ length: count }, (_, index) => `"k${index}":1`).join(",");
+}
