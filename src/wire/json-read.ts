@@ -1,9 +1,11 @@
 import { type JsonMeasure, measureJson } from "./json-scan.ts";
 
-/** What is parsed in one piece while others wait: an event of a stream, the arguments of a call. */
+/** What is parsed in one piece while others wait, such as the arguments of a call. */
 export const PIECE_MAX: JsonMeasure = { values: 100_000, members: 30_000 };
 /** Each escape in a string takes a parser as long as a hundred other characters. */
 const PIECE_ESCAPES_MAX = 500_000;
+/** The last event of a responses stream repeats the whole answer, with the log probabilities that were asked for. */
+export const EVENT_MAX: JsonMeasure = { values: 1_000_000, members: 250_000 };
 /** A whole answer with twenty log probabilities for each token has millions of values. */
 export const ANSWER_MAX: JsonMeasure = { values: 4_000_000, members: 4_000_000 };
 

@@ -1,11 +1,11 @@
-import { type JsonObject, parseJsonObject } from "../json-read.ts";
+import { EVENT_MAX, type JsonObject, parseJsonObject } from "../json-read.ts";
 import { type SseEvent, UpstreamFault } from "../wire-protocol.ts";
 
 const EVENT_NAME = /^\w{1,64}$/;
 
 /** What an event says; `undefined` when it is no JSON object. Throws {@link UpstreamFault} for one that reports an error. */
 export function parseEvent(event: SseEvent): JsonObject | undefined {
-  const parsed = parseJsonObject(event.data);
+  const parsed = parseJsonObject(event.data, EVENT_MAX);
   if (event.event === "error" || parsed?.type === "error" || parsed?.error) {
     throw new UpstreamFault("The upstream reported an error");
   }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../json-read.ts";
+import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../json-read.ts";
 import { type SseEvent, UpstreamFault } from "../wire-protocol.ts";
 
 export const END_MARK = "[DONE]";
@@ -10,7 +10,7 @@ const OWN_ID_CHARS = 24;
 /** The chunk of an event, `undefined` for what is no JSON. Throws {@link UpstreamFault} for an error in its place. */
 export function parseChunk(event: SseEvent): JsonObject | undefined {
   if (event.event === "error") throw new UpstreamFault("The upstream reported an error");
-  const chunk = parseJsonObject(event.data);
+  const chunk = parseJsonObject(event.data, EVENT_MAX);
   if (chunk?.error) throw new UpstreamFault("The upstream reported an error");
   return chunk;
 }

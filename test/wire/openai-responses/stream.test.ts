@@ -52,6 +52,17 @@ describe("readStream", () => {
     });
   });
 
+  test("passes a last event that repeats 3,500 tokens with 20 log probabilities each", () => {
+    const chance = { token: "a", logprob: -1, bytes: [97] };
+    const logprobs = Array.from({ length: 3_500 }, () => ({
+      ...chance,
+      top_logprobs: Array(20).fill(chance),
+    }));
+    const output = [{ type: "message", content: [{ type: "output_text", text: "a", logprobs }] }];
+    const { finished, early } = played([delta("output_text", "a"), completed({ output })]);
+    expect([finished, early.includes('"a"')]).toEqual([true, true]);
+  });
+
   test("gives events without a name the one that clients insist on", () => {
     const stream = streamOf(responsesLines(HELLO)).replaceAll(/event: .*\n/g, "");
     const { early, ending } = play(openaiResponses, requestOf(openaiResponses, ASKED), stream);

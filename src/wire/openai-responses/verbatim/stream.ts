@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, parseJsonObject, readText } from "../../json-read.ts";
+import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../../json-read.ts";
 import { editMembers } from "../../json-text.ts";
 import { NO_CONTENT, SILENT } from "../../reply-part.ts";
 import { printSse } from "../../sse.ts";
@@ -73,7 +73,7 @@ export function readStream(request: RequestFacts): ReplyReader {
 }
 
 function parseEvent({ event, data }: SseEvent): JsonObject {
-  const parsed = parseJsonObject(data);
+  const parsed = parseJsonObject(data, EVENT_MAX);
   if (parsed === undefined) throw new UpstreamFault("An event is not JSON");
   if (event === "error" || parsed.error) throw faultOf(parsed);
   return parsed;
