@@ -55,6 +55,8 @@ const ALLOWED: Record<string, readonly string[]> = {
     "node:net",
     "node:fs",
     "node:path",
+    "node:worker_threads",
+    "yaml",
   ],
   "config.ts": [
     "config",

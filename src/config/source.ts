@@ -51,12 +51,13 @@ export function readSourceNow(path: string): Source {
   }
 }
 
-/** Reads a regular file only: another read of a pipe or a device might never end. Nobody waits for a slow file system. */
+/** For a process that serves meanwhile: a file system that does not answer keeps nobody else waiting. */
 export async function readSource(path: string): Promise<Source> {
   try {
     await using file = await open(path, READ_FLAGS);
     const status = await file.stat();
-    if (!status.isFile()) return { kind: "unreadable" };
+    // What came through a pipe is gone.
+    if (status.isFIFO()) return { kind: "unreadable" };
     if (status.size > BYTES_MAX) return { kind: "too_large" };
     const buffer = Buffer.alloc(BYTES_MAX + 1);
     let length = 0;
