@@ -36,13 +36,16 @@ export function placeSource(environment: Environment, folder: string): SourcePla
   return { path: resolve(folder, named || DEFAULT_NAME), isNamed: Boolean(named) };
 }
 
-/** Reads a file, or a pipe that is written and closed within 30 s. Blocks: for a start, which has nothing else to do. */
-export function readSourceNow(path: string): Source {
+/**
+ * Reads a file, or a pipe that is written and closed within 30 s. Blocks: for a start, which has nothing else
+ * to do.
+ */
+export function readSourceNow(path: string, { pipeMsMax = PIPE_MS_MAX } = {}): Source {
   try {
     const file = openSync(path, READ_FLAGS);
     try {
       const { size, mtimeMs } = fstatSync(file);
-      return size > BYTES_MAX ? { kind: "too_large" } : decode(readBounded(file), mtimeMs);
+      return size > BYTES_MAX ? { kind: "too_large" } : decode(readBounded(file, pipeMsMax), mtimeMs);
     } finally {
       closeSync(file);
     }
@@ -71,10 +74,10 @@ export async function readSource(path: string): Promise<Source> {
 }
 
 /** Reads at most one byte more than a source may have. Throws when a pipe stays open for too long. */
-function readBounded(file: number): Uint8Array {
+function readBounded(file: number, pipeMsMax: number): Uint8Array {
   const buffer = Buffer.alloc(BYTES_MAX + 1);
   const isPipe = fstatSync(file).isFIFO();
-  const deadline = performance.now() + PIPE_MS_MAX;
+  const deadline = performance.now() + pipeMsMax;
   let length = 0;
   while (length < buffer.length) {
     const count = readSome(file, buffer.subarray(length));

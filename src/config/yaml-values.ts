@@ -70,11 +70,8 @@ export function readValues(root: unknown, { lineAt, problems }: Options): unknow
     const node = isAlias(key) ? expand(key).value : isScalar(key) ? key.value : key;
     if (isScalar(key) && key.anchor) anchors.set(key.anchor, { value: key.value, count: 1, depth: 1 });
     if (typeof node !== "object" || node === null) return String(node);
-    problems.add(
-      path,
-      `has a list or a mapping for a key in line ${lineAt(offsetOf(key))}`,
-      "text for a key",
-    );
+    const line = lineAt(offsetOf(key));
+    problems.add([...path, "?"], `is a list or a mapping in line ${line}`, "text for a key");
     return "";
   }
 
