@@ -95,17 +95,13 @@ describe("a change of the file", () => {
         renameSync(`${file}.new`, file);
       },
     ],
-  ])(
-    "%s is taken over",
-    async (_how, change) => {
-      const followed = await followOn(configFolder(yamlOf(["a"])));
-      change(followed.file);
-      await untilLogged(followed, TAKEN_OVER);
-      expect(followed.applied).toEqual([["a", "b"]]);
-      expect(followed.logged()).toContain('"models":{"added":["b"]}');
-    },
-    20_000,
-  );
+  ])("%s is taken over", async (_how, change) => {
+    const followed = await followOn(configFolder(yamlOf(["a"])));
+    change(followed.file);
+    await untilLogged(followed, TAKEN_OVER);
+    expect(followed.applied).toEqual([["a", "b"]]);
+    expect(followed.logged()).toContain('"models":{"added":["b"]}');
+  });
 
   test.concurrent("by a link that points elsewhere, as Kubernetes mounts it, is taken over", async () => {
     const folder = configFolder();
@@ -124,7 +120,7 @@ describe("a change of the file", () => {
     await untilLogged(followed, TAKEN_OVER);
     expect(followed.applied).toEqual([["b"]]);
     expect(followed.logged()).toContain('"models":{"added":["b"],"removed":["a"]}');
-  }, 20_000);
+  });
 
   test.concurrent("that comes in pieces is taken over when it is whole", async () => {
     const followed = await followOn(configFolder(yamlOf(["a", "b", "c"])));
@@ -138,7 +134,7 @@ describe("a change of the file", () => {
     await untilLogged(followed, TAKEN_OVER);
     expect(followed.applied).toEqual([["a", "b", "c", "d"]]);
     expect(followed.logged()).not.toContain(REFUSED);
-  }, 20_000);
+  });
 
   test.concurrent("of no consequence says nothing, and the next one is seen", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
@@ -150,7 +146,7 @@ describe("a change of the file", () => {
     writeFileSync(followed.file, yamlOf(["b"]));
     await untilLogged(followed, TAKEN_OVER);
     expect(followed.logged().split("\n")).toHaveLength(1);
-  }, 20_000);
+  });
 
   test.concurrent("names what is different, and what waits for the next start", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
@@ -172,7 +168,7 @@ describe("a change of the file", () => {
       { level: "warn", settings: ["billing.hold_ttl_s"], event: "settings that wait for the next start" },
     ]);
     expect(followed.latest()).toMatchObject({ keyLimits: { requestsPerMinute: 7 }, drainMs: 3_000 });
-  }, 20_000);
+  });
 
   test.concurrent("to a file with problems is refused whole, until it is good again", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
@@ -189,7 +185,7 @@ describe("a change of the file", () => {
     await untilLogged(followed, NOTHING);
     writeFileSync(followed.file, yamlOf(["b"]));
     await untilLogged(followed, TAKEN_OVER);
-  }, 20_000);
+  });
 });
 
 describe("a file that", () => {
@@ -201,7 +197,7 @@ describe("a file that", () => {
     writeFileSync(followed.file, yamlOf(["a", "b"]));
     await untilLogged(followed, TAKEN_OVER);
     expect(followed.applied).toEqual([["a", "b"]]);
-  }, 20_000);
+  });
 
   test.concurrent.each(["", "# all gone\n", `${UPSTREAM}\nmodels: {}\n`, `${UPSTREAM}\n`])(
     "has no models any more (%j) does not become the demo",
@@ -224,7 +220,7 @@ describe("a file that", () => {
     rmSync(followed.file);
     await untilLogged(followed, REFUSED);
     expect(followed.latest()?.models.map(({ id }) => id)).toEqual(["a"]);
-  }, 20_000);
+  });
 
   test.concurrent("changes between its reading and the first look is taken over", async () => {
     const folder = configFolder(yamlOf(["a"]));

@@ -1,5 +1,5 @@
 import { Database as SqliteFile } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
@@ -13,7 +13,6 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
 // The first test may have to start a server.
-setDefaultTimeout(30_000);
 
 /** Short, but three of them are longer than a busy machine keeps a timer waiting. */
 const INTERVAL_MS = 250;

@@ -93,7 +93,7 @@ describe("a stream that a client saw finished while the ledger was away", () => 
     await serve();
     await untilReplayed();
     expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
-  }, 40_000);
+  });
 
   test("is charged once after the gateway was told to end, which says what it left", async () => {
     const gateway = await serve();
@@ -109,5 +109,5 @@ describe("a stream that a client saw finished while the ledger was away", () => 
     await serve();
     await untilReplayed();
     expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
-  }, 40_000);
+  });
 });

@@ -240,7 +240,7 @@ describe("a server", () => {
     // What was refused is not known; the same ids find out.
     await Promise.all(outcomes.map((_, id) => topUp(id)));
     expect(await postedOf()).toBe(BigInt(outcomes.length));
-  }, 20_000);
+  });
 
   test("that swallows everything is unavailable in time, and works when it is back", async () => {
     network.swallow("both");
