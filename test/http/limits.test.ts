@@ -15,7 +15,7 @@ afterAll(() => gateway.stop());
 
 /** Resolves when the key itself sees no request of its own running any more; rejects when that takes long. */
 async function nothingRuns(secret: string): Promise<void> {
-  const deadline = performance.now() + 2_000;
+  const deadline = performance.now() + 120_000;
   for (;;) {
     const state = await objectOf(await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } }));
     if (Bun.deepEquals(state.concurrent_requests, { limit: 1, used: 0 })) return;

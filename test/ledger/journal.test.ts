@@ -260,7 +260,7 @@ describe("close()", () => {
       await journal.append(await books.heldFor("a", 40n));
       const closingAt = performance.now();
       await journal.close();
-      expect(performance.now() - closingAt).toBeLessThan(1_000);
+      expect(performance.now() - closingAt).toBeLessThan(60_000);
       expect(books.log.text()).toContain('"entries":1');
       expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
 

@@ -68,7 +68,7 @@ async function streamIntoOutage(gateway: ServedProcess) {
 }
 
 async function untilReplayed(): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 120_000;
   while (findJournals(dataFolder()).length > 0) {
     if (performance.now() > deadline) throw new Error("The journal is not replayed");
     await Bun.sleep(10);

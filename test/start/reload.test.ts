@@ -55,7 +55,7 @@ function ask({ url }: ServedProcess, stream = false): Promise<Response> {
 
 /** Resolves when the process has logged so many lines with these words. */
 async function untilLogged({ stdout }: ServedProcess, words: string, count = 1): Promise<void> {
-  const deadline = performance.now() + 15_000;
+  const deadline = performance.now() + 120_000;
   while (stdout().split(words).length <= count) {
     if (performance.now() > deadline) throw new Error(`The log does not say "${words}": ${stdout()}`);
     await Bun.sleep(5);
