@@ -9,6 +9,7 @@ import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { until } from "../support/until.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
@@ -59,7 +60,7 @@ describe("SIGTERM", () => {
     const gateway = await serve();
     const { open, rest } = await beginStream(gateway);
     gateway.signal("SIGTERM");
-    await Bun.sleep(200);
+    await until(() => gateway.stdout().includes('"draining"'));
     expect(
       await fetch(`${gateway.url}/readyz`).then(
         ({ status }) => status,
