@@ -1,5 +1,6 @@
 import { DEMO_MODEL } from "./catalog/demo-model.ts";
 import { type BooksConfig, readBooks } from "./config/books.ts";
+import { checkFileInWorker } from "./config/check-in-worker.ts";
 import { ConfigError } from "./config/config-error.ts";
 import type { Endpoint } from "./config/endpoint.ts";
 import { readEnvironment, readProcess } from "./config/environment.ts";
@@ -101,14 +102,14 @@ export function loadWithSource(
 
 /**
  * What a running gateway's configuration would be with the file as it was found now. What the environment
- * decides stays. Throws {@link ConfigError}, also for a file that is gone or has lost all of its models.
+ * decides stays. Rejects with {@link ConfigError}, also for a file that is gone or has lost all of its models.
  */
-export function rereadConfig(loaded: LoadedConfig, source: Source): LoadedConfig {
+export async function rereadConfig(loaded: LoadedConfig, source: Source): Promise<LoadedConfig> {
   const { config, environment, source: before } = loaded;
-  const problems = createProblems();
-  const file = checkFile(source, environment, { mayBeAbsent: before.kind === "absent" }, problems);
-  throwAny(problems);
+  const options = { mayBeAbsent: before.kind === "absent" };
+  const file = await checkFileInWorker({ source, environment, options });
   const next = readFile(file, config.limiter.redis);
+  const problems = createProblems();
   if (next.isDemoOnly && !config.isDemoOnly) {
     problems.add(["models"], "are all gone", "at least one, since the running gateway has some");
   }

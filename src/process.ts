@@ -7,9 +7,15 @@ export function untilSignal(): Promise<string> {
   });
 }
 
-/** A fault that nobody caught ends one request at most; Bun itself would print its text, whoever wrote that. */
+/**
+ * Logs faults that nobody caught, which end one request at most, and warnings of the runtime and of libraries. Bun
+ * itself would print their texts to stderr, whoever wrote them.
+ */
 export function logStrayFaults(log: Log): void {
   for (const event of ["uncaughtException", "unhandledRejection"]) {
     process.on(event, (fault) => log.error(describeFault(fault), "stray fault"));
   }
+  // The runtime's own listener is what prints.
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => log.warn(describeFault(warning), "runtime warning"));
 }

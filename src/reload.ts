@@ -20,12 +20,13 @@ export function keepReloading({ loaded, apply, log }: ReloadOptions): Follower {
   let running = loaded;
   let judged = loaded.source;
   let isRefused = false;
+  let isClosed = false;
 
-  function judge(source: Source, asked: boolean): void {
+  async function judge(source: Source, asked: boolean): Promise<void> {
     if (!asked && isSameSource(source, judged)) return;
     judged = source;
     try {
-      takeFrom(source, asked);
+      await takeFrom(source, asked);
       isRefused = false;
     } catch (thrown) {
       isRefused = true;
@@ -34,8 +35,9 @@ export function keepReloading({ loaded, apply, log }: ReloadOptions): Follower {
     }
   }
 
-  function takeFrom(source: Source, asked: boolean): void {
-    const next = rereadConfig(running, source);
+  async function takeFrom(source: Source, asked: boolean): Promise<void> {
+    const next = await rereadConfig(running, source);
+    if (isClosed) return;
     const { waiting, ...changes } = compareConfigs(running.config, next.config);
     const config = takeOver(running.config, next.config);
     apply(config);
@@ -45,7 +47,14 @@ export function keepReloading({ loaded, apply, log }: ReloadOptions): Follower {
     if (waiting.length > 0) log.warn({ settings: waiting }, "settings that wait for the next start");
   }
 
-  return followSource(loaded.place.path, judge);
+  const follower = followSource(loaded.place.path, judge);
+  return {
+    request: follower.request,
+    close() {
+      isClosed = true;
+      follower.close();
+    },
+  };
 }
 
 function hasAny({ models, upstreams, settings }: Omit<ConfigChanges, "waiting">): boolean {

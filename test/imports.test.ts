@@ -9,7 +9,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   gen: ["@grpc/grpc-js", "@grpc/proto-loader"],
   "first-start.ts": ["errors.ts", "accounts", "keys", "config.ts", "db", "domain", "ledger/ledger.ts"],
   wire: ["domain", "errors.ts"],
-  upstream: ["domain", "errors.ts", "wire", "telemetry"],
+  upstream: ["domain", "errors.ts", "wire", "telemetry", "node:stream", "node:zlib"],
   tokens: ["gpt-tokenizer", "node:worker_threads"],
   telemetry: ["pino", "prom-client"],
   db: ["domain", "drizzle-orm", "drizzle-kit", "bun", "bun:sqlite", "node:fs", "node:path"],
@@ -55,6 +55,8 @@ const ALLOWED: Record<string, readonly string[]> = {
     "node:net",
     "node:fs",
     "node:path",
+    "node:worker_threads",
+    "yaml",
   ],
   "config.ts": [
     "config",

@@ -40,7 +40,7 @@ beforeAll(async () => {
   const ledger = { LEDGER_LISTEN: ledgerAddress, LEDGER_TOKEN };
   served = await serveProcess({ folder, environment: { ...shell.environment, ...ledger } });
   key = await secretOf(served);
-}, 10_000);
+});
 
 afterAll(async () => {
   served.signal("SIGTERM");
@@ -113,7 +113,7 @@ describe("the commands of the README", () => {
       await Promise.all([reading, child.exited]);
     }
     expect(printed).toMatch(/^ {2}try it {3}curl -N http/m);
-  }, 15_000);
+  });
 
   test("run scripts that there are", () => {
     for (const { text } of [START, TEST]) {
@@ -191,7 +191,7 @@ describe("the command lines of the README", () => {
       expect([line, exitCode], stderr).toEqual([line, 0]);
       if (line.includes("key create")) KEY_ID = /\(([\da-f-]{36})\)/.exec(stdout)?.[1] ?? "";
     }
-  }, 15_000);
+  });
 });
 
 describe("the Python of the README", () => {
@@ -212,7 +212,7 @@ describe("the Python of the README", () => {
     );
     expect(stderr).toBe("");
     expect(stdout).toMatch(/^held 20000000\nsettled 12500000 available \d+\n$/);
-  }, 120_000);
+  });
 });
 
 describe("the configuration of the README", () => {

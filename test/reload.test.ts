@@ -73,7 +73,7 @@ async function followOn(folder: string): Promise<Followed> {
 
 /** Resolves when the log has so many lines with these words. */
 async function untilLogged({ logged }: Followed, words: string, count = 1): Promise<void> {
-  const deadline = performance.now() + 15_000;
+  const deadline = performance.now() + 120_000;
   while (logged().split(words).length <= count) {
     if (performance.now() > deadline) throw new Error(`The log does not say "${words}": ${logged()}`);
     await Bun.sleep(10);
@@ -95,17 +95,13 @@ describe("a change of the file", () => {
         renameSync(`${file}.new`, file);
       },
     ],
-  ])(
-    "%s is taken over",
-    async (_how, change) => {
-      const followed = await followOn(configFolder(yamlOf(["a"])));
-      change(followed.file);
-      await untilLogged(followed, TAKEN_OVER);
-      expect(followed.applied).toEqual([["a", "b"]]);
-      expect(followed.logged()).toContain('"models":{"added":["b"]}');
-    },
-    20_000,
-  );
+  ])("%s is taken over", async (_how, change) => {
+    const followed = await followOn(configFolder(yamlOf(["a"])));
+    change(followed.file);
+    await untilLogged(followed, TAKEN_OVER);
+    expect(followed.applied).toEqual([["a", "b"]]);
+    expect(followed.logged()).toContain('"models":{"added":["b"]}');
+  });
 
   test.concurrent("by a link that points elsewhere, as Kubernetes mounts it, is taken over", async () => {
     const folder = configFolder();
@@ -124,7 +120,7 @@ describe("a change of the file", () => {
     await untilLogged(followed, TAKEN_OVER);
     expect(followed.applied).toEqual([["b"]]);
     expect(followed.logged()).toContain('"models":{"added":["b"],"removed":["a"]}');
-  }, 20_000);
+  });
 
   test.concurrent("that comes in pieces is taken over when it is whole", async () => {
     const followed = await followOn(configFolder(yamlOf(["a", "b", "c"])));
@@ -138,7 +134,7 @@ describe("a change of the file", () => {
     await untilLogged(followed, TAKEN_OVER);
     expect(followed.applied).toEqual([["a", "b", "c", "d"]]);
     expect(followed.logged()).not.toContain(REFUSED);
-  }, 20_000);
+  });
 
   test.concurrent("of no consequence says nothing, and the next one is seen", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
@@ -150,7 +146,7 @@ describe("a change of the file", () => {
     writeFileSync(followed.file, yamlOf(["b"]));
     await untilLogged(followed, TAKEN_OVER);
     expect(followed.logged().split("\n")).toHaveLength(1);
-  }, 20_000);
+  });
 
   test.concurrent("names what is different, and what waits for the next start", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
@@ -187,7 +183,7 @@ describe("a change of the file", () => {
       corsOrigins,
       drainMs: 3_000,
     });
-  }, 20_000);
+  });
 
   test.concurrent("to a file with problems is refused whole, until it is good again", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
@@ -204,7 +200,7 @@ describe("a change of the file", () => {
     await untilLogged(followed, NOTHING);
     writeFileSync(followed.file, yamlOf(["b"]));
     await untilLogged(followed, TAKEN_OVER);
-  }, 20_000);
+  });
 });
 
 describe("a file that", () => {
@@ -216,7 +212,7 @@ describe("a file that", () => {
     writeFileSync(followed.file, yamlOf(["a", "b"]));
     await untilLogged(followed, TAKEN_OVER);
     expect(followed.applied).toEqual([["a", "b"]]);
-  }, 20_000);
+  });
 
   test.concurrent.each(["", "# all gone\n", `${UPSTREAM}\nmodels: {}\n`, `${UPSTREAM}\n`])(
     "has no models any more (%j) does not become the demo",
@@ -239,7 +235,7 @@ describe("a file that", () => {
     rmSync(followed.file);
     await untilLogged(followed, REFUSED);
     expect(followed.latest()?.models.map(({ id }) => id)).toEqual(["a"]);
-  }, 20_000);
+  });
 
   test.concurrent("changes between its reading and the first look is taken over", async () => {
     const folder = configFolder(yamlOf(["a"]));
@@ -269,7 +265,7 @@ describe("a request to read the file", () => {
       followed.reloads.request();
       if (index % 7 === 0) await Bun.sleep(1);
     }
-    const deadline = performance.now() + 5_000;
+    const deadline = performance.now() + 120_000;
     while (followed.applied.at(-1)?.[0] !== "m49" && performance.now() < deadline) await Bun.sleep(5);
     expect(followed.applied.at(-1)).toEqual(["m49"]);
     expect(followed.logged()).not.toContain(REFUSED);

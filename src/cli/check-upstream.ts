@@ -29,6 +29,7 @@ async function ask({ baseUrl, protocol, apiKey }: UpstreamConfig): Promise<numbe
     const answer = await fetch(baseUrl + MODELS_PATH[protocol], {
       headers: { "anthropic-version": "2023-06-01", ...credentialHeaders(protocol, apiKey) },
       redirect: "manual",
+      decompress: false,
       signal: AbortSignal.timeout(ANSWER_MS),
     });
     await answer.body?.cancel();

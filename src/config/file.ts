@@ -20,7 +20,12 @@ export interface CheckOptions {
   readonly keys?: readonly (keyof ConfigFile)[];
 }
 
-const FAULTS = { absent: "is not there", unreadable: "cannot be read", not_utf8: "is not UTF-8" };
+const FAULTS = {
+  absent: "is not there",
+  unreadable: "cannot be read",
+  not_utf8: "is not UTF-8",
+  too_large: "is larger than 1 MiB",
+};
 
 /** Reads what was found under the path of the configuration, with the variables that it names filled in. */
 export function checkFile(

@@ -13,9 +13,13 @@ export interface Follower {
 
 /**
  * Tells what is found under a path: when asked, at the start, and when it has changed since it was read
- * last. One reading at a time; what happens during one is seen by the next.
+ * last. One reading at a time, with what is done about it; what happens meanwhile is seen by the next.
+ * `onFound` must not reject.
  */
-export function followSource(path: string, onFound: (found: Source, asked: boolean) => void): Follower {
+export function followSource(
+  path: string,
+  onFound: (found: Source, asked: boolean) => Promise<void>,
+): Follower {
   /** Of what was read last, as it was before that. */
   let mark: string | undefined;
   let isAsked = false;
@@ -41,7 +45,7 @@ export function followSource(path: string, onFound: (found: Source, asked: boole
       isAsked = false;
       mayDiffer = false;
       const found = await readSettled();
-      if (!isClosed) onFound(found, asked);
+      if (!isClosed) await onFound(found, asked);
     }
     isBusy = false;
   }

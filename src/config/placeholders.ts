@@ -5,7 +5,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 // Private characters stand in for "${" and "}", which YAML would read as syntax inside { … }.
 const OPEN = "\uE000";
 const CLOSE = "\uE001";
-const PLACEHOLDER = new RegExp(`${OPEN}([^${CLOSE}]*)${CLOSE}`, "g");
+const PLACEHOLDER = new RegExp(`${OPEN}([^${OPEN}${CLOSE}]*)${CLOSE}`, "g");
+
+/** Characters of all variables that are filled in: a short file may name a long one very often. */
+const FILLED_LENGTH_MAX = 4_194_304;
 
 /** Makes every `${NAME}` plain text to a YAML parser. */
 export function shieldPlaceholders(text: string): string {
@@ -26,8 +29,14 @@ export function fillPlaceholders(document: unknown, environment: Environment, pr
     return Object.fromEntries(given.map(([key, value]) => [key, fill(value, [...path, key])]));
   };
 
+  let filledLength = 0;
   const fillText = (text: string, path: Path): string => {
     const names = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? "");
+    filledLength += names.reduce((sum, name) => sum + (environment[name]?.length ?? 0), 0);
+    if (filledLength > FILLED_LENGTH_MAX) {
+      problems.add(path, "is beyond what variables may fill in", "shorter or fewer variables");
+      return "";
+    }
     const malformed = names.filter((name) => !/^[A-Za-z_]\w*$/.test(name));
     const missing = names.filter((name) => !environment[name]);
     if (malformed.length > 0) {

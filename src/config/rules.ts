@@ -12,10 +12,11 @@ export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
   for (const [name, upstream] of upstreams) checkUpstream(name, upstream ?? {}, problems);
   const known = new Set([DEMO_UPSTREAM, ...upstreams.map(([name]) => name)]);
   checkOrigins(file.http?.cors_origins ?? [], problems);
+  const expected = `one of ${[...known].join(", ")}`;
   for (const [id, model] of Object.entries(file.models ?? {})) {
     const path = ["models", id];
     checkModelId(path, id, problems);
-    checkRoutes(path, model ?? {}, { known, problems });
+    checkRoutes(path, model ?? {}, { known, expected, problems });
     checkTokens(path, model ?? {}, problems);
     checkLongContext(path, model ?? {}, problems);
   }
@@ -60,12 +61,11 @@ function checkModelId(path: Path, id: string, problems: Problems): void {
 function checkRoutes(
   path: Path,
   model: Partly<ModelEntry>,
-  { known, problems }: { readonly known: ReadonlySet<string>; readonly problems: Problems },
+  { known, expected, problems }: { known: ReadonlySet<string>; expected: string; problems: Problems },
 ): void {
   for (const [index, route] of Object.entries(model.routes ?? {})) {
     const upstream = route?.upstream;
     if (upstream === undefined || known.has(upstream)) continue;
-    const expected = `one of ${[...known].join(", ")}`;
     problems.add([...path, "routes", index, "upstream"], "names no upstream", expected);
   }
 }

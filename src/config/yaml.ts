@@ -1,75 +1,64 @@
+import { Composer, type CST, Lexer, LineCounter, Parser } from "yaml";
 import type { Problems } from "./problems.ts";
+import { YAML_DEPTH_MAX, YamlError } from "./yaml-error.ts";
+import { findBrokenOffset } from "./yaml-fault.ts";
+import { readValues } from "./yaml-values.ts";
 
-/** Lines up to which an error's line is looked for, because the search parses once per line. */
-const SEARCHED_LINES_MAX = 2_000;
+/** Words and signs of a document. About 30 are needed for one model, and each takes about 3 µs and 300 bytes. */
+const LEXEMES_MAX = 400_000;
 
-/** Parses one YAML document; `undefined` and a problem when it is none. Keys that occur twice are problems too. */
+const OPTIONS = {
+  // Also where a %YAML directive asks for version 1.1, whose "no" is false and whose 010 is 8.
+  schema: "core",
+  resolveKnownTags: false,
+  // The library compares every key with every other one; `readValues` looks each up.
+  uniqueKeys: false,
+  prettyErrors: false,
+} as const;
+
+/**
+ * Parses one YAML 1.2 document to plain values, with aliases and merge keys resolved. Bounds the document's
+ * size, depth and expanded size. Returns `undefined` and adds a problem when it cannot; adds one for each key
+ * that occurs twice.
+ */
 export function parseYaml(text: string, name: string, problems: Problems): unknown {
+  const lines = new LineCounter();
+  const lineAt = (offset: number) => lines.linePos(offset).line;
   try {
-    const document: unknown = Bun.YAML.parse(text);
-    reportDuplicates(text, problems);
-    return document;
-  } catch {
-    const line = findBrokenLine(text.split("\n"));
-    const place = line === undefined ? "" : ` from line ${line} on`;
-    problems.add([name], `is not valid YAML${place}`, "one YAML document");
+    // The library takes no lone carriage return for a line break, as YAML does.
+    const tokens = readTokens(text.replace(/\r\n?/g, "\n"), lines);
+    const [document, second] = [...new Composer(OPTIONS).compose(tokens, true, text.length)];
+    const broken = document && findBrokenOffset(document.errors, tokens);
+    const wrongAt = broken ?? second?.range[0];
+    if (wrongAt !== undefined) {
+      throw new YamlError(`is not valid YAML from line ${lineAt(wrongAt)} on`, "one YAML document");
+    }
+    return readValues(document?.contents, { lineAt, problems });
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    problems.add([name], error.wrong, error.expected);
     return undefined;
   }
 }
 
-/** The parser names no line: what cannot be read begins after the longest part that can. */
-function findBrokenLine(lines: readonly string[]): number | undefined {
-  if (lines.length > SEARCHED_LINES_MAX) return undefined;
-  for (let count = lines.length - 1; count > 0; count--) {
-    if (canParse(lines.slice(0, count).join("\n"))) return skipBlank(lines, count) + 1;
+/** Throws {@link YamlError} for a document that is too long or too deep to be composed. */
+function readTokens(text: string, lines: LineCounter): readonly CST.Token[] {
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  let lexemes = 0;
+  // An empty document has no line break to be counted.
+  lines.addNewLine(0);
+  for (const lexeme of new Lexer().lex(text)) {
+    lexemes += 1;
+    if (lexemes > LEXEMES_MAX) {
+      throw new YamlError(`has more than ${LEXEMES_MAX} words and signs`, "a smaller document");
+    }
+    for (const token of parser.next(lexeme)) tokens.push(token);
+    if (parser.stack.length > YAML_DEPTH_MAX) {
+      const line = lines.linePos(parser.offset).line;
+      throw new YamlError(`is nested too deep in line ${line}`, `at most ${YAML_DEPTH_MAX} levels`);
+    }
   }
-  return skipBlank(lines, 0) + 1;
-}
-
-function skipBlank(lines: readonly string[], from: number): number {
-  const found = lines.findIndex((line, index) => index >= from && /^\s*[^\s#]/.test(line));
-  return found === -1 ? from : found;
-}
-
-function canParse(text: string): boolean {
-  try {
-    Bun.YAML.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Ends a key that was made unique by what follows: its line and its place in it. */
-const MARK = "\uE010";
-const KEY =
-  /(^\s*(?:- +)*|[{,]\s*)("[^"\n]*(?=")|'[^'\n]*(?=')|[^\s"'#&*!|>%@`{}[\],?:-][^"'#{}[\],:\n]*?)(["']?\s*:(?=\s|$))/g;
-
-/** The parser keeps the last of equal keys, so they are told apart by their lines first. */
-function reportDuplicates(text: string, problems: Problems): void {
-  const marked = text
-    .split("\n")
-    .map((line, index) => markKeys(line, index + 1))
-    .join("\n");
-  if (canParse(marked)) walk(Bun.YAML.parse(marked), [], problems);
-}
-
-function markKeys(line: string, number: number): string {
-  let place = 0;
-  return line.replace(KEY, (_, before: string, key: string, after: string) => {
-    place += 1;
-    return `${before}${key}${MARK}${number}${MARK}${place}${after}`;
-  });
-}
-
-function walk(node: unknown, path: readonly string[], problems: Problems): void {
-  if (typeof node !== "object" || node === null) return;
-  const seen = new Set<string>();
-  for (const [marked, value] of Object.entries(node)) {
-    const [key = "", line] = marked.split(MARK);
-    const place = [...path, key];
-    if (seen.has(key)) problems.add(place, `is there twice, again in line ${line}`, "every name once");
-    seen.add(key);
-    walk(value, place, problems);
-  }
+  for (const token of parser.end()) tokens.push(token);
+  return tokens;
 }

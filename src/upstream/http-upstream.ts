@@ -1,4 +1,5 @@
 import type { Protocol, Surface } from "../domain/model.ts";
+import { decodeAnswer } from "./decode-answer.ts";
 import type { Health } from "./health.ts";
 import type { Lanes } from "./lanes.ts";
 import type { CallBody, CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
@@ -6,14 +7,13 @@ import type { CallBody, CallObserver, Upstream, UpstreamCall, UpstreamConfig } f
 /** A kept connection that its host has closed says so within a round trip of being used; later it is another fault. */
 const STALE_MS_MAX = 300;
 
-// Why Bun's fetch carries the calls. Beside node:http with a keep-alive Agent and beside undici, at 64, 512 and 2,000
-// streams at a time, with whole answers and with bursts (`bun run bench upstream`), it takes the least memory
+// Why Bun's fetch carries the calls. Beside node:http with a keep-alive Agent and beside undici, at 64, 512 and
+// 2,000 streams at a time, with whole answers and with bursts (`bun run bench upstream`), it takes the least memory
 // everywhere; over TLS, which is how providers are reached, it is the cheapest (99 µs of CPU a call in bursts of
 // 200, the others 166 and 152) or within a tenth of that; only over plain HTTP, with 512 and more at a time, is it
-// up to a third dearer than node:http. It obeys proxies, and unfolds what comes compressed all the
-// same. What it lacks is made up for: a sign of the connection (`lateBody`, 10 to 15 µs a call), another try on a
-// connection kept too long, a TLS connection for every call that runs at a time (`lanes.ts`), and more than 256
-// calls a process (`config/relaunch.ts`).
+// up to a third dearer than node:http. It obeys proxies. What it lacks is made up for: a sign of the connection
+// (`lateBody`, 10 to 15 µs a call), another try on a connection kept too long, a TLS connection for every call that
+// runs at a time (`lanes.ts`), and more than 256 calls a process (`config/relaunch.ts`).
 
 /**
  * An upstream reached over HTTP. Follows no redirect, so that a call and its credentials go to the
@@ -48,18 +48,21 @@ export function createHttpUpstream(
         signal: observer.signal,
         keepalive,
         redirect: "manual",
+        // Bun prints a line of its own for a body that it cannot decode.
+        decompress: false,
         // Off, because our own watch over the attempt has the true limits and Bun's has a 4 s grain.
         timeout: false,
       });
     try {
       const answer = await post(true);
       hasAnswered = true;
-      return answer;
+      // Not awaited here: a connection that is reset later was not a stale one.
+      return answer.headers.has("content-encoding") ? decodeAnswer(answer) : answer;
     } catch (fault) {
       const isStale = hasAnswered && isReset(fault) && performance.now() - connectedAt < STALE_MS_MAX;
       if (!isStale || observer.signal.aborted) throw fault;
       observer.connecting();
-      return await post(false);
+      return decodeAnswer(await post(false));
     }
   }
 

@@ -43,7 +43,7 @@ describe("the worker and this thread agree", () => {
     // Else it would say little: enough are read, and refused for several reasons.
     expect(kinds.get("read")).toBeGreaterThan(CASES / 2);
     expect(kinds.size).toBeGreaterThan(4);
-  }, 120_000);
+  });
 
   test("on parts and faults of mutated answers", async () => {
     const kinds = new Map<string, number>();
@@ -55,7 +55,7 @@ describe("the worker and this thread agree", () => {
     }
     expect(kinds.get("part")).toBeGreaterThan(CASES / 10);
     expect(kinds.get("fault")).toBeGreaterThan(CASES / 10);
-  }, 120_000);
+  });
 });
 
 /** All that a gateway could ask of the body of a case, as plain values. */

@@ -47,13 +47,13 @@ describe("a worker that dies or hangs over a body", () => {
     const behind = bodies.read();
     await counted;
     expect((await behind).request.model).toBe("1");
-  }, 60_000);
+  });
 
   test("that cannot even start fails each body by itself, and leaves none waiting", async () => {
     const bodies = bodiesOf({ script: new URL("../tokens/broken-worker.ts", import.meta.url) });
     const outcomes = await Promise.allSettled([bodies.read(), bodies.read(), bodies.read()]);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
-  }, 60_000);
+  });
 
   test("fails what waits when it is closed", async () => {
     const bodies = bodiesOf({ script: MOODY });
@@ -76,7 +76,7 @@ describe("bodies that wait for the worker", () => {
     await bodies.read(LARGE, "few").then(() => order.push("few"));
     expect(order.indexOf("few")).toBeLessThanOrEqual(2);
     await Promise.all(many);
-  }, 60_000);
+  });
 
   test("are refused when there are too many of them, and read again when there are fewer", async () => {
     const bodies = bodiesOf({ readingMax: 3 });
@@ -88,7 +88,7 @@ describe("bodies that wait for the worker", () => {
       expect([reason.kind, reason.retryAfterS]).toEqual(["too_many_body_bytes", 1]);
     }
     expect((await bodies.read(LARGE)).request.model).toBe("m");
-  }, 60_000);
+  });
 
   test("are asked one question at a time, however many are put at once", async () => {
     const bodies = bodiesOf({});
@@ -100,7 +100,7 @@ describe("bodies that wait for the worker", () => {
     ]);
     expect([prompt.length, again.length]).toEqual([3_000_000, 3_000_000]);
     expect(new TextDecoder().decode(count as Uint8Array)).toStartWith('{"model":"host"');
-  }, 60_000);
+  });
 });
 
 describe("the worker", () => {
@@ -114,7 +114,7 @@ describe("the worker", () => {
     expect(threads()).toBeGreaterThan(before);
     while (threads() > before) await Bun.sleep(20);
     expect(await body.promptText()).toHaveLength(2_000);
-  }, 60_000);
+  });
 });
 
 /** Threads of this process (Linux). */

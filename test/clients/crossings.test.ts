@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { generateText, jsonSchema, Output, streamText } from "ai";
 import { APIError } from "openai";
 import { ContentFilterFinishReasonError } from "openai/error";
@@ -9,7 +9,6 @@ import { said } from "../support/quadrants/said.ts";
 import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
-setDefaultTimeout(30_000);
 
 const { upstream, openai, anthropic, compatible, claude, seen } = crossingForFile();
 

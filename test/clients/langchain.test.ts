@@ -91,7 +91,7 @@ describe.each(CLIENTS)("LangChain with %s", (_name, protocol, create) => {
       expect([name, counting.posts]).toEqual([name, retries ? 2 : 1]);
     });
     await Promise.all(tries);
-  }, 20_000);
+  });
 
   test("learns of a failure in the middle of a stream", async () => {
     const stream = await chatOf("breaks").stream("Say hello.");

@@ -106,4 +106,4 @@ test("two processes that open a new file at the same moment do not stand in each
   const both = [open(), open()];
   expect(await Promise.all(both.map(({ stderr }) => new Response(stderr).text()))).toEqual(["", ""]);
   expect(await Promise.all(both.map(({ exited }) => exited))).toEqual([0, 0]);
-}, 20_000);
+});

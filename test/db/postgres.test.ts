@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { MIGRATIONS } from "../../src/db/postgres/migrate.ts";
 import journal from "../../src/db/postgres/migrations/meta/_journal.json";
@@ -8,7 +8,6 @@ import { holdIdOf } from "../ledger/samples.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 
 // The first test may have to start a server.
-setDefaultTimeout(30_000);
 
 let empty: TestDatabase;
 

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { dataOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { hear, ask as put } from "../support/quadrants/quadrant.ts";
@@ -12,7 +12,6 @@ import { framesOf } from "./faults/frames.ts";
 import { objectAt } from "./faults/view.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
-setDefaultTimeout(30_000);
 
 const stage = stageForFile();
 const { play, playWhole, ask, expectHeard, expectBroken } = stage;

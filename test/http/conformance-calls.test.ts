@@ -1,11 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { hear } from "../support/quadrants/quadrant.ts";
 import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
 import { begun, block, chunk, counted, ended, text, toolUse } from "./conformance/lines.ts";
 import { stageForFile } from "./conformance/stage.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
-setDefaultTimeout(30_000);
 
 const { play, playWhole, ask, expectHeard, expectBroken } = stageForFile();
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
@@ -17,7 +17,6 @@ import {
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // On a busy machine each count here waits two seconds for a worker that does not get ready.
-setDefaultTimeout(30_000);
 
 const PATH = "/v1/messages/count_tokens";
 const HASTY = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 100 };

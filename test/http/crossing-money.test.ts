@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { Cause } from "../../src/errors.ts";
 import type { Receipt } from "../../src/ledger/ledger.ts";
 import { dataOf } from "../support/client.ts";
@@ -9,7 +9,6 @@ import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
-setDefaultTimeout(30_000);
 
 let gateway: TestGateway;
 beforeAll(async () => {

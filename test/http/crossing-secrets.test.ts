@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { canaries } from "../support/canaries.ts";
 import { expectError } from "../support/expect-error.ts";
 import { ask, CROSSINGS, hear, originalOf, plays } from "../support/quadrants/quadrant.ts";
@@ -7,7 +7,6 @@ import { answer } from "../support/script.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
-setDefaultTimeout(30_000);
 
 let gateway: TestGateway;
 beforeAll(async () => {

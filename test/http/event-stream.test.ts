@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { createEventStream, type EventStream } from "../../src/http/event-stream.ts";
+import { until } from "../support/until.ts";
 
-const SILENCE_MS = 40;
+/** Long beside what a busy machine takes for one turn of the event loop. */
+const SILENCE_MS = 800;
 const PING = ": ping\n\n";
 
 interface Opened {
@@ -33,18 +35,18 @@ function open({ reads = true } = {}): Opened {
 }
 
 describe("a stream that says nothing", () => {
-  test("case 38: is opened by a keep-alive, and gets another after each silence", async () => {
+  test.concurrent("case 38: is opened by a keep-alive, and gets another after each silence", async () => {
     const { stream, opens, text } = open();
     await Bun.sleep(SILENCE_MS / 2);
     expect(stream.isOpen).toBe(false);
-    await Bun.sleep(SILENCE_MS * 3);
+    await until(() => text().split(PING).length > 2);
     expect(stream.isOpen).toBe(true);
     expect(opens()).toBe(1);
-    expect(text()).toMatch(/^(: ping\n\n){2,3}$/);
+    expect(text()).toMatch(/^(: ping\n\n)+$/);
     stream.end("");
   });
 
-  test("gets none while it is written to", async () => {
+  test.concurrent("gets none while it is written to", async () => {
     const { stream, text } = open();
     for (let piece = 0; piece < 12; piece++) {
       void stream.write("x");
@@ -54,7 +56,7 @@ describe("a stream that says nothing", () => {
     stream.end("");
   });
 
-  test("gets none after its end, nor when it was abandoned", async () => {
+  test.concurrent("gets none after its end, nor when it was abandoned", async () => {
     const ended = open();
     ended.stream.end("end");
     const abandoned = open();
@@ -64,7 +66,7 @@ describe("a stream that says nothing", () => {
     expect(abandoned.opens()).toBe(0);
   });
 
-  test("that its reader has left gets none, and takes writes as if they were read", async () => {
+  test.concurrent("that its reader has left gets none, and takes writes as if they were read", async () => {
     const { stream, body } = open({ reads: false });
     void stream.write("x");
     await body()?.cancel();
@@ -75,7 +77,7 @@ describe("a stream that says nothing", () => {
 });
 
 describe("a reader that is slow", () => {
-  test("makes writes wait until there is room, and gets no keep-alives on top", async () => {
+  test.concurrent("makes writes wait until there is room, and gets no keep-alives on top", async () => {
     const { stream, body } = open({ reads: false });
     const room = stream.write("y".repeat(200_000));
     expect(room).toBeInstanceOf(Promise);
@@ -89,10 +91,10 @@ describe("a reader that is slow", () => {
     expect(await new Response(body()).text()).toBe(`${"y".repeat(200_000)}end`);
   });
 
-  test("that hangs up ends the wait", async () => {
+  test.concurrent("that hangs up ends the wait", async () => {
     const { stream, body } = open({ reads: false });
     const room = stream.write("y".repeat(200_000));
     await body()?.cancel();
-    expect(await Promise.race([room?.then(() => "over"), Bun.sleep(500)])).toBe("over");
+    expect(await Promise.race([room?.then(() => "over"), Bun.sleep(60_000)])).toBe("over");
   });
 });

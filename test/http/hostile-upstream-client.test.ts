@@ -76,7 +76,7 @@ function requestLines(): string[] {
 
 /** Resolves when so many requests have ended in all; rejects after ten seconds. */
 async function requestsEnd(count: number): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 120_000;
   while (requestLines().length < count) {
     if (performance.now() > deadline) throw new Error("Not every request has ended");
     await Bun.sleep(5);
@@ -84,28 +84,24 @@ async function requestsEnd(count: number): Promise<void> {
 }
 
 describe("clients that hang up all at once", () => {
-  test.each(["fin", "close", "reset"] as const)(
-    "by %s leave no money, slot or call behind",
-    async (how) => {
-      const { secret, key } = await gateway.newPayer("100");
-      const before = requestLines().length;
-      for (const { model } of SURFACES)
-        gateway.upstream.on(model, says(undefined, { pieces: [90], pauseMs: 5 }));
-      const sockets = Array.from({ length: 120 }, (_, at) =>
-        ask(SURFACES[at % 2] ?? CHAT, { stream: at % 4 < 2, secret }),
-      );
-      await gateway.upstream.waitForSeen(120, 10_000);
-      for (const [at, socket] of sockets.entries()) setTimeout(() => LEAVE[how](socket), (at * 37) % 60);
-      await requestsEnd(before + 120);
-      await Promise.all(gateway.upstream.seen.map(({ over }) => over));
-      await gateway.nothingIsHeld(key.accountId);
-      const state = await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
-      expect(await objectOf(state)).toMatchObject({ concurrent_requests: { used: 0 } });
-      expect(gateway.log.text()).not.toMatch(/stray|"internal_error"|"level":"error"/);
-      expect((await post(gateway, CHAT, { secret })).status).toBe(200);
-    },
-    20_000,
-  );
+  test.each(["fin", "close", "reset"] as const)("by %s leave no money, slot or call behind", async (how) => {
+    const { secret, key } = await gateway.newPayer("100");
+    const before = requestLines().length;
+    for (const { model } of SURFACES)
+      gateway.upstream.on(model, says(undefined, { pieces: [90], pauseMs: 5 }));
+    const sockets = Array.from({ length: 120 }, (_, at) =>
+      ask(SURFACES[at % 2] ?? CHAT, { stream: at % 4 < 2, secret }),
+    );
+    await gateway.upstream.waitForSeen(120);
+    for (const [at, socket] of sockets.entries()) setTimeout(() => LEAVE[how](socket), (at * 37) % 60);
+    await requestsEnd(before + 120);
+    await Promise.all(gateway.upstream.seen.map(({ over }) => over));
+    await gateway.nothingIsHeld(key.accountId);
+    const state = await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
+    expect(await objectOf(state)).toMatchObject({ concurrent_requests: { used: 0 } });
+    expect(gateway.log.text()).not.toMatch(/stray|"internal_error"|"level":"error"/);
+    expect((await post(gateway, CHAT, { secret })).status).toBe(200);
+  });
 });
 
 describe.each(SURFACES)("a client that hangs up between finish and settlement, on $path", (surface) => {

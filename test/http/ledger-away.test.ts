@@ -30,7 +30,7 @@ function takeAway(): { giveBack(): Promise<void> } {
 }
 
 async function untilJournaled(isEnough: (count: number) => boolean): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 120_000;
   while (!isEnough(journaled())) {
     if (performance.now() > deadline) throw new Error(`The journal still has ${journaled()} entries`);
     await Bun.sleep(5);
@@ -88,7 +88,7 @@ describe("a ledger that goes away while requests run", () => {
     expect(await gateway.balances()).toMatchObject({ posted: before.posted - 4n * COST, held: 0n });
     expect(gateway.log.text().match(/"journaled":true/g)).toHaveLength(4);
     expect(gateway.log.text()).not.toContain('"level":"error"');
-  }, 30_000);
+  });
 
   test("says of a failure what it says always, and frees its money once it is back", async () => {
     const before = await gateway.balances();
@@ -112,7 +112,7 @@ describe("a ledger that goes away while requests run", () => {
     await giveBack();
     expect(await gateway.receiptOf(whole)).toMatchObject({ state: "released", captured: 0n });
     expect(await gateway.balances()).toEqual(before);
-  }, 30_000);
+  });
 
   test("takes no new request, and leaves no money on hold for one", async () => {
     const before = await gateway.balances();
@@ -128,5 +128,5 @@ describe("a ledger that goes away while requests run", () => {
     await giveBack();
     expect(await gateway.balances()).toEqual(before);
     expect((await post(gateway, CHAT)).status).toBe(200);
-  }, 30_000);
+  });
 });

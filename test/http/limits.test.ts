@@ -15,7 +15,7 @@ afterAll(() => gateway.stop());
 
 /** Resolves when the key itself sees no request of its own running any more; rejects when that takes long. */
 async function nothingRuns(secret: string): Promise<void> {
-  const deadline = performance.now() + 2_000;
+  const deadline = performance.now() + 120_000;
   for (;;) {
     const state = await objectOf(await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } }));
     if (Bun.deepEquals(state.concurrent_requests, { limit: 1, used: 0 })) return;
@@ -27,13 +27,15 @@ async function nothingRuns(secret: string): Promise<void> {
 describe.each(SURFACES)("requests per minute on $path", (surface) => {
   test("admit exactly the limit, count down and then refuse with a whole wait", async () => {
     const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 3 } });
+    const startedAt = performance.now();
     for (const remaining of [2, 1, 0]) {
       const response = await post(gateway, surface, { secret });
       expect(response.status).toBe(200);
       expect(windowOf(response, surface, "requests")).toMatchObject({ limit: 3, remaining });
     }
     const refused = await post(gateway, surface, { secret });
-    expect(Number(refused.headers.get("retry-after"))).toBeWithin(58, 61);
+    const elapsedS = (performance.now() - startedAt) / 1_000;
+    expect(Number(refused.headers.get("retry-after"))).toBeWithin(59 - elapsedS, 61);
     expect(windowOf(refused, surface, "requests")).toMatchObject({ limit: 3, remaining: 0 });
     await expectError(refused, surface, "rate_limited");
     expect(gateway.upstream.seen).toHaveLength(3);

@@ -102,7 +102,7 @@ describe("books that cannot be written in the middle of a stream", () => {
       captured: 25_000n,
     });
     expect((await post(gateway, surface, { secret })).status).toBe(200);
-  }, 15_000);
+  });
 
   test("end it in an error frame without a finish when the journal cannot be written either", async () => {
     const broken = await startTestGateway();
@@ -123,12 +123,12 @@ describe("books that cannot be written in the middle of a stream", () => {
     expect(broken.log.text()).toContain("JournalError");
     expect((await post(broken, surface)).status).toBe(200);
     await broken.stop();
-  }, 15_000);
+  });
 });
 
 /** Waits until the ledger has all that it could not take before. */
 async function journalIsEmpty(): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 120_000;
   while (findJournals(dirname(gateway.sqlite.path)).length > 0) {
     if (performance.now() > deadline) throw new Error("The journal is not replayed");
     await Bun.sleep(5);

@@ -124,11 +124,9 @@ describe("probes without a key", () => {
     ["GET", "/"],
     ["GET", "/healthz"],
     ["GET", "/readyz"],
-  ])("%s %s is answered at once", async (method, path) => {
-    const startedAt = performance.now();
+  ])("%s %s is answered", async (method, path) => {
     const answer = await fetch(`${gateway.url}${path}`, { method });
     expect(answer.status).toBe(200);
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
     expectRequestIds(answer);
   });
 });

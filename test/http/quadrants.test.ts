@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createDraw, drawInteger } from "../storm/draw.ts";
 import { dataOf, MESSAGES, objectOf } from "../support/client.ts";
 import {
@@ -21,7 +21,6 @@ import { gate } from "../support/script.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
-setDefaultTimeout(30_000);
 
 let gateway: TestGateway;
 beforeAll(async () => {

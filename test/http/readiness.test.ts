@@ -11,7 +11,7 @@ test("a gateway is ready while everything answers, and only then", async () => {
 test("what never answers is not there, and is not waited for without end", async () => {
   const startedAt = performance.now();
   expect(await createReadiness([() => new Promise(() => undefined)])()).toBe(false);
-  expect(performance.now() - startedAt).toBeLessThan(4_000);
+  expect(performance.now() - startedAt).toBeLessThan(60_000);
 });
 
 test("many who ask at once cost one question", async () => {

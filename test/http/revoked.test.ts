@@ -45,7 +45,7 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
     books = await createLocation(dialect);
     gateway = await startTestGateway({ database: books.location });
     elsewhere = await connectDatabase(books.location);
-  }, 60_000);
+  });
   beforeEach(() => gateway.upstream.reset());
   afterAll(async () => {
     await elsewhere.close();
@@ -114,7 +114,7 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
     held.open();
     expect(await texts[0]).toEndWith("data: [DONE]\n\n");
     expect(await texts[1]).toEndWith("data: [DONE]\n\n");
-  }, 30_000);
+  });
 
   test("a request that was begun before its key expired is finished", async () => {
     const { secret } = await gateway.newKey({ expiresAtMs: Date.now() + 2_000 });
@@ -125,5 +125,5 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
     await expectError(await post(gateway, CHAT, { secret }), CHAT, "unknown_key");
     held.open();
     expect(await stream.text()).toEndWith("data: [DONE]\n\n");
-  }, 30_000);
+  });
 });

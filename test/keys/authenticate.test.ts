@@ -170,9 +170,10 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
     test("costs a few microseconds when the key is known", async () => {
       const { secret } = await newKey();
       for (let warm = 0; warm < 2_000; warm++) await authenticate(secret);
-      const startedAtNs = Bun.nanoseconds();
+      const cpu = process.cpuUsage();
       for (let call = 0; call < 20_000; call++) await authenticate(secret);
-      expect((Bun.nanoseconds() - startedAtNs) / 20_000).toBeLessThan(20_000);
+      // Time of the processor, of which others on the machine take nothing.
+      expect(process.cpuUsage(cpu).user / 20_000).toBeLessThan(20);
     });
 
     test("gives out nothing that a caller could change for others", async () => {

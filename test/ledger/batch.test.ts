@@ -257,7 +257,7 @@ describe("batches on a real store", () => {
       }),
       { numRuns: 12 },
     );
-  }, 20_000);
+  });
 });
 
 function clientOf(ledger: OpenLedger) {

@@ -67,7 +67,7 @@ describe("a process that is killed", () => {
     // One more may have come to the disk without being acknowledged.
     expect(Number(booked)).toBeWithin(taken, taken + 2);
     expect((await books.open.ledger.balances(WALLET)).held).toBe((400n - booked) * 10n);
-  }, 20_000);
+  });
 
   test("leaves it to one that lives beside it, but not before it is dead", async () => {
     const neighbour = books.journal();
@@ -80,7 +80,7 @@ describe("a process that is killed", () => {
     await child.kill();
     await until(() => findJournals(books.folder).length === 0);
     expect(await posted()).toBe(FUNDS - 200n);
-  }, 20_000);
+  });
 
   test("is followed by one of several, and nothing is booked twice", async () => {
     const child = await startChild("s", 50);
@@ -92,7 +92,7 @@ describe("a process that is killed", () => {
     expect(books.ledger.asked).toBe(50);
     for (const follower of followers) await follower.close();
     expect(books.files()).toEqual([]);
-  }, 20_000);
+  });
 });
 
 describe("a log whose tail was torn", () => {
@@ -102,20 +102,16 @@ describe("a log whose tail was torn", () => {
     ["has flipped bytes in its last frame", 29, (wal) => flip(wal, readFileSync(wal).length - 2_000)],
   ];
 
-  test.each(damages)(
-    "and %s gives back what was acknowledged before that",
-    async (_name, left, damage) => {
-      const child = await startChild("t", 30);
-      await until(() => child.lines().at(-1) === "all");
-      await child.kill();
-      damage(`${pathOfJournal()}-wal`);
-      const next = books.journal();
-      await until(() => findJournals(books.folder).length === 0 && next.pending() === 0);
-      expect(FUNDS - (await posted())).toBe(BigInt(left) * 10n);
-      expect(books.log.text()).not.toContain('"error"');
-    },
-    20_000,
-  );
+  test.each(damages)("and %s gives back what was acknowledged before that", async (_name, left, damage) => {
+    const child = await startChild("t", 30);
+    await until(() => child.lines().at(-1) === "all");
+    await child.kill();
+    damage(`${pathOfJournal()}-wal`);
+    const next = books.journal();
+    await until(() => findJournals(books.folder).length === 0 && next.pending() === 0);
+    expect(FUNDS - (await posted())).toBe(BigInt(left) * 10n);
+    expect(books.log.text()).not.toContain('"error"');
+  });
 });
 
 function flip(path: string, at: number): void {
@@ -136,4 +132,4 @@ test("a disk that is full refuses entries, and what was taken before is booked",
   const next = books.journal();
   await until(() => findJournals(books.folder).length === 0 && next.pending() === 0);
   expect(Number((FUNDS - (await posted())) / 10n)).toBeWithin(takenBy(child), 301);
-}, 20_000);
+});

@@ -37,7 +37,7 @@ test("a top-up whose commit a crash undid is not taken for the commit that got i
   await database.close();
   await proxy.close();
   await server.stop();
-}, 60_000);
+});
 
 async function openBackend(url: string) {
   const client = new SQL(url, { max: 1 });

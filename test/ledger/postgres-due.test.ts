@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { createDueRead } from "../../src/ledger/postgres/due.ts";
 import { openTcpProxy } from "./grpc/tcp-proxy.ts";
@@ -6,7 +6,6 @@ import { openPostgresBooks } from "./postgres-books.ts";
 import { holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
 // The first test may have to start a server.
-setDefaultTimeout(30_000);
 
 test("a search for due holds whose server vanished fails, and the next one finds them", async () => {
   const books = await openPostgresBooks(10n);

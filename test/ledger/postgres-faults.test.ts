@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../src/ledger/audit.ts";
@@ -11,7 +11,6 @@ import { openPostgresBooks, type PostgresBooks } from "./postgres-books.ts";
 import { FACTS, holdIdOf, holdOf, refusalOf, WALLET } from "./samples.ts";
 
 // The first test may have to start a server.
-setDefaultTimeout(30_000);
 
 const BALANCES = { posted: 93n, held: 4n, available: 89n };
 
@@ -145,7 +144,7 @@ test("a server killed under load loses nothing that was answered, and the ledger
   await ledger.close();
   await database.close();
   await server.stop();
-}, 90_000);
+});
 
 /** 64 callers that take holds as fast as they can, and never give up. */
 function startLoad(ledger: SweptLedger) {

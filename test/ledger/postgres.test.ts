@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { ROW_TYPES } from "../../src/ledger/postgres/write-statements.ts";
 import { openPostgresBooks, type PostgresBooks } from "./postgres-books.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, refusalOf, WALLET } from "./samples.ts";
 
 // The first test may have to start a server.
-setDefaultTimeout(30_000);
 
 let books: PostgresBooks;
 

@@ -127,7 +127,6 @@ test.each(STORES.flatMap(([store, share]) => LOADS.map(([on, load]) => [on, stor
     expect(await books.deadlocks()).toBe(0);
     await books.close();
   },
-  60_000,
 );
 
 test("what a killed process had acknowledged is all there, and the books are right", async () => {
@@ -155,4 +154,4 @@ test("what a killed process had acknowledged is all there, and the books are rig
   expect(missing).toEqual([]);
   expect((await auditSqlite(open.database, Date.now())).findings).toEqual([]);
   await open.close();
-}, 20_000);
+});

@@ -78,7 +78,7 @@ describe("whatever happens to a wallet", () => {
       }),
       { numRuns: 400 },
     );
-  }, 20_000);
+  });
 
   test("every command given a second time at once answers the same and changes nothing more", () => {
     fc.assert(
@@ -96,7 +96,7 @@ describe("whatever happens to a wallet", () => {
       }),
       { numRuns: 150 },
     );
-  }, 20_000);
+  });
 
   test("commands decided in one batch come to what they come to one by one", () => {
     const batches = fc.array(fc.array(commands, { maxLength: 30, size: "max" }), { maxLength: 6 });
@@ -120,7 +120,7 @@ describe("whatever happens to a wallet", () => {
       }),
       { numRuns: 200 },
     );
-  }, 20_000);
+  });
 });
 
 function answerOf(outcome: object): object {

@@ -5,7 +5,7 @@ import { freePort } from "../bench/free-port.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "../support/redis-server.ts";
 import { startTcpRelay } from "../support/tcp-relay.ts";
-import { connectedWithin, createOpener, runScript, settle, until } from "./redis-client.ts";
+import { AT_ONCE_MS, createOpener, runScript, settle, until, untilConnected } from "./redis-client.ts";
 
 const { open, closeAll } = createOpener();
 const servers: RedisServer[] = [];
@@ -28,7 +28,7 @@ describe("a connection to one server", () => {
   test("is there at once, and connects by itself", async () => {
     const connection = open((await start()).location);
     expect(connection.fault()).toBe("it is not connected yet");
-    await connectedWithin(connection, 1_000);
+    await untilConnected(connection);
     expect(await connection.client.set("a", 1)).toBe("OK");
     expect(connection.fault()).toBeUndefined();
     expect(connection.shardOf("one")).toBe(connection.shardOf("other"));
@@ -42,13 +42,13 @@ describe("a connection to one server", () => {
     for (let count = 0; count < 3; count += 1) tries.push(await settle(() => client.incr("a"), 100));
     expect(tries.map(({ rejected }) => rejected)).toEqual([100, 100, 100]);
     // Something else may have held up one of them.
-    expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(150);
+    expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(AT_ONCE_MS);
   });
 
   test("rejects what a killed server left open, sends none of it again, and is back with the server", async () => {
     const server = await start({ settings: { appendonly: "yes", appendfsync: "always" } });
     const connection = open(server.location);
-    await connectedWithin(connection, 1_000);
+    await untilConnected(connection);
     server.freeze();
     const unanswered = settle(() => connection.client.incr("a"), 100);
     // They are on their way before the server is gone.
@@ -56,31 +56,31 @@ describe("a connection to one server", () => {
     await server.kill();
     const { rejected, ms } = await unanswered;
     expect(rejected).toBe(100);
-    expect(ms).toBeLessThan(500);
+    expect(ms).toBeLessThan(AT_ONCE_MS);
     await server.start();
-    await connectedWithin(connection, 1_500);
+    await untilConnected(connection);
     expect(await connection.client.get("a")).toBeNull();
   });
 
   test("rejects what a frozen server does not answer, and goes on when it does again", async () => {
     const server = await start();
     const connection = open(server.location);
-    await connectedWithin(connection, 1_000);
+    await untilConnected(connection);
     server.freeze();
     const { rejected, ms } = await settle(() => connection.client.incr("a"), 100);
     server.thaw();
     expect(rejected).toBe(100);
-    expect(ms).toBeLessThan(1_500);
-    await connectedWithin(connection, 500);
+    expect(ms).toBeLessThan(30_000);
+    await untilConnected(connection);
   });
 
   test("gives a connection up that nothing comes back on, though nobody has closed it", async () => {
     const [lost, found] = await Promise.all([start(), start()]);
     const relay = await startTcpRelay(lost.port);
     const connection = open(atPort(lost, relay.port));
-    await connectedWithin(connection, 1_000);
+    await untilConnected(connection);
     relay.loseAll(found.port);
-    await connectedWithin(connection, 3_500);
+    await untilConnected(connection);
     await connection.client.set("a", 1);
     expect(await found.ask("GET", "a")).toBe("1");
     relay.stop();
@@ -90,13 +90,13 @@ describe("a connection to one server", () => {
     const [old, next] = await Promise.all([start(), start()]);
     const relay = await startTcpRelay(old.port);
     const connection = open(atPort(old, relay.port));
-    await connectedWithin(connection, 1_000);
+    await untilConnected(connection);
     const run = runScript(connection.client);
     await run("a");
     await old.ask("REPLICAOF", "127.0.0.1", next.port);
     relay.aimAt(next.port);
     await expect(run("a")).rejects.toThrow("READONLY");
-    await connectedWithin(connection, 1_500);
+    await untilConnected(connection);
     expect(await run("b")).toBe(1);
     expect(await next.ask("GET", "b")).toBe("1");
     relay.stop();
@@ -105,7 +105,7 @@ describe("a connection to one server", () => {
   test("goes on with its scripts when the server has forgotten them", async () => {
     const server = await start();
     const connection = open(server.location);
-    await connectedWithin(connection, 1_000);
+    await untilConnected(connection);
     const run = runScript(connection.client);
     const callAll = () => Promise.all(Array.from({ length: 400 }, () => run("a")));
     await callAll();
@@ -128,17 +128,17 @@ describe("a connection to one server", () => {
     ["a user", { user: { name: "gateway", password: "p@ss:word" } }],
   ])("logs in with %s", async (_, options) => {
     const server = await start(options);
-    await connectedWithin(open(server.location), 1_000);
+    await untilConnected(open(server.location));
     expect(`${await server.ask("CLIENT", "LIST")}`).toContain("name=tollgate");
   });
 
   test("keeps to its own database, over a restart of the server too", async () => {
     const server = await start();
     const connection = open({ ...server.location, db: 3 });
-    await connectedWithin(connection, 1_000);
+    await untilConnected(connection);
     await server.kill();
     await server.start();
-    await connectedWithin(connection, 1_500);
+    await untilConnected(connection);
     await connection.client.set("a", 1);
     expect(await server.ask("INFO", "keyspace")).toContain("db3:keys=1");
   });
@@ -170,14 +170,14 @@ describe("a connection to one server", () => {
   );
   test.skipIf(!hasIpv6)("reaches a server at an IPv6 address", async () => {
     const server = await start({ settings: { bind: "127.0.0.1 ::1" } });
-    await connectedWithin(open({ ...server.location, hosts: [{ host: "::1", port: server.port }] }), 1_000);
+    await untilConnected(open({ ...server.location, hosts: [{ host: "::1", port: server.port }] }));
   });
 
   test("is silent after close, and rejects", async () => {
     const server = await start();
     const relay = await startTcpRelay(server.port);
     const connection = open(atPort(server, relay.port));
-    await connectedWithin(connection, 1_000);
+    await untilConnected(connection);
     connection.close();
     expect((await settle(() => connection.client.incr("a"), 1)).rejected).toBe(1);
     await until(async () => !`${await server.ask("CLIENT", "LIST")}`.includes("name=tollgate"));
@@ -191,7 +191,7 @@ describe("a connection over TLS", () => {
     using certificates = makeCertificates();
     using others = makeCertificates();
     const { location } = await start({ tls: { certificates } });
-    await connectedWithin(open(location), 1_000);
+    await untilConnected(open(location));
     for (const ca of [others.authority, undefined]) {
       const { fault } = open({ ...location, tls: { ca, cert: undefined, key: undefined } });
       await until(() => /certificate|issuer/i.test(fault() ?? ""));
@@ -209,7 +209,7 @@ describe("a connection over TLS", () => {
     using certificates = makeCertificates();
     const { location } = await start({ tls: { certificates, demandsCertificate: true } });
     const { authority: ca, caller } = certificates;
-    await connectedWithin(open({ ...location, tls: { ca, ...caller } }), 1_000);
+    await untilConnected(open({ ...location, tls: { ca, ...caller } }));
     const { client } = open(location);
     expect((await settle(() => client.incr("a"), 1)).rejected).toBe(1);
   });

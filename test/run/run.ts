@@ -3,6 +3,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { stopServers } from "../support/guarded-process.ts";
+import { TEST_MS } from "../support/test-ms.ts";
 import { joinReports } from "./join-reports.ts";
 import { installPrograms, startSharedServers } from "./prepare.ts";
 
@@ -17,8 +18,6 @@ const ALONE = [
 ];
 /** Files at a time: one per core. More than three gain little and want half a gigabyte each. */
 const WORKERS = Math.min(Math.max(availableParallelism(), 2), 3);
-/** For a test that names no limit itself. It is there to end one that hangs, also on a slow machine. */
-const TEST_MS = 20_000;
 const REPORTS = "reports";
 
 mkdirSync(REPORTS, { recursive: true });

@@ -11,7 +11,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   server = await startPostgresServer();
   gateway = await startTestGateway({ database: { dialect: "postgres", url: server.url } });
-}, 60_000);
+});
 afterAll(async () => {
   await gateway.stop();
   await server.stop();
@@ -29,7 +29,7 @@ test("a key is never called wrong while the database is away, and is known again
   }
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(503);
   await server.start();
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 120_000;
   let answer = await post(gateway, CHAT);
   while (answer.status === 500 && performance.now() < deadline) {
     await Bun.sleep(50);
@@ -42,7 +42,7 @@ test("a key is never called wrong while the database is away, and is known again
   while (!(await fetch(`${gateway.url}/readyz`)).ok && performance.now() < deadline) await Bun.sleep(50);
   expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
   expect(gateway.log.text()).not.toContain(gateway.secret);
-}, 60_000);
+});
 
 test("a stream that runs while the database is away is not ended for it", async () => {
   const held = gate();
@@ -59,4 +59,4 @@ test("a stream that runs while the database is away is not ended for it", async 
   expect(await stream.text()).toEndWith("data: [DONE]\n\n");
   await server.start();
   await gateway.nothingIsHeld();
-}, 90_000);
+});

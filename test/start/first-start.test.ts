@@ -47,7 +47,7 @@ describe("the first start in an empty folder", () => {
     expect(said).toEndWith("data: [DONE]\n\n");
     await stop(served);
     expect(served.stdout()).not.toContain(secretIn(served.stderr()));
-  }, 20_000);
+  });
 
   test("prints one key when two start at once", async () => {
     const folder = tempFolder();
@@ -58,14 +58,14 @@ describe("the first start in an empty folder", () => {
     expect(new Set(secrets()).size).toBe(1);
     expect((await runTollgate(folder, ["key", "list", "--json"])).json().keys).toHaveLength(1);
     expect(await balanceIn(folder)).toMatchObject([{ name: "demo", posted_usd: "5.00" }]);
-  }, 20_000);
+  });
 
   test("keeps its database to this user alone", async () => {
     const folder = tempFolder();
     await start(folder);
     expect(statSync(join(folder, "data")).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder, "data/tollgate.db")).mode & 0o777).toBe(0o600);
-  }, 20_000);
+  });
 });
 
 describe("a second start", () => {
@@ -90,7 +90,7 @@ describe("a second start", () => {
       headers,
     });
     expect(await receipt.json()).toMatchObject({ state: "settled", model: "demo", outcome: "ok" });
-  }, 20_000);
+  });
 
   test("on the same port fails while the first one runs", async () => {
     const folder = tempFolder();
@@ -99,5 +99,5 @@ describe("a second start", () => {
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).not.toContain("sk-tg-");
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-  }, 20_000);
+  });
 });

@@ -55,7 +55,7 @@ describe("SIGHUP", () => {
     await untilSaid(gateway.stdout, '"configuration refused');
     gateway.kill("SIGTERM");
     expect(await gateway.exited).toBe(0);
-  }, 20_000);
+  });
 
   test("does not end a ledger of its own, which says that it changes nothing", async () => {
     const ledger = start("ledger", { LEDGER_LISTEN: "127.0.0.1:0" });
@@ -64,7 +64,7 @@ describe("SIGHUP", () => {
     await untilSaid(ledger.stdout, "SIGHUP changes nothing here");
     ledger.kill("SIGTERM");
     expect(await ledger.exited).toBe(0);
-  }, 20_000);
+  });
 
   test("from a terminal that is closed ends the gateway that writes there", async () => {
     const { promise: listening, resolve: listen } = Promise.withResolvers<void>();
@@ -85,7 +85,7 @@ describe("SIGHUP", () => {
       await Promise.race([gateway.exited, Bun.sleep(20)]);
     }
     expect(await gateway.exited).toBe(0);
-  }, 20_000);
+  });
 });
 
 test("a gateway whose log is read by nobody goes on, and ends when it is told to", async () => {
@@ -99,4 +99,4 @@ test("a gateway whose log is read by nobody goes on, and ends when it is told to
   expect(gateway.exitCode).toBeNull();
   gateway.kill("SIGTERM");
   expect(await gateway.exited).toBe(0);
-}, 20_000);
+});

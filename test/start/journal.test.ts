@@ -68,7 +68,7 @@ async function streamIntoOutage(gateway: ServedProcess) {
 }
 
 async function untilReplayed(): Promise<void> {
-  const deadline = performance.now() + 10_000;
+  const deadline = performance.now() + 120_000;
   while (findJournals(dataFolder()).length > 0) {
     if (performance.now() > deadline) throw new Error("The journal is not replayed");
     await Bun.sleep(10);
@@ -93,7 +93,7 @@ describe("a stream that a client saw finished while the ledger was away", () => 
     await serve();
     await untilReplayed();
     expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
-  }, 40_000);
+  });
 
   test("is charged once after the gateway was told to end, which says what it left", async () => {
     const gateway = await serve();
@@ -109,5 +109,5 @@ describe("a stream that a client saw finished while the ledger was away", () => 
     await serve();
     await untilReplayed();
     expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
-  }, 40_000);
+  });
 });

@@ -18,7 +18,7 @@ beforeEach(async () => {
   folder = tempFolder();
   ledger = await serveLedgerProcess({ folder });
   gateway = undefined;
-}, 20_000);
+});
 afterEach(async () => {
   for (const running of [gateway, ledger]) {
     running?.signal("SIGKILL");
@@ -77,7 +77,7 @@ describe("a gateway with LEDGER_URL", () => {
     gateway.signal("SIGTERM");
     expect(await gateway.exitCode).toBe(0);
     expect(gateway.stdout()).not.toContain(tokenOfLedger());
-  }, 30_000);
+  });
 });
 
 describe("a gateway without LEDGER_URL", () => {
@@ -90,7 +90,7 @@ describe("a gateway without LEDGER_URL", () => {
     expect(created.json()).toMatchObject({ available_usd: "0.00" });
     gateway.signal("SIGTERM");
     expect(await gateway.exitCode).toBe(0);
-  }, 20_000);
+  });
 });
 
 describe("the command line with LEDGER_URL", () => {
@@ -113,7 +113,7 @@ describe("the command line with LEDGER_URL", () => {
       wallets: 1,
       transfers: 1,
     });
-  }, 20_000);
+  });
 
   test("has the audit run where the database is", async () => {
     const audited = await run(remote(), "audit", "--json");
@@ -139,7 +139,7 @@ describe("the command line with LEDGER_URL", () => {
     expect((await check({ LEDGER_URL: "grpc://127.0.0.1:1" })).problems).toEqual([
       expect.stringMatching(/^LEDGER_URL: does not answer, expected a ledger that is ready, in TLS or not/),
     ]);
-  }, 20_000);
+  });
 });
 
 describe("the ledger alone", () => {
@@ -185,7 +185,7 @@ describe("the ledger in TLS", () => {
     const [ours, ...others] = await Promise.all([certificates, { LEDGER_TLS_CA }, {}, plain].map(check));
     expect(ours).toEqual([]);
     expect(others).toEqual(Array(3).fill([expect.stringMatching(/^LEDGER_/)]));
-  }, 30_000);
+  });
 });
 
 /** An authority and a certificate of "localhost" that it signed, as the variables that name their files. */

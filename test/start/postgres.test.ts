@@ -20,7 +20,7 @@ describe("a gateway on PostgreSQL", () => {
     books = await createLocation("postgres");
     gateway = await startTestGateway({ database: books.location });
     other = await startTestGateway({ database: books.location });
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway.stop();
     await other.stop();
@@ -89,7 +89,7 @@ describe("the first start on an empty PostgreSQL", () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
-  }, 60_000);
+  });
   const running: ServedProcess[] = [];
   afterEach(async () => {
     for (const served of running.splice(0)) {
@@ -129,5 +129,5 @@ describe("the first start on an empty PostgreSQL", () => {
     expect((await run("key", "list", "--json")).json().keys).toHaveLength(1);
     const later = await start();
     expect(later.stderr()).toBe("");
-  }, 60_000);
+  });
 });

@@ -55,7 +55,7 @@ function ask({ url }: ServedProcess, stream = false): Promise<Response> {
 
 /** Resolves when the process has logged so many lines with these words. */
 async function untilLogged({ stdout }: ServedProcess, words: string, count = 1): Promise<void> {
-  const deadline = performance.now() + 15_000;
+  const deadline = performance.now() + 120_000;
   while (stdout().split(words).length <= count) {
     if (performance.now() > deadline) throw new Error(`The log does not say "${words}": ${stdout()}`);
     await Bun.sleep(5);
@@ -110,7 +110,7 @@ describe("SIGHUP and changes of the file", () => {
     expect(costs.filter((cost) => !possible.includes(cost))).toEqual([]);
     expect(costOf(await ask(gateway))).toBe(COST * BigInt(RELOADS + 1));
     expect(gateway.stdout()).not.toContain("others wait");
-  }, 40_000);
+  });
 
   test("with a bad file are refused in one line, and the gateway stays ready", async () => {
     const gateway = await serve({ environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: "100" } });
@@ -128,7 +128,7 @@ describe("SIGHUP and changes of the file", () => {
     // Once for the change, once for the signal.
     expect(gateway.stdout().split("configuration refused")).toHaveLength(1 + 2);
     expect(gateway.stdout() + gateway.stderr()).not.toContain("provider-secret");
-  }, 20_000);
+  });
 });
 
 describe("SIGHUP", () => {
@@ -145,5 +145,5 @@ describe("SIGHUP", () => {
     expect(await response.text()).toEndWith("data: [DONE]\n\n");
     expect(await gateway.exitCode).toBe(0);
     expect(gateway.stdout()).not.toContain("configuration");
-  }, 20_000);
+  });
 });

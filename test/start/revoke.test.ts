@@ -21,7 +21,7 @@ beforeEach(async () => {
   writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 1"));
   secret = await createPaidKey(folder);
   served = await serveProcess({ folder });
-}, 60_000);
+});
 afterEach(async () => {
   served.signal("SIGKILL");
   await served.exitCode;
@@ -46,4 +46,4 @@ test("a key that the command line revokes ends its running stream, which is char
   const accounts = JSON.stringify((await runTollgate(folder, ["account", "list", "--json"])).json().accounts);
   expect(accounts).toContain('"held_usd":"0.00"');
   expect(accounts).not.toContain('"posted_usd":"100.00"');
-}, 60_000);
+});

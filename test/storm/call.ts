@@ -23,7 +23,7 @@ export interface Target {
 
 const PATHS = { chat: "/v1/chat/completions", messages: "/v1/messages" };
 /** Far beyond every limit of the gateway's. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** Makes one request and behaves as planned. Never rejects: what must not be is `wrong`. */
 export async function call(target: Target, plan: Plan): Promise<Seen> {

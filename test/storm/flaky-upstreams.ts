@@ -28,7 +28,7 @@ export interface FlakyUpstreams {
   stop(): Promise<void>;
 }
 
-const START_MS = 20_000;
+const START_MS = 120_000;
 const CHILD = `${import.meta.dir}/flaky-process.ts`;
 
 export async function startFlakyUpstreams(weather: Weather): Promise<FlakyUpstreams> {

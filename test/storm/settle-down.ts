@@ -11,7 +11,7 @@ export interface Leftovers {
 
 export const NOTHING_LEFT: Leftovers = { slots: 0, heldUsd: [], callsUnderWay: 0 };
 
-const SETTLE_MS = 5_000;
+const SETTLE_MS = 60_000;
 
 /** Waits until nothing is in use, or has been for too long. Returns what is left then. */
 export async function untilSettled(gateway: StormGateway, upstreams: FlakyUpstreams): Promise<Leftovers> {

@@ -24,7 +24,7 @@ let evidence: Evidence;
 beforeAll(async () => {
   console.log(`The storm of STORM_SEED=${seed}`);
   evidence = await gather({ weather, warmUp: WARM_UP, requests: REQUESTS, callers: 128 });
-}, 240_000);
+});
 
 describe("20,000 requests through three flaky upstreams", () => {
   test("end each in one way that the contract allows", () => {

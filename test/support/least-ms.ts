@@ -1,11 +1,8 @@
+import { cpuMs } from "./cpu-ms.ts";
+
 const TRIES = 5;
 
-/** What some work took at its fastest, in ms: what others on the machine were given meanwhile is not in it. */
+/** CPU time that some work took at its least, in milliseconds. */
 export function leastMs(work: () => void): number {
-  const each = Array.from({ length: TRIES }, () => {
-    const startedMs = performance.now();
-    work();
-    return performance.now() - startedMs;
-  });
-  return Math.min(...each);
+  return Math.min(...Array.from({ length: TRIES }, () => cpuMs(work)));
 }

@@ -29,7 +29,7 @@ export interface PostgresServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
 }
 
-const START_MS = 60_000;
+const START_MS = 120_000;
 const USER = "tollgate";
 
 /** The path of `initdb`, beside which the other programs are. */

@@ -33,7 +33,7 @@ export async function sendRaw(
   });
   socket.on("close", () => close());
   await sendAll(socket, closed, pieces);
-  await Promise.race([complete, closed, Bun.sleep(5000)]);
+  await Promise.race([complete, closed, Bun.sleep(120_000)]);
   socket.destroy();
   return { ...parse(Buffer.concat(received)), fault };
 }

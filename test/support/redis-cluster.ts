@@ -27,7 +27,7 @@ export interface RedisClusterOptions {
 const SLOTS = 16_384;
 /** From one port to that on which the node talks with the others. */
 const BUS = 10_000;
-const WAIT_MS = 20_000;
+const WAIT_MS = 120_000;
 
 /** Starts a cluster on the loopback, in which a node counts as gone after a second of silence. */
 export async function startRedisCluster({

@@ -21,7 +21,7 @@ export interface RedisSentinelOptions {
 }
 
 const NAME = "mymaster";
-const WAIT_MS = 15_000;
+const WAIT_MS = 120_000;
 
 export async function startRedisSentinel({
   password,

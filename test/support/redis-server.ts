@@ -47,8 +47,8 @@ export interface RedisServerOptions {
   readonly isSentinel?: boolean;
 }
 
-const START_MS = 10_000;
-const ASK_MS = 2_000;
+const START_MS = 120_000;
+const ASK_MS = 60_000;
 
 /** The path of the server's program. */
 export function requireRedis(): Promise<string> {

@@ -63,7 +63,7 @@ export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
       scripts.clear();
       seen.length = 0;
     },
-    async waitForSeen(count, withinMs = 2_000) {
+    async waitForSeen(count, withinMs = 120_000) {
       const deadline = performance.now() + withinMs;
       while (seen.length < count) {
         if (performance.now() > deadline) throw new Error(`Saw ${seen.length} of ${count} upstream requests`);

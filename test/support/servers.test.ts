@@ -8,8 +8,6 @@ import { startPostgresServer } from "./postgres-server.ts";
 import { testRedisUrl } from "./redis.ts";
 import { startRedisServer } from "./redis-server.ts";
 
-const START_MS = 120_000;
-
 async function query(url: string, statement: string): Promise<unknown[]> {
   const client = new SQL(url, { max: 1 });
   try {
@@ -20,77 +18,61 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 }
 
 describe("a test database", () => {
-  test(
-    "is empty, its own, and gone when it is dropped",
-    async () => {
-      const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
-      await query(one.url, "CREATE TABLE things (id bigint)");
-      const tables = "SELECT count(*)::int AS count FROM pg_tables WHERE tablename = 'things'";
-      expect(await query(one.url, tables)).toEqual([{ count: 1 }]);
-      expect(await query(other.url, tables)).toEqual([{ count: 0 }]);
-      const client = new SQL(one.url, { max: 1 });
-      await client.unsafe("SELECT 1");
-      await one.drop();
-      await other.drop();
-      await client.close();
-      const name = new URL(one.url).pathname.slice(1);
-      const third = await createTestDatabase();
-      expect(await query(third.url, `SELECT 1 FROM pg_database WHERE datname = '${name}'`)).toEqual([]);
-      await third.drop();
-    },
-    START_MS,
-  );
+  test("is empty, its own, and gone when it is dropped", async () => {
+    const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
+    await query(one.url, "CREATE TABLE things (id bigint)");
+    const tables = "SELECT count(*)::int AS count FROM pg_tables WHERE tablename = 'things'";
+    expect(await query(one.url, tables)).toEqual([{ count: 1 }]);
+    expect(await query(other.url, tables)).toEqual([{ count: 0 }]);
+    const client = new SQL(one.url, { max: 1 });
+    await client.unsafe("SELECT 1");
+    await one.drop();
+    await other.drop();
+    await client.close();
+    const name = new URL(one.url).pathname.slice(1);
+    const third = await createTestDatabase();
+    expect(await query(third.url, `SELECT 1 FROM pg_database WHERE datname = '${name}'`)).toEqual([]);
+    await third.drop();
+  });
 });
 
 describe("a private PostgreSQL", () => {
-  test(
-    "syncs, comes back after a kill with what it had committed, and leaves nothing behind",
-    async () => {
-      const server = await startPostgresServer();
-      expect(await query(server.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
-      await query(server.url, "CREATE TABLE things AS SELECT 7 AS id");
-      const first = server.pid();
-      await server.kill();
-      expect(isAlive(first)).toBe(false);
-      await server.start();
-      expect(await query(server.url, "SELECT id FROM things")).toEqual([{ id: 7 }]);
-      const second = server.pid();
-      expect(second).not.toBe(first);
-      const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("postgres-")).length;
-      const before = folders();
-      await server.stop();
-      expect(isAlive(second)).toBe(false);
-      expect(folders()).toBe(before - 1);
-    },
-    START_MS,
-  );
+  test("syncs, comes back after a kill with what it had committed, and leaves nothing behind", async () => {
+    const server = await startPostgresServer();
+    expect(await query(server.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
+    await query(server.url, "CREATE TABLE things AS SELECT 7 AS id");
+    const first = server.pid();
+    await server.kill();
+    expect(isAlive(first)).toBe(false);
+    await server.start();
+    expect(await query(server.url, "SELECT id FROM things")).toEqual([{ id: 7 }]);
+    const second = server.pid();
+    expect(second).not.toBe(first);
+    const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("postgres-")).length;
+    const before = folders();
+    await server.stop();
+    expect(isAlive(second)).toBe(false);
+    expect(folders()).toBe(before - 1);
+  });
 
   test("that cannot start says at once what is wrong", async () => {
     const starting = startPostgresServer({ isDurable: false, settings: { shared_buffers: "a lot" } });
     await expect(starting).rejects.toThrow(/did not start: (.|\n)*shared_buffers/);
-  }, 20_000);
+  });
 
-  test(
-    "ends with the process that started it, also when that is killed",
-    async () => {
-      await expectEndWithStarter("postgres-child.ts");
-    },
-    START_MS,
-  );
+  test("ends with the process that started it, also when that is killed", async () => {
+    await expectEndWithStarter("postgres-child.ts");
+  });
 });
 
 describe("the test Redis", () => {
-  test(
-    "answers, and is one for the whole run",
-    async () => {
-      const url = await testRedisUrl();
-      expect(await testRedisUrl()).toBe(url);
-      const client = new RedisClient(url);
-      expect(await client.send("PING", [])).toBe("PONG");
-      client.close();
-    },
-    START_MS,
-  );
+  test("answers, and is one for the whole run", async () => {
+    const url = await testRedisUrl();
+    expect(await testRedisUrl()).toBe(url);
+    const client = new RedisClient(url);
+    expect(await client.send("PING", [])).toBe("PONG");
+    client.close();
+  });
 });
 
 describe("a private Redis", () => {

@@ -96,7 +96,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       return receipt;
     },
     async nothingIsHeld(id = accountId) {
-      const deadline = performance.now() + 10_000;
+      const deadline = performance.now() + 120_000;
       while ((await ledger.balances(id)).held !== 0n) {
         if (performance.now() > deadline) throw new Error("Money is still on hold");
         await Bun.sleep(3);

@@ -44,7 +44,7 @@ test("bursts of calls over TLS use the connections of those before them", async 
   folder.remove();
   // A connection may be a moment late in coming back; without lanes there are twice as many.
   expect(connections).toBeWithin(BURST, BURST * 1.2);
-}, 20_000);
+});
 
 test("calls fill the first lane before another is opened, and give their place back when they end", async () => {
   let opened = 0;

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createSseDecoder, printSse } from "../../src/wire/sse.ts";
 import { type SseEvent, UpstreamFault } from "../../src/wire/wire-protocol.ts";
+import { cpuMs } from "../support/cpu-ms.ts";
 
 const encoder = new TextEncoder();
 
@@ -140,11 +141,12 @@ describe("createSseDecoder", () => {
   test("reads a large event that comes in small pieces without reading it again each time", () => {
     const decoder = createSseDecoder();
     const piece = encoder.encode("x".repeat(1000));
-    const started = performance.now();
-    decoder.push(encoder.encode("data: "));
-    for (let pieces = 0; pieces < 8000; pieces += 1) decoder.push(piece);
-    expect(decoder.push(encoder.encode("\n\n"))[0]?.data).toHaveLength(8_000_000);
-    expect(performance.now() - started).toBeLessThan(1000);
+    const ms = cpuMs(() => {
+      decoder.push(encoder.encode("data: "));
+      for (let pieces = 0; pieces < 8000; pieces += 1) decoder.push(piece);
+      expect(decoder.push(encoder.encode("\n\n"))[0]?.data).toHaveLength(8_000_000);
+    });
+    expect(ms).toBeLessThan(1000);
   });
 });
 

@@ -8,6 +8,7 @@ import {
   ServerListenerBuilder,
   status,
 } from "@grpc/grpc-js";
+import type { OpenCalls } from "./open-calls.ts";
 import { LEDGER_SERVICE } from "./service.ts";
 import { encodeCallRefusal } from "./status.ts";
 
@@ -22,8 +23,11 @@ export interface Guard {
 const OPEN_PATH = "/grpc.health.v1.Health/";
 const OWN_PATH = `/${LEDGER_SERVICE}/`;
 
-/** Lets in who has the token; `onDenied` is told of everybody else. */
-export function createGuard(token: string, onDenied: () => void): Guard {
+/**
+ * Lets in who has the token, and within bounds who asks for health without one; `onDenied` is called for
+ * everybody else.
+ */
+export function createGuard(token: string, openCalls: OpenCalls, onDenied: () => void): Guard {
   const isToken = createTokenCheck(token);
   const watchers = new Set<ServerInterceptingCallInterface>();
 
@@ -33,13 +37,20 @@ export function createGuard(token: string, onDenied: () => void): Guard {
       const isWatcher = method.responseStream && !method.path.startsWith(OWN_PATH);
       const listener = new ServerListenerBuilder()
         .withOnReceiveMetadata((metadata, next) => {
-          if (isOpen || isToken(metadata)) return next(metadata);
+          if (isToken(metadata) || (isOpen && openCalls.admit(call, { isStream: method.responseStream }))) {
+            if (isWatcher) watchers.add(call);
+            return next(metadata);
+          }
+          if (isOpen) return;
           onDenied();
           call.sendStatus(encodeCallRefusal("unauthenticated"));
         })
-        .withOnCancel(() => watchers.delete(call))
+        // Also the end of a call that nobody cancelled.
+        .withOnCancel(() => {
+          watchers.delete(call);
+          openCalls.release(call);
+        })
         .build();
-      if (isWatcher) watchers.add(call);
       return new ServerInterceptingCall(
         call,
         new ResponderBuilder().withStart((next) => next(listener)).build(),

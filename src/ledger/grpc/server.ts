@@ -1,8 +1,10 @@
 import { Server, ServerCredentials, type ServerOptions } from "@grpc/grpc-js";
+import { service as healthService } from "grpc-health-check";
 import type { Ledger } from "../ledger.ts";
 import { createGuard } from "./guard.ts";
 import { createHandlers } from "./handlers.ts";
 import { watchHealth } from "./health.ts";
+import { createOpenCalls, type OpenCallBounds } from "./open-calls.ts";
 import { createReflection } from "./reflection.ts";
 import { ledgerService } from "./service.ts";
 import { createMutationStreams } from "./stream.ts";
@@ -26,6 +28,8 @@ export interface LedgerServerOptions {
   readonly log: LedgerServerLog;
   /** How long calls that run may go on when the server stops; 10 s unless said otherwise. */
   readonly stopMaxMs?: number;
+  /** Other bounds than usual for calls that need no token, which are those of health. */
+  readonly openCalls?: Partial<OpenCallBounds>;
 }
 
 /** PEM text. With `ca` every caller must show a certificate of that authority. */
@@ -66,20 +70,21 @@ const OPTIONS: ServerOptions = {
  * Rejects with {@link LedgerListenError}.
  */
 export async function serveLedger(options: LedgerServerOptions): Promise<LedgerServer> {
-  const { ledger, listen, token, tls, log, stopMaxMs = 10_000 } = options;
+  const { ledger, listen, token, tls, log, stopMaxMs = 10_000, openCalls } = options;
   const credentials = credentialsOf(tls);
   const onFault = (fault: unknown) => log.error({ fault: nameOf(fault) }, "ledger call failed");
   const runner = { ledger, onFault };
   const streams = createMutationStreams(runner);
   const guard = createGuard(
     token,
+    createOpenCalls(openCalls),
     sometimes(() => log.warn({}, "ledger call without the token")),
   );
 
   const health = await watchHealth(ledger);
   const server = new Server({ ...OPTIONS, interceptors: [guard.interceptor] });
   server.addService(tolerant(ledgerService), createHandlers(runner, streams));
-  health.implementation.addToServer(server);
+  server.addService(healthService, health.handlers);
   createReflection().addToServer(server);
 
   const port = await bind(server, listen, credentials).catch((error) => {

@@ -41,7 +41,6 @@ describe("a client that hangs up", () => {
       await expectBooks(cell, payer);
       expect((await post(world.gateway, cell.surface, { secret })).status).toBe(200);
     },
-    30_000,
   );
 });
 

@@ -21,6 +21,6 @@ export function describeClosing(open: OpenLedger): void {
       expect(await refused).toBe("unavailable");
       expect(await refusalOf(ledger.createWallet("later"))).toBe("unavailable");
       await opened.close();
-    }, 20_000);
+    });
   });
 }

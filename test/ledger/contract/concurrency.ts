@@ -178,6 +178,6 @@ export function describeConcurrency(books: Books): void {
       await Promise.all(names.map((name) => books.hold(name, 0n, { metadata })));
       const settled = await Promise.all(names.map((name) => books.settle(name, 0n, FACTS, metadata)));
       expect(settled.every(({ state, replayed }) => state === "settled" && !replayed)).toBe(true);
-    }, 20_000);
+    });
   });
 }

@@ -3,6 +3,8 @@ import { type LedgerServerLog, serveLedger } from "../../../src/ledger/grpc/serv
 import type { LedgerUnderTest, OpenLedger } from "./books.ts";
 
 const TOKEN = "token of the contract suite";
+/** A ledger that is slow with the machine is not away: what the client's own limits do is tested apart. */
+const PATIENT = { answerMaxMs: 120_000, outageMaxMs: 120_000, connectMaxMs: 120_000, listMaxMs: 120_000 };
 
 /**
  * The same ledger behind a gRPC server and a client of it. What is opened beside it has a connection of its
@@ -18,7 +20,8 @@ export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
     };
     const open = async (ledger: LedgerUnderTest["ledger"]) => {
       const server = await serveLedger({ ledger, listen: { host: "127.0.0.1", port: 0 }, token: TOKEN, log });
-      return { server, client: connectLedger({ address: server.address, token: TOKEN }) };
+      const client = connectLedger({ address: server.address, token: TOKEN, ...PATIENT });
+      return { server, client };
     };
     const first = await open(local.ledger);
     let second: ReturnType<typeof open> | undefined;

@@ -213,6 +213,6 @@ export function describeUsage(books: Books): void {
       await charge(10_000);
       expect(await refusalOf(usage({ groupBy: ["key"] }))).toBe("invalid_query");
       expect(await usage()).toMatchObject([{ requests: 10_001, captured: 10_001n }]);
-    }, 30_000);
+    });
   });
 }

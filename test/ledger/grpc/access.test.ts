@@ -62,7 +62,7 @@ describe("health", () => {
     expect(await watch.next()).toBe("SERVING");
     isUp = false;
     expect(await watch.next()).toBe("NOT_SERVING");
-  }, 15_000);
+  });
 
   test("of another service is NOT_FOUND", async () => {
     await using served = await serve();

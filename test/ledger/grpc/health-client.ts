@@ -1,10 +1,10 @@
 import { credentials, Metadata, makeClientConstructor, type ServiceError, status } from "@grpc/grpc-js";
 import { service } from "grpc-health-check";
 
-/** A client of `grpc.health.v1` that has no token. */
-export function connectHealth(address: string) {
+/** A client of `grpc.health.v1` on a connection of its own, without a token unless the metadata has one. */
+export function connectHealth(address: string, metadata = new Metadata()) {
   const Client = makeClientConstructor(service, "grpc.health.v1.Health");
-  const client = new Client(address, credentials.createInsecure());
+  const client = new Client(address, credentials.createInsecure(), { "grpc.use_local_subchannel_pool": 1 });
   return {
     /** Rejects with the library's ServiceError. */
     check(name: string): Promise<string> {
@@ -14,11 +14,22 @@ export function connectHealth(address: string) {
         );
       });
     },
+    /** The status of each service. Rejects with the library's ServiceError. */
+    list(): Promise<Record<string, string>> {
+      return new Promise((resolve, reject) => {
+        type Answer = { readonly statuses: Readonly<Record<string, { readonly status: string }>> };
+        client.list?.({}, (error: ServiceError | null, answer: Answer) => {
+          if (error) return reject(error);
+          const statuses = Object.entries(answer.statuses).map(([name, { status }]) => [name, status]);
+          resolve(Object.fromEntries(statuses));
+        });
+      });
+    },
     watch(name: string) {
       const ended = Promise.withResolvers<string>();
       const said: string[] = [];
       const waiting: ((status: string) => void)[] = [];
-      const call = client.watch?.({ service: name }, new Metadata());
+      const call = client.watch?.({ service: name }, metadata);
       call.on("data", (answer: { status: string }) => {
         const first = waiting.shift();
         if (first) first(answer.status);

@@ -32,7 +32,7 @@ export interface CrowdRun {
   end(): Promise<Evidence>;
 }
 
-const START_MS = 20_000;
+const START_MS = 120_000;
 const CHILD = `${import.meta.dir}/caller-child.ts`;
 const NOTHING: Tally = { admitted: 0, sharedAtMs: 0, unsharedAtMs: 0 };
 

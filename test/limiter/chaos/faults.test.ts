@@ -47,7 +47,7 @@ beforeAll(async () => {
     startCrowd({ location, onFailure: "local", replicas: 1 }),
   ]);
   crowds = { denying, local, alone };
-}, START_MS);
+});
 afterAll(async () => {
   await Promise.all(Object.values(crowds).map((crowd) => crowd.close()));
   await server.stop();
@@ -128,17 +128,13 @@ function admittedAlone({ admissions }: Evidence): number {
   return admissions.filter(({ by }) => by === "memory").length;
 }
 
-test(
-  "N of far more are admitted, and never more at once than there are slots",
-  async () => {
-    const evidences = await load();
-    expectEach(evidences, 0);
-    expectExact(evidences);
-    expect(refusedBy(evidences.denying, "concurrency")).toBeGreaterThan(0);
-    expect(mostAtOnce(evidences.denying.admissions)).toBe(SLOTS);
-  },
-  TEST_MS,
-);
+test("N of far more are admitted, and never more at once than there are slots", async () => {
+  const evidences = await load();
+  expectEach(evidences, 0);
+  expectExact(evidences);
+  expect(refusedBy(evidences.denying, "concurrency")).toBeGreaterThan(0);
+  expect(mostAtOnce(evidences.denying.admissions)).toBe(SLOTS);
+});
 
 test.each([
   ["does not answer for a while", "pause", 700],
@@ -154,18 +150,13 @@ test.each([
     expect(admittedAlone(evidences.local)).toBeGreaterThan(0);
     expect(admittedAlone(evidences.alone)).toBeGreaterThan(0);
   },
-  TEST_MS,
 );
 
-test(
-  "a Redis that forgets its scripts goes on as if nothing had happened",
-  async () => {
-    const evidences = await load(() => FAULTS.forget.strike(server));
-    expectEach(evidences, 0);
-    expectExact(evidences);
-  },
-  TEST_MS,
-);
+test("a Redis that forgets its scripts goes on as if nothing had happened", async () => {
+  const evidences = await load(() => FAULTS.forget.strike(server));
+  expectEach(evidences, 0);
+  expectExact(evidences);
+});
 
 test.each([
   ["ends and starts again", "shutdown", 1],
@@ -183,7 +174,6 @@ test.each([
     expect(refusedBy(evidences.denying, "unavailable")).toBeGreaterThan(0);
     expect(admittedAlone(evidences.local)).toBeGreaterThan(0);
   },
-  TEST_MS,
 );
 
 interface Kill {

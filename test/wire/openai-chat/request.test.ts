@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
 import type { UpstreamRequestOptions } from "../../../src/wire/wire-protocol.ts";
+import { cpuMs } from "../../support/cpu-ms.ts";
 import { refusalOf } from "../play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
@@ -135,16 +136,17 @@ describe("parseRequest", () => {
   });
 
   test("refuses a body of brackets and commas quickly, before it is parsed", () => {
-    const started = performance.now();
-    for (const text of [
-      "[".repeat(30_000_000),
-      `[${"1,".repeat(15_000_000)}1]`,
-      `[${"{},".repeat(10_000_000)}1]`,
-      `{"a":`.repeat(5_000_000),
-    ]) {
-      expect(refusalOf(openaiChat, text).kind).toBe("wrong_shape");
-    }
-    expect(performance.now() - started).toBeLessThan(10_000);
+    const ms = cpuMs(() => {
+      for (const text of [
+        "[".repeat(30_000_000),
+        `[${"1,".repeat(15_000_000)}1]`,
+        `[${"{},".repeat(10_000_000)}1]`,
+        `{"a":`.repeat(5_000_000),
+      ]) {
+        expect(refusalOf(openaiChat, text).kind).toBe("wrong_shape");
+      }
+    });
+    expect(ms).toBeLessThan(10_000);
   });
 
   test("survives a message that is nested half a million deep", () => {

@@ -5,7 +5,9 @@ import { collectReply } from "../../../src/wire/collect-reply.ts";
 import type { ReplyHead } from "../../../src/wire/ends.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { isSeal, printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
+
 import type { SentStream } from "../../../src/wire/wire-protocol.ts";
+import { cpuMs } from "../../support/cpu-ms.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";
 
 const CUSTOM = [{ type: "custom", name: "patch" }];
@@ -199,21 +201,23 @@ describe("a stream", () => {
 
   test("many calls that never end are no work that grows with their number squared", () => {
     const printer = end().printStream(headOf());
-    const started = performance.now();
-    for (let number = 0; number < 20_000; number += 1) printer.print(call(number));
-    expect(printer.end(finished("tool_calls"), undefined)).toContain("fc_abc_19999");
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const ms = cpuMs(() => {
+      for (let number = 0; number < 20_000; number += 1) printer.print(call(number));
+      expect(printer.end(finished("tool_calls"), undefined)).toContain("fc_abc_19999");
+    });
+    expect(ms).toBeLessThan(5_000);
   });
 
   test("a long call that never ends is not read again for everything behind it", () => {
     const printer = end().printStream(headOf());
-    const started = performance.now();
-    printer.print(call(0));
-    printer.print(input(0, `{"a":"${"x".repeat(4_000_000)}`));
-    for (let number = 0; number < 5_000; number += 1)
-      printer.print({ kind: "redacted_reasoning", data: "x" });
-    printer.end(finished("length"), undefined);
-    expect(performance.now() - started).toBeLessThan(5_000);
+    const ms = cpuMs(() => {
+      printer.print(call(0));
+      printer.print(input(0, `{"a":"${"x".repeat(4_000_000)}`));
+      for (let number = 0; number < 5_000; number += 1)
+        printer.print({ kind: "redacted_reasoning", data: "x" });
+      printer.end(finished("length"), undefined);
+    });
+    expect(ms).toBeLessThan(5_000);
   });
 
   test("a stream in which nothing was said still begins and ends", () => {

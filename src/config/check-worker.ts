@@ -1,0 +1,22 @@
+import { parentPort } from "node:worker_threads";
+import { type CheckedFile, type CheckOptions, checkFile } from "./file.ts";
+import type { Environment } from "./placeholders.ts";
+import { createProblems } from "./problems.ts";
+import type { Source } from "./source.ts";
+
+/** The arguments of one check. */
+export interface CheckQuestion {
+  readonly source: Source;
+  readonly environment: Environment;
+  readonly options: CheckOptions;
+}
+
+/** A checked file without problems, or the problems. */
+export type CheckAnswer = { readonly file: CheckedFile } | { readonly problems: readonly string[] };
+
+parentPort?.once("message", ({ source, environment, options }: CheckQuestion) => {
+  const problems = createProblems();
+  const file = checkFile(source, environment, options, problems);
+  const answer: CheckAnswer = problems.list().length > 0 ? { problems: problems.list() } : { file };
+  parentPort?.postMessage(answer);
+});

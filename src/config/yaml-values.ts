@@ -1,0 +1,131 @@
+import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
+import type { Path, Problems } from "./problems.ts";
+import { YAML_DEPTH_MAX, YamlError } from "./yaml-error.ts";
+
+/** Values of a document with its aliases expanded. About 20 are needed for one model. */
+const VALUES_MAX = 200_000;
+
+const MERGE_KEY = "<<";
+
+/** A plain value, how many values it consists of when aliases are expanded, and how deep they are nested. */
+interface Built {
+  readonly value: unknown;
+  readonly count: number;
+  readonly depth: number;
+}
+
+interface Options {
+  readonly lineAt: (offset: number) => number;
+  readonly problems: Problems;
+}
+
+/**
+ * Turns a composed document into plain values, in one pass: an alias becomes a reference to its anchor's value.
+ * Adds a problem for each key that occurs twice or is no text. Throws {@link YamlError} for an alias without
+ * an anchor or within its own, and beyond the bounds of expanded values and depth.
+ */
+export function readValues(root: unknown, { lineAt, problems }: Options): unknown {
+  /** `undefined` while the anchor's own value is being built. */
+  const anchors = new Map<string, Built | undefined>();
+  const { admit, enclose } = createBounds();
+
+  function build(node: unknown, path: Path): Built {
+    if (isAlias(node)) return admit(expand(node), path);
+    const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined;
+    if (anchor) anchors.set(anchor, undefined);
+    const built = buildOwn(node, path);
+    if (anchor) anchors.set(anchor, built);
+    return built;
+  }
+
+  function buildOwn(node: unknown, path: Path): Built {
+    if (isMap(node)) return buildMapping(node, path);
+    if (!isSeq(node)) return admit({ value: isScalar(node) ? node.value : null, count: 1, depth: 1 }, path);
+    const elements = node.items.map((element, index) => build(element, [...path, index]));
+    return enclose(
+      elements.map(({ value }) => value),
+      elements,
+    );
+  }
+
+  function buildMapping(node: YAMLMap, path: Path): Built {
+    const members = new Map<string, Built>();
+    for (const pair of node.items) {
+      const key = readKey(pair, path);
+      const place = [...path, key];
+      if (members.has(key)) {
+        const line = lineAt(offsetOf(pair.key));
+        problems.add(place, `is there twice, again in line ${line}`, "every name once");
+      }
+      members.set(key, build(pair.value, place));
+    }
+    const merged = members.get(MERGE_KEY);
+    members.delete(MERGE_KEY);
+    const own = [...members].map(([key, { value }]) => [key, value] as const);
+    const base = merged ? readMerged(merged.value, [...path, MERGE_KEY], problems) : [];
+    return enclose(Object.fromEntries([...base, ...own]), [...members.values(), ...(merged ? [merged] : [])]);
+  }
+
+  function readKey({ key }: Pair, path: Path): string {
+    const node = isAlias(key) ? expand(key).value : isScalar(key) ? key.value : key;
+    if (isScalar(key) && key.anchor) anchors.set(key.anchor, { value: key.value, count: 1, depth: 1 });
+    if (typeof node !== "object" || node === null) return String(node);
+    const line = lineAt(offsetOf(key));
+    problems.add([...path, "?"], `is a list or a mapping in line ${line}`, "text for a key");
+    return "";
+  }
+
+  function expand(alias: Alias): Built {
+    const built = anchors.get(alias.source);
+    if (built) return built;
+    const line = lineAt(offsetOf(alias));
+    throw anchors.has(alias.source)
+      ? new YamlError(`has an alias in line ${line} that contains itself`, "aliases of what is complete")
+      : new YamlError(`has an alias in line ${line} without an anchor`, "an anchor before each alias");
+  }
+
+  return root === null || root === undefined ? undefined : build(root, []).value;
+}
+
+/** Counts the values of one document, with each alias as what it stands for. */
+function createBounds() {
+  let count = 0;
+
+  function admit(built: Built, path: Path): Built {
+    count += built.count;
+    if (count > VALUES_MAX) {
+      throw new YamlError(`has more than ${VALUES_MAX} values, aliases expanded`, "a smaller document");
+    }
+    if (path.length + built.depth > YAML_DEPTH_MAX) {
+      throw new YamlError("is nested too deep, aliases expanded", `at most ${YAML_DEPTH_MAX} levels`);
+    }
+    return built;
+  }
+
+  /** The collection itself is counted without its parts, which have been counted. */
+  function enclose(value: object, parts: readonly Built[]): Built {
+    count += 1;
+    return {
+      value,
+      count: parts.reduce((sum, part) => sum + part.count, 1),
+      depth: parts.reduce((most, part) => Math.max(most, part.depth), 0) + 1,
+    };
+  }
+
+  return { admit, enclose };
+}
+
+/** The members of merged mappings; of equal keys, the one of the mapping that is named first comes last. */
+function readMerged(value: unknown, path: Path, problems: Problems): (readonly [string, unknown])[] {
+  const sources: readonly unknown[] = Array.isArray(value) ? value.toReversed() : [value];
+  return sources.flatMap((source) => {
+    if (source === null) return [];
+    if (typeof source === "object" && !Array.isArray(source)) return Object.entries(source);
+    problems.add(path, "is nothing that can be merged", "a mapping or a list of mappings");
+    return [];
+  });
+}
+
+function offsetOf(node: unknown): number {
+  return (node as Node | null)?.range?.[0] ?? 0;
+}

@@ -1,0 +1,95 @@
+import { afterEach, expect, test } from "bun:test";
+import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { loadWithSource, rereadConfig } from "../../src/config.ts";
+import { configFolder } from "../config/temp-config.ts";
+import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { until } from "../support/until.ts";
+
+const MODELS = 3_000;
+
+let served: ServedProcess | undefined;
+afterEach(async () => {
+  served?.signal("SIGKILL");
+  await served?.exitCode;
+});
+
+/** About 700 KB, all of it right. */
+function largeFile(): string {
+  const model = (index: number) =>
+    `  m${index}: { routes: [{ upstream: demo, model: d }], context_window: 9, max_output_tokens: 9,
+    price: { input: "1.00", output: "2.00", cached_input: "0.10", cache_write: "1.25", cache_write_1h: "2.00" } }\n`;
+  return `models:\n${Array.from({ length: MODELS }, (_, index) => model(index)).join("")}`;
+}
+
+/** The most memory that a process has taken, in MB. */
+function peakMemory(pid: number): number {
+  const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+  return Number(kilobytes) / 1_000;
+}
+
+test("hostile files are refused by a running gateway, which stays ready and small and takes the next good file over", async () => {
+  const good = "limits: { requests_per_minute: 7 }\n";
+  const folder = configFolder(good);
+  const file = join(folder, "tollgate.yaml");
+  const gateway = await serveProcess({ folder });
+  served = gateway;
+  const list = (text: string, count: number) => `a: &a 1\nb: [${text.repeat(count)}]\n`;
+  const hostile: (() => void)[] = [
+    ...[
+      "upstreams: &u\n  a: *u\n",
+      "upstreams: &u [*u]\n",
+      list("*a,", 300_000),
+      list("[", 1_000_000),
+      `${"a: 1\n".repeat(200_000)}b: [`,
+      `${largeFile()}x: [`,
+    ].map((text) => () => writeFileSync(`${file}.new`, text)),
+    () => {
+      writeFileSync(`${file}.new`, "");
+      truncateSync(`${file}.new`, 5_000_000_000);
+    },
+    () => {
+      rmSync(`${file}.new`, { force: true });
+      expect(Bun.spawnSync(["mkfifo", `${file}.new`]).exitCode).toBe(0);
+    },
+  ];
+  for (const [index, write] of hostile.entries()) {
+    write();
+    renameSync(`${file}.new`, file);
+    process.kill(gateway.pid, "SIGHUP");
+    const refused = async () => gateway.stdout().split("configuration refused").length > index + 1;
+    await until(refused, () => `The log does not say that file ${index} is refused: ${gateway.stdout()}`);
+    expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+  }
+  rmSync(file);
+  writeFileSync(file, good.replace("7", "8"));
+  process.kill(gateway.pid, "SIGHUP");
+  await until(async () => gateway.stdout().includes("configuration taken over"));
+  expect(peakMemory(gateway.pid)).toBeLessThan(600);
+  expect(gateway.stdout().split("configuration refused")).toHaveLength(hostile.length + 1);
+});
+
+test("the event loop turns while a file of the largest size is checked", async () => {
+  const loaded = loadWithSource({}, { folder: configFolder() });
+  const source = { kind: "text", text: largeFile(), writtenAtS: 1 } as const;
+  let isOver = false;
+  const reread = rereadConfig(loaded, source).finally(() => {
+    isOver = true;
+  });
+  let turns = 0;
+  for (; !isOver; turns++) await new Promise(setImmediate);
+  expect((await reread).config.models).toHaveLength(MODELS);
+  // It takes over 500 ms, and a turn of an idle loop some microseconds.
+  expect(turns).toBeGreaterThan(100);
+});
+
+test("a start with a pipe that holds the file reads it, and one with a device without end is refused", async () => {
+  const folder = configFolder();
+  const pipe = join(folder, "pipe");
+  expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+  const writer = Bun.spawn(["sh", "-c", `echo 'limits: { requests_per_minute: 7 }' > ${pipe}`]);
+  served = await serveProcess({ folder, environment: { TOLLGATE_CONFIG: pipe } });
+  expect(await writer.exited).toBe(0);
+  const refused = serveProcess({ folder, environment: { TOLLGATE_CONFIG: "/dev/zero" } });
+  await expect(refused).rejects.toThrow("TOLLGATE_CONFIG: names a file that is larger than 1 MiB");
+});
