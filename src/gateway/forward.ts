@@ -25,12 +25,12 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
   let deadlineAt: number | undefined;
   const queue = createRouteQueue(routes, upstreams);
   const attempts: Attempt[] = [];
-  let outcome = failed("upstream_unavailable");
+  let outcome: Outcome | undefined;
   for (;;) {
     // Between two attempts no upstream is at work.
     const ended = endedBy(gateway, { hold, reply }, false);
     const turn = ended ? undefined : queue.next();
-    if (!turn) return { outcome: ended ?? withRetryAfter(outcome, routes, upstreams), attempts };
+    if (!turn) return { outcome: ended ?? withRetryAfter(outcome ?? unasked(), routes, upstreams), attempts };
     const reader = hold.quote.ways.get(turn.route);
     if (!reader) throw new Error("A route was chosen that cannot be asked");
     const sent = await printCall({ call, reader, hold, turn });
@@ -44,6 +44,11 @@ export async function forward(gateway: Gateway, call: Call, hold: OpenHold, repl
       return { outcome: withRetryAfter(outcome, routes, upstreams), attempts };
     }
   }
+}
+
+/** The outcome of a request for which no route could be asked. */
+function unasked(): Outcome {
+  return failed("upstream_unavailable");
 }
 
 /** The time that all attempts have together. */

@@ -23,6 +23,18 @@ describe("collected bytes", () => {
     );
   });
 
+  test("are not copied when one piece is all, unless its buffer holds more than the piece", () => {
+    const shared = new Uint8Array(8).subarray(2, 6);
+    const own = new Uint8Array(4);
+    const takeOne = (piece: Uint8Array) => {
+      const collector = createByteCollector();
+      collector.add(piece);
+      return collector.take()[0]?.buffer;
+    };
+    expect(takeOne(own)).toBe(own.buffer);
+    expect(takeOne(shared)).not.toBe(shared.buffer);
+  });
+
   test("take a few blocks for a million pieces of one byte", () => {
     const collector = createByteCollector();
     for (let left = 1_000_000; left > 0; left -= 1) collector.add(new Uint8Array([left & 0xff]));
