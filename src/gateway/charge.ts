@@ -1,3 +1,4 @@
+import type { Body } from "../bodies/body.ts";
 import { costOf } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
@@ -5,7 +6,7 @@ import type { ChargeSource } from "../ledger/ledger.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
 import type { OpenHold } from "./hold.ts";
 import type { Outcome } from "./outcome.ts";
-import { outputTokensMaxOf } from "./quote.ts";
+import { guessInput, outputTokensMaxOf } from "./quote.ts";
 
 /** What a request is charged, and why. */
 export interface Charge {
@@ -43,16 +44,24 @@ async function estimate(hold: OpenHold, tokens: TokenCounter): Promise<Charge> {
   const { meter, quote, body } = hold;
   const reported = meter.reported();
   const hasInput = reported !== undefined && inputTokensOf(reported) > 0;
-  const counted = await tokens.count({
-    input: hasInput ? "" : await body.promptText(),
-    output: meter.generated(),
-  });
-  const input = counted.inputTokens + (quote.request.input.tokenIds ?? 0);
+  const prompt = hasInput ? "" : await promptOf(body);
+  const counted = await tokens.count({ input: prompt ?? "", output: meter.generated() });
+  const inputTokens = prompt === undefined ? guessInput(quote) : counted.inputTokens;
+  const input = inputTokens + (quote.request.input.tokenIds ?? 0);
   const output = Math.max(reported?.outputTokens ?? 0, counted.outputTokens);
   return charge(hold, "estimated", {
     ...(hasInput ? reported : { ...NO_USAGE, inputTokens: Math.min(input, quote.inputTokens) }),
     outputTokens: Math.min(output, outputTokensMaxOf(quote)),
   });
+}
+
+/** The text of a prompt; `undefined` when the worker that had its bytes has died: what was answered is charged all the same. */
+async function promptOf(body: Body): Promise<string | undefined> {
+  try {
+    return await body.promptText();
+  } catch {
+    return undefined;
+  }
 }
 
 function charge({ meter }: OpenHold, source: ChargeSource, usage: Usage): Charge {

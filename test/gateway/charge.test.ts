@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import type { Body } from "../../src/bodies/body.ts";
+import { chargeFor } from "../../src/gateway/charge.ts";
+import type { OpenHold } from "../../src/gateway/hold.ts";
+import { createMeter } from "../../src/gateway/meter.ts";
+import { guessInput, quoteRequest } from "../../src/gateway/quote.ts";
+import { createTokenCounter } from "../../src/tokens/count-tokens.ts";
+import { findExchange } from "../../src/wire/exchange.ts";
+import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
+import { scriptedModel } from "../support/test-catalog.ts";
+
+test("an answer is charged although the prompt was lost with the worker that should give its text", async () => {
+  const content = "words ".repeat(50_000);
+  const text = JSON.stringify({ model: "m", messages: [{ role: "user", content }], max_tokens: 50 });
+  const request = openaiChat.parseRequest(text);
+  const lost = () => Promise.reject(new Error("The body worker ended"));
+  const body: Body = { request, plan: lost, print: lost, printCount: lost, promptText: lost };
+  const model = scriptedModel("m", "openai");
+  const reader = findExchange(openaiChat, ["chat"])?.begin(request, request.readChat);
+  const [route] = model.routes;
+  if (!reader || !route) throw new Error("There is no way");
+  const quote = quoteRequest({ model, request, ways: new Map([[route, reader]]), mayClamp: false });
+  const meter = createMeter(quote, () => 0);
+  meter.restart(route);
+  const part = { text: "hello", isOutput: true, isReadable: true, generated: "hello", usage: undefined };
+  meter.add(part);
+  meter.shown();
+  const hold: OpenHold = { walletId: "w", holdId: "h", quote, meter, body };
+  const tokens = createTokenCounter({ textBytesMax: 0 });
+  const charge = await chargeFor({ kind: "finished", ending: "" }, hold, tokens);
+  expect([charge.source, charge.usage?.inputTokens]).toEqual(["estimated", guessInput(quote)]);
+  expect(guessInput(quote)).toBeGreaterThan(70_000);
+  expect(charge.amount).toBeGreaterThan(0n);
+});
