@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import { decodeBlocks } from "../domain/byte-blocks.ts";
+import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import { findExchange } from "../wire/exchange.ts";
 import { WIRES } from "../wire/wires.ts";
 import { decodeBody } from "./body.ts";
@@ -11,6 +11,8 @@ type AnswerJob = Extract<Job, { kind: "answer" }>;
 
 /** The steps of one request follow each other within milliseconds where nobody else wants anything. */
 const KEEP_MS = 250;
+/** Of a larger body nothing is kept: its text, values and print together take six times as much. */
+const KEEP_BYTES_MAX = 2 * 1024 * 1024;
 
 /** The body of the latest job, as long as it is worth its memory. Only a short cut: any job can be done without. */
 let latest: { readonly bodyId: number; readonly body: OpenBody } | undefined;
@@ -18,12 +20,22 @@ let forgetting: Timer | undefined;
 
 parentPort?.on("message", (job: Job) => {
   clearTimeout(forgetting);
+  const isLarge = bytesOf(job.blocks) > KEEP_BYTES_MAX;
   const done = perform(job);
   parentPort?.postMessage(done, buffersOf(done));
-  forgetting = setTimeout(() => {
-    latest = undefined;
-  }, KEEP_MS);
+  if (isLarge) forgetNow();
+  else forgetting = setTimeout(forget, KEEP_MS);
 });
+
+function forget(): void {
+  latest = undefined;
+}
+
+/** Collected at once, or the garbage of several large bodies would lie beside each other. */
+function forgetNow(): void {
+  forget();
+  Bun.gc(true);
+}
 
 function perform(job: Job): JobResult {
   try {

@@ -2,6 +2,8 @@ import { createFairQueue } from "./fair-queue.ts";
 
 /** Work of so many milliseconds is done in one turn of the event loop, however many want some done. */
 const TURN_MS_MAX = 10;
+/** After a piece that took longer, so many turns at most belong to the others: to answer one request takes several. */
+const FREE_TURNS_MAX = 8;
 
 /** Lets the work of many requests share the event loop with everything else that waits for it. */
 export interface LoopShare {
@@ -30,7 +32,10 @@ export function createLoopShare(): LoopShare {
   function askForTurn(): void {
     if (isNextTurnAsked) return;
     isNextTurnAsked = true;
-    setImmediate(takeTurn);
+    passTurns(Math.min(Math.floor(workedMs / TURN_MS_MAX), FREE_TURNS_MAX));
+  }
+  function passTurns(left: number): void {
+    setImmediate(() => (left > 1 ? passTurns(left - 1) : takeTurn()));
   }
   function takeTurn(): void {
     isNextTurnAsked = false;

@@ -3,7 +3,8 @@ import type { UpstreamTimeouts } from "../upstream/upstream.ts";
 import { normaliseBaseUrl } from "./base-url.ts";
 import type { ConfigFile, UpstreamEntry } from "./schema.ts";
 
-const BODY_BYTES_IN_FLIGHT_MAX = 536_870_912;
+/** A quarter, the share of one account, still takes the largest body; the whole fits a container of 1 GB. */
+const BODY_BYTES_IN_FLIGHT_MAX = 134_217_728;
 const HOLD_TTL_S = 60;
 const DRAIN_S = 20;
 

@@ -1,3 +1,4 @@
+import type { Body } from "../bodies/body.ts";
 import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
@@ -5,7 +6,7 @@ import type { ChargeSource } from "../ledger/ledger.ts";
 import type { Gateway } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import type { Outcome } from "./outcome.ts";
-import { outputTokensMaxOf, priceOf } from "./quote.ts";
+import { guessInput, outputTokensMaxOf, priceOf } from "./quote.ts";
 
 /** What a request is charged, and why. */
 export interface Charge {
@@ -73,11 +74,8 @@ async function estimate(hold: OpenHold, tokens: Gateway["tokens"], isPatient = f
   const { request } = quote;
   const reported = meter.reported() ?? NO_USAGE;
   const countsInput = inputTokensOf(reported) === 0 || mayUndercharge(hold, reported);
-  const counted = await tokens.count({
-    input: countsInput ? await body.promptText() : "",
-    output: meter.generated(),
-    isPatient,
-  });
+  const prompt = countsInput ? await promptOf(body) : "";
+  const counted = await tokens.count({ input: prompt ?? "", output: meter.generated(), isPatient });
   const outputTokens = Math.max(
     reported.outputTokens,
     Math.min(counted.outputTokens, outputTokensMaxOf(quote)),
@@ -86,9 +84,19 @@ async function estimate(hold: OpenHold, tokens: Gateway["tokens"], isPatient = f
   if (!countsInput) return asReported;
   const { tokenIds = 0, images } = request.input;
   const unread = tokenIds + images * quote.model.imageTokens;
-  const inputTokens = Math.min(counted.inputTokens + unread, quote.inputTokens);
+  const read = prompt === undefined ? guessInput(quote) : counted.inputTokens;
+  const inputTokens = Math.min(read + unread, quote.inputTokens);
   const asCounted = chargeUsage(hold, "estimated", { ...NO_USAGE, inputTokens, outputTokens });
   return asCounted.amount >= asReported.amount ? asCounted : asReported;
+}
+
+/** The text of a prompt; `undefined` when the worker that had its bytes has died: what was answered is charged all the same. */
+async function promptOf(body: Body): Promise<string | undefined> {
+  try {
+    return await body.promptText();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether a report was cut so far, to classes so cheap, that a count of the prompt may cost more than what is left. */

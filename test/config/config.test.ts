@@ -52,7 +52,7 @@ describe("loadConfig", () => {
       tokensPerMinute: 2_000_000,
       concurrentRequests: 50,
     });
-    expect(config).toMatchObject({ holdTtlMs: 60_000, drainMs: 20_000, bodyBytesInFlightMax: 536_870_912 });
+    expect(config).toMatchObject({ holdTtlMs: 60_000, drainMs: 20_000, bodyBytesInFlightMax: 134_217_728 });
   });
 
   test("a model that says only what it must gets the defaults", () => {

@@ -123,6 +123,14 @@ describe("what each way of ending costs", () => {
   });
 });
 
+test("a lost prompt, whose worker has died, is charged by its size", async () => {
+  const hold = openHold({ ...SHOWN, input: { textBytes: 4_000 } });
+  const lost = () => Promise.reject(new Error("The body worker ended"));
+  const gateway = { tokens: counterOf(), clientDisconnect: "charge_input" } as const;
+  const charged = await chargeFor(FINISHED, { ...hold, body: { ...hold.body, promptText: lost } }, gateway);
+  expect([charged.source, charged.usage?.inputTokens]).toEqual(["estimated", 1_000]);
+});
+
 describe("a report above the bound", () => {
   test("costs the bound, by its dearest classes", async () => {
     const usage = { inputTokens: 700_000, outputTokens: 5_000 };

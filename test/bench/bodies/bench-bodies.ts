@@ -5,10 +5,12 @@ import { startChild } from "../child.ts";
 import { type BenchGateway, modelEntry, type Offer, startGateway, upstreamEntry } from "../gateway.ts";
 import { startJobProcess } from "../job-process.ts";
 import { peakMbOf } from "../resident-memory.ts";
+import { countsOf } from "./counts.ts";
+import { measureMemory } from "./measure-memory.ts";
 import { NASTY_ANSWERS } from "./nasty-answers.ts";
 import { MODELS, type NastyBody, nastyBodies } from "./nasty-bodies.ts";
 import type { ProbeJob, Stretch } from "./probe-process.ts";
-import { type BodyResult, printEnd, printHead, printResult, type Stall } from "./report.ts";
+import { type BodyResult, printEnd, printHead, printMemory, printResult, type Stall } from "./report.ts";
 
 const REST_MS = 150;
 const CONTROL_MS = 3_000;
@@ -20,18 +22,28 @@ interface Stage {
 }
 
 /**
- * `bun run bench bodies [--only TEXT] [--json]`: nasty bodies and answers, each alone and many together, before a real
- * gateway, and how long a second client's `GET /healthz` had to wait meanwhile.
+ * `bun run bench bodies [--only TEXT] [--memory] [--json]`: nasty bodies and answers, each alone and many together,
+ * before a real gateway, and how long a second client's `GET /healthz` had to wait meanwhile; with `--memory`, what
+ * bodies take while their upstream thinks.
  */
 export async function benchBodies(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
-    options: { only: { type: "string", default: "" }, json: { type: "boolean" } },
+    options: {
+      only: { type: "string", default: "" },
+      json: { type: "boolean" },
+      memory: { type: "boolean" },
+    },
   });
   const upstream = await startChild("bodies/upstream-process.ts");
+  if (values.memory) {
+    const results = await measureMemory(upstream.url, offerOf(upstream.url)).finally(upstream.stop);
+    console.log(values.json ? JSON.stringify(results) : printMemory(results));
+    return;
+  }
   const gateway = await startGateway(upstream.url, {}, offerOf(upstream.url));
   const probe = startJobProcess<ProbeJob>("bodies/probe-process.ts");
-  const nextStretch = async () => (await probe.perform({ url: gateway.url })) as Stretch;
+  const nextStretch = async () => (await probe.perform({ url: gateway.url, pid: gateway.pid })) as Stretch;
   const stallDuring: Stage["stallDuring"] = async (act) => {
     await Bun.sleep(REST_MS);
     await nextStretch();
@@ -119,10 +131,4 @@ function offerOf(url: string): Offer {
       models.map(([name, upstream]) => [name, modelEntry([{ upstream, model: name }])]),
     ),
   };
-}
-
-function countsOf(statuses: readonly number[]): string {
-  const counts = new Map<number, number>();
-  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
-  return [...counts].map(([status, count]) => `${count}x${status}`).join(" ");
 }

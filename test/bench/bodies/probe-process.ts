@@ -1,29 +1,33 @@
+import { readFileSync } from "node:fs";
 import { answerJobs } from "../job-process.ts";
 
 /** Begins a new stretch, and gives what the one before it was like. */
 export interface ProbeJob {
   readonly url: string;
+  readonly pid: number;
 }
 
 /** How long `GET /healthz` took while a stretch lasted, in milliseconds. */
 export interface Stretch {
+  /** The longest without the time in which the gateway's main thread, or the probe, waited for a processor. */
   readonly longestMs: number;
+  /** The longest as a client saw it. */
+  readonly seenMs: number;
   readonly probes: number;
 }
 
 const PAUSE_MS = 3;
-let url: string | undefined;
+let target: ProbeJob | undefined;
 let longestMs = 0;
+let seenMs = 0;
 let probes = 0;
-let underWaySince: number | undefined;
 
 void keepProbing();
 answerJobs<ProbeJob>(async (job) => {
-  url = job.url;
-  // One that is still waiting belongs to the stretch in which it began to wait.
-  const waitedMs = underWaySince === undefined ? 0 : performance.now() - underWaySince;
-  const stretch: Stretch = { longestMs: Math.max(longestMs, waitedMs), probes };
+  target = job;
+  const stretch: Stretch = { longestMs, seenMs, probes };
   longestMs = 0;
+  seenMs = 0;
   probes = 0;
   return stretch;
 });
@@ -31,14 +35,29 @@ answerJobs<ProbeJob>(async (job) => {
 async function keepProbing(): Promise<void> {
   for (;;) {
     await Bun.sleep(PAUSE_MS);
-    if (!url) continue;
+    if (!target) continue;
+    const { url, pid } = target;
+    const starved = [starvedMs(pid), starvedMs(process.pid)];
     const startedAt = performance.now();
-    underWaySince = startedAt;
     await fetch(`${url}/healthz`)
       .then((answer) => answer.text())
       .catch(() => undefined);
-    underWaySince = undefined;
-    longestMs = Math.max(longestMs, performance.now() - startedAt);
+    const ms = performance.now() - startedAt;
+    const lostMs = [starvedMs(pid), starvedMs(process.pid)].map(
+      (each, index) => each - (starved[index] ?? 0),
+    );
+    longestMs = Math.max(longestMs, ms - Math.max(...lostMs));
+    seenMs = Math.max(seenMs, ms);
     probes += 1;
+  }
+}
+
+/** How long the main thread of a process has waited for a processor in all (Linux); 0 when it is gone. */
+function starvedMs(pid: number): number {
+  try {
+    const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
+    return Number(waitedNs) / 1e6;
+  } catch {
+    return 0;
   }
 }

@@ -1,3 +1,4 @@
+import type { MemoryResult } from "./measure-memory.ts";
 import type { Stretch } from "./probe-process.ts";
 
 /** What a second client saw while bodies were sent. */
@@ -19,19 +20,26 @@ export interface BodyResult {
 const ALONE_MS_MAX = 100;
 const TOGETHER_MS_MAX = 250;
 
-/** The head of the table, and what the machine does by itself while nothing is sent. */
+/** The head of the table: times without and with the wait for a processor, and what the machine does by itself while nothing is sent. */
 export function printHead(control: Stall): string {
   return [
-    row("GET /healthz, longest ms", "", ["alone", "aim", "together", "aim"], ""),
-    row("nothing sent", "", [control.longestMs.toFixed(0), "", "", ""], `${control.probes} probes`),
+    row("GET /healthz, longest ms", "", ["alone", "seen", "aim", "together", "seen", "aim"], ""),
+    row(
+      "nothing sent",
+      "",
+      [control.longestMs.toFixed(0), control.seenMs.toFixed(0), "", "", "", ""],
+      `${control.probes} probes`,
+    ),
   ].join("\n");
 }
 
 export function printResult({ name, way, alone, together, count }: BodyResult): string {
   const cells = [
     alone.longestMs.toFixed(0),
+    alone.seenMs.toFixed(0),
     atMost(alone.longestMs, ALONE_MS_MAX),
     together.longestMs.toFixed(0),
+    together.seenMs.toFixed(0),
     atMost(together.longestMs, TOGETHER_MS_MAX),
   ];
   return row(name, way, cells, `${alone.statuses} | ${count}: ${together.statuses}`);
@@ -43,6 +51,21 @@ export function printEnd(results: readonly BodyResult[], peakMb: number): string
     ({ alone, together }) => alone.longestMs >= ALONE_MS_MAX || together.longestMs >= TOGETHER_MS_MAX,
   );
   return `\n${short.length} of ${results.length} are SHORT. The gateway took ${peakMb.toFixed(0)} MB at its most.`;
+}
+
+const MEMORY_MB_MAX = 1_000;
+
+/** What bodies in flight take, in MB. */
+export function printMemory(results: readonly MemoryResult[]): string {
+  const head = ["in flight", "before", "held", "times", "at most", "aim"];
+  return [
+    row("resident memory, MB", "", head, ""),
+    ...results.map(({ name, inFlightMb, beforeMb, heldMb, peakMb, statuses }) => {
+      const sizes = [inFlightMb, beforeMb, heldMb].map((each) => each.toFixed(0));
+      const times = ((heldMb - beforeMb) / inFlightMb).toFixed(2);
+      return row(name, "", [...sizes, times, peakMb.toFixed(0), atMost(peakMb, MEMORY_MB_MAX)], statuses);
+    }),
+  ].join("\n");
 }
 
 function row(name: string, way: string, cells: readonly string[], statuses: string): string {

@@ -1,3 +1,4 @@
+import { THINK, THINKING_MS } from "./measure-memory.ts";
 import { nastyAnswer } from "./nasty-answers.ts";
 
 // A provider of all formats that answers at once, with a friendly word or with the nasty answer that the model names.
@@ -7,9 +8,10 @@ const server = Bun.serve({
   idleTimeout: 0,
   maxRequestBodySize: 64 * 1024 * 1024,
   async fetch(request) {
-    const head = Buffer.from(await request.arrayBuffer());
+    const body = Buffer.from(await request.arrayBuffer());
     const format = formatOf(new URL(request.url).pathname);
-    return nastyAnswer(head, format) ?? Response.json(FRIENDLY[format]);
+    if (body.includes(THINK)) await Bun.sleep(THINKING_MS);
+    return nastyAnswer(body, format) ?? Response.json(FRIENDLY[format]);
   },
 });
 process.send?.({ port: server.port });
