@@ -10,8 +10,8 @@ import { begun, block, chunk, counted, ended, text } from "./conformance/lines.t
 import type { Json } from "./faults/view.ts";
 
 /** What is put out in time is hidden from the client for longer than the first output may take. */
-const FIRST_OUTPUT_MS = 400;
-const SILENCE_MS = 600;
+const FIRST_OUTPUT_MS = 1_500;
+const SILENCE_MS = 2_000;
 
 let gateway: TestGateway;
 beforeAll(async () => {

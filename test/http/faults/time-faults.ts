@@ -5,8 +5,8 @@ import { answers, breaks, byMode, movesOn, stays } from "./outcomes.ts";
 import { BREAK, speaks, streams, until } from "./speak.ts";
 
 /** Long enough for a busy machine to come as far as the row wants, short enough to wait for. */
-const SHORT_MS = 300;
-const LONGER_MS = 400;
+const SHORT_MS = 900;
+const LONGER_MS = 1_200;
 /** Far below every limit that is not the row's own. */
 const TRICKLE_MS = 20;
 

@@ -17,13 +17,12 @@ const LOAD: CrowdLoad = {
   holdMs: 30,
   pauseMs: 100,
 };
-const SLOWEST_MS = 200 + 50;
-/** Until another server has taken over, and is found. */
-const SHARED_AGAIN_MS = 15_000;
-/** What ended while Redis was away is told in a moment. */
-const IDLE_MS = 10_000;
+/** More than Redis may take, with what a busy machine adds, and less than a command to it may. */
+const SLOWEST_MS = 900;
+/** What ended while Redis was away is told in a moment, and not only forgotten with its lease of 30 s. */
+const IDLE_MS = 25_000;
 /** What the dead server had answered, and not passed on yet, ends with its lease of 30 s. */
-const IDLE_ELSEWHERE_MS = 35_000;
+const IDLE_ELSEWHERE_MS = 120_000;
 
 const opened: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -44,7 +43,7 @@ async function openCluster(replicas: 0 | 1): Promise<RedisCluster> {
 
 /** Resolves when Redis has decided for each process after `sinceMs`. */
 function sharedSince(run: CrowdRun, sinceMs: number): Promise<void> {
-  return until(() => run.tallies().every(({ sharedAtMs }) => sharedAtMs > sinceMs), SHARED_AGAIN_MS);
+  return until(() => run.tallies().every(({ sharedAtMs }) => sharedAtMs > sinceMs));
 }
 
 /** Resolves when each process has had to decide without Redis, or nobody has, since `sinceMs`. */
@@ -133,7 +132,7 @@ test.each([
     if (replicas === 0) await master.start();
     const backAtMs = Date.now();
     const isShared = ({ sharedAtMs, unsharedAtMs }: Tally) => sharedAtMs > Math.max(unsharedAtMs, backAtMs);
-    await until(() => lost.tallies().every(isShared), SHARED_AGAIN_MS);
+    await until(() => lost.tallies().every(isShared));
     const evidence = await expectWell(ofDead, lost, replicas === 0 ? IDLE_MS : IDLE_ELSEWHERE_MS);
     expectFoundAgain(evidence);
     expect(evidence.admissions.some(({ by }) => by === "memory")).toBe(true);

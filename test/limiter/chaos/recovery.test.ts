@@ -7,8 +7,8 @@ import { until } from "../redis-client.ts";
 import { startWatchedLimiter, type WatchedLimiter, type WatchedLimiterOptions } from "./watched-limiter.ts";
 
 const LIMITS = { requestsPerMinute: 100, tokensPerMinute: 100_000, concurrentRequests: 50 };
-/** What Redis may take, and what a busy machine adds. */
-const AT_MOST_MS = 200 + 100;
+/** More than Redis may take, with what a busy machine adds, and less than a command to it may. */
+const AT_MOST_MS = 900;
 
 let server: RedisServer;
 /** Sees what Redis counts, whatever happens to the others. */
@@ -103,7 +103,7 @@ test("what was sent on a connection that is lost, and is done only after the rec
   await until(async () => (await counted(request)).running === 0);
   relay.deliver();
   await until(async () => (await counted(request)).running > 0);
-  await until(async () => (await counted(request)).running === 0, 2_000);
+  await until(async () => (await counted(request)).running === 0);
   expect(await counted(request)).toEqual({ requests: 1, tokens: 1, running: 0 });
 });
 
@@ -181,7 +181,7 @@ test("leases that Redis lost come back with the next renewal, and end with their
   const request = newRequest();
   const admissions = await Promise.all(Array.from({ length: 5 }, () => admit(limiter, request)));
   await server.ask("FLUSHALL");
-  await until(async () => (await counted(request)).running === 5, 1_000);
+  await until(async () => (await counted(request)).running === 5);
   expect((await limiter.admit({ ...request, keyLimits: { concurrentRequests: 5 } })).admitted).toBe(false);
   await Promise.all(admissions.map((each) => each.settle(0)));
   expect(await counted(request)).toEqual({ requests: 0, tokens: 0, running: 0 });
