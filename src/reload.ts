@@ -29,6 +29,7 @@ export function keepReloading({ loaded, apply, log }: ReloadOptions): Follower {
       await takeFrom(source, asked);
       isRefused = false;
     } catch (thrown) {
+      if (isClosed) return;
       isRefused = true;
       const problems = thrown instanceof ConfigError ? { problems: thrown.problems } : describeFault(thrown);
       log.error(problems, "configuration refused, the one before goes on");

@@ -21,9 +21,9 @@ export async function checkFileInWorker({ environment, ...question }: CheckQuest
   const late = () => reject(new Error("The configuration was not checked in time"));
   const timer = setTimeout(late, CHECK_MS_MAX);
   timer.unref();
-  // Copied, because the process's own environment cannot be sent.
-  worker.postMessage({ ...question, environment: { ...environment } } satisfies CheckQuestion);
   try {
+    // Copied, because the process's own environment cannot be sent.
+    worker.postMessage({ ...question, environment: { ...environment } } satisfies CheckQuestion);
     const answer = await promise;
     if ("problems" in answer) throw new ConfigError(answer.problems);
     return answer.file;

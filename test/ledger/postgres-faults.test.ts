@@ -44,7 +44,7 @@ describe("a connection that ends", () => {
   beforeEach(async () => {
     books = await openPostgresBooks(100n);
     proxy = await startCuttingProxy(books.url);
-    ledger = await books.openAnother({ url: proxy.url, busyMaxMs: 1_000 });
+    ledger = await books.openAnother({ url: proxy.url, busyMaxMs: 4_000 });
   });
 
   afterEach(async () => {
@@ -79,8 +79,8 @@ describe("a connection that ends", () => {
     const startedMs = performance.now();
     const cpu = process.cpuUsage();
     expect(await refusalOf(ledger.hold(holdOf(1n)))).toBe("unavailable");
-    // The first one has waited for a second.
-    expect(performance.now() - startedMs).toBeLessThan(600);
+    // The first one has waited for four seconds.
+    expect(performance.now() - startedMs).toBeLessThan(3_500);
     expect(await refusalOf(ledger.ping())).toBe("unavailable");
     await Bun.sleep(500);
     expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(250);

@@ -1,5 +1,6 @@
 // Runs every test: first the files that get along with each other, several at a time, then those that measure
 // time or memory, one after the other with nothing beside them. The second run follows whatever the first says.
+// With paths as arguments, runs the tests below those alone, one file after the other.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { stopServers } from "../support/guarded-process.ts";
@@ -23,14 +24,22 @@ const REPORTS = "reports";
 mkdirSync(REPORTS, { recursive: true });
 await installPrograms();
 const servers = await startSharedServers();
-const together = await runTests("together", [
-  `--parallel=${WORKERS}`,
-  ...ALONE.map((path) => `--path-ignore-patterns=${path.replace(/\/$/, "/**")}`),
-]);
-const alone = await runTests("alone", ALONE);
+const paths = Bun.argv.slice(2);
+const runs = paths.length > 0 ? [await runTests("some", paths)] : await runAll();
 await stopServers();
-await joinReports([together.report, alone.report], `${REPORTS}/junit.xml`);
-process.exit(together.exitCode || alone.exitCode);
+await joinReports(
+  runs.map(({ report }) => report),
+  `${REPORTS}/junit.xml`,
+);
+process.exit(runs.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0);
+
+async function runAll(): Promise<readonly Run[]> {
+  const together = await runTests("together", [
+    `--parallel=${WORKERS}`,
+    ...ALONE.map((path) => `--path-ignore-patterns=${path.replace(/\/$/, "/**")}`),
+  ]);
+  return [together, await runTests("alone", ALONE)];
+}
 
 interface Run {
   readonly exitCode: number;
