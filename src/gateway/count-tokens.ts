@@ -13,9 +13,9 @@ import { selectModel } from "./select-model.ts";
  * limits count. Throws a `GatewayError` for what the client or the limits are to blame; no upstream can fail it.
  */
 export async function countTokens(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
-  const caller = await gateway.authenticate(call.secret);
-  recordCaller(call.record, caller);
-  const body = await readRequest(gateway, call, caller);
+  const sender = await gateway.authenticate(call.secret);
+  recordCaller(call.record, sender);
+  const { body, caller } = await readRequest(gateway, call, sender);
   const model = selectModel(gateway.catalog, caller, body.request);
   call.record.model = model.id;
   const admission = await admitWithoutTokens(gateway, { caller, call }, reply);

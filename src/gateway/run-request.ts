@@ -13,9 +13,9 @@ import { settle } from "./settle.ts";
  * happens after the hold, the hold is settled or released and the slot is given back, once.
  */
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
-  const caller = await gateway.authenticate(call.secret);
-  recordCaller(call.record, caller);
-  const body = await readRequest(gateway, call, caller);
+  const sender = await gateway.authenticate(call.secret);
+  recordCaller(call.record, sender);
+  const { body, caller } = await readRequest(gateway, call, sender);
   if (body.request.stream) reply.expectStream(body.request.model);
   const quote = await quoteCall(gateway, { call, caller, body });
   const admitted = await admit(gateway, { call, caller, quote }, reply);

@@ -16,12 +16,16 @@ export interface RequestBody {
  * Far above what agents send: a thousand messages of Claude Code with its tools have some 50,000 members. Each key
  * takes a parser microseconds, each other value a tenth of that.
  */
-const BODY_MAX: JsonMeasure = { values: 1_000_000, members: 200_000 };
+/**
+ * Above what an embeddings host takes, 300,000 token ids, and far above what agents send. The worst body within takes
+ * half a second, for which other large bodies wait.
+ */
+const BODY_MAX: JsonMeasure = { values: 350_000, members: 200_000 };
 /** What repeats a name, as each call of an answer does, must not grow without bound. */
 export const NAME_CHARS_MAX = 256;
 
 /**
- * Parses a body. Throws `not_json`, or `wrong_shape` when it is no object, has over a million values, 200,000 members,
+ * Parses a body. Throws `not_json`, or `wrong_shape` when it is no object, has over 350,000 values, 200,000 members,
  * a number over 1,024 characters or a key over 16,384, or has a key that is one of these fields but for the case of
  * its letters.
  */

@@ -4,11 +4,13 @@ import { type SseEvent, UpstreamFault } from "./wire-protocol.ts";
 export interface SseLimits {
   /** Characters of all lines of an event that is not complete yet. */
   readonly eventCharsMax: number;
+  /** Its `data` lines. */
+  readonly eventLinesMax?: number;
 }
 
 /** Turns bytes into events, however the bytes are cut. One per stream. */
 export interface SseDecoder {
-  /** The events that these bytes complete. Throws {@link UpstreamFault} above the limit. */
+  /** The events that these bytes complete. Throws {@link UpstreamFault} above a limit. */
   push(bytes: Uint8Array): SseEvent[];
   /** The event that the end of the stream leaves without its blank line, if any. */
   end(): SseEvent[];
@@ -21,6 +23,8 @@ export interface SseFrame {
 }
 
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
+/** Providers send an event in one line; each line takes far more memory than its characters until it is joined. */
+const EVENT_LINES_MAX = 10_000;
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const DATA_FIELD = "data: ";
@@ -28,7 +32,7 @@ const DATA_FIELD = "data: ";
 /** Reads a server-sent event stream: LF, CRLF and CR, with or without BOM; comments, ids and retries are dropped. */
 export function createSseDecoder(limits: SseLimits = { eventCharsMax: EVENT_CHARS_MAX }): SseDecoder {
   const decoder = new TextDecoder();
-  const lines = createLineReader();
+  const lines = createLineReader(limits.eventLinesMax ?? EVENT_LINES_MAX);
   let isAfterCr = false;
 
   const normalise = (text: string): string => {
@@ -64,20 +68,21 @@ function isWholeEvent(text: string, start: number, end: number): boolean {
   return text.charCodeAt(end + 1) === LINE_FEED && text.startsWith(DATA_FIELD, start);
 }
 
-function createLineReader() {
+function createLineReader(linesMax: number) {
   let partial = "";
   let event: string | undefined;
   let data: string | undefined;
+  let dataLines = 0;
 
+  const addData = (value: string): void => {
+    dataLines += 1;
+    if (dataLines > linesMax) throw new UpstreamFault("An event has too many lines");
+    data = data === undefined ? value : `${data}\n${value}`;
+  };
   const readField = (line: string): void => {
-    if (line.startsWith("data:")) {
-      const value = line.slice(line.charCodeAt(5) === SPACE ? 6 : 5);
-      data = data === undefined ? value : `${data}\n${value}`;
-    } else if (line.startsWith("event:")) {
-      event = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6) || undefined;
-    } else if (line === "data") {
-      data = data === undefined ? "" : `${data}\n`;
-    }
+    if (line.startsWith("data:")) addData(line.slice(line.charCodeAt(5) === SPACE ? 6 : 5));
+    else if (line.startsWith("event:")) event = line.slice(line.charCodeAt(6) === SPACE ? 7 : 6) || undefined;
+    else if (line === "data") addData("");
   };
 
   return {
@@ -101,6 +106,7 @@ function createLineReader() {
           if (data !== undefined) events.push({ event, data });
           event = undefined;
           data = undefined;
+          dataLines = 0;
         }
       }
       partial += start === 0 ? text : text.slice(start);

@@ -11,8 +11,8 @@ import { refusalOf } from "./play.ts";
 const FIELDS = new Set(["model", "stream"]);
 
 describe("parseBody", () => {
-  test("takes no more than a small multiple of JSON.parse for a list of nearly a million numbers", () => {
-    const text = JSON.stringify({ input: Array(900_000).fill(0) });
+  test("takes no more than a small multiple of JSON.parse for a list of 340,000 numbers", () => {
+    const text = JSON.stringify({ input: Array(340_000).fill(0) });
     const parseMs = leastMs(() => JSON.parse(text));
     // Everyone else waits while a body is looked at; copying such a list took a hundred times this.
     expect(leastMs(() => parseBody(text, FIELDS))).toBeLessThan(20 * parseMs);
@@ -29,7 +29,7 @@ describe("parseBody", () => {
   test.each([
     ["200,001 members", `{"model":"m","a":{${members(200_000)}}}`],
     ["200,001 members, of objects of one each", `{"model":"m","a":[${'{"k":1},'.repeat(200_000)}0]}`],
-    ["1,000,001 values", `{"model":"m","a":[${"0,".repeat(1_000_001)}0]}`],
+    ["350,001 values", `{"model":"m","a":[${"0,".repeat(350_001)}0]}`],
     ["a number of 1,025 digits", `{"model":"m","a":${"1".repeat(1_025)}}`],
     ["a fraction of 1,025 characters", `{"model":"m","a":[0.${"1".repeat(1_020)}E+5]}`],
     ["a key of 16,383 characters", `{"model":"m","${"k".repeat(16_383)}":1}`],

@@ -133,6 +133,15 @@ describe("createSseDecoder", () => {
     expect(pushMany).toThrow(UpstreamFault);
   });
 
+  test.each(["data: x\n", "data:\n", "data\n"])("throws on 10,001 lines of %j in one event", (line) => {
+    const lines = (count: number) => encoder.encode(line.repeat(count));
+    expect(createSseDecoder().push(lines(10_000))).toEqual([]);
+    expect(() => createSseDecoder().push(lines(10_001))).toThrow(UpstreamFault);
+    const decoder = createSseDecoder();
+    const inEvents = encoder.encode(`${line.repeat(6_000)}\n`.repeat(2));
+    expect(decoder.push(inEvents)).toHaveLength(2);
+  });
+
   test("takes any number of events that are each below the limit", () => {
     const decoder = createSseDecoder({ eventCharsMax: 1000 });
     expect(decoder.push(encoder.encode(`data: ${"x".repeat(900)}\n\n`.repeat(50)))).toHaveLength(50);
