@@ -34,6 +34,21 @@ export function isCounted(usage: Usage): boolean {
   return [...Object.values(usage), totalTokensOf(usage)].every(isCount);
 }
 
+/** The classes of a report that are counts; of the others the last count, from `before`. A sum beyond all is no count. */
+export function countedOf(usage: Usage, before: Usage = NO_USAGE): Usage {
+  if (isCounted(usage)) return usage;
+  const counted = {
+    inputTokens: isCount(usage.inputTokens) ? usage.inputTokens : before.inputTokens,
+    cachedInputTokens: isCount(usage.cachedInputTokens) ? usage.cachedInputTokens : before.cachedInputTokens,
+    cacheWriteTokens: isCount(usage.cacheWriteTokens) ? usage.cacheWriteTokens : before.cacheWriteTokens,
+    cacheWrite1hTokens: isCount(usage.cacheWrite1hTokens)
+      ? usage.cacheWrite1hTokens
+      : before.cacheWrite1hTokens,
+    outputTokens: isCount(usage.outputTokens) ? usage.outputTokens : before.outputTokens,
+  };
+  return isCounted(counted) ? counted : before;
+}
+
 /** Whether it is a whole number from 0. */
 export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;

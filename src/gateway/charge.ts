@@ -37,7 +37,7 @@ export async function chargeFor(
     case "unsayable":
       return chargeReported(hold) ?? chargeDoubtful(hold, tokens);
     case "empty":
-      return meter.reported() ? (chargeReported(hold) ?? chargeDoubtful(hold, tokens)) : NOTHING;
+      return meter.reported() ? (chargeReported(hold) ?? chargeDoubtful(hold, tokens)) : chargeInput(hold);
     case "failed":
       return meter.isShown ? estimate(hold, tokens) : NOTHING;
     case "revoked":
@@ -55,6 +55,12 @@ function chargeReported(hold: OpenHold): Charge | undefined {
   return isWhole ? chargeUsage(hold, "reported", reported) : undefined;
 }
 
+/** The countable part of a report on an empty answer; nothing where that has no input. */
+function chargeInput(hold: OpenHold): Charge {
+  const counted = hold.meter.counted();
+  return inputTokensOf(counted) > 0 ? chargeUsage(hold, "estimated", counted) : NOTHING;
+}
+
 /** What is left of a report that was cut. Counted where nothing is left, or where a count may be dearer. */
 async function chargeDoubtful(hold: OpenHold, tokens: Gateway["tokens"]): Promise<Charge> {
   const reported = hold.meter.reported();
@@ -66,14 +72,14 @@ async function chargeDoubtful(hold: OpenHold, tokens: Gateway["tokens"]): Promis
 }
 
 /**
- * Input as reported, else counted; output the larger of report and count. A count is never more than was quoted. It is
+ * Input as reported, else counted, or the dearer of both where a report has some of it; output the larger of report and count. A count is never more than was quoted. It is
  * worth a longer wait when no client waits for the end of its answer.
  */
 async function estimate(hold: OpenHold, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
   const { meter, quote, body } = hold;
   const { request } = quote;
-  const reported = meter.reported() ?? NO_USAGE;
-  const countsInput = inputTokensOf(reported) === 0 || mayUndercharge(hold, reported);
+  const reported = meter.counted();
+  const countsInput = !meter.hasInput() || inputTokensOf(reported) === 0 || mayUndercharge(hold, reported);
   const prompt = countsInput ? await promptOf(body) : "";
   const counted = await tokens.count({ input: prompt ?? "", output: meter.generated(), isPatient });
   const outputTokens = Math.max(

@@ -1,6 +1,15 @@
 import { cheapestFirst, costOf, type Route } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
-import { cutUsage, isCounted, isWithin, NO_USAGE, type Usage, type UsageBound } from "../domain/usage.ts";
+import {
+  countedOf,
+  cutUsage,
+  inputTokensOf,
+  isCounted,
+  isWithin,
+  NO_USAGE,
+  type Usage,
+  type UsageBound,
+} from "../domain/usage.ts";
 import type { ReplyPart } from "../wire/wire-protocol.ts";
 import { guessInput, priceOf, type Quote, usageBoundOf } from "./quote.ts";
 
@@ -28,8 +37,12 @@ export interface Meter {
   /** Clock reading at the first output. */
   readonly firstOutputAt: number | undefined;
   readonly isReadable: boolean;
-  /** What the upstream reported so far, cut to what the request allows for; `undefined` when it cannot be counted. */
+  /** What the upstream reported so far, cut to what the request allows for; `undefined` when some cannot be counted. */
   reported(): Usage | undefined;
+  /** That part of it which can be counted, cut alike: each class as last reported, 0 where none was. */
+  counted(): Usage;
+  /** Whether every class of the input was reported, and as a count. */
+  hasInput(): boolean;
   /** The report before it was cut; `undefined` when it was not. */
   excess(): Excess | undefined;
   /** Whether it reported something that cannot be counted: not whole numbers from 0. */
@@ -43,17 +56,26 @@ export interface Meter {
 }
 
 interface Judgement {
-  readonly reported: Usage | undefined;
+  readonly counted: Usage;
   readonly excess: Excess | undefined;
 }
 
-const NOTHING_COUNTED: Judgement = { reported: undefined, excess: undefined };
+const NOTHING_COUNTED: Judgement = { counted: NO_USAGE, excess: undefined };
 
 function judgeUsage(usage: Usage, quote: Quote, route: Route): Judgement {
   const bound = usageBoundOf(quote, route);
-  if (isWithin(usage, bound)) return { reported: usage, excess: undefined };
-  const reported = cutUsage(usage, bound, cheapestFirst(route.price));
-  return { reported, excess: { reported: usage, bound } };
+  if (isWithin(usage, bound)) return { counted: usage, excess: undefined };
+  const counted = cutUsage(usage, bound, cheapestFirst(route.price));
+  return { counted, excess: { reported: usage, bound } };
+}
+
+function guessUnreported(counted: Usage, quote: Quote): Usage {
+  return inputTokensOf(counted) > 0 ? counted : { ...counted, inputTokens: guessInput(quote) };
+}
+
+function raiseOutput(usage: Usage, generatedChars: number): Usage {
+  const outputTokens = Math.max(usage.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
+  return { ...usage, outputTokens };
 }
 
 export function createMeter(quote: Quote, clock: () => number): Meter {
@@ -64,18 +86,23 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
   let firstOutputAt: number | undefined;
   let isReadable = false;
   let isShown = false;
-  /** What `usage` is worth; `undefined` until somebody asks. */
+  /** What can be counted of it and of what was reported before. */
+  let counted: Usage | undefined;
+  /** What `counted` is worth; `undefined` until somebody asks. */
   let judgement: Judgement | undefined;
 
   function judge(): Judgement {
-    judgement ??= usage && route && isCounted(usage) ? judgeUsage(usage, quote, route) : NOTHING_COUNTED;
+    judgement ??= counted && route ? judgeUsage(counted, quote, route) : NOTHING_COUNTED;
     return judgement;
   }
+
+  const isWhole = () => usage !== undefined && isCounted(usage);
 
   return {
     restart(next) {
       route = next;
       usage = undefined;
+      counted = undefined;
       judgement = undefined;
       pieces = [];
       generatedChars = 0;
@@ -86,6 +113,7 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     add(part) {
       if (part.usage) {
         usage = part.usage;
+        counted = countedOf(usage, counted);
         judgement = undefined;
       }
       if (part.generated !== "") {
@@ -113,10 +141,12 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     get isReadable() {
       return isReadable;
     },
-    reported: () => judge().reported,
+    reported: () => (isWhole() ? judge().counted : undefined),
+    counted: () => judge().counted,
+    hasInput: () => usage !== undefined && isCounted({ ...usage, outputTokens: 0 }),
     excess: () => judge().excess,
     get disbelieves() {
-      return usage !== undefined && judge().reported === undefined;
+      return usage !== undefined && !isWhole();
     },
     generated: () => pieces.join(""),
     get generatedChars() {
@@ -124,9 +154,8 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     },
     accrued() {
       if (!route || !isShown) return 0n;
-      const known = judge().reported ?? { ...NO_USAGE, inputTokens: guessInput(quote) };
-      const outputTokens = Math.max(known.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
-      const accrued = { ...known, outputTokens };
+      const known = isWhole() ? judge().counted : guessUnreported(judge().counted, quote);
+      const accrued = raiseOutput(known, generatedChars);
       return costOf(accrued, priceOf(quote, route, accrued));
     },
   };

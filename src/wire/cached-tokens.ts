@@ -1,8 +1,9 @@
-import { isJsonObject, type JsonObject, readCount } from "./json-read.ts";
+import { isCount } from "../domain/usage.ts";
+import { isJsonObject, type JsonObject } from "./json-read.ts";
 
 /**
- * Input tokens that an OpenAI-shaped usage reports as read from a cache; NaN when one is no number. Hosts spell them
- * in several ways and may print a zero beside the true number, so the largest counts.
+ * Input tokens that an OpenAI-shaped usage reports as read from a cache. Hosts spell them in several ways and may print
+ * a zero beside the true number, so the largest counts. What is no count says nothing: those tokens are paid as input.
  *
  * @see https://platform.moonshot.ai/docs/api/chat `cached_tokens`
  * @see https://api-docs.deepseek.com/guides/kv_cache `prompt_cache_hit_tokens`
@@ -39,13 +40,10 @@ export function readDetails(details: unknown): JsonObject {
   return isJsonObject(details) ? details : {};
 }
 
-/** A negative value and one that is no number win, so that the usage cannot be counted. */
 function largestOf(values: readonly unknown[]): number {
   let largest = 0;
   for (const value of values) {
-    const count = readCount(value);
-    if (!(count >= 0)) return count;
-    if (count > largest) largest = count;
+    if (isCount(value) && value > largest) largest = value;
   }
   return largest;
 }

@@ -1,3 +1,5 @@
+import { isCount } from "../domain/usage.ts";
+
 /** What an OpenAI-shaped usage reports, before it is split into classes. Counts may be absurd. */
 export interface ReportedTokens {
   /** The provider's whole input count. */
@@ -32,7 +34,7 @@ export function findOutsideTokens({
   reasoning,
   total,
 }: ReportedTokens): OutsideTokens {
-  const gap = typeof total === "number" ? total - input - output : 0;
+  const gap = isCount(total) ? total - input - output : 0;
   if (!(gap > 0) || input < 0 || output < 0) return NONE;
   if (gap === reasoning) return { input: 0, output: gap };
   if (gap === cached) return { input: gap, output: 0 };

@@ -106,7 +106,7 @@ describe("reasoning that only the total shows", () => {
   test("leaves what cannot be counted uncounted", () => {
     expectUncounted("chat", { prompt_tokens: -23, completion_tokens: 7, total_tokens: 140, ...reasons(110) });
     expectUncounted("chat", { prompt_tokens: 23, completion_tokens: -7, total_tokens: 140, ...reasons(110) });
-    expectUncounted("chat", { prompt_tokens: 23, completion_tokens: 7, total_tokens: 1e300 });
+    expectUncounted("chat", { prompt_tokens: 23, completion_tokens: 1e300, total_tokens: 1e300 });
   });
 });
 
@@ -144,9 +144,24 @@ describe("cached tokens", () => {
     expectBilled("chat", beside, usage);
   });
 
-  test("that are negative or no number cannot be counted", () => {
-    expectUncounted("chat", { ...counts, cached_tokens: "30" });
-    expectUncounted("chat", { ...counts, cached_tokens: -1, prompt_tokens_details: { cached_tokens: 9 } });
+  test("that are negative or no number leave the rest of the report as it is", () => {
+    const uncached = usageOf({ inputTokens: 50, outputTokens: 7 });
+    expectBilled("chat", { ...counts, cached_tokens: "30" }, uncached);
+    expectBilled("chat", { ...counts, cached_tokens: -1 }, uncached);
+    expectBilled("chat", { ...counts, total_tokens: 1e300 }, uncached);
+  });
+
+  test("that are more than the prompt are counted beside it, however they are spelled", () => {
+    const beside = usageOf({ inputTokens: 50, cachedInputTokens: 75, outputTokens: 7 });
+    const details = { cached_tokens: 75 };
+    for (const more of [
+      { prompt_tokens_details: details },
+      { cached_tokens: 75 },
+      { prompt_cache_hit_tokens: 75 },
+    ])
+      expectBilled("chat", { ...counts, ...more }, beside);
+    const reported = { input_tokens: 50, output_tokens: 7, total_tokens: 57, input_tokens_details: details };
+    expectBilled("responses", reported, beside);
   });
 });
 
@@ -271,20 +286,35 @@ describe("iterations of a message", () => {
     expect(billedOf("messages", stream, true)).toEqual(forEach("messages", usage));
   });
 
-  test.each<[string, unknown]>([
-    ["a text", "compaction"],
-    ["an object", { compaction }],
-    ["an entry that is a text", ["compaction"]],
-    ["a negative count", [counted("compaction", -9_000, 300), counted("message", 9_200, 40)]],
-    ["a count that is a text", [counted("compaction", 9_000, 300, { cache_read_input_tokens: "1" })]],
-    ["half a token twice", [counted("compaction", 0.5, 300), counted("compaction", 0.5, 300)]],
+  test.each<[string, unknown, Partial<Usage>]>([
+    ["a text", "compaction", {}],
+    ["an object", { compaction }, {}],
+    ["an entry that is a text", ["compaction", compaction], { inputTokens: 9_200, outputTokens: 340 }],
+    ["a negative count", [counted("compaction", -1, 300), message], { outputTokens: 340 }],
+    [
+      "a total that is a text",
+      [{ ...compaction, input_tokens: "x" }, compaction],
+      { inputTokens: 9_200, outputTokens: 640 },
+    ],
+    [
+      "a cache that is a text",
+      [counted("compaction", 9_000, 300, { cache_read_input_tokens: "1" })],
+      { inputTokens: 9_200, outputTokens: 340 },
+    ],
+    ["half a token", [counted("compaction", 0.5, 300)], { outputTokens: 340 }],
     [
       "more written for an hour than at all",
       [counted("compaction", 1, 1, { cache_creation: { ephemeral_1h_input_tokens: 9 } }), message],
+      { inputTokens: 201, cacheWrite1hTokens: 9, outputTokens: 41 },
     ],
-    ["counts beyond all numbers", [counted("compaction", 9e15, 300), counted("compaction", 9e15, 300)]],
-  ])("with %s cannot be counted", (_name, iterations) => {
-    expectUncounted("messages", { ...top, iterations });
+    [
+      "counts beyond all numbers",
+      [counted("compaction", 9e15, 300), counted("compaction", 9e15, 300)],
+      { inputTokens: 9e15 + 200, outputTokens: 340 },
+    ],
+  ])("with %s are paid as far as they can be counted", (_name, iterations, more) => {
+    const usage = usageOf({ inputTokens: 200, outputTokens: 40, ...more });
+    expectBilled("messages", { ...top, iterations }, usage);
   });
 
   test("without end take time in proportion to their bytes, however often a stream goes on", () => {

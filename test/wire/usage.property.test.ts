@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Surface } from "../../src/domain/model.ts";
-import { inputTokensOf, totalTokensOf, type Usage } from "../../src/domain/usage.ts";
+import { inputTokensOf, NO_USAGE, totalTokensOf, type Usage } from "../../src/domain/usage.ts";
 import { findExchange } from "../../src/wire/exchange.ts";
 import { isJsonObject, type JsonObject } from "../../src/wire/json-read.ts";
 import { printSse } from "../../src/wire/sse.ts";
@@ -82,7 +82,7 @@ describe("usage", () => {
     );
     fc.assert(
       fc.property(counted, more, pairs, fc.boolean(), ({ usage }, excess, [first, client], stream) => {
-        const impossible = { ...sayable({ usage, reasoningTokens: 0 }, first).usage, inputTokens: -excess };
+        const impossible = { ...NO_USAGE, outputTokens: usage.outputTokens, inputTokens: -excess };
         const answer = report({ usage: impossible, reasoningTokens: 0 }, { format: first, how: 0, stream });
         const relayed = relay(answer, client, stream);
         expect(relayed.billed).toEqual(impossible);

@@ -1,6 +1,6 @@
-import { isCounted, NO_USAGE, type Usage } from "../../domain/usage.ts";
+import { isCount, isCounted, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, type JsonObject } from "../json-read.ts";
-import { readCounts, UNREADABLE } from "./usage-counts.ts";
+import { countOf, readCounts } from "./usage-counts.ts";
 
 /** Sums over `usage.iterations`: one for what the top-level numbers hold, one for what they leave out. */
 export interface Iterations {
@@ -12,27 +12,23 @@ export interface Iterations {
 /** Types whose tokens are in the top-level numbers. */
 const SAMPLED: readonly unknown[] = ["message", "fallback_message"];
 
-const UNCOUNTED: Iterations = { sampled: NO_USAGE, others: UNREADABLE };
-
-/** Reads `usage.iterations`. Sums are not countable when an entry is not; takes time in proportion to the entries. */
+/** Reads `usage.iterations`, as far as they can be counted; takes time in proportion to the entries. */
 export function readIterations(listed: unknown): Iterations {
-  if (!Array.isArray(listed)) return UNCOUNTED;
   let sampled = NO_USAGE;
   let others = NO_USAGE;
-  for (const entry of listed) {
-    const counts = isJsonObject(entry) ? readEntry(entry) : undefined;
-    // A negative entry must not vanish in a sum.
-    if (!counts || !isCounted(counts)) return UNCOUNTED;
-    if (SAMPLED.includes(entry.type)) sampled = sumOf(sampled, counts);
-    else others = sumOf(others, counts);
+  for (const entry of Array.isArray(listed) ? listed : []) {
+    if (!isJsonObject(entry)) continue;
+    const counts = readEntry(entry);
+    if (SAMPLED.includes(entry.type)) sampled = addCounted(sampled, counts);
+    else others = addCounted(others, counts);
   }
   return { sampled, others };
 }
 
-/** A type that is not known may leave a count out. */
-function readEntry(entry: JsonObject): Usage | undefined {
+/** A type that is not known may leave a count out. What cannot be counted must not vanish in a sum. */
+function readEntry(entry: JsonObject): Usage {
   const { input_tokens: input, output_tokens: output } = entry;
-  return readCounts({ ...entry, input_tokens: input ?? 0, output_tokens: output ?? 0 });
+  return readCounts({ ...entry, input_tokens: countOf(input), output_tokens: countOf(output) });
 }
 
 /**
@@ -42,10 +38,28 @@ function readEntry(entry: JsonObject): Usage | undefined {
  * @see https://platform.claude.com/docs/en/build-with-claude/compaction Compactions are not in the top-level numbers.
  */
 export function addIterations(top: Usage, { sampled, others }: Iterations): Usage {
-  if (!isCounted(top)) return top;
+  if (!isCounted(top)) return addToCounted(top, others);
   const all = sumOf(sampled, others);
   if (covers(all, top) && covers(top, all)) return top;
-  return sumOf(covers(sampled, top) ? sampled : top, others);
+  return addCounted(covers(sampled, top) ? sampled : top, others);
+}
+
+/** A sum beyond all numbers leaves the first as it is. */
+function addCounted(one: Usage, other: Usage): Usage {
+  const sum = sumOf(one, other);
+  return isCounted(sum) ? sum : one;
+}
+
+/** Adds class by class: one that is absurd stays so. */
+function addToCounted(top: Usage, others: Usage): Usage {
+  const add = (name: keyof Usage) => (isCount(top[name]) ? top[name] + others[name] : top[name]);
+  return {
+    inputTokens: add("inputTokens"),
+    cachedInputTokens: add("cachedInputTokens"),
+    cacheWriteTokens: add("cacheWriteTokens"),
+    cacheWrite1hTokens: add("cacheWrite1hTokens"),
+    outputTokens: add("outputTokens"),
+  };
 }
 
 function covers(one: Usage, other: Usage): boolean {

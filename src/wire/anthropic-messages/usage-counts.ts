@@ -1,30 +1,30 @@
-import { NO_USAGE, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, type JsonObject, readCount } from "../json-read.ts";
-
-/** A report that cannot be counted: it takes back what was reported before. */
-export const UNREADABLE: Usage = Object.freeze({ ...NO_USAGE, outputTokens: Number.NaN });
+import { isCount, type Usage } from "../../domain/usage.ts";
+import { isJsonObject, type JsonObject } from "../json-read.ts";
 
 /**
  * Reads the counts of a usage or of one iteration. Anthropic's `input_tokens` leave out what was read from or written to
- * a cache, as ours do. Absurd numbers stay as they are; `undefined` when one is no number.
+ * a cache, as ours do. Absurd totals stay as they are and one that is no number is NaN; no other number can be absurd.
  */
-export function readCounts(usage: JsonObject): Usage | undefined {
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = usage;
-  if (typeof inputTokens !== "number" || typeof outputTokens !== "number") return undefined;
+export function readCounts(usage: JsonObject): Usage {
   const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};
-  const cacheWrite1hTokens = readCount(split.ephemeral_1h_input_tokens);
-  const written = readCount(usage.cache_creation_input_tokens ?? sumOf(split));
-  const cachedInputTokens = readCount(usage.cache_read_input_tokens);
-  if (Number.isNaN(cacheWrite1hTokens + written + cachedInputTokens)) return undefined;
+  const cacheWrite1hTokens = countOf(split.ephemeral_1h_input_tokens);
+  const parts = countOf(split.ephemeral_5m_input_tokens) + cacheWrite1hTokens;
+  // The parts may be more than their sum, or come without it.
+  const written = Math.max(countOf(usage.cache_creation_input_tokens), parts);
   return {
-    inputTokens,
-    cachedInputTokens,
+    inputTokens: readTotal(usage.input_tokens),
+    cachedInputTokens: countOf(usage.cache_read_input_tokens),
     cacheWriteTokens: written - cacheWrite1hTokens,
     cacheWrite1hTokens,
-    outputTokens,
+    outputTokens: readTotal(usage.output_tokens),
   };
 }
 
-function sumOf(split: JsonObject): number {
-  return readCount(split.ephemeral_5m_input_tokens) + readCount(split.ephemeral_1h_input_tokens);
+/** A count, or 0 for what is none. */
+export function countOf(value: unknown): number {
+  return isCount(value) ? value : 0;
+}
+
+function readTotal(value: unknown): number {
+  return typeof value === "number" ? value : Number.NaN;
 }

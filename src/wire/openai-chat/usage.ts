@@ -1,32 +1,17 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
-import { readCachedTokens, readCacheWriteTokens, readDetails } from "../cached-tokens.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
-import { findOutsideTokens } from "../outside-tokens.ts";
+import { splitUsage } from "../openai-usage.ts";
 
-/**
- * Reads a usage into disjoint classes: OpenAI counts cached and cache-written tokens inside `prompt_tokens`. Adds
- * tokens that only `total_tokens` shows. Absurd numbers stay as they are; `undefined` when one is no number.
- */
+/** Reads a usage, as {@link splitUsage} does; `undefined` for what is none. */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
-  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
-  if (typeof prompt !== "number" || typeof completion !== "number") return undefined;
-  const details = readDetails(usage.prompt_tokens_details ?? usage.prompt_token_details);
-  const cachedInputTokens = readCachedTokens(usage, details);
-  const cacheWriteTokens = readCacheWriteTokens(usage, details);
-  const cached = cachedInputTokens + cacheWriteTokens;
-  const reasoning = readReasoningTokens(usage);
-  const outside = findOutsideTokens({ input: prompt, output: completion, cached, reasoning, total });
-  const inputTokens = prompt + outside.input - cached;
-  if (Number.isNaN(inputTokens)) return undefined;
-  return {
-    inputTokens,
-    cachedInputTokens,
-    cacheWriteTokens,
-    cacheWrite1hTokens: 0,
-    outputTokens: completion + outside.output,
-  };
+  return splitUsage(usage, {
+    input: usage.prompt_tokens,
+    output: usage.completion_tokens,
+    inputDetails: usage.prompt_tokens_details ?? usage.prompt_token_details,
+    reasoning: readReasoningTokens(usage),
+  });
 }
 
 /**

@@ -8,7 +8,7 @@ import { isJsonObject, readCount } from "../json-read.ts";
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
-  const inputTokens = prompt ?? total;
+  const inputTokens = typeof prompt === "number" ? prompt : total;
   if (typeof inputTokens !== "number") return undefined;
   const gap = isCount(total) ? total - readCount(completion) - inputTokens : 0;
   return { ...NO_USAGE, inputTokens: inputTokens >= 0 && gap > 0 ? inputTokens + gap : inputTokens };

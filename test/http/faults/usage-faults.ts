@@ -13,13 +13,13 @@ const UNREPORTED = { text: SPEECH.text ?? "" };
 /** Numbers that an upstream may report, where it reports any, and what they are worth. */
 const NUMBERS: readonly (readonly [name: string, input: unknown, output: unknown, charge: Charged])[] = [
   ["zero", 0, 0, ZERO],
-  ["negative input", -11, 9, COUNTED],
-  ["negative output", 11, -9, COUNTED],
+  ["negative input", -11, 9, { ...COUNTED, output: 9 }],
+  ["negative output", 11, -9, { ...COUNTED, input: 11 }],
   // Cut to the window, and to a tenth more than the ceiling.
   ["absurd input", 700_000, 9, { source: "estimated", input: 200_000, output: 9 }],
   ["absurd output", 11, 5_000, { source: "estimated", input: 11, output: 1_100 }],
   ["astronomic", 1e300, 1e300, COUNTED],
-  ["a fraction", 11, 9.5, COUNTED],
+  ["a fraction", 11, 9.5, { ...COUNTED, input: 11 }],
   ["text", "11", "9", COUNTED],
   ["null", null, null, COUNTED],
   ["lists", [11], [9], COUNTED],
@@ -75,8 +75,8 @@ export const USAGE_FAULTS: readonly Fault[] = [
     modes: ["stream"],
     surfaces: ["messages"],
     scripts: [editsLines((lines) => lines.map(({ usage: _usage, ...line }) => line))],
-    // The start speaks of one output token whatever follows: that is no report.
-    expected: answers({}, COUNTED),
+    // The start speaks of one output token whatever follows: that reports no output.
+    expected: answers({}, { ...COUNTED, input: 11 }),
   },
   {
     name: "usage that is text at the end",
@@ -87,7 +87,7 @@ export const USAGE_FAULTS: readonly Fault[] = [
         lines.map((line) => (isObject(line.usage) ? { ...line, usage: { output_tokens: "9" } } : line)),
       ),
     ],
-    expected: answers({}, COUNTED),
+    expected: answers({}, { ...COUNTED, input: 11 }),
   },
 ];
 

@@ -252,7 +252,7 @@ describe("a whole message", () => {
   });
 
   test("has no usage where none can be read", () => {
-    for (const usage of [undefined, null, "7", { output_tokens: 7 }]) {
+    for (const usage of [undefined, null, "7", { output_tokens: "7" }]) {
       expect(whole([], { usage }).map(({ kind }) => kind)).toEqual(["finish"]);
     }
   });

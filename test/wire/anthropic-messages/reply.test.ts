@@ -111,6 +111,25 @@ describe("usage", () => {
       { cacheWriteTokens: 9, cacheWrite1hTokens: 0 },
     ],
     [
+      "a split of more than the sum counts as it is",
+      {
+        ...basic,
+        cache_creation_input_tokens: 10,
+        cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 500 },
+      },
+      { inputTokens: 10, cacheWriteTokens: 4, cacheWrite1hTokens: 500 },
+    ],
+    [
+      "cached tokens that are no number leave the totals as they are",
+      { ...basic, cache_read_input_tokens: "4", cache_creation_input_tokens: -1 },
+      { inputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 7 },
+    ],
+    [
+      "a missing total leaves the other one as it is",
+      { input_tokens: 10 },
+      { inputTokens: 10, outputTokens: Number.NaN },
+    ],
+    [
       "absurd numbers are passed on as they are",
       { input_tokens: -1, output_tokens: 0.5 },
       { inputTokens: -1, outputTokens: 0.5 },
@@ -124,8 +143,7 @@ describe("usage", () => {
     { usage: null },
     { usage: [] },
     { usage: {} },
-    { usage: { input_tokens: 10 } },
-    { usage: { ...basic, cache_read_input_tokens: "4" } },
+    { usage: { input_tokens: "10" } },
   ])("row %# is none that can be read", ({ usage }) => {
     expect(usageOf(usage)).toBeUndefined();
   });

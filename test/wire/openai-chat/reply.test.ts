@@ -142,9 +142,24 @@ describe("usage", () => {
       { inputTokens: -5, outputTokens: 1.5 },
     ],
     [
-      "more cached than there was is passed on as it is",
+      "more cached than there was is counted beside the prompt",
       { ...USAGE, prompt_tokens_details: { cached_tokens: 11 } },
-      { inputTokens: -1, cachedInputTokens: 11 },
+      { inputTokens: 10, cachedInputTokens: 11 },
+    ],
+    [
+      "cached tokens that are no number leave the prompt as it is",
+      { ...USAGE, prompt_tokens_details: { cached_tokens: "4" } },
+      { inputTokens: 10, cachedInputTokens: 0 },
+    ],
+    [
+      "a missing total leaves the other one as it is",
+      { prompt_tokens: 10 },
+      { inputTokens: 10, outputTokens: Number.NaN },
+    ],
+    [
+      "a total that is no number leaves the other one as it is",
+      { prompt_tokens: "10", completion_tokens: 3 },
+      { inputTokens: Number.NaN, outputTokens: 3 },
     ],
   ])("%s", (_, usage, expected) => {
     expect(usageOf(usage)).toMatchObject(expected);
@@ -156,9 +171,7 @@ describe("usage", () => {
     { usage: [] },
     { usage: "10" },
     { usage: {} },
-    { usage: { prompt_tokens: 10 } },
-    { usage: { prompt_tokens: "10", completion_tokens: 3 } },
-    { usage: { ...USAGE, prompt_tokens_details: { cached_tokens: "4" } } },
+    { usage: { prompt_tokens: "10", completion_tokens: null } },
   ])("row %# is none that can be read", ({ usage }) => {
     expect(usageOf(usage)).toBeUndefined();
   });

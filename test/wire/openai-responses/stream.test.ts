@@ -230,10 +230,17 @@ describe("readWhole", () => {
   });
 
   test("usage that is no number is none", () => {
-    for (const usage of [null, 7, { input_tokens: "1", output_tokens: 1 }, { input_tokens: 1 }])
+    for (const usage of [null, 7, {}, { input_tokens: "1", output_tokens: "1" }])
       expect(read(response({ usage })).usage).toBeUndefined();
     const details = { cached_tokens: "4" };
     const usage = { input_tokens: 9, output_tokens: 1, input_tokens_details: details };
-    expect(read(response({ usage })).usage).toBeUndefined();
+    expect(read(response({ usage })).usage).toMatchObject({ inputTokens: 9, cachedInputTokens: 0 });
+  });
+
+  test.each([
+    [{ input_tokens: "1", output_tokens: 8 }, Number.NaN, 8],
+    [{ input_tokens: 9 }, 9, Number.NaN],
+  ])("usage with one total in %j keeps it", (usage, inputTokens, outputTokens) => {
+    expect(read(response({ usage })).usage).toMatchObject({ inputTokens, outputTokens });
   });
 });
