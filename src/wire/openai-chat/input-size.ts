@@ -12,11 +12,36 @@ import {
 const TEXT_PARTS = new Set(["text", "refusal", "thinking"]);
 const CLIENT_TOOLS = new Set(["function", "custom"]);
 
+/**
+ * Fields by which a provider is asked to search, each with what asks it.
+ *
+ * @see https://openrouter.ai/docs/guides/features/plugins/overview `plugins`
+ * @see https://docs.x.ai/docs/guides/live-search `search_parameters`, whose mode is `auto` by default
+ * @see https://help.aliyun.com/zh/model-studio/web-search `enable_search`
+ * @see https://console.groq.com/docs/compound `compound_custom.tools.enabled_tools`
+ */
+const SEARCHES = Object.entries<(value: unknown) => boolean>({
+  web_search_options: isSet,
+  plugins: isFilled,
+  search_parameters: (value) => !isJsonObject(value) || value.mode !== "off",
+  enable_search: (value) => value !== false,
+  compound_custom: (value) =>
+    isJsonObject(value) && isJsonObject(value.tools) && isFilled(value.tools.enabled_tools),
+});
+
 /** What the media and tools of a chat body add to its text. */
 export function sizeOfChat(body: JsonObject, messages: readonly JsonObject[]): PartSize {
-  const searches = isSet(body.web_search_options) || readArray(body.plugins).length > 0;
-  if (searches || readArray(body.tools).some(runsAtUpstream)) return REMOTE_TOOL_SIZE;
+  if (searches(body) || searches(body.extra_body) || readArray(body.tools).some(runsAtUpstream))
+    return REMOTE_TOOL_SIZE;
   return sumOfSizes(messages.map(sizeOfMessage));
+}
+
+function searches(body: unknown): boolean {
+  return isJsonObject(body) && SEARCHES.some(([field, asks]) => isSet(body[field]) && asks(body[field]));
+}
+
+function isFilled(list: unknown): boolean {
+  return readArray(list).length > 0;
 }
 
 function runsAtUpstream(tool: unknown): boolean {

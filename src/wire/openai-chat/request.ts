@@ -40,6 +40,8 @@ const SENT_ONCE = new Set([
   "reasoning",
   "web_search_options",
   "plugins",
+  "search_parameters",
+  "enable_search",
   "deferred",
   "session_params",
 ]);

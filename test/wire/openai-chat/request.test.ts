@@ -230,12 +230,19 @@ describe("the size of the input", () => {
     expect(parse(members).input.unbounded).toBe(true);
   });
 
-  test.each([{ web_search_options: {} }, { plugins: [{ id: "web" }] }, { tools: [{ type: "web_search" }] }])(
-    "is read several times with %j",
-    (members) => {
-      expect(parse(members).input.serverTools).toBe(true);
-    },
-  );
+  test.each([
+    { web_search_options: {} },
+    { plugins: [{ id: "web" }] },
+    { tools: [{ type: "web_search" }] },
+    { search_parameters: { mode: "on" } },
+    { search_parameters: { mode: "auto" } },
+    { search_parameters: {} },
+    { enable_search: true },
+    { compound_custom: { tools: { enabled_tools: ["web_search"] } } },
+    { extra_body: { enable_search: true } },
+  ])("is read several times with %j", (members) => {
+    expect(parse(members).input.serverTools).toBe(true);
+  });
 
   test("is not with a tool whose type cannot even be made a text", () => {
     const type = { toString: 1, valueOf: 1 };
