@@ -8,7 +8,6 @@ import {
   TEXT_SIZE,
   UNBOUNDED_SIZE,
 } from "../part-size.ts";
-import { isNewThread } from "./stored.ts";
 
 /** Blocks whose tokens are all in the body's text. Every other block may be anything. */
 const TEXT_BLOCKS = new Set([
@@ -25,14 +24,13 @@ const TEXT_BLOCKS = new Set([
   "tool_search_tool_result",
   "compaction",
 ]);
-/** Fields that bring in a conversation, files or tools from elsewhere. */
-const REMOTE_FIELDS = ["container", "thread"];
 const NESTING_MAX = 4;
 
 /** What the media and tools of a messages body add to its text. */
 export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): PartSize {
   if (readArray(body.mcp_servers).length > 0) return REMOTE_TOOL_SIZE;
-  if (REMOTE_FIELDS.some((field) => isSet(body[field]) && !isNewThread(body[field]))) return UNBOUNDED_SIZE;
+  // Its skills and files may be anything.
+  if (isSet(body.container)) return UNBOUNDED_SIZE;
   return sumOfSizes([
     readArray(body.tools).some(runsAtUpstream) ? SERVER_TOOL_SIZE : TEXT_SIZE,
     sizeOfContent(body.system),

@@ -35,11 +35,10 @@ export function isNewThread(thread: unknown): boolean {
 export const dropNewThread: ValueEdit = (text) =>
   text !== undefined && isNewThread(JSON.parse(text)) ? undefined : text;
 
-/** Every type but `create` counts, also one that is not known yet. */
+/** Whatever is not clearly a new thread may name one that is stored. */
 function continuesThread(thread: unknown): boolean {
-  if (!isJsonObject(thread)) return false;
-  if (isSet(thread.previous_message_id) || findMiscased(thread, THREAD_KEYS) !== undefined) return true;
-  return isSet(thread.type) && !isNewThread(thread);
+  if (!isJsonObject(thread) || !isNewThread(thread)) return true;
+  return isSet(thread.previous_message_id) || findMiscased(thread, THREAD_KEYS) !== undefined;
 }
 
 function namesContainer(container: unknown, repeatsKeys: boolean): boolean {

@@ -150,7 +150,6 @@ describe("the size of the input", () => {
   test.each<[string, object]>([
     ["an MCP server", { mcp_servers: [{ url: "https://example.com" }] }],
     ["a new container", { container: { skills: [] } }],
-    ["an earlier conversation", { thread: "t" }],
     ["a document in the system prompt", { system: [{ type: "document", source: { type: "url" } }] }],
   ])("is unbounded with %s", (_, members) => {
     expect(parse(members).input.unbounded).toBe(true);
