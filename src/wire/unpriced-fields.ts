@@ -27,9 +27,10 @@ export const TIER_FIELDS = {
  * @see https://openrouter.ai/docs/guides/routing/provider-selection `provider`
  * @see https://openrouter.ai/docs/guides/features/presets `preset`
  * @see https://docs.litellm.ai/docs/proxy/reliability `fallbacks` and what follows it
+ * @see https://docs.litellm.ai/docs/completion/input `extra_headers`, which may name betas with a price of their own
  * @see https://vercel.com/docs/ai-gateway/models-and-providers/provider-options `providerOptions.gateway`
  */
-export const ROUTER_FIELDS = {
+const ROUTER_FIELDS = {
   models: [],
   route: [],
   provider: [],
@@ -42,6 +43,7 @@ export const ROUTER_FIELDS = {
   model_list: [],
   user_config: [],
   custom_llm_provider: [],
+  "extra_headers.anthropic-beta": [],
   "providerOptions.gateway": [],
   // Other spellings of a name are found by the one in small letters.
   "provideroptions.gateway": [],
@@ -54,7 +56,7 @@ export const ROUTER_FIELDS = {
  * @see https://docs.sglang.ai/basic_usage/sampling_params.html
  * @see https://huggingface.co/docs/text-generation-inference/reference/api_reference
  */
-export const ENGINE_FIELDS = {
+const ENGINE_FIELDS = {
   best_of: [1],
   use_beam_search: [false],
   beam_width: [1],
@@ -64,10 +66,44 @@ export const ENGINE_FIELDS = {
   lora_id: [],
 } satisfies UnpricedFields;
 
+/**
+ * Fields of single hosts, which others behind the same format may come to know.
+ *
+ * @see https://developers.openai.com/api/docs/guides/audio `modalities`
+ * @see https://console.groq.com/docs/compound `compound_custom.models`
+ * @see https://docs.together.ai/reference/chat-completions `safety_model`
+ * @see https://platform.claude.com/docs/en/build-with-claude/data-residency `inference_geo`
+ * @see https://platform.claude.com/docs/en/api/messages `billing_policy`
+ */
+const HOST_FIELDS = {
+  modalities: [["text"]],
+  "compound_custom.models": [],
+  safety_model: [],
+  inference_geo: ["global"],
+  "billing_policy.bill_to": ["self"],
+} satisfies UnpricedFields;
+
+/** Fields that no format takes at a price of their own. */
+const UNPRICED_FIELDS: UnpricedFields = {
+  ...TIER_FIELDS,
+  ...ROUTER_FIELDS,
+  ...ENGINE_FIELDS,
+  ...HOST_FIELDS,
+};
+
 /** What a server merges over the body itself, as LiteLLM does. */
 const EXTRA_BODY = "extra_body";
 /** Fields that decide what an answer may cost, and are checked or edited at the top level alone. */
-const PRICED_NAMES = ["model", "n", "max_tokens", "max_completion_tokens", "max_output_tokens"];
+const PRICED_NAMES = [
+  "model",
+  "n",
+  "max_tokens",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "betas",
+  "anthropic_beta",
+  "extra_headers",
+];
 
 interface Entry {
   readonly path: string;
@@ -86,9 +122,11 @@ export interface UnpricedRule {
   refuse(body: JsonObject, repeatsKeys: boolean): void;
 }
 
-/** Prepares a table. In a body that repeats keys, only the fields of `sentOnce` may have any value at all. */
-export function createUnpricedRule(table: UnpricedFields, sentOnce: ReadonlySet<string>): UnpricedRule {
-  const entries = Object.entries(table).map(([path, harmless]) => readEntry(path, harmless, sentOnce));
+/** Prepares the table for a format. In a body that repeats keys, only the fields of `sentOnce` may have any value at all. */
+export function createUnpricedRule(sentOnce: ReadonlySet<string>): UnpricedRule {
+  const entries = Object.entries(UNPRICED_FIELDS).map(([path, harmless]) =>
+    readEntry(path, harmless, sentOnce),
+  );
   const byField = Map.groupBy(entries, ({ holder, name }) => holder ?? name);
   const names = [...byField.keys(), EXTRA_BODY];
   const extraNames = new Set([...names, ...PRICED_NAMES]);
@@ -121,7 +159,14 @@ function readEntry(path: string, harmless: readonly unknown[], sentOnce: Readonl
 function refuseValue(value: unknown, { path, harmless, isSentOnce }: Entry, repeatsKeys: boolean): void {
   if (value === undefined) return;
   const mayBeAnother = repeatsKeys && !isSentOnce;
-  if (mayBeAnother || !(isEmpty(value) || harmless.includes(value))) refuseUnpricedField(path);
+  const isHarmless = isEmpty(value) || harmless.some((each) => isEqual(each, value));
+  if (mayBeAnother || !isHarmless) refuseUnpricedField(path);
+}
+
+/** Lists are equal when they have one element, and that is equal. */
+function isEqual(one: unknown, other: unknown): boolean {
+  if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
+  return one.length === 1 && other.length === 1 && one[0] === other[0];
 }
 
 function refuseNested(holder: unknown, entry: Entry, repeatsKeys: boolean): void {

@@ -40,6 +40,19 @@ const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
   ["num_return_sequences", { num_return_sequences: 4 }],
   ["lora_path", { lora_path: "dear" }],
   ["lora_id", { lora_id: "dear" }],
+  ["modalities", { modalities: ["text", "audio"] }],
+  ["modalities", { modalities: ["image"] }],
+  ["modalities", { modalities: "audio" }],
+  ["compound_custom.models", { compound_custom: { models: { answering_model: "dear" } } }],
+  ["safety_model", { safety_model: "guard" }],
+  ["inference_geo", { inference_geo: "us" }],
+  ["billing_policy.bill_to", { billing_policy: { bill_to: "user_profile" } }],
+  ["extra_headers.anthropic-beta", { extra_headers: { "anthropic-beta": "fast-mode-2026-02-01" } }],
+  ["extra_headers.anthropic-beta", { extra_headers: { "Anthropic-Beta": "fast-mode-2026-02-01" } }],
+  ["extra_body.betas", { extra_body: { betas: ["fast-mode-2026-02-01"] } }],
+  ["extra_body.anthropic_beta", { extra_body: { anthropic_beta: ["fast-mode-2026-02-01"] } }],
+  ["extra_body.extra_headers", { extra_body: { extra_headers: {} } }],
+  ["extra_body.inference_geo", { extra_body: { inference_geo: "us" } }],
   ["extra_body.fallbacks", { extra_body: { fallbacks: ["dear"] } }],
   ["extra_body.model", { extra_body: { model: "dear" } }],
   ["extra_body.n", { extra_body: { n: 9 } }],
@@ -50,18 +63,12 @@ const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
 
 /** Fields of single formats. */
 const OF_FORMAT: readonly (readonly [format: keyof typeof WIRES, path: string, members: object])[] = [
-  ["chat", "modalities", { modalities: ["text", "audio"] }],
-  ["chat", "modalities", { modalities: ["image"] }],
-  ["chat", "compound_custom.models", { compound_custom: { models: { answering_model: "dear" } } }],
-  ["chat", "safety_model", { safety_model: "guard" }],
   ["chat", "plugins[0].id", { plugins: [{ id: "fusion" }] }],
   ["chat", "plugins[1].id", { plugins: [{ id: "web" }, { id: "auto-router", allowed_models: ["*"] }] }],
   ["chat", "plugins[0].id", { plugins: ["fusion"] }],
   ["chat", "tools[0].type", { tools: [{ type: "openrouter:advisor" }] }],
   ["chat", "tools[0].type", { tools: [{ type: "OpenRouter:SubAgent" }] }],
   ["chat", "tools[0].parameters.model", { tools: [{ type: "openrouter:x", parameters: { model: "dear" } }] }],
-  ["messages", "inference_geo", { inference_geo: "us" }],
-  ["messages", "billing_policy.bill_to", { billing_policy: { bill_to: "user_profile" } }],
   ["messages", "tools[0].type", { tools: [{ type: "advisor_20260301", name: "advisor", model: "dear" }] }],
   ["messages", "tools[1].model", { tools: [{ name: "f" }, { type: "x_20270101", model: "dear" }] }],
   ["messages", "plugins[0].id", { plugins: [{ id: "fusion" }] }],
@@ -140,6 +147,9 @@ describe.each(FORMATS)("a body of %s", (format) => {
       providerOptions: { openai: { a: 1 }, gateway: null },
       extra_body: { google: { thinking_config: {} }, chat_template_kwargs: { model: "text" } },
       plugins: [],
+      modalities: ["text"],
+      inference_geo: "global",
+      extra_headers: { "x-trace": "1" },
     };
     expect(() => wire.parseRequest(JSON.stringify({ ...ASK, ...harmless }))).not.toThrow();
   });

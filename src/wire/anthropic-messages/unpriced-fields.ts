@@ -1,29 +1,9 @@
 import { isJsonObject, type JsonObject, readArray } from "../json-read.ts";
-import {
-  createUnpricedRule,
-  ENGINE_FIELDS,
-  ROUTER_FIELDS,
-  TIER_FIELDS,
-  type UnpricedFields,
-} from "../unpriced-fields.ts";
+import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
 import { refuseTool, refuseUnpricedTools } from "../unpriced-tools.ts";
 
-/**
- * Fields of a messages body that change its model or its price.
- *
- * @see https://platform.claude.com/docs/en/build-with-claude/refusals-and-fallback `fallbacks`
- * @see https://platform.claude.com/docs/en/build-with-claude/data-residency `inference_geo`
- * @see https://platform.claude.com/docs/en/api/messages `billing_policy`
- */
-const UNPRICED: UnpricedFields = {
-  ...TIER_FIELDS,
-  ...ROUTER_FIELDS,
-  ...ENGINE_FIELDS,
-  inference_geo: ["global"],
-  "billing_policy.bill_to": ["self"],
-};
-const RULE = createUnpricedRule(UNPRICED, new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
+const RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
 
 export const UNPRICED_NAMES = RULE.names;
 

@@ -1,17 +1,10 @@
 import { type JsonObject, readArray } from "../json-read.ts";
-import {
-  createUnpricedRule,
-  ENGINE_FIELDS,
-  ROUTER_FIELDS,
-  TIER_FIELDS,
-  type UnpricedFields,
-} from "../unpriced-fields.ts";
+import { createUnpricedRule } from "../unpriced-fields.ts";
 import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
 import { refuseUnpricedTools } from "../unpriced-tools.ts";
 
-/** Fields of a responses body that change its model or its price. Repeated keys are refused before. */
-const UNPRICED: UnpricedFields = { ...TIER_FIELDS, ...ROUTER_FIELDS, ...ENGINE_FIELDS };
-const RULE = createUnpricedRule(UNPRICED, new Set());
+/** Repeated keys are refused before. */
+const RULE = createUnpricedRule(new Set());
 
 export const UNPRICED_NAMES = RULE.names;
 
