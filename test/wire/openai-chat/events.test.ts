@@ -112,7 +112,7 @@ describe("a stream", () => {
     });
   });
 
-  test.each([[{ ...USAGE, prompt_tokens: "10" }], ["much"], [null], [[]]])("usage %j is none", (usage) => {
+  test.each([[{ ...USAGE, prompt_tokens: "10", completion_tokens: "3" }], ["much"], [null], [[]]])("usage %j is none", (usage) => {
     expect(read(STOP + data({ choices: [], usage })) as unknown).toEqual([finish("stop")]);
   });
 
