@@ -72,8 +72,8 @@ async function chargeDoubtful(hold: OpenHold, tokens: Gateway["tokens"]): Promis
 }
 
 /**
- * Input as reported, else counted, or the dearer of both where a report has some of it; output the larger of report and count. A count is never more than was quoted. It is
- * worth a longer wait when no client waits for the end of its answer.
+ * Input as reported, else counted, or the dearer of both where a report has some of it; output the larger of report and
+ * count. A count is never more than was quoted. It is worth a longer wait when no client waits for the end of its answer.
  */
 async function estimate(hold: OpenHold, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
   const { meter, quote, body } = hold;

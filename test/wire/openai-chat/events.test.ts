@@ -112,9 +112,12 @@ describe("a stream", () => {
     });
   });
 
-  test.each([[{ ...USAGE, prompt_tokens: "10", completion_tokens: "3" }], ["much"], [null], [[]]])("usage %j is none", (usage) => {
-    expect(read(STOP + data({ choices: [], usage })) as unknown).toEqual([finish("stop")]);
-  });
+  test.each([[{ ...USAGE, prompt_tokens: "10", completion_tokens: "3" }], ["much"], [null], [[]]])(
+    "usage %j is none",
+    (usage) => {
+      expect(read(STOP + data({ choices: [], usage })) as unknown).toEqual([finish("stop")]);
+    },
+  );
 
   test("says nothing but usage behind its finish", () => {
     const tail = chunk({ content: "more" }) + chunk({}, "length") + data({ choices: ["x"], usage: USAGE });
