@@ -3,11 +3,19 @@ import { type JsonMeasure, measureJson } from "./json-scan.ts";
 /** What is parsed in one piece while others wait, such as the arguments of a call. */
 export const PIECE_MAX: JsonMeasure = { values: 100_000, members: 30_000 };
 /** Each escape in a string takes a parser as long as a hundred other characters. */
-const PIECE_ESCAPES_MAX = 500_000;
+const ESCAPES_MAX = 500_000;
 /** The last event of a responses stream repeats the whole answer, with the log probabilities that were asked for. */
-export const EVENT_MAX: JsonMeasure = { values: 1_000_000, members: 250_000 };
+export const EVENT_MAX: JsonBounds = { values: 1_000_000, members: 250_000, escapes: ESCAPES_MAX };
 /** A whole answer with twenty log probabilities for each token has millions of values. */
 export const ANSWER_MAX: JsonMeasure = { values: 4_000_000, members: 4_000_000 };
+
+/** The most structure of a text that is parsed. */
+interface JsonBounds extends JsonMeasure {
+  /** Backslashes that begin an escape; any number when left out. */
+  readonly escapes?: number;
+}
+
+const DEFAULT_MAX: JsonBounds = { ...PIECE_MAX, escapes: ESCAPES_MAX };
 
 /** An object of somebody else's JSON: nothing is known of its members. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -25,7 +33,7 @@ export function isSet(value: unknown): boolean {
  * Parses a JSON object; `undefined` for any other text, and for one of more structure than `most`: by default 100,000
  * values, 30,000 members and 500,000 escapes, which take some tens of milliseconds.
  */
-export function parseJsonObject(text: string, most?: JsonMeasure): JsonObject | undefined {
+export function parseJsonObject(text: string, most: JsonBounds = DEFAULT_MAX): JsonObject | undefined {
   if (!isWithin(text, most)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
@@ -36,11 +44,10 @@ export function parseJsonObject(text: string, most?: JsonMeasure): JsonObject | 
 }
 
 /** A member takes several characters, any value one: what is shorter need not be looked at. */
-function isWithin(text: string, most: JsonMeasure | undefined): boolean {
-  const bounds = most ?? PIECE_MAX;
-  if (text.length <= bounds.members) return true;
-  if (most === undefined && hasMoreEscapes(text, PIECE_ESCAPES_MAX)) return false;
-  return measureJson(text, bounds) !== undefined;
+function isWithin(text: string, most: JsonBounds): boolean {
+  if (text.length <= most.members) return true;
+  if (most.escapes !== undefined && hasMoreEscapes(text, most.escapes)) return false;
+  return measureJson(text, most) !== undefined;
 }
 
 function hasMoreEscapes(text: string, most: number): boolean {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ANSWER_MAX, parseJsonObject } from "../../src/wire/json-read.ts";
+import { ANSWER_MAX, EVENT_MAX, parseJsonObject } from "../../src/wire/json-read.ts";
 
 describe("parseJsonObject", () => {
   test.each([
@@ -9,6 +9,14 @@ describe("parseJsonObject", () => {
     ["a number of 40,000 digits", `{"a":${"1".repeat(40_000)}}`],
   ])("takes no piece of a stream with %s", (_, text) => {
     expect(parseJsonObject(text)).toBeUndefined();
+  });
+
+  test.each([
+    ["250,001 members", `{${members(250_001)}}`],
+    ["a million values", `{"a":[${"0,".repeat(1_000_001)}0]}`],
+    ["half a million escapes", `{"a":"${"\\n".repeat(500_001)}"}`],
+  ])("takes no event of a stream with %s", (_, text) => {
+    expect(parseJsonObject(text, EVENT_MAX)).toBeUndefined();
   });
 
   test("takes an image of megabytes, and a long text with line breaks", () => {
