@@ -1,4 +1,4 @@
-/** Things that wait, each of an owner; owners take turns, so that nobody waits for all that another has. */
+/** A queue of items by owner. Owners take turns, so that no owner waits for all items of another. */
 export interface FairQueue<Item> {
   readonly size: number;
   push(owner: string, item: Item): void;

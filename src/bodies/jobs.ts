@@ -40,7 +40,7 @@ interface AnswerJob {
 
 export type Job = BodyJob | AnswerJob;
 
-/** What a plan says of one format, as it crosses. */
+/** The plan for one format as it is sent between threads. */
 export type SentPlan =
   | { readonly context: AnswerContext; readonly textBytes: number }
   | { readonly refusal: SentError };

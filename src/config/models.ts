@@ -23,7 +23,7 @@ export function readModels(file: ConfigFile, createdAtS: number): readonly Model
   }));
 }
 
-/** Unless the file says otherwise, what is beyond the usual window is long. */
+/** The threshold of long prompts is the model's `context_window` unless `above_input_tokens` is given. */
 function readLongContext({ context_window, long_context: long }: ModelEntry): LongContext | undefined {
   return (
     long && {

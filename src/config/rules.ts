@@ -82,7 +82,7 @@ function checkTokens(path: Path, model: Partly<ModelEntry>, problems: Problems):
   }
 }
 
-/** A wider window that is none, a threshold that nothing reaches, and prices without a threshold are mistakes. */
+/** Reports a long window below the usual one, a threshold above every window, and a long price without `long_context`. */
 function checkLongContext(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
   const { context_window: window, long_context: long } = model;
   const wide = long?.context_window ?? window;

@@ -81,7 +81,7 @@ function readBounded(file: number, pipeMsMax: number): Uint8Array {
   let length = 0;
   while (length < buffer.length) {
     const count = readSome(file, buffer.subarray(length));
-    // Nothing is read from a pipe also while nobody has opened it yet to write.
+    // A read of 0 bytes at the start of a pipe means that no writer has opened it yet.
     const isPending = count === undefined || (count === 0 && isPipe && length === 0);
     if (count === 0 && !isPending) break;
     if (isPending && performance.now() > deadline) throw new Error("A pipe stayed open");

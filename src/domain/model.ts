@@ -42,7 +42,7 @@ export interface Route {
 
 /** What is different for requests with much input. */
 export interface LongContext {
-  /** The window under a beta that widens it; `undefined`: as the beta's name says. */
+  /** Tokens of the window under a beta that widens it; `undefined` takes the number in the beta's name. */
   readonly contextWindow: number | undefined;
   /** From one token more on, a request has its route's long price. */
   readonly aboveInputTokens: number;

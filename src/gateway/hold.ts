@@ -19,7 +19,7 @@ export interface OpenHold {
   readonly meter: Meter;
   /** Whose request it is, while that may be. */
   readonly caller: RunningCaller;
-  /** What is printed for each attempt, and counted when nobody else has. */
+  /** The request body: printed for each attempt, and counted where the upstream reports no usage. */
   readonly body: Body;
 }
 

@@ -88,7 +88,7 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
   let isShown = false;
   /** What can be counted of it and of what was reported before. */
   let counted: Usage | undefined;
-  /** What `counted` is worth; `undefined` until somebody asks. */
+  /** `counted` held against the bound of the request; computed when first asked for. */
   let judgement: Judgement | undefined;
 
   function judge(): Judgement {

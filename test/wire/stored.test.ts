@@ -18,8 +18,6 @@ describe("what a messages body refers to at the provider", () => {
     ["thread", { thread: { Type: "continue", Previous_Message_Id: "msg_1" } }],
     ["thread", { thread: { type: "fork" } }],
     ["thread", { thread: "th_1" }],
-    ["thread", { thread: { id: "x" } }],
-    ["thread", { thread: {} }],
     ["thread", { thread: ["th_1"] }],
     ["thread", { thread: false }],
     ["container", { container: "container_1" }],
@@ -45,6 +43,7 @@ describe("what a messages body refers to at the provider", () => {
     for (const members of [
       { thread: null, container: null, previous_message_id: null },
       { thread: { type: "create" } },
+      { thread: { id: "x" } },
       { container: { id: null, skills: [skill] } },
     ]) {
       expect(() => WIRES.messages.parseRequest(JSON.stringify({ ...ASK, ...members }))).not.toThrow();

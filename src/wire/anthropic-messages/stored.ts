@@ -35,10 +35,11 @@ export function isNewThread(thread: unknown): boolean {
 export const dropNewThread: ValueEdit = (text) =>
   text !== undefined && isNewThread(JSON.parse(text)) ? undefined : text;
 
-/** Whatever is not clearly a new thread may name one that is stored. */
+/** Every type but `create` counts, also an unknown one. Anthropic refuses an object without a type by itself. */
 function continuesThread(thread: unknown): boolean {
-  if (!isJsonObject(thread) || !isNewThread(thread)) return true;
-  return isSet(thread.previous_message_id) || findMiscased(thread, THREAD_KEYS) !== undefined;
+  if (!isJsonObject(thread)) return true;
+  if (isSet(thread.previous_message_id) || findMiscased(thread, THREAD_KEYS) !== undefined) return true;
+  return isSet(thread.type) && !isNewThread(thread);
 }
 
 function namesContainer(container: unknown, repeatsKeys: boolean): boolean {
