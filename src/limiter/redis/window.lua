@@ -100,6 +100,8 @@ local function advance(window, now_ms)
   end
   -- Past 2^53 sums are not exact: what rounding left in them must not stay.
   window.requests, window.tokens = 0, 0
+  -- A slot without requests leaves before its time, and time goes on from here: see latest_ms.
+  window.leaves_ms = math.min(window.leaves_ms, now_ms)
 end
 
 -- Makes a second of the last minute the newest or the oldest, if it is neither nor between them.
@@ -159,6 +161,13 @@ local function correct(window, second, requests, tokens)
   window.is_changed = true
 end
 
+-- The latest time that a window knows of: its last admission, or, when it is empty, when its last slot left. Else the
+-- second of that slot could come again, and a correction of what left would take from what is there.
+local function latest_ms(window)
+  if window.oldest <= window.newest then return window.last_ms end
+  return math.max(window.last_ms, window.leaves_ms)
+end
+
 --[[
   The time that a key and its account go by. It never goes back: a clock that was set back counts as no time
   passed, and time goes on from there. So no second comes twice, nothing leaves early, and nothing waits for a
@@ -166,7 +175,7 @@ end
 ]]
 local function steady_ms(key, account, clock_now_ms)
   local now_ms = clock_now_ms + account.shift_ms
-  local last_ms = math.max(key.last_ms, account.last_ms)
+  local last_ms = math.max(latest_ms(key), latest_ms(account))
   if now_ms >= last_ms then return now_ms end
   account.shift_ms = account.shift_ms + last_ms - now_ms
   account.is_changed = account.is_changed or account.is_stored

@@ -3,10 +3,30 @@ import fc from "fast-check";
 import type { Limits } from "../../../src/limiter/limiter.ts";
 import type { OpenLimiter } from "./harness.ts";
 import { createJudge } from "./judge.ts";
-import { admit, limits, lives, livesWithBadClocks, rates } from "./life.ts";
+import { admit, limits, lives, livesWithBadClocks, rates, type Step } from "./life.ts";
 import { createWorld, play, type World } from "./world.ts";
 
 const LEASE_MS = 30_000;
+
+const UNLIMITED: Limits = {
+  requestsPerMinute: undefined,
+  tokensPerMinute: undefined,
+  concurrentRequests: undefined,
+};
+const ADMIT = { do: "admit", key: 0, replica: 0, tokens: 0 } as const;
+/** What was cancelled has left, and its second must not come again for what was admitted since. */
+const CANCELLED_LATE: [Limits, Limits, Step[]] = [
+  UNLIMITED,
+  { ...UNLIMITED, requestsPerMinute: 1 },
+  [
+    ADMIT,
+    { do: "wait", ms: 60_000 },
+    { do: "setBack", ms: 59_001 },
+    ADMIT,
+    { do: "cancel", index: 0 },
+    ADMIT,
+  ],
+];
 
 /**
  * Random lives of a limiter and its replicas against the log of every admission. A failure names the seed
@@ -38,7 +58,7 @@ export function describeProperties(name: string, open: OpenLimiter, { runs }: { 
       const property = fc.asyncProperty(limits, limits, livesWithBadClocks, (ofKey, ofAccount, life) =>
         inWorld([ofKey, ofAccount], (world) => play(world, createJudge(world), life)),
       );
-      await fc.assert(property, { numRuns: runs });
+      await fc.assert(property, { numRuns: runs, examples: [CANCELLED_LATE] });
     });
 
     test("a lone caller gets in when it was told, and not a second before", async () => {
