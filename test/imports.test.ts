@@ -7,28 +7,25 @@ const ALLOWED: Record<string, readonly string[]> = {
   domain: [],
   "errors.ts": [],
   gen: ["@grpc/grpc-js", "@grpc/proto-loader"],
-  "first-start.ts": ["errors.ts", "accounts", "keys", "config.ts", "db", "domain", "ledger/ledger.ts"],
-  wire: ["domain", "errors.ts"],
-  upstream: ["domain", "errors.ts", "wire", "telemetry", "node:stream", "node:zlib"],
-  tokens: ["gpt-tokenizer", "node:worker_threads"],
   telemetry: ["pino", "prom-client"],
   db: ["domain", "drizzle-orm", "drizzle-kit", "bun", "bun:sqlite", "node:fs", "node:path"],
   catalog: ["domain"],
-  limiter: ["domain", "errors.ts", "telemetry", "db/database.ts", "db/gateways.ts", "limiter/redis"],
-  "limiter/redis": ["limiter", "telemetry", "ioredis", "node:crypto"],
+  wire: ["domain", "errors.ts"],
+  tokens: ["gpt-tokenizer", "node:worker_threads"],
+  bodies: ["domain", "errors.ts", "wire", "node:worker_threads"],
+  upstream: ["domain", "errors.ts", "wire", "telemetry", "demo", "node:stream", "node:zlib"],
+  demo: ["domain", "wire", "catalog", "upstream/health.ts", "upstream/upstream.ts"],
+  limiter: ["domain", "errors.ts", "telemetry", "db/database.ts", "db/gateways.ts"],
+  "limiter/redis": ["domain", "limiter", "telemetry", "ioredis", "node:crypto"],
   ledger: ["domain", "db", "telemetry", "bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
-  "ledger/grpc": [
+  "ledger-grpc": [
     "domain",
     "gen",
     "telemetry",
-    "ledger/book.ts",
-    "ledger/command.ts",
+    "ledger/core",
     "ledger/ledger.ts",
-    // What a client can refuse by itself, it refuses in the words of the rules and reads themselves.
-    "ledger/decide.ts",
-    "ledger/rules/check.ts",
-    "ledger/reads.ts",
-    "ledger/reads/text.ts",
+    // What a client can refuse by itself, it refuses in the words of the reads themselves.
+    "ledger/queries",
     "ledger/sqlite/dialect.ts",
     "@grpc/grpc-js",
     "@grpc/proto-loader",
@@ -40,15 +37,33 @@ const ALLOWED: Record<string, readonly string[]> = {
     "node:path",
     "node:tls",
   ],
-  accounts: ["domain", "errors.ts", "db", "ledger/ledger.ts", "drizzle-orm"],
-  keys: ["node:crypto", "domain", "errors.ts", "db", "ledger/ledger.ts", "limiter/limiter.ts", "drizzle-orm"],
+  "settlement-outbox": [
+    "db/sqlite",
+    "domain",
+    "ledger/ledger.ts",
+    "ledger/sqlite/log-sync.ts",
+    "telemetry",
+    "bun",
+    "bun:sqlite",
+    "node:fs",
+    "node:path",
+  ],
+  accounts: [
+    "domain",
+    "errors.ts",
+    "db",
+    "ledger/ledger.ts",
+    "limiter/limiter.ts",
+    "drizzle-orm",
+    "node:crypto",
+  ],
   config: [
     "domain",
-    "catalog",
+    "demo/demo-model.ts",
     "limiter/limiter.ts",
     "limiter/redis/location.ts",
     "upstream/upstream.ts",
-    "config.ts",
+    "catalog",
     "db/location.ts",
     "@sinclair/typebox",
     "node:crypto",
@@ -58,15 +73,6 @@ const ALLOWED: Record<string, readonly string[]> = {
     "node:worker_threads",
     "yaml",
   ],
-  "config.ts": [
-    "config",
-    "domain",
-    "catalog",
-    "limiter/limiter.ts",
-    "limiter/redis/location.ts",
-    "upstream/upstream.ts",
-  ],
-  bodies: ["domain", "errors.ts", "wire", "node:worker_threads"],
   gateway: [
     "domain",
     "errors.ts",
@@ -74,9 +80,9 @@ const ALLOWED: Record<string, readonly string[]> = {
     "wire",
     "telemetry",
     "catalog",
-    "keys/key.ts",
+    "accounts/key.ts",
     "ledger/ledger.ts",
-    "ledger/journal/entry.ts",
+    "settlement-outbox/entry.ts",
     "limiter/limiter.ts",
     "tokens/count-tokens.ts",
     "upstream/circuit.ts",
@@ -90,7 +96,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "gateway",
     "telemetry",
     "catalog/catalog.ts",
-    "keys/key.ts",
+    "accounts/key.ts",
     "ledger/ledger.ts",
     "limiter/limiter.ts",
     "elysia",
@@ -106,24 +112,13 @@ test.each(Object.entries(ALLOWED))("src/%s imports only what it may", async (par
 
 test("every part of src is named here, or is where the parts meet", async () => {
   const parts = new Set((await sources()).map(partOf));
-  const meetingPlaces = [
-    "books.ts",
-    "cli",
-    "gateway-process.ts",
-    "hangup.ts",
-    "keep-books.ts",
-    "keep-limits.ts",
-    "ledger-process.ts",
-    "main.ts",
-    "process.ts",
-    "reload.ts",
-  ];
+  const meetingPlaces = ["app", "cli"];
   expect([...parts].filter((part) => !(part in ALLOWED)).sort()).toEqual(meetingPlaces);
 });
 
 test("the environment is read by the configuration alone", async () => {
   const readers = await sourcesMatching(/\b(Bun|process|import\.meta)\.env\b/);
-  expect(readers.filter((file) => partOf(file) !== "config" && file !== "config.ts")).toEqual([]);
+  expect(readers.filter((file) => partOf(file) !== "config")).toEqual([]);
 });
 
 async function straysOf(part: string, allowed: readonly string[]): Promise<string[]> {

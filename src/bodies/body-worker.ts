@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
-import { findExchange } from "../wire/exchange.ts";
-import { WIRES } from "../wire/wires.ts";
+import { findExchange } from "../wire/protocol-pair.ts";
+import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
 import { type Job, type JobResult, type Results, type SentPart, type SentPlan, sendError } from "./jobs.ts";
 import { factsOf, type OpenBody, openBody, type Planned } from "./open-body.ts";

@@ -1,9 +1,9 @@
 import { decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import type { AnswerReader } from "../wire/dialogue.ts";
-import type { AnswerHead, PrintOptions } from "../wire/ends.ts";
-import type { RequestFacts, WireProtocol } from "../wire/wire-protocol.ts";
+import type { AnswerReader } from "../wire/codec-session.ts";
+import type { AnswerHead, PrintOptions } from "../wire/codecs.ts";
+import type { RequestFacts, WireProtocol } from "../wire/protocol.ts";
 import type { Planned, PlanQuestion } from "./open-body.ts";
 
 /** A value that is there, or comes from the worker or in a later turn of the event loop. */

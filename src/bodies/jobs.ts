@@ -1,12 +1,7 @@
 import type { Surface } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
-import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/ends.ts";
-import {
-  type PromptTooLong,
-  type ReplyPart,
-  type RequestFacts,
-  UpstreamFault,
-} from "../wire/wire-protocol.ts";
+import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/codecs.ts";
+import { type PromptTooLong, type ReplyPart, type RequestFacts, UpstreamFault } from "../wire/protocol.ts";
 import type { PlanQuestion } from "./open-body.ts";
 
 /** What is asked of a body, with everything that the answer depends on. */

@@ -2,11 +2,11 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import { printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
-import type { Dialogue } from "../wire/dialogue.ts";
-import type { AnswerContext, PrintOptions } from "../wire/ends.ts";
-import { findExchange } from "../wire/exchange.ts";
+import type { Dialogue } from "../wire/codec-session.ts";
+import type { AnswerContext, PrintOptions } from "../wire/codecs.ts";
 import { lazily } from "../wire/lazily.ts";
-import type { ModelRequest, RequestFacts, WireProtocol } from "../wire/wire-protocol.ts";
+import type { ModelRequest, RequestFacts, WireProtocol } from "../wire/protocol.ts";
+import { findExchange } from "../wire/protocol-pair.ts";
 
 /** Whether, and how, a request can be put to upstreams of one other format. */
 export interface PlanQuestion {

@@ -1,7 +1,7 @@
 import type { Account } from "../accounts/account.ts";
 import { findAccount } from "../accounts/find.ts";
-import { openBooks } from "../books.ts";
-import { loadBooksConfig } from "../config.ts";
+import { openBooks } from "../app/storage.ts";
+import { loadBooksConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { CommandError } from "./command-error.ts";

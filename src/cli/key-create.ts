@@ -1,7 +1,7 @@
+import { issueKey } from "../accounts/issue-key.ts";
 import { createCatalog } from "../catalog/catalog.ts";
-import { loadConfig } from "../config.ts";
+import { loadConfig } from "../config/config.ts";
 import type { Nanos } from "../domain/money.ts";
-import { issueKey } from "../keys/issue.ts";
 import type { LimitPeriod } from "../ledger/ledger.ts";
 import { type Books, requireAccount } from "./books.ts";
 import { CommandError } from "./command-error.ts";

@@ -1,5 +1,5 @@
-import type { ApiKey } from "../keys/key.ts";
-import { listKeys } from "../keys/list.ts";
+import type { ApiKey } from "../accounts/key.ts";
+import { listKeys } from "../accounts/list-keys.ts";
 import type { Ledger, SpendLimitUsage } from "../ledger/ledger.ts";
 import { type Books, requireAccount } from "./books.ts";
 import type { Outcome } from "./outcome.ts";

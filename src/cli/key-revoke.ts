@@ -1,5 +1,5 @@
-import { findKeys } from "../keys/find.ts";
-import { revokeKey } from "../keys/revoke.ts";
+import { findKeys } from "../accounts/find-key.ts";
+import { revokeKey } from "../accounts/revoke-key.ts";
 import type { Books } from "./books.ts";
 import { CommandError } from "./command-error.ts";
 import type { Outcome } from "./outcome.ts";

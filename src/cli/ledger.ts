@@ -1,11 +1,11 @@
-import { catchHangups } from "../hangup.ts";
+import { catchHangups } from "../app/signals.ts";
 import { CommandError } from "./command-error.ts";
 
 export async function runLedger(): Promise<void> {
   const hangups = catchHangups();
   const [{ loadLedgerConfig }, { serveLedgerAlone }] = await Promise.all([
-    import("../config.ts"),
-    import("../ledger-process.ts"),
+    import("../config/config.ts"),
+    import("../app/ledger-process.ts"),
   ]);
   const config = loadLedgerConfig();
   const { listen, remote } = config.ledger;

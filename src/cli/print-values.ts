@@ -1,7 +1,7 @@
 import type { Account } from "../accounts/account.ts";
+import type { ApiKey } from "../accounts/key.ts";
 import { printUsd } from "../domain/money.ts";
 import { printTime } from "../domain/time.ts";
-import type { ApiKey } from "../keys/key.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/ledger.ts";
 
 /** Rows under their titles in aligned columns; only the titles when there is none. */

@@ -1,6 +1,6 @@
-import type { Config } from "../config.ts";
 import type { Model } from "../domain/model.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
+import type { Config } from "./config.ts";
 
 /** What is different between two configurations of one gateway, by the names that the file gives it. */
 export interface ConfigChanges {

@@ -1,5 +1,5 @@
+import type { Caller } from "../accounts/key.ts";
 import { GatewayError } from "../errors.ts";
-import type { Caller } from "../keys/key.ts";
 import type { Admission, AdmissionRequest, LimitState, Limits, WindowState } from "../limiter/limiter.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import { fitMinute, type Quote, tokensOf } from "./quote.ts";

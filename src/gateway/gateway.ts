@@ -1,15 +1,15 @@
+import type { Authenticate, Caller } from "../accounts/key.ts";
 import type { Bodies } from "../bodies/bodies.ts";
 import type { LoopShare } from "../bodies/loop-share.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Authenticate, Caller } from "../keys/key.ts";
-import type { Journal } from "../ledger/journal/entry.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
+import type { Journal } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { WireProtocol } from "../wire/wire-protocol.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
 import type { CallerWatch } from "./caller-watch.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import type { HoldHealth } from "./hold-health.ts";

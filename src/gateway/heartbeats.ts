@@ -1,6 +1,6 @@
 import type { Nanos } from "../domain/money.ts";
-import { isAway } from "../ledger/journal/entry.ts";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
+import { isAway } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
 const ENDED: readonly LedgerRefusal[] = ["hold_settled", "hold_released"];

@@ -1,6 +1,6 @@
+import type { Caller } from "../accounts/key.ts";
 import type { Body } from "../bodies/body.ts";
 import { GatewayError } from "../errors.ts";
-import type { Caller } from "../keys/key.ts";
 import { type HoldGrant, LedgerError, type OutcomeFacts } from "../ledger/ledger.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { type Admitted, giveBack } from "./admit.ts";

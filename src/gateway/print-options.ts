@@ -1,6 +1,6 @@
 import type { Route } from "../domain/model.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { isOfClaude, type PrintOptions, type Source } from "../wire/ends.ts";
+import { isOfClaude, type PrintOptions, type Source } from "../wire/codecs.ts";
 import type { Quote } from "./quote.ts";
 
 /** Names an upstream and its model. */

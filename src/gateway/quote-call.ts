@@ -1,5 +1,5 @@
+import type { Caller } from "../accounts/key.ts";
 import type { Body } from "../bodies/body.ts";
-import type { Caller } from "../keys/key.ts";
 import { namedBetas } from "../wire/anthropic-messages/betas.ts";
 import type { Call, Gateway } from "./gateway.ts";
 import { printOptionsFor } from "./print-options.ts";

@@ -1,5 +1,5 @@
+import type { Caller } from "../accounts/key.ts";
 import type { Body } from "../bodies/body.ts";
-import type { Caller } from "../keys/key.ts";
 import type { Call, Gateway } from "./gateway.ts";
 
 /** A body that takes longer to come may find its key revoked: as long as a key that was read is believed. */

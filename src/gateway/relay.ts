@@ -1,7 +1,7 @@
-import type { AnswerReader } from "../wire/dialogue.ts";
-import type { AnswerHead } from "../wire/ends.ts";
+import type { AnswerReader } from "../wire/codec-session.ts";
+import type { AnswerHead } from "../wire/codecs.ts";
+import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/protocol.ts";
 import { createSseDecoder } from "../wire/sse.ts";
-import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/wire-protocol.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome, unsayable } from "./outcome.ts";

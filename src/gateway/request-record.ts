@@ -1,5 +1,5 @@
+import type { Caller } from "../accounts/key.ts";
 import { printUsd } from "../domain/money.ts";
-import type { Caller } from "../keys/key.ts";
 import type { Answer } from "./forward.ts";
 import type { OpenHold } from "./hold.ts";
 import { outcomeName } from "./outcome.ts";

@@ -4,10 +4,10 @@ import type { Route, Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { Trial } from "../upstream/circuit.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { AnswerReader } from "../wire/dialogue.ts";
-import type { PrintOptions } from "../wire/ends.ts";
-import { type Exchange, findExchange, verbatimContext } from "../wire/exchange.ts";
-import type { WireProtocol } from "../wire/wire-protocol.ts";
+import type { AnswerReader } from "../wire/codec-session.ts";
+import type { PrintOptions } from "../wire/codecs.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
+import { type Exchange, findExchange, verbatimContext } from "../wire/protocol-pair.ts";
 
 /** At most this many routes are tried for one request. */
 const TURNS_MAX = 4;

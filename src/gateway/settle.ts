@@ -1,8 +1,8 @@
 import type { Nanos } from "../domain/money.ts";
 import { totalTokensOf } from "../domain/usage.ts";
-import { bookEntry, isAway, type JournalEntry } from "../ledger/journal/entry.ts";
 import type { Balances, OutcomeFacts, Settlement } from "../ledger/ledger.ts";
 import type { Admission } from "../limiter/limiter.ts";
+import { bookEntry, isAway, type JournalEntry } from "../settlement-outbox/entry.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Answer } from "./forward.ts";
 import type { Call, Gateway } from "./gateway.ts";

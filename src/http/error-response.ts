@@ -3,7 +3,7 @@ import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../wire/openai-chat/protocol.ts";
 import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
 import { openaiResponses } from "../wire/openai-responses/protocol.ts";
-import type { WireProtocol } from "../wire/wire-protocol.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
 import { idHeaders } from "./request-id.ts";
 import { pathOf } from "./request-path.ts";
 

@@ -1,11 +1,11 @@
 import { Elysia } from "elysia";
+import type { Caller } from "../accounts/key.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Call, Gateway, Reply } from "../gateway/gateway.ts";
 import { runRequest } from "../gateway/run-request.ts";
-import type { Caller } from "../keys/key.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
-import type { WireProtocol } from "../wire/wire-protocol.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
 import { readClientRetry } from "./client-retry.ts";
 import { discardBody } from "./discard-body.ts";
 import type { HttpParts } from "./http-parts.ts";

@@ -1,6 +1,6 @@
+import type { Caller } from "../accounts/key.ts";
 import { toGatewayError } from "../errors.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Caller } from "../keys/key.ts";
 import { discardBody } from "./discard-body.ts";
 import { refuse } from "./error-response.ts";
 import type { HttpParts } from "./http-parts.ts";

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
+import type { Caller } from "../accounts/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../domain/model.ts";
 import { printTime } from "../domain/time.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/select-model.ts";
-import type { Caller } from "../keys/key.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { answerCaller } from "./json-response.ts";
 import { printPrices } from "./prices.ts";

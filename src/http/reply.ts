@@ -1,6 +1,6 @@
 import { type GatewayError, toGatewayError } from "../errors.ts";
 import type { Reply } from "../gateway/gateway.ts";
-import type { WireProtocol } from "../wire/wire-protocol.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
 import { errorResponse } from "./error-response.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
 import { idHeaders } from "./request-id.ts";

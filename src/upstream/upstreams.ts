@@ -1,6 +1,6 @@
+import { createDemoUpstream } from "../demo/demo.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
-import { createDemoUpstream } from "./demo.ts";
 import { createHealth } from "./health.ts";
 import { createHttpUpstream } from "./http-upstream.ts";
 import { createLanes } from "./lanes.ts";

@@ -1,4 +1,4 @@
-import { type JsonMeasure, measureJson } from "./json-scan.ts";
+import { type JsonMeasure, measureJson } from "./json/scan.ts";
 
 /** A value as a token of letters, digits, _ and -. */
 export function printBase64Json(value: unknown): string {

@@ -1,5 +1,5 @@
 import type { CacheMark } from "../domain/chat-request.ts";
-import { isJsonObject, type JsonObject } from "./json-read.ts";
+import { isJsonObject, type JsonObject } from "./json/read.ts";
 
 /** Anthropic's cache mark of a block, part, tool or whole request, if it has one; hosts of its models take them in chat too. */
 export function readCacheMark({ cache_control: mark }: JsonObject): CacheMark | undefined {

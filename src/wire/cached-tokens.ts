@@ -1,5 +1,5 @@
 import { isCount } from "../domain/usage.ts";
-import { isJsonObject, type JsonObject } from "./json-read.ts";
+import { isJsonObject, type JsonObject } from "./json/read.ts";
 
 /**
  * Input tokens that an OpenAI-shaped usage reports as read from a cache. Hosts spell them in several ways and may print

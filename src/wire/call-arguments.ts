@@ -1,8 +1,8 @@
-import { isTooDeep } from "./json-depth.ts";
-import { isSet, PIECE_MAX, parseJsonObject } from "./json-read.ts";
-import { measureJson } from "./json-scan.ts";
+import { isTooDeep } from "./json/depth.ts";
+import { isSet, PIECE_MAX, parseJsonObject } from "./json/read.ts";
+import { measureJson } from "./json/scan.ts";
+import type { ValueBudget } from "./json/value-budget.ts";
 import { refuse } from "./request-body.ts";
-import type { ValueBudget } from "./value-budget.ts";
 
 /** What a call in a conversation says its arguments are, and where in the body. */
 export interface SaidArguments {

@@ -1,6 +1,6 @@
 import type { ChatEvent, FinishEvent, OutputEvent, ToolCallEvent, UsageEvent } from "../domain/chat-event.ts";
 import type { ChatReply, ReplyBlock } from "../domain/chat-reply.ts";
-import { UpstreamFault } from "./wire-protocol.ts";
+import { UpstreamFault } from "./protocol.ts";
 
 /** Puts the events of a whole answer together. Throws {@link UpstreamFault} when it never finished. */
 export function collectReply(events: readonly ChatEvent[]): ChatReply {

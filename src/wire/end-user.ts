@@ -1,4 +1,4 @@
-import type { JsonObject } from "./json-read.ts";
+import type { JsonObject } from "./json/read.ts";
 import { shortHash } from "./short-hash.ts";
 
 /** Providers take a name of this form; Claude Code's is a text of JSON, others' may be an address or a telephone number. */

@@ -1,5 +1,5 @@
 import { printBase64Json, readBase64Json } from "./base64-json.ts";
-import { isJsonObject, type JsonObject } from "./json-read.ts";
+import { isJsonObject, type JsonObject } from "./json/read.ts";
 import { lazily } from "./lazily.ts";
 import { shortHash } from "./short-hash.ts";
 

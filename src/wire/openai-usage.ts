@@ -1,6 +1,6 @@
 import type { Usage } from "../domain/usage.ts";
 import { readCachedTokens, readCacheWriteTokens, readDetails } from "./cached-tokens.ts";
-import type { JsonObject } from "./json-read.ts";
+import type { JsonObject } from "./json/read.ts";
 import { findOutsideTokens } from "./outside-tokens.ts";
 
 /** What an OpenAI-shaped usage reports under names that differ between chat and responses. */

@@ -1,4 +1,4 @@
-import type { InputSize } from "./wire-protocol.ts";
+import type { InputSize } from "./protocol.ts";
 
 /** What one part of a prompt is beside the text of the body. */
 export interface PartSize {

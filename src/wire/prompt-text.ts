@@ -1,4 +1,4 @@
-import { isJsonObject } from "./json-read.ts";
+import { isJsonObject } from "./json/read.ts";
 
 /** What frames a prompt, or says of it what is not read as words. */
 const UNREAD = new Set([

@@ -1,4 +1,4 @@
-import type { PromptTooLong } from "./wire-protocol.ts";
+import type { PromptTooLong } from "./protocol.ts";
 
 const READ_CHARS_MAX = 65_536;
 

@@ -1,4 +1,4 @@
-import type { ReplyPart } from "./wire-protocol.ts";
+import type { ReplyPart } from "./protocol.ts";
 
 /** What one piece of an answer holds. Reasoning is generated, but not readable. */
 export interface Content {

@@ -1,7 +1,7 @@
 import { GatewayError } from "../errors.ts";
-import { childrenOf, isJsonObject, type JsonObject } from "./json-read.ts";
-import { type JsonMeasure, measureJson } from "./json-scan.ts";
-import { findMiscased } from "./key-case.ts";
+import { findMiscased } from "./json/key-case.ts";
+import { childrenOf, isJsonObject, type JsonObject } from "./json/read.ts";
+import { type JsonMeasure, measureJson } from "./json/scan.ts";
 
 /** A request body that is a JSON object of bearable size. */
 export interface RequestBody {

@@ -1,4 +1,4 @@
-import { type SseEvent, UpstreamFault } from "./wire-protocol.ts";
+import { type SseEvent, UpstreamFault } from "./protocol.ts";
 
 /** Bounds of one event. */
 export interface SseLimits {

@@ -1,8 +1,8 @@
 import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../domain/chat-event.ts";
 import type { ChatReply } from "../domain/chat-reply.ts";
+import type { EventPrinter, EventReader } from "./codecs.ts";
 import { collectReply } from "./collect-reply.ts";
-import type { EventPrinter, EventReader } from "./ends.ts";
-import { type ReplyPart, type ReplyReader, UpstreamFault } from "./wire-protocol.ts";
+import { type ReplyPart, type ReplyReader, UpstreamFault } from "./protocol.ts";
 
 /** Gives a tool the name that the client has for it. */
 type Restore = (name: string) => string;

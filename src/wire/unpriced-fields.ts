@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors.ts";
-import { isJsonObject, isSet, type JsonObject } from "./json-read.ts";
-import { findMiscased } from "./key-case.ts";
+import { findMiscased } from "./json/key-case.ts";
+import { isJsonObject, isSet, type JsonObject } from "./json/read.ts";
 
 /**
  * Fields of a body that change its model or its price, each with the values that change neither. A dot leads into an

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from "./json-read.ts";
+import { isJsonObject, type JsonObject } from "./json/read.ts";
 import { readList } from "./request-body.ts";
 import { refuseUnpricedField } from "./unpriced-fields.ts";
 

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from "./json-read.ts";
-import { findMiscased } from "./key-case.ts";
+import { findMiscased } from "./json/key-case.ts";
+import { isJsonObject, type JsonObject } from "./json/read.ts";
 import { refuseUnpricedField } from "./unpriced-fields.ts";
 
 /**

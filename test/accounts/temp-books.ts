@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { createAccount } from "../../src/accounts/create.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
-import { createPostgresLedger } from "../../src/ledger/postgres.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

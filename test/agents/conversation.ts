@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, readArray, readText } from "../../src/wire/json-read.ts";
+import { isJsonObject, type JsonObject, readArray, readText } from "../../src/wire/json/read.ts";
 
 /** What a request of any protocol tells of its tools. */
 export interface Conversation {

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, readArray } from "../../src/wire/json-read.ts";
+import { isJsonObject, type JsonObject, readArray } from "../../src/wire/json/read.ts";
 
 /**
  * Why Anthropic itself would refuse a request, where the scripted model takes it: while it thinks, an answer that

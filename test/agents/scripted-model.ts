@@ -1,4 +1,4 @@
-import { type JsonObject, parseJsonObject } from "../../src/wire/json-read.ts";
+import { type JsonObject, parseJsonObject } from "../../src/wire/json/read.ts";
 import { says } from "../support/says.ts";
 import { answer, type Script, type ScriptRequest } from "../support/script.ts";
 import type { Agent } from "./agent/agent.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createCatalog } from "../../src/catalog/catalog.ts";
-import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
 import { readPrice } from "../../src/catalog/price.ts";
+import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 
 describe("createCatalog", () => {
   const models = ["b", "a", "constructor/x"].map((id) => ({ ...DEMO_MODEL, id }));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findRedisFault, isRedisNewEnough } from "../../src/cli/check-redis.ts";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { freePort } from "../bench/free-port.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { testRedisUrl } from "../support/redis.ts";

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { loadBooksConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/config-error.ts";
-import { loadBooksConfig } from "../../src/config.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { placesOf } from "./temp-config.ts";

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { connectLedger } from "../../src/ledger/grpc/client.ts";
-import { findJournals } from "../../src/ledger/journal.ts";
+import { connectLedger } from "../../src/ledger-grpc/client.ts";
+import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { freePort } from "../bench/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { firstIdOf, type House, type StoredHold } from "./house.ts";

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { connectLedger } from "../../src/ledger/grpc/client.ts";
-import { findJournals } from "../../src/ledger/journal.ts";
+import { connectLedger } from "../../src/ledger-grpc/client.ts";
+import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { freePort } from "../bench/free-port.ts";
 import { firstIdOf, type House, type StoredHold } from "./house.ts";
 import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./house-parts.ts";

@@ -11,10 +11,10 @@ import {
   quoteRequest,
   tokensOf,
 } from "../../src/gateway/quote.ts";
-import type { Dialogue } from "../../src/wire/dialogue.ts";
-import { findExchange } from "../../src/wire/exchange.ts";
+import type { Dialogue } from "../../src/wire/codec-session.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import type { ModelRequest } from "../../src/wire/wire-protocol.ts";
+import type { ModelRequest } from "../../src/wire/protocol.ts";
+import { findExchange } from "../../src/wire/protocol-pair.ts";
 
 const PRICE: Price = {
   input: 3_000_000n,

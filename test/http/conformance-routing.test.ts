@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
+import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { ERRORS, type ErrorRow, GatewayError } from "../../src/errors.ts";
 import { errorResponse, errorWire } from "../../src/http/error-response.ts";
 import { pathOf } from "../../src/http/request-path.ts";

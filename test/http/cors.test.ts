@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import type { LiveConfig } from "../../src/config.ts";
+import type { LiveConfig } from "../../src/config/config.ts";
 import { pageFetch } from "../support/browser-fetch.ts";
 import { CHAT, MESSAGES, post } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
-import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
+import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { canaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post } from "../support/client.ts";

@@ -3,7 +3,7 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { OpenAIEmbeddings } from "@langchain/openai";
 import { embedMany } from "ai";
 import OpenAI from "openai";
-import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
+import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { canaries } from "../support/canaries.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { findJournals } from "../../src/ledger/journal.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
+import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { says } from "../support/says.ts";

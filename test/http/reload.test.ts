@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { LiveConfig } from "../../src/config.ts";
+import type { LiveConfig } from "../../src/config/config.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { CHAT, objectOf, post } from "../support/client.ts";

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
+import type { IssuedKey } from "../../src/accounts/issue-key.ts";
+import { revokeKey } from "../../src/accounts/revoke-key.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import type { Cause } from "../../src/errors.ts";
 import { ERRORS } from "../../src/errors.ts";
-import type { IssuedKey } from "../../src/keys/issue.ts";
-import { revokeKey } from "../../src/keys/revoke.ts";
 import { createLocation, DIALECTS } from "../accounts/temp-books.ts";
 import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";

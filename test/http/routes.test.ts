@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { DEMO_MODEL } from "../../src/catalog/demo-model.ts";
+import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { CHAT, MESSAGES, post } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
 import { sendRaw } from "../support/raw-client.ts";

@@ -2,10 +2,10 @@
 // on stdout how many requests there were. Its arguments: the dialect and the path or URL of the database.
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
+import type { SweptLedger } from "../../src/ledger/engine/local.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
-import type { SweptLedger } from "../../src/ledger/local.ts";
-import { createPostgresLedger } from "../../src/ledger/postgres.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { FACTS, holdOf } from "./samples.ts";
 
 const WORKERS = 8;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
-import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit.ts";
+import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit/audit.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { temporaryFolder } from "./samples.ts";
 

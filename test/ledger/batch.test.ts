@@ -2,11 +2,11 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { connect } from "../../src/db/sqlite/database.ts";
-import { auditSqlite } from "../../src/ledger/audit.ts";
-import { type Batcher, createBatcher } from "../../src/ledger/batch.ts";
-import type { Command } from "../../src/ledger/command.ts";
+import { auditSqlite } from "../../src/ledger/audit/audit.ts";
+import type { Command } from "../../src/ledger/core/command.ts";
+import { type Batcher, createBatcher } from "../../src/ledger/engine/batch.ts";
+import { type Store, StoreError } from "../../src/ledger/engine/store.ts";
 import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
-import { type Store, StoreError } from "../../src/ledger/store.ts";
 import { commands } from "./commands.ts";
 import {
   FACTS,

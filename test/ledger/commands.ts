@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { Command } from "../../src/ledger/command.ts";
+import type { Command } from "../../src/ledger/core/command.ts";
 import type { SpendLimit } from "../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 

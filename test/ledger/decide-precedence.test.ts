@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { CommandKind, RequestOf } from "../../src/ledger/command.ts";
+import type { CommandKind, RequestOf } from "../../src/ledger/core/command.ts";
 import { FACTS, holdIdOf, holdOf, WALLET } from "./samples.ts";
 import {
   AFTER_EXPIRY,

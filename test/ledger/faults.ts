@@ -12,7 +12,7 @@ type Change = readonly [says: string, from: string, to: string];
 
 /** What the rules must not be without somebody noticing, by file. */
 const CHANGES: Readonly<Record<string, readonly Change[]>> = {
-  "rules/hold.ts": [
+  "core/hold.ts": [
     [
       "a hold of all that is left is refused",
       "room.least >= request.minimum",
@@ -57,7 +57,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a hold holds nothing of its limits", "held: counter.held + granted", "held: counter.held"],
     ["a hold is due at once", "expiresAtMs: at.nowMs + request.ttlMs", "expiresAtMs: at.nowMs"],
   ],
-  "rules/room.ts": [
+  "core/room.ts": [
     [
       "a limit of the whole wallet binds nobody",
       "limit.keyId !== undefined && limit.keyId !== keyId",
@@ -96,7 +96,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["an overdrawn wallet has less than nothing left", "left > 0n ? left : 0n", "left"],
     ["an overdrawn wallet has less than nothing without holds", "unheld > 0n ? unheld : 0n", "unheld"],
   ],
-  "rules/settle.ts": [
+  "core/settle.ts": [
     [
       "a late settlement gives back what an expiry captured",
       "hold.captured > amount ?",
@@ -163,7 +163,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       'const ending = { facts, metadata: undefined };\n    return resolve(money, hold, { state: "settled"',
     ],
   ],
-  "rules/resolve.ts": [
+  "core/resolve.ts": [
     [
       "a late settlement books everything again",
       "resolution.captured - hold.captured",
@@ -187,7 +187,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "if (left > most) most = left;",
     ],
   ],
-  "rules/expire-due.ts": [
+  "core/expire-due.ts": [
     [
       "each of several expiries starts from the first balance",
       "resolveHold(after, due, expiryOf(after, due, nowMs))",
@@ -199,7 +199,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "counters: second.counters ?? []",
     ],
   ],
-  "rules/charge.ts": [
+  "core/charge.ts": [
     [
       "a charge counts against no limit",
       "limits: limitsOf(book, request.keyId, nowMs).map(({ key }) => key)",
@@ -223,7 +223,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
       "receiptId: chargeId }",
     ],
   ],
-  "rules/post.ts": [
+  "core/post.ts": [
     [
       "a refund of all that is left is refused",
       "amount > hold.captured - hold.refunded",
@@ -245,7 +245,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a top-up is a refund", "kind: TRANSFER_KINDS.topUp", "kind: TRANSFER_KINDS.refund"],
     ["a top-up may leave the range", 'if (!isKeepable(posted)) return refuse("balance_overflow");', ""],
   ],
-  "rules/extend.ts": [
+  "core/extend.ts": [
     [
       "a heartbeat lowers what was accrued",
       "request.accrued > hold.accrued ?",
@@ -254,7 +254,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a heartbeat shortens a life", "Math.max(", "Math.min("],
     ["a heartbeat reopens what is over", 'if (hold.state !== "held")', 'if (hold.state === "settled")'],
   ],
-  "rules/spend-limit.ts": [
+  "core/spend-limit.ts": [
     ["a limit moves to another key", 'if (stored && stored.keyId !== keyId) return refuse("conflict");', ""],
     ["a limit keeps its old zone", "stored.timeZone === limit.timeZone &&", ""],
     ["a deleted limit does not come back", "stored.deletedAtMs === undefined &&", ""],
@@ -265,7 +265,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
     ["a limit is not deleted", "{ ...stored, deletedAtMs: nowMs }", "stored"],
   ],
-  "rules/wallet.ts": [
+  "core/wallet.ts": [
     [
       "a wallet is created over one that is there",
       "if (book.wallet) return { answer: balancesOf(book.wallet) };",
@@ -273,7 +273,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
     ["a wallet does not freeze", "{ ...wallet, state }", "wallet"],
   ],
-  "rules/check.ts": [
+  "core/check.ts": [
     [
       "an id of a day ago is too old",
       "Math.abs(madeAtMs - nowMs) <= DAY_MS",
@@ -284,7 +284,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["the largest amount is too large", "amount <= NANOS_MAX", "amount < NANOS_MAX"],
     ["any UUID names a hold", "-7[0-9a-f]{3}-", "-[0-9a-f]{4}-"],
   ],
-  "rules/metadata.ts": [
+  "core/metadata.ts": [
     ["metadata may be a byte longer", "BYTES_MAX = 4096", "BYTES_MAX = 4097"],
     ["metadata is measured in characters", "Buffer.byteLength(printed)", "printed.length"],
     ["metadata may go a step deeper", "DEPTH_MAX = 30", "DEPTH_MAX = 31"],
@@ -301,11 +301,11 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a list is metadata", 'startsWith("{")', "length"],
     ["brackets in texts are steps", '.replaceAll(/"(?:[^"\\\\]|\\\\.)*"/g, "")', ""],
   ],
-  "rules/facts.ts": [
+  "core/facts.ts": [
     ["negative tokens are kept", "&& count >= 0", ""],
     ["nobody looks at attempts", "kept.every(isAttempt)", "true"],
   ],
-  "period.ts": [
+  "core/period.ts": [
     ["weeks start on Sunday", "date.dayOfWeek - 1", "date.dayOfWeek % WEEK_DAYS"],
     ["weeks start on Sunday in UTC", "DAYS_SINCE_MONDAY_AT_EPOCH = 3", "DAYS_SINCE_MONDAY_AT_EPOCH = 4"],
     ["months start on the second", "date.day - 1", "date.day - 2"],

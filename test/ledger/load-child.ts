@@ -3,8 +3,8 @@
 import { writeSync } from "node:fs";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
-import { createPostgresLedger } from "../../src/ledger/postgres.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { FACTS, holdIdOf, holdOf } from "./samples.ts";
 
 const [url = "", name = "", rounds = "0", wallets = ""] = process.argv.slice(2);

@@ -7,13 +7,13 @@ import {
   postingKey,
   type Transfer,
   type Wallet,
-} from "../../src/ledger/book.ts";
-import type { Answer, Command } from "../../src/ledger/command.ts";
-import { decide } from "../../src/ledger/decide.ts";
+} from "../../src/ledger/core/book.ts";
+import type { Answer, Command } from "../../src/ledger/core/command.ts";
+import { decide } from "../../src/ledger/core/decide.ts";
+import type { Outcome } from "../../src/ledger/core/outcome.ts";
+import { countersNeeded, needsOf } from "../../src/ledger/core/read-set.ts";
+import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
 import type { SpendLimit } from "../../src/ledger/ledger.ts";
-import { countersNeeded, needsOf } from "../../src/ledger/needs.ts";
-import type { Outcome } from "../../src/ledger/rules/outcome.ts";
-import { createWorkingBook, type WorkingBook } from "../../src/ledger/working-book.ts";
 
 /** One wallet's whole book in memory, as a store would keep it. */
 export interface MemoryWallet {

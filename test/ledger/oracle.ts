@@ -1,4 +1,4 @@
-import type { Command } from "../../src/ledger/command.ts";
+import type { Command } from "../../src/ledger/core/command.ts";
 import type { Shortfall, SpendLimit } from "../../src/ledger/ledger.ts";
 
 const MOST = 4n * 10n ** 18n;

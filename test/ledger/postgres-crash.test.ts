@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
-import { createPostgresLedger } from "../../src/ledger/postgres.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { startCuttingProxy } from "./cutting-proxy.ts";
 import { holdOf, WALLET } from "./samples.ts";

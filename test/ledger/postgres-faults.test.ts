@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
-import { auditPostgres } from "../../src/ledger/audit.ts";
-import type { SweptLedger } from "../../src/ledger/local.ts";
+import { auditPostgres } from "../../src/ledger/audit/audit.ts";
+import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createPostgresStore } from "../../src/ledger/postgres/store.ts";
-import { createPostgresLedger } from "../../src/ledger/postgres.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
 import { openPostgresBooks, type PostgresBooks } from "./postgres-books.ts";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
-import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit.ts";
-import type { SweptLedger } from "../../src/ledger/local.ts";
-import { createPostgresLedger } from "../../src/ledger/postgres.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit/audit.ts";
+import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { openLedger, temporaryFolder, WALLET } from "./samples.ts";
 

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.ts";
-import type { BatchOptions } from "../../src/ledger/batch.ts";
+import type { BatchOptions } from "../../src/ledger/engine/batch.ts";
+import type { SweptLedger } from "../../src/ledger/engine/local.ts";
 import { type HoldRequest, LedgerError, type OutcomeFacts } from "../../src/ledger/ledger.ts";
-import type { SweptLedger } from "../../src/ledger/local.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 
 /** Wednesday, 2026-01-14 12:00 UTC. */
 export const NOON_MS = Date.UTC(2026, 0, 14, 12);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { auditSqlite } from "../../src/ledger/audit.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { auditSqlite } from "../../src/ledger/audit/audit.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { FACTS, holdIdOf, holdOf, type OpenLedger, openLedger, WALLET } from "./samples.ts";
 
 let open: OpenLedger;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { startSweeper } from "../../src/ledger/sweep.ts";
+import { startSweeper } from "../../src/ledger/engine/sweeper.ts";
 
 test("the sweeper comes again and again, at once while sweeps are full, also after one that failed", async () => {
   const sweeps = [500, 500, 3, new Error("locked"), 0, 0];

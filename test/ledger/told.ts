@@ -1,4 +1,4 @@
-import type { Command, CommandKind, RequestOf } from "../../src/ledger/command.ts";
+import type { Command, CommandKind, RequestOf } from "../../src/ledger/core/command.ts";
 import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-store.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadWithSource, rereadConfig } from "../../src/config.ts";
+import { loadWithSource, rereadConfig } from "../../src/config/config.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { until } from "../support/until.ts";

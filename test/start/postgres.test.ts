@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { revokeKey } from "../../src/accounts/revoke-key.ts";
 import { parseUsd } from "../../src/domain/money.ts";
-import { revokeKey } from "../../src/keys/revoke.ts";
 import { createLocation } from "../accounts/temp-books.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { CHAT, dataOf, objectOf, post, SURFACES } from "../support/client.ts";

@@ -1,6 +1,6 @@
 import { ERRORS, type ErrorRow } from "../../src/errors.ts";
+import type { SseEvent } from "../../src/wire/protocol.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
-import type { SseEvent } from "../../src/wire/wire-protocol.ts";
 import type { Plan } from "./plan.ts";
 
 /** What came back of one request, as it stood on the wire. */

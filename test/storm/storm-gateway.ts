@@ -1,10 +1,10 @@
 import { chmodSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount } from "../../src/accounts/create.ts";
+import { issueKey } from "../../src/accounts/issue-key.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import { parseUsd } from "../../src/domain/money.ts";
-import { issueKey } from "../../src/keys/issue.ts";
-import { createSqliteLedger } from "../../src/ledger/sqlite.ts";
+import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { type Finished, runTollgate } from "../cli/run-tollgate.ts";
 import { serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";

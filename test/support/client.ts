@@ -1,5 +1,5 @@
+import type { SseEvent } from "../../src/wire/protocol.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
-import type { SseEvent } from "../../src/wire/wire-protocol.ts";
 import type { TestGateway } from "./test-gateway.ts";
 
 /** How a request differs from the ordinary one. */

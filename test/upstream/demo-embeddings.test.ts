@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createDemoUpstream } from "../../src/upstream/demo.ts";
+import { createDemoUpstream } from "../../src/demo/demo.ts";
 import { callBodyOf } from "../support/call-body.ts";
 
 function send(members: object): Promise<Response> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { createDemoUpstream } from "../../src/upstream/demo.ts";
+import { createDemoUpstream } from "../../src/demo/demo.ts";
 import type { CallObserver, UpstreamCall } from "../../src/upstream/upstream.ts";
 import { callBodyOf } from "../support/call-body.ts";
 

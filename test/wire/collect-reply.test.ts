@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../src/domain/chat-event.ts";
 import { collectReply } from "../../src/wire/collect-reply.ts";
-import { UpstreamFault } from "../../src/wire/wire-protocol.ts";
+import { UpstreamFault } from "../../src/wire/protocol.ts";
 
 const FINISH: ChatEvent = { kind: "finish", reason: "stop", stopSequence: undefined };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { ANSWER_MAX, EVENT_MAX, parseJsonObject } from "../../src/wire/json-read.ts";
+import { ANSWER_MAX, EVENT_MAX, parseJsonObject } from "../../src/wire/json/read.ts";
 
 describe("parseJsonObject", () => {
   test.each([

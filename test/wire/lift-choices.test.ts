@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { describeChoices, liftChoices } from "../../src/wire/lift-choices.ts";
+import { describeChoices, liftChoices } from "../../src/wire/hoist-unions.ts";
 
 const text = { type: "string" };
 const count = { type: "integer" };

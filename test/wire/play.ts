@@ -1,10 +1,10 @@
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
-import type { Dialogue } from "../../src/wire/dialogue.ts";
-import type { ReplyHead } from "../../src/wire/ends.ts";
-import { findExchange } from "../../src/wire/exchange.ts";
+import type { Dialogue } from "../../src/wire/codec-session.ts";
+import type { ReplyHead } from "../../src/wire/codecs.ts";
+import type { ModelRequest, ReplyPart, SseEvent, WireProtocol } from "../../src/wire/protocol.ts";
+import { findExchange } from "../../src/wire/protocol-pair.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
-import type { ModelRequest, ReplyPart, SseEvent, WireProtocol } from "../../src/wire/wire-protocol.ts";
 
 /** A request of the given protocol, as the gateway would have read it. */
 export function requestOf(wire: WireProtocol, members: object = {}): ModelRequest {

@@ -3,8 +3,8 @@ import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
 import { openaiEmbeddings } from "../../src/wire/openai-embeddings/protocol.ts";
 import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
+import type { WireProtocol } from "../../src/wire/protocol.ts";
 import { parseBody } from "../../src/wire/request-body.ts";
-import type { WireProtocol } from "../../src/wire/wire-protocol.ts";
 import { leastMs } from "../support/least-ms.ts";
 import { refusalOf } from "./play.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { printCountRequest } from "../../src/wire/anthropic-messages/count-tokens.ts";
-import { WIRES } from "../../src/wire/wires.ts";
+import { WIRES } from "../../src/wire/registry.ts";
 import { refusalOf } from "./play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];

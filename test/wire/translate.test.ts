@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent } from "../../src/domain/chat-event.ts";
-import { printEvents } from "../../src/wire/anthropic-messages/client/print-events.ts";
-import { printReply } from "../../src/wire/anthropic-messages/client/print-reply.ts";
+import { printEvents } from "../../src/wire/anthropic-messages/ingress/print-events.ts";
+import { printReply } from "../../src/wire/anthropic-messages/ingress/print-reply.ts";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
-import type { EventReader } from "../../src/wire/ends.ts";
+import type { EventReader } from "../../src/wire/codecs.ts";
+import { UpstreamFault } from "../../src/wire/protocol.ts";
 import { translateStream, translateWhole } from "../../src/wire/translate.ts";
-import { UpstreamFault } from "../../src/wire/wire-protocol.ts";
 import { requestOf } from "./play.ts";
 
 const HEAD = {

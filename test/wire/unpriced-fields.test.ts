@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { WIRES } from "../../src/wire/wires.ts";
+import { WIRES } from "../../src/wire/registry.ts";
 import { refusalOf } from "./play.ts";
 
 const ASK = {

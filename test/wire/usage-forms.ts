@@ -1,8 +1,8 @@
 import type { Surface } from "../../src/domain/model.ts";
 import type { Usage } from "../../src/domain/usage.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
+import { WIRES } from "../../src/wire/registry.ts";
 import { printSse } from "../../src/wire/sse.ts";
-import { WIRES } from "../../src/wire/wires.ts";
 import { dialogueOf, eventsOf, requestOf } from "./play.ts";
 
 /** A format in which text is answered. */

@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Surface } from "../../src/domain/model.ts";
 import { inputTokensOf, NO_USAGE, totalTokensOf, type Usage } from "../../src/domain/usage.ts";
-import { findExchange } from "../../src/wire/exchange.ts";
-import { isJsonObject, type JsonObject } from "../../src/wire/json-read.ts";
+import { isJsonObject, type JsonObject } from "../../src/wire/json/read.ts";
+import { findExchange } from "../../src/wire/protocol-pair.ts";
+import { WIRES } from "../../src/wire/registry.ts";
 import { printSse } from "../../src/wire/sse.ts";
-import { WIRES } from "../../src/wire/wires.ts";
 import { dialogueOf, eventsOf, requestOf } from "./play.ts";
 
 /** A format in which text is answered. */

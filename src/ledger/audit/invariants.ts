@@ -1,4 +1,4 @@
-import type { Dialect } from "../reads/query.ts";
+import type { Dialect } from "../queries/query.ts";
 
 /** A statement about the books that is always true: its query returns the rows that contradict it. */
 export interface Invariant {

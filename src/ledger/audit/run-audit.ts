@@ -1,4 +1,4 @@
-import { type Ask, createValues, type Dialect, type Row, type Values } from "../reads/query.ts";
+import { type Ask, createValues, type Dialect, type Row, type Values } from "../queries/query.ts";
 import { type Invariant, invariantsOf, overdueHolds, type Range } from "./invariants.ts";
 
 /** Books that can be looked at while others change them. */

@@ -1,4 +1,4 @@
-import type { Value } from "../row-values.ts";
+import type { Value } from "../queries/row-values.ts";
 
 /** Prints values as the text of a PostgreSQL array, which a statement casts to the type it needs. */
 export function printArray(values: Iterable<Value>): string {

@@ -1,6 +1,6 @@
-import type { Counter, Hold, KeptLimit, LimitPeriodKey, Transfer } from "../book.ts";
-import type { Needs } from "../needs.ts";
-import type { Value } from "../row-values.ts";
+import type { Counter, Hold, KeptLimit, LimitPeriodKey, Transfer } from "../core/book.ts";
+import type { Needs } from "../core/read-set.ts";
+import type { Value } from "../queries/row-values.ts";
 import {
   type CounterRow,
   type HoldRow,
@@ -10,7 +10,7 @@ import {
   readTransfer,
   type SpendLimitRow,
   type TransferRow,
-} from "../rows.ts";
+} from "../queries/rows.ts";
 import { printColumns } from "./array.ts";
 import type { Connection } from "./session.ts";
 

@@ -1,8 +1,8 @@
 import type { SQL } from "bun";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { ensurePartitions } from "../../db/postgres/partitions.ts";
-import type { ExpireRequest } from "../command.ts";
-import { CLOCKS_APART_MS } from "../rules/settle.ts";
+import type { ExpireRequest } from "../core/command.ts";
+import { CLOCKS_APART_MS } from "../core/settle.ts";
 import { createSession } from "./session.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { SQL } from "bun";
-import { StoreError, type StoreFault } from "../store.ts";
+import { StoreError, type StoreFault } from "../engine/store.ts";
 
 /** Somebody else had the rows: a deadlock, a serialization failure, or a lock or statement that took too long. */
 const BUSY = new Set(["40001", "40P01", "55P03", "57014"]);

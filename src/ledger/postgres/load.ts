@@ -7,10 +7,10 @@ import {
   postingKey,
   type Transfer,
   type Wallet,
-} from "../book.ts";
-import type { Command } from "../command.ts";
-import { countersNeeded, type Needs, needsOf, receiptsNamed } from "../needs.ts";
-import { createWorkingBook, type LoadedBook, type WorkingBook } from "../working-book.ts";
+} from "../core/book.ts";
+import type { Command } from "../core/command.ts";
+import { countersNeeded, type Needs, needsOf, receiptsNamed } from "../core/read-set.ts";
+import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
 import { type BookReads, createBookReads } from "./book-reads.ts";
 import type { Connection } from "./session.ts";
 import { mayFallShort, spendingOf } from "./shortage.ts";

@@ -1,6 +1,6 @@
-import type { Wallet } from "../book.ts";
-import { readWallet, type WalletRow } from "../rows.ts";
-import { isId } from "../rules/check.ts";
+import type { Wallet } from "../core/book.ts";
+import { isId } from "../core/check.ts";
+import { readWallet, type WalletRow } from "../queries/rows.ts";
 import { printArray } from "./array.ts";
 import type { Connection } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { SQL } from "bun";
 import { LedgerError, type LedgerReads } from "../ledger.ts";
-import type { Ask, Query, Row } from "../reads/query.ts";
-import { createLedgerReads } from "../reads.ts";
+import type { Ask, Query, Row } from "../queries/query.ts";
+import { createLedgerReads } from "../queries/reads.ts";
 import { POSTGRES } from "./dialect.ts";
 import { storeErrorOf } from "./faults.ts";
 

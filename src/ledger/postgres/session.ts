@@ -1,7 +1,7 @@
 import type { ReservedSQL, SQL } from "bun";
 import type { ConnectOptions } from "../../db/postgres/connection.ts";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
-import { StoreError } from "../store.ts";
+import { StoreError } from "../engine/store.ts";
 
 /** One connection, for one transaction at a time; what is asked beside that shares it. */
 export interface Session {

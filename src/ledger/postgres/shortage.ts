@@ -1,8 +1,8 @@
 import type { Nanos } from "../../domain/money.ts";
-import { type Book, balancesOf, counterKey } from "../book.ts";
-import type { Command } from "../command.ts";
-import { periodStart } from "../period.ts";
-import { isAmount } from "../rules/check.ts";
+import { type Book, balancesOf, counterKey } from "../core/book.ts";
+import { isAmount } from "../core/check.ts";
+import type { Command } from "../core/command.ts";
+import { periodStart } from "../core/period.ts";
 
 /** The most that commands can take from the room of their wallet; `undefined` when that cannot be said. */
 export type Spending = ReadonlyMap<string, Nanos | undefined>;

@@ -1,5 +1,5 @@
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
-import { type Store, StoreError, type TransactionFate, type Turn } from "../store.ts";
+import { type Store, StoreError, type TransactionFate, type Turn } from "../engine/store.ts";
 import { createDueRead } from "./due.ts";
 import { storeErrorOf } from "./faults.ts";
 import { loadBooks } from "./load.ts";

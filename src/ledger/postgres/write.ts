@@ -1,4 +1,5 @@
-import type { Wallet } from "../book.ts";
+import type { Wallet } from "../core/book.ts";
+import type { WorkingBook } from "../core/working-book.ts";
 import {
   endingValues,
   limitValues,
@@ -6,8 +7,7 @@ import {
   stateValues,
   transferValues,
   type Value,
-} from "../row-values.ts";
-import type { WorkingBook } from "../working-book.ts";
+} from "../queries/row-values.ts";
 import { printRows } from "./array.ts";
 import { STATEMENTS } from "./write-statements.ts";
 

@@ -1,4 +1,4 @@
-import type { Dialect } from "../reads/query.ts";
+import type { Dialect } from "../queries/query.ts";
 
 export const SQLITE: Dialect = {
   placeholder: (n) => `?${n}`,

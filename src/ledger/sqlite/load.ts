@@ -7,8 +7,9 @@ import {
   type LimitPeriodKey,
   postingKey,
   type Transfer,
-} from "../book.ts";
-import { countersNeeded, type Needs, receiptsNamed } from "../needs.ts";
+} from "../core/book.ts";
+import { countersNeeded, type Needs, receiptsNamed } from "../core/read-set.ts";
+import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
 import {
   type HoldRow,
   readCounter,
@@ -18,8 +19,7 @@ import {
   readWallet,
   type SpendLimitRow,
   type TransferRow,
-} from "../rows.ts";
-import { createWorkingBook, type WorkingBook } from "../working-book.ts";
+} from "../queries/rows.ts";
 import { prepareCounterRead, prepareRead, prepareWalletRead } from "./statements.ts";
 
 /** Due holds that one transaction looks at; the sweeper gets to the rest. */

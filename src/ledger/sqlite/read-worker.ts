@@ -1,6 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
-import type { Query, Row } from "../reads/query.ts";
+import type { Query, Row } from "../queries/query.ts";
 
 /** What the worker is asked, and what it answers under the same number. */
 export interface ReadQuestion extends Query {

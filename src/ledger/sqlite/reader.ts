@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { LedgerError } from "../ledger.ts";
-import type { Ask, Row } from "../reads/query.ts";
+import type { Ask, Row } from "../queries/query.ts";
 import type { ReadAnswer, ReadQuestion, ReadWorkerData } from "./read-worker.ts";
 
 /** Reads a SQLite file away from the event loop. */

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { LedgerError, type LedgerReads } from "../ledger.ts";
-import type { Ask, QueryValue, Row } from "../reads/query.ts";
-import { createLedgerReads } from "../reads.ts";
+import type { Ask, QueryValue, Row } from "../queries/query.ts";
+import { createLedgerReads } from "../queries/reads.ts";
 import { SQLITE } from "./dialect.ts";
 import { createReader } from "./reader.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import type { CounterRow, WalletRow } from "../rows.ts";
+import type { CounterRow, WalletRow } from "../queries/rows.ts";
 
 /** Prepares a read whose integers come as bigint, as the row types say. */
 export function prepareRead<Row, Parameters extends (string | number)[]>(client: Database, sql: string) {

@@ -1,7 +1,7 @@
 import { type Database, SQLiteError } from "bun:sqlite";
-import { needsOf } from "../needs.ts";
-import { CLOCKS_APART_MS } from "../rules/settle.ts";
-import { type Store, StoreError, type StoreFault } from "../store.ts";
+import { needsOf } from "../core/read-set.ts";
+import { CLOCKS_APART_MS } from "../core/settle.ts";
+import { type Store, StoreError, type StoreFault } from "../engine/store.ts";
 import { createLoader } from "./load.ts";
 import { createWriter } from "./write.ts";
 

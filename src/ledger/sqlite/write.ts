@@ -1,7 +1,13 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
-import type { Wallet } from "../book.ts";
-import { endingValues, limitValues, requestValues, stateValues, transferValues } from "../row-values.ts";
-import type { Unwritten, WorkingBook } from "../working-book.ts";
+import type { Wallet } from "../core/book.ts";
+import type { Unwritten, WorkingBook } from "../core/working-book.ts";
+import {
+  endingValues,
+  limitValues,
+  requestValues,
+  stateValues,
+  transferValues,
+} from "../queries/row-values.ts";
 
 /** Writes what a batch changed; to be called inside its transaction. */
 export type WriteBooks = (books: ReadonlyMap<string, WorkingBook>) => void;

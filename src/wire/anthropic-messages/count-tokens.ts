@@ -1,9 +1,9 @@
-import { parseJsonObject } from "../json-read.ts";
-import { editMembers } from "../json-text.ts";
-import type { ModelRequest } from "../wire-protocol.ts";
+import { parseJsonObject } from "../json/read.ts";
+import { editMembers } from "../json/text.ts";
+import type { ModelRequest } from "../protocol.ts";
 import { allowBodyBetas } from "./betas.ts";
+import { dropSeals } from "./passthrough/drop-seals.ts";
 import { dropNewThread } from "./stored.ts";
-import { dropSeals } from "./verbatim/drop-seals.ts";
 
 /** Where a messages body is counted instead of answered, at the gateway and at an upstream. */
 export const COUNT_PATH = "/v1/messages/count_tokens";

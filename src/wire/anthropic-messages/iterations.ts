@@ -1,5 +1,5 @@
 import { isCount, isCounted, NO_USAGE, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, type JsonObject } from "../json-read.ts";
+import { isJsonObject, type JsonObject } from "../json/read.ts";
 import { countOf, readCounts } from "./usage-counts.ts";
 
 /** Sums over `usage.iterations`: one for what the top-level numbers hold, one for what they leave out. */

@@ -1,16 +1,16 @@
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
+import type { WireProtocol } from "../protocol.ts";
 import { printSse } from "../sse.ts";
-import type { WireProtocol } from "../wire-protocol.ts";
-import { printEvents } from "./client/print-events.ts";
-import { printReply } from "./client/print-reply.ts";
+import { findUntranslatable } from "./egress/find-untranslatable.ts";
+import { printRequest } from "./egress/print-request.ts";
+import { readEvents } from "./egress/read-events.ts";
+import { readReply } from "./egress/read-reply.ts";
 import { printError, printErrorFrame, statusOf } from "./error.ts";
+import { printEvents } from "./ingress/print-events.ts";
+import { printReply } from "./ingress/print-reply.ts";
+import { readWhole } from "./passthrough/reply.ts";
+import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
-import { findUntranslatable } from "./upstream/find-untranslatable.ts";
-import { printRequest } from "./upstream/print-request.ts";
-import { readEvents } from "./upstream/read-events.ts";
-import { readReply } from "./upstream/read-reply.ts";
-import { readWhole } from "./verbatim/reply.ts";
-import { readStream } from "./verbatim/stream.ts";
 
 const TOO_LONG: TooLongPhrases = {
   said: /prompt is too long/i,

@@ -1,7 +1,8 @@
-import type { JsonObject } from "../json-read.ts";
-import { editMembers, sayEachOnce } from "../json-text.ts";
+import type { JsonObject } from "../json/read.ts";
+import { editMembers, sayEachOnce } from "../json/text.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import {
   parseBody,
   readBudget,
@@ -12,13 +13,12 @@ import {
   requireMessages,
   requireModel,
 } from "../request-body.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
-import { readChatRequest } from "./client/read-request.ts";
+import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfMessages } from "./input-size.ts";
+import { dropSeals } from "./passthrough/drop-seals.ts";
 import { dropNewThread, refuseStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
-import { dropSeals } from "./verbatim/drop-seals.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
 const SENT_ONCE = new Set([

@@ -1,5 +1,5 @@
-import { EVENT_MAX, type JsonObject, parseJsonObject } from "../json-read.ts";
-import { type SseEvent, UpstreamFault } from "../wire-protocol.ts";
+import { EVENT_MAX, type JsonObject, parseJsonObject } from "../json/read.ts";
+import { type SseEvent, UpstreamFault } from "../protocol.ts";
 
 const EVENT_NAME = /^\w{1,64}$/;
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, readArray } from "../json-read.ts";
+import { isJsonObject, type JsonObject, readArray } from "../json/read.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
 import { refuseTool, refuseUnpricedTools } from "../unpriced-tools.ts";

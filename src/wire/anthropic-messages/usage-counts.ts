@@ -1,5 +1,5 @@
 import { isCount, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, type JsonObject } from "../json-read.ts";
+import { isJsonObject, type JsonObject } from "../json/read.ts";
 
 /**
  * Reads the counts of a usage or of one iteration. Anthropic's `input_tokens` leave out what was read from or written to

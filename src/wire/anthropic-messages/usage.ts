@@ -1,5 +1,5 @@
 import { isCount, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, isSet, type JsonObject } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 import { addIterations, type Iterations, readIterations } from "./iterations.ts";
 import { readCounts } from "./usage-counts.ts";
 

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject, readText } from "../json-read.ts";
-import { UpstreamFault } from "../wire-protocol.ts";
+import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
+import { UpstreamFault } from "../protocol.ts";
 
 /** One tool call of a choice, numbered from 0 in the order in which they came. */
 interface FoundCall {

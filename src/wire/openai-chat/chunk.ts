@@ -1,5 +1,5 @@
-import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../json-read.ts";
-import { type SseEvent, UpstreamFault } from "../wire-protocol.ts";
+import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
+import { type SseEvent, UpstreamFault } from "../protocol.ts";
 
 export const END_MARK = "[DONE]";
 /** More than any request may ask for. */

@@ -1,5 +1,5 @@
 import type { FinishEvent } from "../../domain/chat-event.ts";
-import { UpstreamFault } from "../wire-protocol.ts";
+import { UpstreamFault } from "../protocol.ts";
 
 /** The only finish reasons that clients know. */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";

@@ -1,15 +1,15 @@
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
-import type { WireProtocol } from "../wire-protocol.ts";
-import { printEvents } from "./client/print-events.ts";
-import { printReply } from "./client/print-reply.ts";
+import type { WireProtocol } from "../protocol.ts";
+import { findUntranslatable, printRequest } from "./egress/print-request.ts";
+import { readEvents } from "./egress/read-events.ts";
+import { readReply } from "./egress/read-reply.ts";
 import { printError, printErrorFrame, statusOf } from "./error.ts";
 import { ID_CHARS_MAX } from "./id-chars.ts";
+import { printEvents } from "./ingress/print-events.ts";
+import { printReply } from "./ingress/print-reply.ts";
+import { readWhole } from "./passthrough/reply.ts";
+import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
-import { findUntranslatable, printRequest } from "./upstream/print-request.ts";
-import { readEvents } from "./upstream/read-events.ts";
-import { readReply } from "./upstream/read-reply.ts";
-import { readWhole } from "./verbatim/reply.ts";
-import { readStream } from "./verbatim/stream.ts";
 
 const TOO_LONG: TooLongPhrases = {
   said: /context_length_exceeded|maximum context length|exceed the configured limit|prompt is too long/i,

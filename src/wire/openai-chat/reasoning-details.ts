@@ -1,5 +1,5 @@
 import type { ReasoningPart } from "../../domain/chat-request.ts";
-import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../json/read.ts";
 import { textOfPart } from "./content.ts";
 
 /** A piece of reasoning, or its encrypted form in place of it. */

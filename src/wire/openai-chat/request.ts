@@ -1,8 +1,9 @@
 import { GatewayError } from "../../errors.ts";
-import { isJsonObject, type JsonObject } from "../json-read.ts";
-import { editMembers, sayEachOnce, sayOnce } from "../json-text.ts";
+import { isJsonObject, type JsonObject } from "../json/read.ts";
+import { editMembers, sayEachOnce, sayOnce } from "../json/text.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import {
   parseBody,
   readBudget,
@@ -14,8 +15,7 @@ import {
   requireMessages,
   requireModel,
 } from "../request-body.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
-import { readChatRequest } from "./client/read-request.ts";
+import { readChatRequest } from "./ingress/read-request.ts";
 import { sizeOfChat } from "./input-size.ts";
 import { findStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";

@@ -1,5 +1,5 @@
 import { createSealReader, printHostSeal } from "../host-seal.ts";
-import { isJsonObject, type JsonObject, readText } from "../json-read.ts";
+import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
 
 /** What a host wants back with an assistant's message, without the text of reasoning: that travels beside it. */
 export type Returned =

@@ -1,4 +1,4 @@
-import { isJsonObject, isSet, type JsonObject } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 
 /**
  * The path of the first field of a chat body that brings in what an upstream has stored under the operator's key,

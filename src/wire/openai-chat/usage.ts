@@ -1,6 +1,6 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import { splitUsage } from "../openai-usage.ts";
 
 /** Reads a usage, as {@link splitUsage} does; `undefined` for what is none. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json-read.ts";
+import type { JsonObject } from "../json/read.ts";
 import { refuse } from "../request-body.ts";
 
 /** What is to be embedded: texts, or tokens that the client has counted itself. */

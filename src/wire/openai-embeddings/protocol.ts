@@ -1,6 +1,6 @@
 import { printError, printErrorFrame, statusOf } from "../openai-chat/error.ts";
 import { openaiChat } from "../openai-chat/protocol.ts";
-import type { WireProtocol } from "../wire-protocol.ts";
+import type { WireProtocol } from "../protocol.ts";
 import { readStream, readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 

@@ -1,6 +1,6 @@
-import { parseJsonObject } from "../json-read.ts";
-import { editMembers } from "../json-text.ts";
-import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../wire-protocol.ts";
+import { parseJsonObject } from "../json/read.ts";
+import { editMembers } from "../json/text.ts";
+import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../protocol.ts";
 import { scanReply } from "./scan-reply.ts";
 import { readUsage } from "./usage.ts";
 

@@ -1,9 +1,9 @@
 import { GatewayError } from "../../errors.ts";
-import { isSet, type JsonObject } from "../json-read.ts";
-import { editMembers, sayOnce } from "../json-text.ts";
+import { isSet, type JsonObject } from "../json/read.ts";
+import { editMembers, sayOnce } from "../json/text.ts";
 import { inputSizeOf, TEXT_SIZE } from "../part-size.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import { parseBody, readPositive, refuse, requireModel } from "../request-body.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
 import { readInput } from "./input.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 

@@ -1,4 +1,4 @@
-import { skipSpace, skipString, skipValue } from "../json-scan.ts";
+import { skipSpace, skipString, skipValue } from "../json/scan.ts";
 
 /** Where the list of vectors stands in an answer, and how many there are. */
 interface ScannedReply {

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../json-read.ts";
+import type { JsonObject } from "../json/read.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 
 const RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));

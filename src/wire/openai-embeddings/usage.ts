@@ -1,5 +1,5 @@
 import { isCount, NO_USAGE, type Usage } from "../../domain/usage.ts";
-import { isJsonObject, readCount } from "../json-read.ts";
+import { isJsonObject, readCount } from "../json/read.ts";
 
 /**
  * Reads a usage of embeddings, all of which is input. Tokens that only `total_tokens` shows are input too, as those of

@@ -1,7 +1,7 @@
 import type { GatewayError } from "../../errors.ts";
-import { parseJsonObject } from "../json-read.ts";
+import { parseJsonObject } from "../json/read.ts";
+import type { SentStream } from "../protocol.ts";
 import { createSseDecoder } from "../sse.ts";
-import type { SentStream } from "../wire-protocol.ts";
 import { printFailure } from "./response.ts";
 import { printResponseEvent } from "./response-event.ts";
 

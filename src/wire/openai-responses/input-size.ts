@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, readArray, readText } from "../json-read.ts";
+import { isJsonObject, type JsonObject, readArray, readText } from "../json/read.ts";
 import {
   imageCharsOf,
   imageSize,

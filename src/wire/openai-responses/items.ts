@@ -1,4 +1,4 @@
-import { isJsonObject, isSet, type JsonObject } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 import { refuse } from "../request-body.ts";
 
 /** The items of an input, none for a text. Throws `wrong_shape`; what an item's type is called is not ours to judge. */

@@ -1,11 +1,11 @@
-import type { WireProtocol } from "../wire-protocol.ts";
-import { printEvents } from "./client/print-events.ts";
-import { printReply } from "./client/print-reply.ts";
+import type { WireProtocol } from "../protocol.ts";
 import { printError, printErrorFrame, refusesInStream, statusOf } from "./error.ts";
+import { printEvents } from "./ingress/print-events.ts";
+import { printReply } from "./ingress/print-reply.ts";
+import { readWhole } from "./passthrough/reply.ts";
+import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 import { readPromptTooLong } from "./too-long.ts";
-import { readWhole } from "./verbatim/reply.ts";
-import { readStream } from "./verbatim/stream.ts";
 
 /**
  * OpenAI's responses. Upstreams that have them are spoken to in them by clients of the same format only: all others

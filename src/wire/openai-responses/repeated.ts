@@ -1,5 +1,5 @@
-import { isTooDeep } from "../json-depth.ts";
-import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
+import { isTooDeep } from "../json/depth.ts";
+import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 
 /** More than this is not repeated: three times in a stream, it would be more than the answer. */
 const CHARS_MAX = 1024 * 1024;

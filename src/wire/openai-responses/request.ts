@@ -1,8 +1,9 @@
 import { GatewayError } from "../../errors.ts";
-import { isJsonObject, isSet, type JsonObject } from "../json-read.ts";
-import { editElements, editMembers, sayEachOnce } from "../json-text.ts";
+import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
+import { editElements, editMembers, sayEachOnce } from "../json/text.ts";
 import { inputSizeOf } from "../part-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import {
   parseBody,
   readFlag,
@@ -13,9 +14,8 @@ import {
   refuseUntranslatable,
   requireModel,
 } from "../request-body.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../wire-protocol.ts";
-import { readAsked } from "./client/asked.ts";
-import { readChatRequest } from "./client/read-request.ts";
+import { readAsked } from "./ingress/asked.ts";
+import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfInput } from "./input-size.ts";
 import { requireItems } from "./items.ts";
 import { isSeal } from "./sealed-reasoning.ts";

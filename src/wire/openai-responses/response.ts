@@ -1,5 +1,5 @@
 import type { FinishReason, UsageEvent } from "../../domain/chat-event.ts";
-import type { Asked, ReplyHead } from "../ends.ts";
+import type { Asked, ReplyHead } from "../codecs.ts";
 import { printRepeated } from "./repeated.ts";
 import { usageOf } from "./usage.ts";
 

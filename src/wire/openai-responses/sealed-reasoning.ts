@@ -1,7 +1,7 @@
 import type { ReasoningPart } from "../../domain/chat-request.ts";
 import { printBase64Json, readBase64Json } from "../base64-json.ts";
-import { isJsonObject } from "../json-read.ts";
-import type { JsonMeasure } from "../json-scan.ts";
+import { isJsonObject } from "../json/read.ts";
+import type { JsonMeasure } from "../json/scan.ts";
 
 /** Says whose it is and of which version: what other providers call encrypted content is theirs to read. */
 const MARK = "tgr1_";

@@ -1,4 +1,4 @@
-import { isJsonObject, isSet, type JsonObject, readArray } from "../json-read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import { isReference } from "./items.ts";
 
 /** Fields that bring in what an upstream has stored under the operator's key, whoever of its users it came from. */

@@ -1,5 +1,5 @@
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
-import type { PromptTooLong } from "../wire-protocol.ts";
+import type { PromptTooLong } from "../protocol.ts";
 
 const TOO_LONG: TooLongPhrases = {
   said: /context_length_exceeded|exceeds the context window|maximum context length|prompt is too long/i,

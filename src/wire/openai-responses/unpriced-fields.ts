@@ -1,4 +1,4 @@
-import { type JsonObject, readArray } from "../json-read.ts";
+import { type JsonObject, readArray } from "../json/read.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
 import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
 import { refuseUnpricedTools } from "../unpriced-tools.ts";

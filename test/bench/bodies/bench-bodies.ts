@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { Surface } from "../../../src/domain/model.ts";
-import { WIRES } from "../../../src/wire/wires.ts";
+import { WIRES } from "../../../src/wire/registry.ts";
 import { startChild } from "../child.ts";
 import { type BenchGateway, modelEntry, type Offer, startGateway, upstreamEntry } from "../gateway.ts";
 import { startJobProcess } from "../job-process.ts";

@@ -1,4 +1,4 @@
-import { type Books, openBooks } from "../../../src/books.ts";
+import { type Books, openBooks } from "../../../src/app/storage.ts";
 import type { DatabaseLocation } from "../../../src/db/location.ts";
 
 const NO_TLS = { cert: undefined, key: undefined, ca: undefined };

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Books } from "../../../src/books.ts";
+import type { Books } from "../../../src/app/storage.ts";
 import type { DatabaseLocation } from "../../../src/db/location.ts";
-import { auditDatabase } from "../../../src/ledger/audit.ts";
-import { connectLedger } from "../../../src/ledger/grpc/client.ts";
+import { auditDatabase } from "../../../src/ledger/audit/audit.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
+import { connectLedger } from "../../../src/ledger-grpc/client.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
 import { openBenchBooks } from "./bench-books.ts";
 import { measureFsyncRate } from "./fsync-rate.ts";

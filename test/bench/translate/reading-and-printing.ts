@@ -1,8 +1,8 @@
-import type { Dialogue } from "../../../src/wire/dialogue.ts";
-import { findExchange } from "../../../src/wire/exchange.ts";
+import type { Dialogue } from "../../../src/wire/codec-session.ts";
+import type { SseEvent } from "../../../src/wire/protocol.ts";
+import { findExchange } from "../../../src/wire/protocol-pair.ts";
+import { WIRES } from "../../../src/wire/registry.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
-import type { SseEvent } from "../../../src/wire/wire-protocol.ts";
-import { WIRES } from "../../../src/wire/wires.ts";
 import { medianOf } from "../percentiles.ts";
 import { STREAMED_ANSWERS } from "./answers.ts";
 import { type AskSize, OUTPUT_TOKENS_MAX, printAsk } from "./asks.ts";

@@ -1,8 +1,8 @@
 import type { Surface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import { findExchange } from "../../../src/wire/exchange.ts";
-import type { ModelRequest, WireProtocol } from "../../../src/wire/wire-protocol.ts";
-import { WIRES } from "../../../src/wire/wires.ts";
+import type { ModelRequest, WireProtocol } from "../../../src/wire/protocol.ts";
+import { findExchange } from "../../../src/wire/protocol-pair.ts";
+import { WIRES } from "../../../src/wire/registry.ts";
 import { insist } from "../../http/faults/view.ts";
 import { drawInteger, drawOne } from "../../storm/draw.ts";
 import { type FuzzCase, TRAITS } from "../cases/fuzz-case.ts";

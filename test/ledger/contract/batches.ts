@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import type { Answer, Command } from "../../../src/ledger/command.ts";
-import { decide } from "../../../src/ledger/decide.ts";
+import type { Answer, Command } from "../../../src/ledger/core/command.ts";
+import { decide } from "../../../src/ledger/core/decide.ts";
+import type { Outcome } from "../../../src/ledger/core/outcome.ts";
+import type { Store } from "../../../src/ledger/engine/store.ts";
 import type { LedgerReads } from "../../../src/ledger/ledger.ts";
-import type { Outcome } from "../../../src/ledger/rules/outcome.ts";
-import type { Store } from "../../../src/ledger/store.ts";
 import type { Step } from "../commands.ts";
 import { decideBatch, emptyWallet, type MemoryWallet } from "../memory-store.ts";
 import { NOON_MS, WALLET } from "../samples.ts";

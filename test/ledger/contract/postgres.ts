@@ -1,8 +1,8 @@
 import { openPostgres } from "../../../src/db/postgres/database.ts";
-import { auditPostgres } from "../../../src/ledger/audit.ts";
+import { auditPostgres } from "../../../src/ledger/audit/audit.ts";
+import { createPostgresLedger } from "../../../src/ledger/postgres/ledger.ts";
 import { createPostgresReads } from "../../../src/ledger/postgres/reads.ts";
 import { createPostgresStore } from "../../../src/ledger/postgres/store.ts";
-import { createPostgresLedger } from "../../../src/ledger/postgres.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { NOON_MS } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";

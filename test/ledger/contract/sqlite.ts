@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { connect, openDatabase } from "../../../src/db/sqlite/database.ts";
-import { auditSqlite } from "../../../src/ledger/audit.ts";
+import { auditSqlite } from "../../../src/ledger/audit/audit.ts";
+import { createSqliteLedger } from "../../../src/ledger/sqlite/ledger.ts";
 import { createSqliteReads } from "../../../src/ledger/sqlite/reads.ts";
 import { createSqliteStore } from "../../../src/ledger/sqlite/store.ts";
-import { createSqliteLedger } from "../../../src/ledger/sqlite.ts";
 import { NOON_MS, temporaryFolder } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
 import type { LedgerUnderTest } from "./books.ts";

@@ -3,7 +3,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { type Admission, LimiterError, type Refusal } from "../../../src/limiter/limiter.ts";
 import { connectRedis } from "../../../src/limiter/redis/connection.ts";
-import { createRedisLimiter } from "../../../src/limiter/redis.ts";
+import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { Answer, CallerSettings, Line, Load, Order, Report } from "./orders.ts";
 import { startStallClock } from "./stall-clock.ts";
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../src/domain/chat-event.ts";
-import { printEvents } from "../../../src/wire/anthropic-messages/client/print-events.ts";
-import { printReply } from "../../../src/wire/anthropic-messages/client/print-reply.ts";
+import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";
+import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
+import type { ReplyHead } from "../../../src/wire/codecs.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
-import type { ReplyHead } from "../../../src/wire/ends.ts";
-import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
+import { UpstreamFault } from "../../../src/wire/protocol.ts";
 import { eventsOf, headOf as replyHeadOf, requestOf } from "../play.ts";
 
 const SHOWN = { thinking: { type: "enabled", budget_tokens: 1024 } };

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Effort, Part, Reasoning, Tool, Turn } from "../../../src/domain/chat-request.ts";
 import type { ModelTraits } from "../../../src/domain/model.ts";
-import { findUntranslatable } from "../../../src/wire/anthropic-messages/upstream/find-untranslatable.ts";
-import { printRequest } from "../../../src/wire/anthropic-messages/upstream/print-request.ts";
+import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/find-untranslatable.ts";
+import { printRequest } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 
 const UNASKED: Reasoning = {
   effort: undefined,

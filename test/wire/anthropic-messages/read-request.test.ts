@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { TextPart } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import { readChatRequest } from "../../../src/wire/anthropic-messages/client/read-request.ts";
+import { readChatRequest } from "../../../src/wire/anthropic-messages/ingress/read-request.ts";
 
 /** Longer by one than a name may be. */
 const LONG_NAME = "n".repeat(257);

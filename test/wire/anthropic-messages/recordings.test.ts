@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, OutputEvent } from "../../../src/domain/chat-event.ts";
 import type { ChatReply } from "../../../src/domain/chat-reply.ts";
-import { printEvents } from "../../../src/wire/anthropic-messages/client/print-events.ts";
-import { printReply } from "../../../src/wire/anthropic-messages/client/print-reply.ts";
+import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
+import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
+import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";
+import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { readEvents } from "../../../src/wire/anthropic-messages/upstream/read-events.ts";
-import { readReply } from "../../../src/wire/anthropic-messages/upstream/read-reply.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
 import { printSse } from "../../../src/wire/sse.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/errors.ts";
-import { readChatRequest } from "../../../src/wire/anthropic-messages/client/read-request.ts";
-import { findUntranslatable } from "../../../src/wire/anthropic-messages/upstream/find-untranslatable.ts";
-import { printRequest } from "../../../src/wire/anthropic-messages/upstream/print-request.ts";
+import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/find-untranslatable.ts";
+import { printRequest } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
+import { readChatRequest } from "../../../src/wire/anthropic-messages/ingress/read-request.ts";
 
 const MAX_TOKENS = 4000;
 

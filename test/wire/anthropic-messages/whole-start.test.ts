@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
+import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { readEvents } from "../../../src/wire/anthropic-messages/upstream/read-events.ts";
-import { readReply } from "../../../src/wire/anthropic-messages/upstream/read-reply.ts";
-import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
+import { UpstreamFault } from "../../../src/wire/protocol.ts";
 import { eventsOf, play, requestOf } from "../play.ts";
 
 const FIXTURE = readFileSync(join(import.meta.dir, "../../fixtures/messages-programmatic-call.sse"), "utf8");

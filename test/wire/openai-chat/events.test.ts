@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
-import { readEvents } from "../../../src/wire/openai-chat/upstream/read-events.ts";
-import { readReply } from "../../../src/wire/openai-chat/upstream/read-reply.ts";
-import { UpstreamFault } from "../../../src/wire/wire-protocol.ts";
+import { readEvents } from "../../../src/wire/openai-chat/egress/read-events.ts";
+import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
+import { UpstreamFault } from "../../../src/wire/protocol.ts";
 import { eventsOf } from "../play.ts";
 
 const DONE = "data: [DONE]\n\n";

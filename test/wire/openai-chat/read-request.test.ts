@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Turn } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import { readChatRequest } from "../../../src/wire/openai-chat/client/read-request.ts";
+import { readChatRequest } from "../../../src/wire/openai-chat/ingress/read-request.ts";
 
 const HI = { role: "user", content: "hi" };
 const PNG = "data:image/png;base64,aGk=";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatRequest } from "../../../src/domain/chat-request.ts";
-import { readChatRequest } from "../../../src/wire/openai-chat/client/read-request.ts";
-import { printRequest } from "../../../src/wire/openai-chat/upstream/print-request.ts";
+import { printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
+import { readChatRequest } from "../../../src/wire/openai-chat/ingress/read-request.ts";
 
 const said = fc.string({ minLength: 1, maxLength: 20, unit: "binary" });
 const word = fc.stringMatching(/^[a-z_]{1,12}$/);

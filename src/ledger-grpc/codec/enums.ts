@@ -1,0 +1,106 @@
+import type { ChargeSource as WireChargeSource } from "../../gen/tollgate/ledger/v1/ChargeSource.ts";
+import type { HoldState as WireHoldState } from "../../gen/tollgate/ledger/v1/HoldState.ts";
+import type { SpendLimitPeriod } from "../../gen/tollgate/ledger/v1/SpendLimitPeriod.ts";
+import type { TransferKind } from "../../gen/tollgate/ledger/v1/TransferKind.ts";
+import type { UsageDimension as WireUsageDimension } from "../../gen/tollgate/ledger/v1/UsageDimension.ts";
+import type { WalletState as WireWalletState } from "../../gen/tollgate/ledger/v1/WalletState.ts";
+import type {
+  ChargeSource,
+  HoldState,
+  LimitPeriod,
+  TransferKindName,
+  UsageDimension,
+  WalletState,
+} from "../../ledger/ledger.ts";
+import { type FieldFault, InvalidField } from "./invalid-field.ts";
+
+/** One of our words as the proto says it. */
+export interface EnumCodec<Ours extends string, Wire extends string> {
+  encode(value: Ours): Wire;
+  /** Throws {@link InvalidField} when it is not said, or not known here. */
+  decode(wire: string | number, field: string, fault?: FieldFault): Ours;
+  /** `undefined` when it is not said. Throws {@link InvalidField} when it is not known here. */
+  decodeOptional(wire: string | number, field: string, fault?: FieldFault): Ours | undefined;
+}
+
+export const holdStates = codecOf<HoldState, Extract<WireHoldState, string>>("HOLD_STATE_UNSPECIFIED", {
+  held: "HOLD_STATE_HELD",
+  settled: "HOLD_STATE_SETTLED",
+  released: "HOLD_STATE_RELEASED",
+  expired: "HOLD_STATE_EXPIRED",
+});
+
+export const walletStates = codecOf<WalletState, Extract<WireWalletState, string>>(
+  "WALLET_STATE_UNSPECIFIED",
+  { active: "WALLET_STATE_ACTIVE", frozen: "WALLET_STATE_FROZEN" },
+);
+
+export const chargeSources = codecOf<ChargeSource, Extract<WireChargeSource, string>>(
+  "CHARGE_SOURCE_UNSPECIFIED",
+  {
+    reported: "CHARGE_SOURCE_REPORTED",
+    estimated: "CHARGE_SOURCE_ESTIMATED",
+    expired: "CHARGE_SOURCE_EXPIRED",
+    none: "CHARGE_SOURCE_NONE",
+  },
+);
+
+export const limitPeriods = codecOf<LimitPeriod, Extract<SpendLimitPeriod, string>>(
+  "SPEND_LIMIT_PERIOD_UNSPECIFIED",
+  {
+    total: "SPEND_LIMIT_PERIOD_TOTAL",
+    day: "SPEND_LIMIT_PERIOD_DAY",
+    week: "SPEND_LIMIT_PERIOD_WEEK",
+    month: "SPEND_LIMIT_PERIOD_MONTH",
+  },
+);
+
+export const transferKinds = codecOf<TransferKindName, Extract<TransferKind, string>>(
+  "TRANSFER_KIND_UNSPECIFIED",
+  {
+    top_up: "TRANSFER_KIND_TOP_UP",
+    settlement: "TRANSFER_KIND_SETTLEMENT",
+    expiry_capture: "TRANSFER_KIND_EXPIRY_CAPTURE",
+    late_settlement: "TRANSFER_KIND_LATE_SETTLEMENT",
+    refund: "TRANSFER_KIND_REFUND",
+    charge: "TRANSFER_KIND_CHARGE",
+  },
+);
+
+export const usageDimensions = codecOf<UsageDimension, Extract<WireUsageDimension, string>>(
+  "USAGE_DIMENSION_UNSPECIFIED",
+  {
+    hour: "USAGE_DIMENSION_HOUR",
+    day: "USAGE_DIMENSION_DAY",
+    key: "USAGE_DIMENSION_KEY",
+    surface: "USAGE_DIMENSION_SURFACE",
+    model: "USAGE_DIMENSION_MODEL",
+    upstream: "USAGE_DIMENSION_UPSTREAM",
+    outcome: "USAGE_DIMENSION_OUTCOME",
+    source: "USAGE_DIMENSION_SOURCE",
+  },
+);
+
+function codecOf<Ours extends string, Wire extends string>(
+  unsaid: Wire,
+  words: Readonly<Record<Ours, Wire>>,
+): EnumCodec<Ours, Wire> {
+  // Safe because the keys of words are the words.
+  const ours = new Map<string | number, Ours>(
+    Object.entries(words).map(([our, wire]) => [wire as Wire, our as Ours]),
+  );
+  const decodeOptional = (wire: string | number, field: string, fault: FieldFault = "invalid_request") => {
+    const value = ours.get(wire);
+    if (value === undefined && wire !== unsaid) throw new InvalidField(field, fault);
+    return value;
+  };
+  return {
+    encode: (value) => words[value],
+    decodeOptional,
+    decode(wire, field, fault = "invalid_request") {
+      const value = decodeOptional(wire, field, fault);
+      if (value === undefined) throw new InvalidField(field, fault);
+      return value;
+    },
+  };
+}

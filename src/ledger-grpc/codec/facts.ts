@@ -1,0 +1,119 @@
+import type { Price as OurPrice } from "../../domain/model.ts";
+import type { Usage } from "../../domain/usage.ts";
+import type {
+  OutcomeFacts__Output,
+  OutcomeFacts as WireOutcomeFacts,
+} from "../../gen/tollgate/ledger/v1/OutcomeFacts.ts";
+import type { Price, Price__Output } from "../../gen/tollgate/ledger/v1/Price.ts";
+import type {
+  RequestFacts__Output,
+  RequestFacts as WireRequestFacts,
+} from "../../gen/tollgate/ledger/v1/RequestFacts.ts";
+import type { TokenUsage, TokenUsage__Output } from "../../gen/tollgate/ledger/v1/TokenUsage.ts";
+import type { OutcomeFacts, RequestFacts } from "../../ledger/ledger.ts";
+import { chargeSources } from "./enums.ts";
+import {
+  decodeNanos,
+  decodeNumber,
+  encodeCount,
+  encodeInt32,
+  encodeMs,
+  encodeNanos,
+  encodeText,
+  sparse,
+} from "./scalars.ts";
+
+/** The ledger drops older ones. */
+const ATTEMPTS_MAX = 8;
+
+export function encodeRequestFacts({ surface, model }: RequestFacts): WireRequestFacts {
+  return { surface: encodeText(surface), model: encodeText(model) };
+}
+
+export function decodeRequestFacts(wire: RequestFacts__Output | null): RequestFacts {
+  return { surface: wire?.surface ?? "grpc", model: wire?.model ?? "" };
+}
+
+export function encodeOutcome(facts: OutcomeFacts): WireOutcomeFacts {
+  return sparse<WireOutcomeFacts>({
+    outcome: encodeText(facts.outcome),
+    source: chargeSources.encode(facts.source),
+    upstream: facts.upstream === undefined ? undefined : encodeText(facts.upstream),
+    upstreamModel: facts.upstreamModel === undefined ? undefined : encodeText(facts.upstreamModel),
+    price: facts.price && encodePrice(facts.price),
+    usage: facts.usage && encodeUsage(facts.usage),
+    firstOutputMs: facts.firstOutputMs === undefined ? undefined : encodeMs(facts.firstOutputMs),
+    totalMs: facts.totalMs === undefined ? undefined : encodeMs(facts.totalMs),
+    attempts: facts.attempts.slice(-ATTEMPTS_MAX).map(({ upstream, status, ms }) => ({
+      upstream: encodeText(upstream),
+      status: encodeInt32(status),
+      durationMs: encodeMs(ms),
+    })),
+  });
+}
+
+/** What is meant when a caller does not say how its work ended. */
+export type OutcomeDefaults = Pick<OutcomeFacts, "outcome" | "source">;
+
+export const SETTLED_OUTCOME: OutcomeDefaults = Object.freeze({ outcome: "ok", source: "reported" });
+export const RELEASED_OUTCOME: OutcomeDefaults = Object.freeze({ outcome: "client_closed", source: "none" });
+
+export function decodeOutcome(wire: OutcomeFacts__Output | null, defaults: OutcomeDefaults): OutcomeFacts {
+  if (!wire) return { ...defaults, attempts: [] };
+  const { firstOutputMs, totalMs } = wire;
+  return {
+    outcome: wire.outcome ?? defaults.outcome,
+    source: chargeSources.decodeOptional(wire.source, "outcome.source") ?? defaults.source,
+    upstream: wire.upstream,
+    upstreamModel: wire.upstreamModel,
+    price: wire.price ? decodePrice(wire.price) : undefined,
+    usage: wire.usage ? decodeUsage(wire.usage) : undefined,
+    firstOutputMs: firstOutputMs === undefined ? undefined : decodeNumber(firstOutputMs),
+    totalMs: totalMs === undefined ? undefined : decodeNumber(totalMs),
+    attempts: wire.attempts.map(({ upstream, status, durationMs }) => ({
+      upstream,
+      status,
+      ms: decodeNumber(durationMs),
+    })),
+  };
+}
+
+function encodePrice(price: OurPrice): Price {
+  return {
+    inputPicos: encodeNanos(price.input),
+    outputPicos: encodeNanos(price.output),
+    cachedInputPicos: encodeNanos(price.cachedInput),
+    cacheWritePicos: encodeNanos(price.cacheWrite),
+    cacheWriteHourPicos: encodeNanos(price.cacheWrite1h),
+  };
+}
+
+function decodePrice(wire: Price__Output): OurPrice {
+  return {
+    input: decodeNanos(wire.inputPicos),
+    output: decodeNanos(wire.outputPicos),
+    cachedInput: decodeNanos(wire.cachedInputPicos),
+    cacheWrite: decodeNanos(wire.cacheWritePicos),
+    cacheWrite1h: decodeNanos(wire.cacheWriteHourPicos),
+  };
+}
+
+export function encodeUsage(usage: Usage): TokenUsage {
+  return {
+    inputTokens: encodeCount(usage.inputTokens),
+    cachedInputTokens: encodeCount(usage.cachedInputTokens),
+    cacheWriteTokens: encodeCount(usage.cacheWriteTokens),
+    cacheWriteHourTokens: encodeCount(usage.cacheWrite1hTokens),
+    outputTokens: encodeCount(usage.outputTokens),
+  };
+}
+
+export function decodeUsage(wire: TokenUsage__Output): Usage {
+  return {
+    inputTokens: decodeNumber(wire.inputTokens),
+    cachedInputTokens: decodeNumber(wire.cachedInputTokens),
+    cacheWriteTokens: decodeNumber(wire.cacheWriteTokens),
+    cacheWrite1hTokens: decodeNumber(wire.cacheWriteHourTokens),
+    outputTokens: decodeNumber(wire.outputTokens),
+  };
+}

@@ -1,0 +1,118 @@
+import type {
+  CreateHoldRequest,
+  CreateHoldRequest__Output,
+} from "../../gen/tollgate/ledger/v1/CreateHoldRequest.ts";
+import type {
+  ExtendHoldRequest,
+  ExtendHoldRequest__Output,
+} from "../../gen/tollgate/ledger/v1/ExtendHoldRequest.ts";
+import type {
+  ReleaseHoldRequest,
+  ReleaseHoldRequest__Output,
+} from "../../gen/tollgate/ledger/v1/ReleaseHoldRequest.ts";
+import type {
+  SettleHoldRequest,
+  SettleHoldRequest__Output,
+} from "../../gen/tollgate/ledger/v1/SettleHoldRequest.ts";
+import type { ExtendRequest, HoldRequest, ReleaseRequest, SettleRequest } from "../../ledger/ledger.ts";
+import {
+  decodeOutcome,
+  decodeRequestFacts,
+  encodeOutcome,
+  encodeRequestFacts,
+  RELEASED_OUTCOME,
+  SETTLED_OUTCOME,
+} from "./facts.ts";
+import { required } from "./invalid-field.ts";
+import { decodeMetadata, encodeMetadata } from "./metadata.ts";
+import { decodeNanos, encodeId, encodeNanos, sparse } from "./scalars.ts";
+import { decodeDuration, encodeDuration } from "./times.ts";
+
+/** `timeoutMs` is how long from now on the hold may wait to be decided; without it as long as it takes. */
+export function encodeHoldRequest(request: HoldRequest, timeoutMs?: number): CreateHoldRequest {
+  return sparse<CreateHoldRequest>({
+    walletId: encodeId(request.walletId),
+    holdId: encodeId(request.holdId),
+    keyId: encodeId(request.keyId),
+    amountNanos: encodeNanos(request.amount),
+    minimumNanos: encodeNanos(request.minimum),
+    ttl: encodeDuration(request.ttlMs),
+    facts: encodeRequestFacts(request.facts),
+    metadata: encodeMetadata(request.metadata),
+    timeout: timeoutMs === undefined ? undefined : encodeDuration(timeoutMs),
+  });
+}
+
+export function decodeHoldRequest(wire: CreateHoldRequest__Output): HoldRequest {
+  return {
+    walletId: wire.walletId,
+    holdId: wire.holdId,
+    keyId: wire.keyId,
+    amount: decodeNanos(wire.amountNanos),
+    minimum: decodeNanos(wire.minimumNanos ?? wire.amountNanos),
+    ttlMs: decodeDuration(wire.ttl, "ttl", "invalid_amount"),
+    facts: decodeRequestFacts(wire.facts),
+    metadata: decodeMetadata(wire.metadata),
+  };
+}
+
+/** How long from its arrival on the hold may wait to be decided. */
+export function decodeHoldTimeout({ timeout }: CreateHoldRequest__Output): number | undefined {
+  return timeout ? decodeDuration(timeout, "timeout", "invalid_request") : undefined;
+}
+
+export function encodeExtendRequest(request: ExtendRequest): ExtendHoldRequest {
+  return {
+    walletId: encodeId(request.walletId),
+    holdId: encodeId(request.holdId),
+    accruedNanos: encodeNanos(request.accrued),
+    ttl: encodeDuration(request.ttlMs),
+  };
+}
+
+export function decodeExtendRequest(wire: ExtendHoldRequest__Output): ExtendRequest {
+  return {
+    walletId: wire.walletId,
+    holdId: wire.holdId,
+    accrued: decodeNanos(wire.accruedNanos),
+    ttlMs: decodeDuration(wire.ttl, "ttl", "invalid_amount"),
+  };
+}
+
+export function encodeSettleRequest(request: SettleRequest): SettleHoldRequest {
+  return sparse<SettleHoldRequest>({
+    walletId: encodeId(request.walletId),
+    holdId: encodeId(request.holdId),
+    amountNanos: encodeNanos(request.amount),
+    outcome: encodeOutcome(request.facts),
+    metadata: encodeMetadata(request.metadata),
+  });
+}
+
+export function decodeSettleRequest(wire: SettleHoldRequest__Output): SettleRequest {
+  return {
+    walletId: wire.walletId,
+    holdId: wire.holdId,
+    amount: decodeNanos(required(wire.amountNanos, "amount_nanos", "invalid_amount")),
+    facts: decodeOutcome(wire.outcome, SETTLED_OUTCOME),
+    metadata: decodeMetadata(wire.metadata),
+  };
+}
+
+export function encodeReleaseRequest(request: ReleaseRequest): ReleaseHoldRequest {
+  return sparse<ReleaseHoldRequest>({
+    walletId: encodeId(request.walletId),
+    holdId: encodeId(request.holdId),
+    outcome: encodeOutcome(request.facts),
+    metadata: encodeMetadata(request.metadata),
+  });
+}
+
+export function decodeReleaseRequest(wire: ReleaseHoldRequest__Output): ReleaseRequest {
+  return {
+    walletId: wire.walletId,
+    holdId: wire.holdId,
+    facts: decodeOutcome(wire.outcome, RELEASED_OUTCOME),
+    metadata: decodeMetadata(wire.metadata),
+  };
+}

@@ -1,0 +1,101 @@
+import type { Struct, Struct__Output } from "../../gen/google/protobuf/Struct.ts";
+import type { Value, Value__Output } from "../../gen/google/protobuf/Value.ts";
+import type { Metadata } from "../../ledger/ledger.ts";
+import { InvalidField } from "./invalid-field.ts";
+
+/**
+ * Objects and lists within each other at most: receivers in every language stop at 100 nested messages, and
+ * one level of JSON takes three.
+ */
+const METADATA_DEPTH_MAX = 30;
+
+/** Far above what any ledger takes, and small enough that a hundred mutations fit in a message. */
+const LENGTH_MAX = 65_536;
+
+/** Longer than any ledger keeps. */
+const REFUSED: Struct = Object.freeze({ fields: { "": { stringValue: "-".repeat(5_000) } } });
+
+/** The object of a request as its JSON would read. What cannot travel becomes one that is refused like itself. */
+export function encodeMetadata(metadata: Metadata | undefined): Struct | undefined {
+  if (metadata === undefined) return undefined;
+  try {
+    return encodeObject(toJson(metadata), METADATA_DEPTH_MAX);
+  } catch {
+    return REFUSED;
+  }
+}
+
+/** The object of a receipt. Throws RangeError when it is too deep to travel. */
+export function encodeKeptMetadata(metadata: Metadata | undefined): Struct | undefined {
+  // Safe because what was kept was read from JSON.
+  return metadata && encodeObject(metadata as JsonObject, METADATA_DEPTH_MAX);
+}
+
+/** The names keep the order that they came in. Throws {@link InvalidField} when it has a number that JSON has not. */
+export function decodeMetadata(wire: Struct__Output | null, field = "metadata"): Metadata | undefined {
+  return wire ? decodeObject(wire, field) : undefined;
+}
+
+type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+
+interface JsonObject {
+  readonly [name: string]: Json;
+}
+
+function toJson(metadata: Metadata): JsonObject {
+  const printed = JSON.stringify(metadata);
+  if (printed.length > LENGTH_MAX || !printed.startsWith("{")) throw new RangeError("No object to keep");
+  return JSON.parse(printed);
+}
+
+function encodeObject(object: JsonObject, depthLeft: number): Struct {
+  if (depthLeft === 0) throw tooDeep();
+  const fields: Record<string, Value> = {};
+  for (const [name, value] of Object.entries(object)) {
+    if (name === "__proto__") throw new RangeError("Cannot send metadata with that name: it would be lost");
+    fields[name.toWellFormed()] = encodeValue(value, depthLeft - 1);
+  }
+  return { fields };
+}
+
+function encodeValue(value: Json, depthLeft: number): Value {
+  if (value === null) return { nullValue: "NULL_VALUE" };
+  if (typeof value === "number") return { numberValue: value };
+  if (typeof value === "string") return { stringValue: value.toWellFormed() };
+  if (typeof value === "boolean") return { boolValue: value };
+  if (!Array.isArray(value)) {
+    // Safe because everything else was dealt with above.
+    return { structValue: encodeObject(value as JsonObject, depthLeft) };
+  }
+  if (depthLeft === 0) throw tooDeep();
+  return { listValue: { values: value.map((each) => encodeValue(each, depthLeft - 1)) } };
+}
+
+function decodeObject({ fields }: Struct__Output, field: string): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, decodeValue(value, field)]));
+}
+
+function decodeValue(value: Value__Output | undefined, field: string): unknown {
+  switch (value?.kind) {
+    case "nullValue":
+      return null;
+    case "structValue":
+      return decodeObject(value.structValue ?? { fields: {} }, field);
+    case "listValue":
+      return (value.listValue?.values ?? []).map((each) => decodeValue(each, field));
+    case "numberValue":
+      // JSON has no word for them.
+      if (!Number.isFinite(value.numberValue)) throw new InvalidField(field, "invalid_metadata");
+      return value.numberValue;
+    case "boolValue":
+      return value.boolValue;
+    case "stringValue":
+      return value.stringValue;
+    default:
+      throw new InvalidField(field, "invalid_metadata");
+  }
+}
+
+function tooDeep(): RangeError {
+  return new RangeError(`Cannot send metadata: it is nested deeper than ${METADATA_DEPTH_MAX}`);
+}

@@ -1,0 +1,100 @@
+import type {
+  CreateChargeRequest,
+  CreateChargeRequest__Output,
+} from "../../gen/tollgate/ledger/v1/CreateChargeRequest.ts";
+import type {
+  CreateRefundRequest,
+  CreateRefundRequest__Output,
+} from "../../gen/tollgate/ledger/v1/CreateRefundRequest.ts";
+import type {
+  CreateTopUpRequest,
+  CreateTopUpRequest__Output,
+} from "../../gen/tollgate/ledger/v1/CreateTopUpRequest.ts";
+import type { Transfer, Transfer__Output } from "../../gen/tollgate/ledger/v1/Transfer.ts";
+import type { ChargeRequest, JournalLine, RefundRequest, TopUpRequest } from "../../ledger/ledger.ts";
+import { transferKinds } from "./enums.ts";
+import {
+  decodeOutcome,
+  decodeRequestFacts,
+  encodeOutcome,
+  encodeRequestFacts,
+  SETTLED_OUTCOME,
+} from "./facts.ts";
+import { required } from "./invalid-field.ts";
+import { decodeMetadata, encodeMetadata } from "./metadata.ts";
+import { decodeNanos, decodeNumber, encodeId, encodeNanos, sparse } from "./scalars.ts";
+import { decodeTime, encodeTime } from "./times.ts";
+
+export function encodeTopUpRequest({ walletId, topUpId, amount }: TopUpRequest): CreateTopUpRequest {
+  return { walletId: encodeId(walletId), topUpId: encodeId(topUpId), amountNanos: encodeNanos(amount) };
+}
+
+export function decodeTopUpRequest(wire: CreateTopUpRequest__Output): TopUpRequest {
+  return { walletId: wire.walletId, topUpId: wire.topUpId, amount: decodeNanos(wire.amountNanos) };
+}
+
+export function encodeChargeRequest(request: ChargeRequest): CreateChargeRequest {
+  return sparse<CreateChargeRequest>({
+    walletId: encodeId(request.walletId),
+    chargeId: encodeId(request.chargeId),
+    keyId: encodeId(request.keyId),
+    amountNanos: encodeNanos(request.amount),
+    facts: encodeRequestFacts(request.facts),
+    outcome: encodeOutcome(request.outcome),
+    metadata: encodeMetadata(request.metadata),
+  });
+}
+
+export function decodeChargeRequest(wire: CreateChargeRequest__Output): ChargeRequest {
+  return {
+    walletId: wire.walletId,
+    chargeId: wire.chargeId,
+    keyId: wire.keyId,
+    amount: decodeNanos(required(wire.amountNanos, "amount_nanos", "invalid_amount")),
+    facts: decodeRequestFacts(wire.facts),
+    outcome: decodeOutcome(wire.outcome, SETTLED_OUTCOME),
+    metadata: decodeMetadata(wire.metadata),
+  };
+}
+
+export function encodeRefundRequest(request: RefundRequest): CreateRefundRequest {
+  return {
+    walletId: encodeId(request.walletId),
+    refundId: encodeId(request.refundId),
+    holdId: encodeId(request.holdId),
+    amountNanos: encodeNanos(request.amount),
+  };
+}
+
+export function decodeRefundRequest(wire: CreateRefundRequest__Output): RefundRequest {
+  return {
+    walletId: wire.walletId,
+    refundId: wire.refundId,
+    holdId: wire.holdId,
+    amount: decodeNanos(wire.amountNanos),
+  };
+}
+
+export function encodeTransfer(line: JournalLine): Transfer {
+  return sparse<Transfer>({
+    sequence: line.seq,
+    transferId: line.transferId,
+    kind: transferKinds.encode(line.kind),
+    amountNanos: encodeNanos(line.amount),
+    postedAfterNanos: encodeNanos(line.postedAfter),
+    holdId: line.holdId,
+    createTime: encodeTime(line.createdAtMs),
+  });
+}
+
+export function decodeTransfer(wire: Transfer__Output): JournalLine {
+  return {
+    seq: decodeNumber(wire.sequence),
+    transferId: wire.transferId,
+    kind: transferKinds.decode(wire.kind, "transfer.kind"),
+    amount: decodeNanos(wire.amountNanos),
+    postedAfter: decodeNanos(wire.postedAfterNanos),
+    holdId: wire.holdId,
+    createdAtMs: decodeTime(required(wire.createTime, "transfer.create_time"), "transfer.create_time"),
+  };
+}

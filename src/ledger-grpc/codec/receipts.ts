@@ -1,0 +1,104 @@
+import type { Timestamp, Timestamp__Output } from "../../gen/google/protobuf/Timestamp.ts";
+import type { Hold, Hold__Output } from "../../gen/tollgate/ledger/v1/Hold.ts";
+import type { HoldFilter, HoldFilter__Output } from "../../gen/tollgate/ledger/v1/HoldFilter.ts";
+import type { PageRequest, Receipt, ReceiptFilter } from "../../ledger/ledger.ts";
+import { holdStates } from "./enums.ts";
+import {
+  decodeOutcome,
+  decodeRequestFacts,
+  encodeOutcome,
+  encodeRequestFacts,
+  SETTLED_OUTCOME,
+} from "./facts.ts";
+import { required } from "./invalid-field.ts";
+import { decodeMetadata, encodeKeptMetadata } from "./metadata.ts";
+import { decodeNanos, encodeInt32, encodeNanos, encodeText, sparse } from "./scalars.ts";
+import { decodeTime, encodeTime } from "./times.ts";
+
+const PAGE_SIZE_DEFAULT = 100;
+
+export function encodeReceipt(receipt: Receipt): Hold {
+  return sparse<Hold>({
+    walletId: receipt.walletId,
+    holdId: receipt.holdId,
+    keyId: receipt.keyId,
+    state: holdStates.encode(receipt.state),
+    grantedNanos: encodeNanos(receipt.granted),
+    capturedNanos: encodeNanos(receipt.captured),
+    refundedNanos: encodeNanos(receipt.refunded),
+    late: receipt.late,
+    createTime: encodeTime(receipt.createdAtMs),
+    resolveTime: receipt.resolvedAtMs === undefined ? undefined : encodeTime(receipt.resolvedAtMs),
+    request: encodeRequestFacts(receipt.request),
+    outcome: receipt.outcome && encodeOutcome(receipt.outcome),
+    metadata: encodeKeptMetadata(receipt.metadata),
+  });
+}
+
+export function decodeReceipt(wire: Hold__Output | null): Receipt {
+  const hold = required(wire, "hold");
+  return {
+    walletId: hold.walletId,
+    holdId: hold.holdId,
+    keyId: hold.keyId,
+    state: holdStates.decode(hold.state, "hold.state"),
+    late: hold.late,
+    granted: decodeNanos(hold.grantedNanos),
+    captured: decodeNanos(hold.capturedNanos),
+    refunded: decodeNanos(hold.refundedNanos),
+    createdAtMs: decodeTime(required(hold.createTime, "hold.create_time"), "hold.create_time"),
+    resolvedAtMs: hold.resolveTime ? decodeTime(hold.resolveTime, "hold.resolve_time") : undefined,
+    request: decodeRequestFacts(hold.request),
+    outcome: hold.outcome ? decodeOutcome(hold.outcome, SETTLED_OUTCOME) : undefined,
+    metadata: decodeMetadata(hold.metadata),
+  };
+}
+
+export function encodeReceiptFilter(filter: ReceiptFilter): HoldFilter {
+  const text = (each: string | undefined) => (each === undefined ? undefined : encodeText(each));
+  return sparse<HoldFilter>({
+    walletId: encodeText(filter.walletId),
+    startTime: encodeBound(filter.fromMs),
+    endTime: encodeBound(filter.toMs),
+    keyId: text(filter.keyId),
+    surface: text(filter.surface),
+    model: text(filter.model),
+    upstream: text(filter.upstream),
+    state: filter.state && holdStates.encode(filter.state),
+    outcome: text(filter.outcome),
+  });
+}
+
+/** A bound that is no time of an id becomes one before all of them, which is refused like itself. */
+function encodeBound(ms: number | undefined): Timestamp | undefined {
+  if (ms === undefined) return undefined;
+  return encodeTime(Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48 ? ms : -1);
+}
+
+export function decodeReceiptFilter(wire: HoldFilter__Output | null): ReceiptFilter {
+  const filter = required(wire, "filter", "invalid_query");
+  return {
+    walletId: filter.walletId,
+    fromMs: decodeBound(filter.startTime, "filter.start_time"),
+    toMs: decodeBound(filter.endTime, "filter.end_time"),
+    keyId: filter.keyId,
+    surface: filter.surface,
+    model: filter.model,
+    upstream: filter.upstream,
+    state: holdStates.decodeOptional(filter.state, "filter.state", "invalid_query"),
+    outcome: filter.outcome,
+  };
+}
+
+function decodeBound(wire: Timestamp__Output | null, field: string): number | undefined {
+  return wire ? decodeTime(wire, field, "invalid_query") : undefined;
+}
+
+/** A size that cannot travel becomes 0, which is refused like itself. */
+export function encodePage({ size, token }: PageRequest): { pageSize: number; pageToken: string } {
+  return { pageSize: encodeInt32(size), pageToken: encodeText(token ?? "") };
+}
+
+export function decodePage(wire: { readonly pageSize?: number; readonly pageToken: string }): PageRequest {
+  return { size: wire.pageSize ?? PAGE_SIZE_DEFAULT, token: wire.pageToken || undefined };
+}

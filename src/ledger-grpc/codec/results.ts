@@ -1,0 +1,64 @@
+import type { MutationResult, MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type { Balances, ChargePosting, HoldGrant, Posting, Settlement } from "../../ledger/ledger.ts";
+import { holdStates } from "./enums.ts";
+import { decodeNanos, encodeNanos } from "./scalars.ts";
+import { decodeBalances, encodeBalances } from "./wallets.ts";
+
+/** Of a mutation that answers nothing. */
+export function encodeDoneResult(): MutationResult {
+  return {};
+}
+
+export function encodeBalancesResult(balances: Balances): MutationResult {
+  return { balances: encodeBalances(balances) };
+}
+
+export function decodeBalancesResult({ balances }: MutationResult__Output): Balances {
+  return decodeBalances(balances);
+}
+
+export function encodeGrantResult({ granted, balances, replayed }: HoldGrant): MutationResult {
+  return { grantedNanos: encodeNanos(granted), balances: encodeBalances(balances), replayed };
+}
+
+export function decodeGrantResult(wire: MutationResult__Output): HoldGrant {
+  return {
+    granted: decodeNanos(wire.grantedNanos),
+    balances: decodeBalances(wire.balances),
+    replayed: wire.replayed,
+  };
+}
+
+export function encodeSettlementResult({ state, captured, balances, replayed }: Settlement): MutationResult {
+  return {
+    holdState: holdStates.encode(state),
+    capturedNanos: encodeNanos(captured),
+    balances: encodeBalances(balances),
+    replayed,
+  };
+}
+
+export function decodeSettlementResult(wire: MutationResult__Output): Settlement {
+  return {
+    state: holdStates.decode(wire.holdState, "hold_state"),
+    captured: decodeNanos(wire.capturedNanos),
+    balances: decodeBalances(wire.balances),
+    replayed: wire.replayed,
+  };
+}
+
+export function encodePostingResult({ balances, replayed }: Posting): MutationResult {
+  return { balances: encodeBalances(balances), replayed };
+}
+
+export function decodePostingResult({ balances, replayed }: MutationResult__Output): Posting {
+  return { balances: decodeBalances(balances), replayed };
+}
+
+export function encodeChargeResult({ receiptId, ...posting }: ChargePosting): MutationResult {
+  return { ...encodePostingResult(posting), receiptId };
+}
+
+export function decodeChargeResult(wire: MutationResult__Output): ChargePosting {
+  return { ...decodePostingResult(wire), receiptId: wire.receiptId };
+}

@@ -1,0 +1,68 @@
+import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
+import {
+  type JournalLine,
+  LedgerError,
+  type Page,
+  type PageRequest,
+  type TransferKindName,
+} from "../ledger.ts";
+import { type PagedList, printPage, readPage } from "./page.ts";
+import { type Ask, createValues, type Dialect, type Row } from "./query.ts";
+import { isStorable } from "./text.ts";
+
+const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, TransferKindName>([
+  [TRANSFER_KINDS.topUp, "top_up"],
+  [TRANSFER_KINDS.settlement, "settlement"],
+  [TRANSFER_KINDS.expiryCapture, "expiry_capture"],
+  [TRANSFER_KINDS.lateSettlement, "late_settlement"],
+  [TRANSFER_KINDS.refund, "refund"],
+  [TRANSFER_KINDS.charge, "charge"],
+]);
+
+/** The journal of a wallet, the newest first. */
+export function createTransferList(ask: Ask, dialect: Dialect) {
+  return async (walletId: string, page: PageRequest): Promise<Page<JournalLine>> => {
+    if (!isStorable(walletId)) throw new LedgerError("invalid_query");
+    const list: PagedList = { name: ["transfers", walletId], isPosition: isSequenceNumber };
+    const { after, rowsMax } = readPage(list, page);
+    const values = createValues(dialect);
+    const conditions = [`wallet_id = ${values.add(walletId)}`];
+    if (after !== undefined) conditions.push(`seq < ${values.add(BigInt(after))}`);
+    const sql = `SELECT seq, transfer_id, kind, credit_account, amount, posted_after, hold_id, created_at_ms
+      FROM transfers WHERE ${conditions.join(" AND ")} ORDER BY ${dialect.transferOrder} DESC LIMIT ${values.add(rowsMax)}`;
+    const rows = await ask({ sql, values: values.all });
+    return printPage(list, page, { rows, read: readLine, positionOf: ({ seq }) => `${seq}` });
+  };
+}
+
+function isSequenceNumber(text: string): boolean {
+  return /^[1-9]\d*$/.test(text) && Number.isSafeInteger(Number(text));
+}
+
+interface TransferRow {
+  readonly seq: bigint;
+  readonly transfer_id: string;
+  /** A small integer comes as a number where the store has such. */
+  readonly kind: bigint | number;
+  readonly credit_account: bigint | number;
+  readonly amount: bigint;
+  readonly posted_after: bigint;
+  readonly hold_id: string | null;
+  readonly created_at_ms: bigint;
+}
+
+function readLine(given: Row): JournalLine {
+  // Safe because the statement names these columns, whose types are the schema's.
+  const row = given as unknown as TransferRow;
+  const kind = KIND_NAMES.get(Number(row.kind));
+  if (!kind) throw new LedgerError("unavailable", new Error(`There is no transfer kind ${row.kind}`));
+  return {
+    seq: Number(row.seq),
+    transferId: row.transfer_id,
+    kind,
+    amount: Number(row.credit_account) === ACCOUNTS.wallet ? row.amount : -row.amount,
+    postedAfter: row.posted_after,
+    holdId: row.hold_id ?? undefined,
+    createdAtMs: Number(row.created_at_ms),
+  };
+}

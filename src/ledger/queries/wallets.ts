@@ -1,0 +1,55 @@
+import { balancesOf, type Wallet } from "../core/book.ts";
+import { type Balances, LedgerError, type Page, type PageRequest, type WalletSummary } from "../ledger.ts";
+import { type PagedList, printPage, readPage } from "./page.ts";
+import { type Ask, createValues, type Dialect, type Row } from "./query.ts";
+import { isStorable } from "./text.ts";
+
+const COLUMNS = "wallet_id, posted, held, credit_limit, state, created_at_ms";
+const LIST: PagedList = { name: ["wallets"], isPosition: isStorable };
+
+export function createWalletRead(ask: Ask, dialect: Dialect) {
+  return async (walletId: string): Promise<WalletSummary | undefined> => {
+    if (!isStorable(walletId)) return undefined;
+    const values = createValues(dialect);
+    const sql = `SELECT ${COLUMNS} FROM wallets WHERE wallet_id = ${values.add(walletId)}`;
+    const [row] = await ask({ sql, values: values.all });
+    return row && readWallet(row);
+  };
+}
+
+export function createBalancesRead(ask: Ask, dialect: Dialect) {
+  const wallet = createWalletRead(ask, dialect);
+  return async (walletId: string): Promise<Balances> => {
+    const found = await wallet(walletId);
+    if (!found) throw new LedgerError("wallet_not_found");
+    return found.balances;
+  };
+}
+
+/** By id, byte by byte. */
+export function createWalletList(ask: Ask, dialect: Dialect) {
+  return async (page: PageRequest): Promise<Page<WalletSummary>> => {
+    const { after, rowsMax } = readPage(LIST, page);
+    const values = createValues(dialect);
+    const condition = after === undefined ? "" : `WHERE wallet_id > ${values.add(after)}`;
+    const sql = `SELECT ${COLUMNS} FROM wallets ${condition} ORDER BY wallet_id LIMIT ${values.add(rowsMax)}`;
+    const rows = await ask({ sql, values: values.all });
+    return printPage(LIST, page, { rows, read: readWallet, positionOf: ({ walletId }) => walletId });
+  };
+}
+
+interface WalletRow {
+  readonly wallet_id: string;
+  readonly posted: bigint;
+  readonly held: bigint;
+  readonly credit_limit: bigint;
+  readonly state: Wallet["state"];
+  readonly created_at_ms: bigint;
+}
+
+function readWallet(given: Row): WalletSummary {
+  // Safe because the statement names these columns, whose types are the schema's.
+  const { wallet_id, posted, held, credit_limit, state, created_at_ms } = given as unknown as WalletRow;
+  const balances = balancesOf({ posted, held, creditLimit: credit_limit });
+  return { walletId: wallet_id, state, balances, createdAtMs: Number(created_at_ms) };
+}

@@ -1,0 +1,94 @@
+import type { ChatEvent } from "../../../domain/chat-event.ts";
+import type { Usage } from "../../../domain/usage.ts";
+import type { EventReader } from "../../codecs.ts";
+import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
+import { UpstreamFault } from "../../protocol.ts";
+import { finishEvents, readStopReason } from "../finish-reason.ts";
+import { parseEvent, requireEventType } from "../sse-event.ts";
+import { createUsageReader } from "../usage.ts";
+import { createBlockReader } from "./block-events.ts";
+
+/** Reads a streamed message, as hard on the upstream as where it passes verbatim. */
+export function readEvents(): EventReader {
+  const usage = createUsageReader();
+  const blocks = createBlockReader();
+  let started: JsonObject | undefined;
+  /** Whether the start alone was all of the message, its usage included. */
+  let isWhole = false;
+  let hasBlocks = false;
+  let isFinished = false;
+  let isDone = false;
+
+  const report = (read: Usage | undefined): readonly ChatEvent[] =>
+    read ? [{ kind: "usage", usage: read, reasoningTokens: usage.thinkingTokens() }] : [];
+
+  const finish = (reason: string, said: JsonObject): readonly ChatEvent[] => {
+    isFinished = true;
+    return [...blocks.finish(reason), ...finishEvents(reason, said)];
+  };
+
+  /** A start with content and a stop reason is all of a message; without content, only if nothing else follows. */
+  const start = (event: JsonObject): readonly ChatEvent[] => {
+    const { message } = event;
+    if (!isJsonObject(message)) throw new UpstreamFault("The message has no start");
+    if (started) return [];
+    started = message;
+    const content = readArray(message.content).filter(isJsonObject);
+    const output = content.flatMap((block, position) => blocks.start(`start ${position}`, block));
+    const reason = content.length > 0 ? readStopReason(message.stop_reason) : undefined;
+    isWhole = reason !== undefined;
+    const finished = reason === undefined ? [] : finish(reason, message);
+    return [...output, ...finished, ...report(usage.readStart(message.usage))];
+  };
+
+  const readDelta = (event: JsonObject): readonly ChatEvent[] => {
+    const delta = isJsonObject(event.delta) ? event.delta : {};
+    const reason = readStopReason(delta.stop_reason);
+    const finished = reason === undefined || isFinished ? [] : finish(reason, delta);
+    return [...finished, ...report(usage.readDelta(event.usage, isFinished && !isWhole))];
+  };
+
+  const stop = (message: JsonObject): readonly ChatEvent[] => {
+    const reason = isFinished || hasBlocks ? undefined : readStopReason(message.stop_reason);
+    const finished = reason === undefined ? [] : finish(reason, message);
+    if (!isFinished) throw new UpstreamFault("The message ended without a stop reason");
+    isDone = true;
+    return finished;
+  };
+
+  const readEvent = (event: JsonObject): readonly ChatEvent[] => {
+    const type = requireEventType(event);
+    if (type === "message_start") return start(event);
+    if (type === "ping") return [];
+    if (!started) throw new UpstreamFault("The message has no start");
+    if (type === "message_delta") return readDelta(event);
+    if (type === "message_stop") return stop(started);
+    hasBlocks = true;
+    return isFinished ? [] : readBlockEvent(type, event);
+  };
+
+  const readBlockEvent = (type: string, event: JsonObject): readonly ChatEvent[] => {
+    const { index, content_block: block, delta } = event;
+    if (type === "content_block_start" && isJsonObject(block)) return blocks.start(index, block);
+    if (type === "content_block_delta" && isJsonObject(delta)) return blocks.delta(index, delta);
+    if (type === "content_block_stop") blocks.stop(index);
+    return [];
+  };
+
+  return {
+    get finished() {
+      return isFinished;
+    },
+    get done() {
+      return isDone;
+    },
+    read(event) {
+      if (isDone) return [];
+      const parsed = parseEvent(event);
+      if (parsed) return readEvent(parsed);
+      // A broken tail cannot take back an answer that is complete.
+      if (isFinished) return [];
+      throw new UpstreamFault("An event is not JSON");
+    },
+  };
+}

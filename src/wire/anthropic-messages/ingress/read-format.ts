@@ -1,0 +1,18 @@
+import type { OutputFormat } from "../../../domain/chat-request.ts";
+import { isTooDeep } from "../../json/depth.ts";
+import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
+import { refuse, refuseUntranslatable } from "../../request-body.ts";
+
+/** Reads the form that the answer shall have, under its present name or its first. */
+export function readFormat(body: JsonObject): OutputFormat | undefined {
+  const config = isJsonObject(body.output_config) ? body.output_config : {};
+  const [format, path] = isSet(config.format)
+    ? [config.format, "output_config.format"]
+    : [body.output_format, "output_format"];
+  if (!isSet(format)) return undefined;
+  if (!isJsonObject(format)) refuse(path);
+  const { type, schema } = format;
+  if (type !== "json_schema") refuseUntranslatable(`${path}.type`);
+  if (!isJsonObject(schema) || isTooDeep(schema)) refuse(`${path}.schema`);
+  return { kind: "schema", name: undefined, description: undefined, schema, strict: undefined };
+}

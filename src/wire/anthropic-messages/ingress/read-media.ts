@@ -1,0 +1,65 @@
+import type { DocumentPart, ImagePart, ResultPart } from "../../../domain/chat-request.ts";
+import { readCacheMark } from "../../cache-mark.ts";
+import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
+import { inlineSource, openText, readMediaUrl } from "../../media-data.ts";
+import { refuse, refuseUntranslatable, requireText } from "../../request-body.ts";
+
+/** Reads an image block. One that lies in the provider's file store is untranslatable. */
+export function readImage(block: JsonObject, path: string): readonly [ImagePart] {
+  const source = requireSource(block, path);
+  if (source.type !== "base64" && source.type !== "url") refuseSource(source, path);
+  return [
+    { kind: "image", source: readSource(source, path), detail: undefined, cache: readCacheMark(block), path },
+  ];
+}
+
+/**
+ * Reads a document block. What the client says about it stands before it as text; one that is made of
+ * blocks becomes those.
+ */
+export function readDocument(block: JsonObject, path: string): readonly ResultPart[] {
+  const source = requireSource(block, path);
+  const about = textParts(block.context);
+  if (source.type === "content") return [...textParts(block.title), ...about, ...readPieces(source, path)];
+  const document = { kind: "document", name: readText(block.title) || undefined, path } as const;
+  return [...about, { ...document, source: readDocumentSource(source, path), cache: readCacheMark(block) }];
+}
+
+function readDocumentSource(source: JsonObject, path: string): DocumentPart["source"] {
+  if (source.type === "text") return { kind: "text", text: requireText(source.data, `${path}.source.data`) };
+  if (source.type !== "base64" && source.type !== "url") refuseSource(source, path);
+  return openText(readSource(source, path));
+}
+
+function readSource(source: JsonObject, path: string): ImagePart["source"] {
+  if (source.type === "url") {
+    const place = `${path}.source.url`;
+    return readMediaUrl(requireText(source.url, place)) ?? refuseUntranslatable(place);
+  }
+  const mediaType = requireText(source.media_type, `${path}.source.media_type`);
+  return inlineSource(mediaType, requireText(source.data, `${path}.source.data`));
+}
+
+function readPieces({ content }: JsonObject, path: string): readonly ResultPart[] {
+  if (typeof content === "string") return textParts(content);
+  if (!Array.isArray(content)) refuse(`${path}.source.content`);
+  return content.flatMap((piece: unknown, position): readonly ResultPart[] => {
+    const place = `${path}.source.content[${position}]`;
+    if (!isJsonObject(piece)) refuse(place);
+    if (piece.type === "image") return readImage(piece, place);
+    if (piece.type !== "text") refuseUntranslatable(place);
+    return textParts(requireText(piece.text, `${place}.text`));
+  });
+}
+
+function textParts(text: unknown): readonly ResultPart[] {
+  return typeof text === "string" && text !== "" ? [{ kind: "text", text, cache: undefined }] : [];
+}
+
+function requireSource(block: JsonObject, path: string): JsonObject {
+  return isJsonObject(block.source) ? block.source : refuse(`${path}.source`);
+}
+
+function refuseSource({ type }: JsonObject, path: string): never {
+  return typeof type === "string" ? refuseUntranslatable(`${path}.source`) : refuse(`${path}.source.type`);
+}

@@ -1,0 +1,29 @@
+import type { ChatEvent } from "../../../domain/chat-event.ts";
+import type { Source } from "../../codecs.ts";
+import { ANSWER_MAX, isJsonObject, parseJsonObject, readArray } from "../../json/read.ts";
+import { UpstreamFault } from "../../protocol.ts";
+import { placeOf, readIndex, requireChoice } from "../chunk.ts";
+import { finishEvent, readFinishReason } from "../finish-reason.ts";
+import { readUsageEvents } from "../usage.ts";
+import { createCallEvents } from "./call-events.ts";
+import { createSaidEvents } from "./said-events.ts";
+
+/** Reads a whole chat answer of one choice into events. Throws {@link UpstreamFault} for what is no answer. */
+export function readReply(text: string, source?: Source): readonly ChatEvent[] {
+  const body = parseJsonObject(text, ANSWER_MAX);
+  const [first, ...others] = readArray(body?.choices);
+  if (body === undefined || body.error || others.length > 0) throw new UpstreamFault("The answer is none");
+
+  const choice = requireChoice(first);
+  const { message } = choice;
+  if (!isJsonObject(message)) throw new UpstreamFault("A choice has no message");
+  const calls = createCallEvents(source);
+  const output = [
+    ...createSaidEvents(source).read(message, true),
+    ...calls.readMessage(message, placeOf(body, readIndex(choice, 1))),
+  ];
+  const reason = readFinishReason(choice.finish_reason, calls.hasCalls());
+  if (reason === undefined) throw new UpstreamFault("The answer has no finish");
+  calls.close(reason);
+  return [...output, finishEvent(reason), ...readUsageEvents(body.usage)];
+}

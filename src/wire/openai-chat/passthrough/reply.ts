@@ -1,0 +1,59 @@
+import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../json/read.ts";
+import { editElements, editMembers, type ValueEdit } from "../../json/text.ts";
+import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../protocol.ts";
+import type { Content } from "../../reply-part.ts";
+import { readContent } from "../content.ts";
+import { type FinishReason, readFinishReason } from "../finish-reason.ts";
+import { readUsage } from "../usage.ts";
+
+/**
+ * Reads a whole chat answer. The body passes as it is but for the model's name and a finish reason that
+ * clients do not know. Throws {@link UpstreamFault} for what is no answer.
+ */
+export function readWhole(request: RequestFacts, text: string): ReplyPart {
+  const body = parseJsonObject(text, ANSWER_MAX);
+  const list = readArray(body?.choices);
+  if (body === undefined || body.error || list.length === 0) throw new UpstreamFault("The answer is none");
+
+  const choices = list.map(readChoice);
+  const edits: Record<string, ValueEdit> = { model: () => JSON.stringify(request.model) };
+  if (choices.some((choice) => choice.reason !== choice.said))
+    edits.choices = (raw) => editReasons(raw, choices);
+  return {
+    text: editMembers(text, edits),
+    isOutput: true,
+    isReadable: choices.some((choice) => choice.isReadable),
+    generated: choices.map((choice) => choice.generated).join(""),
+    usage: readUsage(body.usage),
+  };
+}
+
+interface WholeChoice extends Content {
+  readonly reason: FinishReason;
+  /** What the upstream called it. */
+  readonly said: unknown;
+}
+
+function readChoice(choice: unknown): WholeChoice {
+  if (!isJsonObject(choice) || !isJsonObject(choice.message))
+    throw new UpstreamFault("A choice has no message");
+  if (choice.error) throw new UpstreamFault("A choice is an error");
+  const content = readContent(choice.message);
+  const reason = readFinishReason(choice.finish_reason, calledTools(choice.message));
+  if (reason === undefined) throw new UpstreamFault("The answer has no finish");
+  const isReadable = content.isReadable || reason === "content_filter";
+  return { generated: content.generated, isReadable, reason, said: choice.finish_reason };
+}
+
+function calledTools(message: JsonObject): boolean {
+  return readArray(message.tool_calls).length > 0;
+}
+
+function editReasons(raw: string | undefined, choices: readonly WholeChoice[]): string | undefined {
+  return (
+    raw &&
+    editElements(raw, (choice, position) =>
+      editMembers(choice, { finish_reason: () => JSON.stringify(choices[position]?.reason) }),
+    )
+  );
+}

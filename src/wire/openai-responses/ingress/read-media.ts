@@ -1,0 +1,35 @@
+import type { DocumentPart, ImagePart, InlineSource, UrlSource } from "../../../domain/chat-request.ts";
+import { isSet, type JsonObject, readText } from "../../json/read.ts";
+import { openText, readFileData, readMediaUrl } from "../../media-data.ts";
+import { refuse, refuseUntranslatable } from "../../request-body.ts";
+
+/** An `input_image` part. One that lies in the provider's file store is untranslatable. */
+export function readImage({ image_url: url, detail, file_id: id }: JsonObject, path: string): ImagePart {
+  if (!isSet(url) && isSet(id)) refuseUntranslatable(`${path}.file_id`);
+  if (typeof url !== "string" || url === "") refuse(`${path}.image_url`);
+  const source = readMediaUrl(url) ?? refuseUntranslatable(`${path}.image_url`);
+  return { kind: "image", source, detail: readText(detail) || undefined, cache: undefined, path };
+}
+
+/** An `input_file` part: a data: URL, bare base64 of a kind that can be told, or an address. */
+export function readFile(file: JsonObject, path: string): DocumentPart | ImagePart {
+  const name = readText(file.filename) || undefined;
+  const source = readFileSource(file, name, path);
+  if (source.kind === "inline" && source.mediaType.startsWith("image/")) {
+    return { kind: "image", source, detail: undefined, cache: undefined, path };
+  }
+  return { kind: "document", source: openText(source), name, cache: undefined, path };
+}
+
+function readFileSource(file: JsonObject, name: string | undefined, path: string): InlineSource | UrlSource {
+  const { file_data: data, file_url: url, file_id: id } = file;
+  if (isSet(data)) {
+    if (typeof data !== "string") refuse(`${path}.file_data`);
+    return readFileData(data, name) ?? refuseUntranslatable(`${path}.file_data`);
+  }
+  if (isSet(url)) {
+    if (typeof url !== "string") refuse(`${path}.file_url`);
+    return readMediaUrl(url) ?? refuseUntranslatable(`${path}.file_url`);
+  }
+  return isSet(id) ? refuseUntranslatable(`${path}.file_id`) : refuse(`${path}.file_data`);
+}

@@ -1,0 +1,248 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { status } from "@grpc/grpc-js";
+import type { Mutation__Output } from "../../src/gen/tollgate/ledger/v1/Mutation.ts";
+import type { MutationResult } from "../../src/gen/tollgate/ledger/v1/MutationResult.ts";
+import { type HoldRequest, type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
+import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/client.ts";
+import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
+import { encodeRefusal } from "../../src/ledger-grpc/status.ts";
+import { refusalOf } from "../ledger/samples.ts";
+import { DONE, type MutationStream, openScriptedService, type ScriptedService } from "./scripted-service.ts";
+
+let service: ScriptedService;
+let ledger: Ledger;
+
+beforeEach(async () => {
+  service = await openScriptedService();
+});
+
+afterEach(async () => {
+  await ledger.close();
+  service.close();
+});
+
+function connect(options: Partial<ConnectLedgerOptions> = {}): void {
+  ledger = connectLedger({ address: service.address, token: "t", ...options });
+}
+
+const HOLD: HoldRequest = {
+  walletId: "acme",
+  holdId: Bun.randomUUIDv7(),
+  keyId: "k1",
+  amount: 1n,
+  minimum: 1n,
+  ttlMs: 1_000,
+  facts: { surface: "chat", model: "demo" },
+};
+
+function fail(stream: MutationStream, code: status): void {
+  stream.emit("error", { code, details: "as the test says" });
+}
+
+function idOf({ createTopUp }: Mutation__Output): string {
+  return createTopUp?.topUpId ?? "";
+}
+
+/** Done, with the number in the id as what the wallet has. */
+function doneWith(id: string): MutationResult {
+  return { balances: { postedNanos: id.slice(1), heldNanos: "0", availableNanos: "0" } };
+}
+
+async function faultOf(promise: Promise<unknown>): Promise<string> {
+  const error = await promise.catch((each: unknown) => each);
+  if (!(error instanceof LedgerError) || !(error.cause instanceof LedgerLinkError)) throw error;
+  expect(error.refusal).toBe("unavailable");
+  return error.cause.code;
+}
+
+/** Tops up a wallet once per id, all in this turn; the refusal of each, or "done". */
+function topUps(ids: readonly string[]): Promise<readonly string[]> {
+  return Promise.all(
+    ids.map((topUpId) =>
+      ledger.topUp({ walletId: "acme", topUpId, amount: 1n }).then(
+        () => "done",
+        (error) => (error instanceof LedgerError ? error.refusal : `stray: ${error}`),
+      ),
+    ),
+  );
+}
+
+function idsOf(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `t${index}`);
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  const lateMs = performance.now() + 120_000;
+  while (!isSo()) {
+    if (performance.now() > lateMs) throw new Error("It did not come about");
+    await Bun.sleep(5);
+  }
+}
+
+describe("what goes out", () => {
+  test("what one turn of the event loop brings goes in messages of at most 128, in order", async () => {
+    connect();
+    service.onMessage = ({ sequence, mutations }, stream) =>
+      stream.write({ sequence, results: mutations.map(() => DONE) });
+    await topUps(["first"]);
+    expect(await topUps(idsOf(300))).toEqual(idsOf(300).map(() => "done"));
+    expect(service.messages.map(({ mutations }) => mutations.length)).toEqual([1, 128, 128, 44]);
+    const sent = service.messages.slice(1).flatMap(({ mutations }) => mutations);
+    expect(sent.map(({ createTopUp }) => createTopUp?.topUpId)).toEqual([...idsOf(300)]);
+  });
+
+  test("no more messages are unanswered than the window lets, in whatever order the answers come", async () => {
+    connect({ windowMax: 3 });
+    const held: (() => void)[] = [];
+    let unanswered = 0;
+    let most = 0;
+    service.onMessage = ({ sequence, mutations }, stream) => {
+      unanswered += 1;
+      most = Math.max(most, unanswered);
+      held.push(() => {
+        unanswered -= 1;
+        stream.write({ sequence, results: mutations.map((each) => doneWith(idOf(each))) });
+      });
+    };
+    const all = Promise.all(
+      idsOf(700).map((topUpId) => ledger.topUp({ walletId: "acme", topUpId, amount: 1n })),
+    );
+    for (let answered = 0; answered < 6; answered += 1) {
+      await until(() => held.length === Math.min(3, 6 - answered));
+      held.pop()?.();
+    }
+    expect((await all).map(({ balances }) => balances.posted)).toEqual(
+      Array.from({ length: 700 }, (_, index) => BigInt(index)),
+    );
+    expect(most).toBe(3);
+  });
+
+  test("what cannot be sent waits within a bound, and is refused beyond it", async () => {
+    connect({ windowMax: 1, queueMax: 2_000, answerMaxMs: 100 });
+    await until(() => service.streams === 1);
+    const sent = topUps(["sent"]);
+    await until(() => service.messages.length === 1);
+    const rest = await topUps(idsOf(2_003));
+    expect(rest.filter((each) => each === "queue_full")).toHaveLength(3);
+    expect(rest.slice(2_000)).toEqual(["queue_full", "queue_full", "queue_full"]);
+    expect(await sent).toEqual(["unavailable"]);
+  });
+
+  test("of a deadline the time that is left is sent", async () => {
+    connect();
+    service.onMessage = ({ sequence }, stream) =>
+      stream.write({ sequence, results: [{ status: encodeRefusal("insufficient_balance") }] });
+    await refusalOf(ledger.hold(HOLD, { deadlineMs: Date.now() + 60_000 }));
+    const timeout = service.messages[0]?.mutations[0]?.createHold?.timeout;
+    const leftMs = Number(timeout?.seconds) * 1_000 + Number(timeout?.nanos) / 1e6;
+    expect(leftMs).toBeWithin(1, 60_001);
+  });
+});
+
+describe("a service that fails", () => {
+  test("by never answering is given up in time, and asked again over another connection", async () => {
+    connect({ answerMaxMs: 1_500 });
+    service.onMessage = ({ sequence, mutations }, stream) => {
+      if (service.streams > 1) stream.write({ sequence, results: mutations.map(() => DONE) });
+    };
+    const first = topUps(["first"]);
+    await until(() => service.messages.length === 1);
+    await Bun.sleep(750);
+    const second = topUps(["second"]);
+    expect(await first).toEqual(["unavailable"]);
+    expect(await second).toEqual(["done"]);
+    expect(service.messages.map(({ mutations }) => mutations.map(idOf))).toEqual([
+      ["first"],
+      ["second"],
+      ["second"],
+    ]);
+  });
+
+  test("over one mutation that it cannot read fails that one alone", async () => {
+    connect();
+    service.onMessage = ({ sequence, mutations }, stream) => {
+      if (mutations.some((each) => idOf(each) === "t137")) fail(stream, status.INVALID_ARGUMENT);
+      else stream.write({ sequence, results: mutations.map(() => DONE) });
+    };
+    const outcomes = await topUps(idsOf(400));
+    expect(outcomes.filter((each) => each !== "done")).toEqual(["unavailable"]);
+    expect(outcomes[137]).toBe("unavailable");
+  });
+
+  test.each([
+    ["a token it does not accept", status.UNAUTHENTICATED, "denied"],
+    ["a certificate it does not accept", status.PERMISSION_DENIED, "denied"],
+    ["another protocol", status.UNIMPLEMENTED, "unsupported"],
+  ])("because of %s says so at once, and is not stormed", async (_, code, fault) => {
+    service.onHello = (stream) => fail(stream, code);
+    connect({ answerMaxMs: 60_000, outageMaxMs: 60_000, connectMaxMs: 60_000 });
+    const startedMs = performance.now();
+    expect(await faultOf(ledger.ping())).toBe(fault);
+    expect(await faultOf(ledger.createWallet("acme"))).toBe(fault);
+    expect(performance.now() - startedMs).toBeLessThan(50_000);
+    await Bun.sleep(500);
+    expect(service.streams).toBeWithin(2, 8);
+  });
+
+  test("at every message is tried a few times, then given up", async () => {
+    connect({ answerMaxMs: 1_000 });
+    service.onMessage = (_, stream) => fail(stream, status.INTERNAL);
+    expect(await topUps(["a", "b"])).toEqual(["unavailable", "unavailable"]);
+    expect(service.streams).toBeWithin(3, 20);
+  });
+
+  test("by answering less than it was asked is none of ours", async () => {
+    connect();
+    service.onMessage = ({ sequence }, stream) => stream.write({ sequence, results: [DONE] });
+    expect(await faultOf(Promise.all([ledger.createWallet("a"), ledger.createWallet("b")]))).toBe(
+      "unsupported",
+    );
+  });
+
+  test("by answering what cannot be read is unavailable", async () => {
+    connect();
+    service.onMessage = ({ sequence }, stream) => stream.write({ sequence, results: [{}] });
+    expect(await faultOf(ledger.createWallet("a"))).toBe("unsupported");
+  });
+
+  test("with a refusal that has no reason is unavailable", async () => {
+    connect();
+    const refused = { status: { code: status.INTERNAL, message: "?", details: [] } };
+    service.onMessage = ({ sequence }, stream) => stream.write({ sequence, results: [refused] });
+    expect(await faultOf(ledger.createWallet("a"))).toBe("unsupported");
+  });
+});
+
+describe("a refusal that speaks of one try", () => {
+  test.each(["deadline_exceeded", "queue_full"] as const)(
+    "%s is passed on after one try",
+    async (refusal) => {
+      connect();
+      service.onMessage = ({ sequence }, stream) =>
+        stream.write({ sequence, results: [{ status: encodeRefusal(refusal) }] });
+      expect(await refusalOf(ledger.hold(HOLD))).toBe(refusal);
+    },
+  );
+
+  test.each(["deadline_exceeded", "queue_full"] as const)(
+    "%s is not known to be true after two",
+    async (refusal) => {
+      connect();
+      service.onMessage = ({ sequence }, stream) => {
+        if (service.streams === 1) fail(stream, status.UNAVAILABLE);
+        else stream.write({ sequence, results: [{ status: encodeRefusal(refusal) }] });
+      };
+      expect(await refusalOf(ledger.hold(HOLD))).toBe("unavailable");
+      expect(service.messages).toHaveLength(2);
+    },
+  );
+
+  test("a final refusal after two tries is passed on", async () => {
+    connect();
+    service.onMessage = ({ sequence }, stream) => {
+      if (service.streams === 1) fail(stream, status.UNAVAILABLE);
+      else stream.write({ sequence, results: [{ status: encodeRefusal("insufficient_balance") }] });
+    };
+    expect(await refusalOf(ledger.hold(HOLD))).toBe("insufficient_balance");
+  });
+});

@@ -1,0 +1,307 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { openDatabase } from "../../src/db/sqlite/database.ts";
+import { auditSqlite } from "../../src/ledger/audit/audit.ts";
+import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
+import { connectLedger } from "../../src/ledger-grpc/client.ts";
+import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
+import { freePort } from "../bench/free-port.ts";
+import { FACTS, holdOf, refusalOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
+import { type ServedProcess, serveProcess, TOKEN } from "./served-process.ts";
+import { openTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
+
+const BOUNDS = { answerMaxMs: 1_500, outageMaxMs: 600, connectMaxMs: 600 };
+
+let folder: ReturnType<typeof temporaryFolder>;
+let file: string;
+let server: ServedProcess;
+let network: TcpProxy;
+let ledger: Ledger;
+
+beforeEach(async () => {
+  folder = temporaryFolder();
+  file = join(folder.path, "ledger.db");
+  // Of those that stay free while it is away.
+  server = await serveProcess(file, freePort());
+  network = await openTcpProxy(server.port);
+  ledger = connectLedger({ address: network.address, token: TOKEN, ...BOUNDS });
+  await ledger.createWallet(WALLET);
+});
+
+afterEach(async () => {
+  await ledger.close();
+  await network.close();
+  await server.kill();
+  const database = openDatabase(file);
+  try {
+    expect(await auditSqlite(database, Date.now())).toMatchObject({ findings: [] });
+  } finally {
+    database.close();
+    folder.remove();
+  }
+});
+
+async function reconnect(bounds: typeof BOUNDS): Promise<void> {
+  await ledger.close();
+  ledger = connectLedger({ address: network.address, token: TOKEN, ...bounds });
+}
+
+function topUp(id: string | number): Promise<unknown> {
+  return ledger.topUp({ walletId: WALLET, topUpId: `t${id}`, amount: 1n });
+}
+
+/** How a mutation ended: its refusal, or "done". */
+function outcomeOf(mutation: Promise<unknown>): Promise<string> {
+  return mutation.then(
+    () => "done",
+    (error) => (error instanceof LedgerError ? error.refusal : `stray: ${error}`),
+  );
+}
+
+/** Top-ups of one nano, 20 a turn, until enough has happened to the network or the server; how each ended. */
+function topUpUntil(isEnough: () => boolean): Promise<readonly string[]> {
+  const outcomes: Promise<string>[] = [];
+  const finished = Promise.withResolvers<void>();
+  const more = () => {
+    for (let turn = 0; turn < 20; turn += 1) outcomes.push(outcomeOf(topUp(outcomes.length)));
+    if (isEnough() || outcomes.length > 50_000) finished.resolve();
+    else setTimeout(more, 1);
+  };
+  more();
+  return finished.promise.then(() => Promise.all(outcomes));
+}
+
+async function postedOf(): Promise<bigint> {
+  return (await ledger.balances(WALLET)).posted;
+}
+
+/** The fault of the link behind an `unavailable`. */
+async function faultOf(promise: Promise<unknown>): Promise<string> {
+  const error: unknown = await promise.then(
+    () => undefined,
+    (reason) => reason,
+  );
+  if (!(error instanceof LedgerError) || !(error.cause instanceof LedgerLinkError)) throw error;
+  return error.cause.code;
+}
+
+describe("a ledger in another process", () => {
+  test("does what one caller gives in one turn in its order", async () => {
+    const holdId = Bun.randomUUIDv7();
+    const all = Promise.all([
+      ledger.createWallet("other"),
+      ledger.topUp({ walletId: "other", topUpId: "t", amount: 100n }),
+      ledger.hold(holdOf(60n, { walletId: "other", holdId })),
+      ledger.settle({ walletId: "other", holdId, amount: 50n, facts: FACTS }),
+      ledger.refund({ walletId: "other", refundId: "r", holdId, amount: 20n }),
+    ]);
+    const [, , held, settled, refunded] = await all;
+    expect(held).toEqual({
+      granted: 60n,
+      balances: { posted: 100n, held: 60n, available: 40n },
+      replayed: false,
+    });
+    expect(settled).toMatchObject({ state: "settled", captured: 50n });
+    expect(refunded.balances).toEqual({ posted: 70n, held: 0n, available: 70n });
+  });
+
+  test("takes 1,000 mutations at once, and each has one effect", async () => {
+    const ids = Array.from({ length: 1_000 }, (_, id) => id);
+    await Promise.all(ids.map(topUp));
+    expect(await postedOf()).toBe(1_000n);
+    const again = await Promise.all(ids.map(topUp));
+    expect(again.every((each) => (each as { replayed: boolean }).replayed)).toBe(true);
+    expect(await postedOf()).toBe(1_000n);
+  });
+
+  test("gives a charge the receipt of its own ledger", async () => {
+    const { receiptId } = await ledger.charge({
+      walletId: WALLET,
+      chargeId: "c1",
+      keyId: "k1",
+      amount: 2n ** 53n + 1n,
+      facts: { surface: "chat", model: "demo" },
+      outcome: FACTS,
+    });
+    expect(await ledger.receipt(WALLET, receiptId)).toMatchObject({
+      captured: 2n ** 53n + 1n,
+      outcome: FACTS,
+    });
+  });
+
+  test("refuses a hold that is past its deadline, and takes one that is not", async () => {
+    const holdId = Bun.randomUUIDv7();
+    const hold = holdOf(0n, { holdId });
+    expect(await refusalOf(ledger.hold(hold, { deadlineMs: Date.now() - 1 }))).toBe("deadline_exceeded");
+    expect(await ledger.hold(hold, { deadlineMs: Date.now() + 5_000 })).toMatchObject({ replayed: false });
+  });
+});
+
+describe("a connection that breaks", () => {
+  test("again and again costs no mutation, and doubles none", async () => {
+    // Each break is a short one, however long a busy machine takes to connect anew.
+    await reconnect({ answerMaxMs: 20_000, outageMaxMs: 10_000, connectMaxMs: 5_000 });
+    const isEnough = () => network.connections > 5;
+    let pieces = 0;
+    network.onData = () => {
+      pieces += 1;
+      if (pieces % 10 === 0 && !isEnough()) network.cut();
+    };
+    const outcomes = await topUpUntil(isEnough);
+    expect(isEnough()).toBe(true);
+    expect(outcomes.filter((each) => each !== "done")).toEqual([]);
+    expect(await postedOf()).toBe(BigInt(outcomes.length));
+  });
+
+  test("after the ledger has answered, and before that is heard, has one effect; the answer says replayed", async () => {
+    network.swallow("answers");
+    const toppedUp = topUp("lost");
+    await new Promise<void>((resolve) => {
+      network.onData = (direction) => direction === "answers" && resolve();
+    });
+    network.heal();
+    network.cut();
+    expect(await toppedUp).toMatchObject({ replayed: true, balances: { posted: 1n } });
+  });
+
+  test("under a read has it asked again", async () => {
+    network.swallow("answers");
+    const balances = ledger.balances(WALLET);
+    await new Promise<void>((resolve) => {
+      network.onData = (direction) => direction === "answers" && resolve();
+    });
+    network.heal();
+    network.cut();
+    expect(await balances).toMatchObject({ posted: 0n });
+  });
+
+  test("for long is unavailable at first after a while, then at once, and heals by itself", async () => {
+    network.refuse();
+    const startedMs = performance.now();
+    expect(await faultOf(topUp(1))).toBe("lost");
+    expect(performance.now() - startedMs).toBeGreaterThan(300);
+    const laterMs = performance.now();
+    expect(await faultOf(topUp(2))).toBe("lost");
+    expect(await faultOf(ledger.balances(WALLET))).toBe("lost");
+    expect(await faultOf(ledger.ping())).toBe("lost");
+    // Each would have waited that long anew.
+    expect(performance.now() - laterMs).toBeLessThan(BOUNDS.outageMaxMs);
+
+    const tries = network.connections;
+    await Bun.sleep(1_000);
+    expect(network.connections - tries).toBeLessThan(8);
+
+    network.heal();
+    await untilDone(() => topUp(1));
+    expect(await postedOf()).toBe(1n);
+  });
+
+  test("refuses a hold whose deadline passes while it waits, and never sends it", async () => {
+    network.refuse();
+    const { connections } = network;
+    while (network.connections === connections) await Bun.sleep(2);
+    const holdId = Bun.randomUUIDv7();
+    const held = refusalOf(ledger.hold(holdOf(0n, { holdId }), { deadlineMs: Date.now() + 50 }));
+    await Bun.sleep(60);
+    network.heal();
+    expect(await held).toBe("deadline_exceeded");
+    expect(await ledger.receipt(WALLET, holdId)).toBeUndefined();
+  });
+
+  test("leaves a hold in doubt that was sent before its deadline", async () => {
+    network.swallow("answers");
+    const hold = holdOf(0n, { holdId: Bun.randomUUIDv7() });
+    const held = refusalOf(ledger.hold(hold, { deadlineMs: Date.now() + 300 }));
+    await new Promise<void>((resolve) => {
+      network.onData = (direction) => direction === "answers" && resolve();
+    });
+    network.refuse();
+    await Bun.sleep(350);
+    network.heal();
+    expect(await held).toBe("unavailable");
+    await untilDone(() => ledger.ping());
+    expect(await ledger.receipt(WALLET, hold.holdId)).toMatchObject({ state: "held" });
+  });
+});
+
+describe("a server", () => {
+  test("that is killed under load and started again loses nothing that was acknowledged", async () => {
+    let isBack = false;
+    const all = topUpUntil(() => isBack);
+    await untilDone(async () => expect(await postedOf()).toBeGreaterThan(100n));
+    await server.kill();
+    server = await serveProcess(file, server.port);
+    isBack = true;
+    const outcomes = await all;
+    const acknowledged = outcomes.filter((each) => each === "done").length;
+    expect(outcomes.filter((each) => each !== "done" && each !== "unavailable")).toEqual([]);
+    await untilDone(() => ledger.ping());
+    expect(Number(await postedOf())).toBeWithin(acknowledged, outcomes.length + 1);
+    // What was refused is not known; the same ids find out.
+    await Promise.all(outcomes.map((_, id) => topUp(id)));
+    expect(await postedOf()).toBe(BigInt(outcomes.length));
+  });
+
+  test("that swallows everything is unavailable in time, and works when it is back", async () => {
+    network.swallow("both");
+    const startedMs = performance.now();
+    const asked = faultOf(ledger.ping());
+    expect(await faultOf(topUp(1))).toBe("silent");
+    expect(["silent", "lost"]).toContain(await asked);
+    expect(performance.now() - startedMs).toBeWithin(1_000, 60_000);
+    network.heal();
+    await untilDone(() => topUp(2));
+  });
+
+  test("that is frozen is unavailable in time, and works when it is thawed", async () => {
+    server.signal("SIGSTOP");
+    try {
+      expect(await faultOf(topUp(1))).toBe("silent");
+    } finally {
+      server.signal("SIGCONT");
+    }
+    await untilDone(() => topUp(1));
+    expect(await postedOf()).toBe(1n);
+  });
+
+  test("that does not know the token is unavailable at once, and says why", async () => {
+    const bounds = { answerMaxMs: 60_000, outageMaxMs: 30_000, connectMaxMs: 30_000 };
+    const stranger = connectLedger({ address: network.address, token: "wrong", ...bounds });
+    const startedMs = performance.now();
+    expect(await faultOf(stranger.ping())).toBe("denied");
+    expect(await faultOf(stranger.createWallet("x"))).toBe("denied");
+    expect(performance.now() - startedMs).toBeLessThan(25_000);
+    await stranger.close();
+  });
+});
+
+describe("closing", () => {
+  test("waits for what is under way, and takes nothing more", async () => {
+    const all = Array.from({ length: 500 }, (_, id) => outcomeOf(topUp(id)));
+    const closed = ledger.close();
+    expect(await refusalOf(topUp("late"))).toBe("unavailable");
+    expect(new Set(await Promise.all(all))).toEqual(new Set(["done"]));
+    await closed;
+  });
+
+  test("does not wait for ever for a ledger that is away", async () => {
+    network.refuse();
+    const lost = refusalOf(topUp(1));
+    await ledger.close();
+    expect(await lost).toBe("unavailable");
+  });
+});
+
+/** Tries again and again until the ledger is there. Throws what it was refused for when that takes too long. */
+async function untilDone(attempt: () => Promise<unknown>): Promise<void> {
+  const lateMs = performance.now() + 120_000;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (performance.now() > lateMs) throw error;
+    }
+    await Bun.sleep(20);
+  }
+}

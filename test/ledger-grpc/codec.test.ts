@@ -1,0 +1,376 @@
+import { describe, expect, test } from "bun:test";
+import * as fc from "fast-check";
+import type { UsageDimension } from "../../src/ledger/ledger.ts";
+import {
+  decodeExtendRequest,
+  decodeHoldRequest,
+  decodeHoldTimeout,
+  decodeReleaseRequest,
+  decodeSettleRequest,
+  encodeExtendRequest,
+  encodeHoldRequest,
+  encodeReleaseRequest,
+  encodeSettleRequest,
+} from "../../src/ledger-grpc/codec/holds.ts";
+import {
+  decodeSpendLimit,
+  decodeSpendLimitUsage,
+  encodeSpendLimit,
+  encodeSpendLimitUsage,
+} from "../../src/ledger-grpc/codec/limits.ts";
+import {
+  decodeChargeRequest,
+  decodeRefundRequest,
+  decodeTopUpRequest,
+  decodeTransfer,
+  encodeChargeRequest,
+  encodeRefundRequest,
+  encodeTopUpRequest,
+  encodeTransfer,
+} from "../../src/ledger-grpc/codec/postings.ts";
+import {
+  decodePage,
+  decodeReceipt,
+  decodeReceiptFilter,
+  encodePage,
+  encodeReceipt,
+  encodeReceiptFilter,
+} from "../../src/ledger-grpc/codec/receipts.ts";
+import {
+  decodeBalancesResult,
+  decodeChargeResult,
+  decodeGrantResult,
+  decodePostingResult,
+  decodeSettlementResult,
+  encodeBalancesResult,
+  encodeChargeResult,
+  encodeGrantResult,
+  encodePostingResult,
+  encodeSettlementResult,
+} from "../../src/ledger-grpc/codec/results.ts";
+import {
+  decodeUsageQuery,
+  decodeUsageRow,
+  encodeUsageQuery,
+  encodeUsageRow,
+} from "../../src/ledger-grpc/codec/usage.ts";
+import {
+  decodeWallet,
+  decodeWalletStateRequest,
+  encodeWallet,
+  encodeWalletStateRequest,
+} from "../../src/ledger-grpc/codec/wallets.ts";
+import { holdOf } from "../ledger/samples.ts";
+
+import { through } from "./through.ts";
+
+const NANOS = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const TEXT = fc.string({ unit: "grapheme", maxLength: 40 });
+const WORD = fc.string({ unit: "grapheme", minLength: 1, maxLength: 40 });
+const COUNT = fc.maxSafeNat();
+const MS = fc.integer({ min: -1_000_000, max: 2 ** 45 });
+const TIME = fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 });
+const ID_TIME = fc.integer({ min: 0, max: 253_402_300_799_999 });
+const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
+
+const BALANCES = fc.record({ posted: NANOS, held: NANOS, available: NANOS });
+const PRICE = fc.record({
+  input: NANOS,
+  output: NANOS,
+  cachedInput: NANOS,
+  cacheWrite: NANOS,
+  cacheWrite1h: NANOS,
+});
+const USAGE = fc.record({
+  inputTokens: COUNT,
+  cachedInputTokens: COUNT,
+  cacheWriteTokens: COUNT,
+  cacheWrite1hTokens: COUNT,
+  outputTokens: COUNT,
+});
+const REQUEST_FACTS = fc.record({ surface: TEXT, model: TEXT });
+const OUTCOME = fc.record({
+  outcome: TEXT,
+  source: fc.constantFrom("reported", "estimated", "expired", "none"),
+  upstream: maybe(TEXT),
+  upstreamModel: maybe(TEXT),
+  price: maybe(PRICE),
+  usage: maybe(USAGE),
+  firstOutputMs: maybe(MS),
+  totalMs: maybe(MS),
+  attempts: fc.array(fc.record({ upstream: TEXT, status: fc.integer(), ms: MS }), { maxLength: 8 }),
+});
+// JSON knows no -0.
+const JSON_VALUE = fc
+  .jsonValue({ noUnicodeString: false, maxDepth: 5 })
+  .map((value) => JSON.parse(JSON.stringify(value)));
+const METADATA = fc
+  .dictionary(fc.string({ unit: "grapheme", maxLength: 10 }), JSON_VALUE, {
+    maxKeys: 6,
+    noNullPrototype: true,
+  })
+  .filter((object) => !hasProto(object));
+const TTL_MS = fc.integer({ min: -(2 ** 40), max: 2 ** 40 });
+const HOLD_STATE = fc.constantFrom("held", "settled", "released", "expired");
+const PERIOD = fc.constantFrom("total", "day", "week", "month");
+const LIMIT = {
+  walletId: TEXT,
+  limitId: TEXT,
+  keyId: maybe(TEXT),
+  period: PERIOD,
+  timeZone: maybe(TEXT),
+  amount: NANOS,
+};
+const FILTER = {
+  walletId: TEXT,
+  fromMs: maybe(ID_TIME),
+  toMs: maybe(ID_TIME),
+  keyId: maybe(TEXT),
+  surface: maybe(TEXT),
+  model: maybe(TEXT),
+  upstream: maybe(TEXT),
+  state: maybe(HOLD_STATE),
+  outcome: maybe(TEXT),
+};
+const DIMENSIONS: readonly UsageDimension[] = [
+  "hour",
+  "day",
+  "key",
+  "surface",
+  "model",
+  "upstream",
+  "outcome",
+  "source",
+];
+const GROUP_BY = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { maxLength: 4 });
+
+describe("every message comes out as it went in", () => {
+  test("CreateHoldRequest", () =>
+    survives(
+      "CreateHoldRequest",
+      fc.record({
+        walletId: TEXT,
+        holdId: TEXT,
+        keyId: TEXT,
+        amount: NANOS,
+        minimum: NANOS,
+        ttlMs: TTL_MS,
+        facts: REQUEST_FACTS,
+        metadata: maybe(METADATA),
+      }),
+      encodeHoldRequest,
+      decodeHoldRequest,
+    ));
+  test("the timeout of CreateHoldRequest", () =>
+    survives(
+      "CreateHoldRequest",
+      maybe(TTL_MS),
+      (timeoutMs) => encodeHoldRequest(holdOf(1n), timeoutMs),
+      decodeHoldTimeout,
+    ));
+  test("ExtendHoldRequest", () =>
+    survives(
+      "ExtendHoldRequest",
+      fc.record({ walletId: TEXT, holdId: TEXT, accrued: NANOS, ttlMs: TTL_MS }),
+      encodeExtendRequest,
+      decodeExtendRequest,
+    ));
+  test("SettleHoldRequest", () =>
+    survives(
+      "SettleHoldRequest",
+      fc.record({ walletId: TEXT, holdId: TEXT, amount: NANOS, facts: OUTCOME, metadata: maybe(METADATA) }),
+      encodeSettleRequest,
+      decodeSettleRequest,
+    ));
+  test("ReleaseHoldRequest", () =>
+    survives(
+      "ReleaseHoldRequest",
+      fc.record({ walletId: TEXT, holdId: TEXT, facts: OUTCOME, metadata: maybe(METADATA) }),
+      encodeReleaseRequest,
+      decodeReleaseRequest,
+    ));
+  test("CreateTopUpRequest", () =>
+    survives(
+      "CreateTopUpRequest",
+      fc.record({ walletId: TEXT, topUpId: TEXT, amount: NANOS }),
+      encodeTopUpRequest,
+      decodeTopUpRequest,
+    ));
+  test("CreateChargeRequest", () =>
+    survives(
+      "CreateChargeRequest",
+      fc.record({
+        walletId: TEXT,
+        chargeId: TEXT,
+        keyId: TEXT,
+        amount: NANOS,
+        facts: REQUEST_FACTS,
+        outcome: OUTCOME,
+        metadata: maybe(METADATA),
+      }),
+      encodeChargeRequest,
+      decodeChargeRequest,
+    ));
+  test("CreateRefundRequest", () =>
+    survives(
+      "CreateRefundRequest",
+      fc.record({ walletId: TEXT, refundId: TEXT, holdId: TEXT, amount: NANOS }),
+      encodeRefundRequest,
+      decodeRefundRequest,
+    ));
+  test("SetWalletStateRequest", () =>
+    survives(
+      "SetWalletStateRequest",
+      fc.record({ walletId: TEXT, state: fc.constantFrom("active", "frozen") }),
+      encodeWalletStateRequest,
+      decodeWalletStateRequest,
+    ));
+  test("SpendLimit", () => survives("SpendLimit", fc.record(LIMIT), encodeSpendLimit, decodeSpendLimit));
+  test("SpendLimitUsage", () =>
+    survives(
+      "SpendLimitUsage",
+      fc.record({ ...LIMIT, used: NANOS, held: NANOS, resetsAtMs: maybe(TIME) }),
+      encodeSpendLimitUsage,
+      decodeSpendLimitUsage,
+    ));
+  test("Wallet", () =>
+    survives(
+      "Wallet",
+      fc.record({
+        walletId: TEXT,
+        state: fc.constantFrom("active", "frozen"),
+        balances: BALANCES,
+        createdAtMs: TIME,
+      }),
+      encodeWallet,
+      decodeWallet,
+    ));
+  test("Hold", () =>
+    survives(
+      "Hold",
+      fc.record({
+        holdId: TEXT,
+        walletId: TEXT,
+        keyId: TEXT,
+        state: HOLD_STATE,
+        late: fc.boolean(),
+        granted: NANOS,
+        captured: NANOS,
+        refunded: NANOS,
+        createdAtMs: TIME,
+        resolvedAtMs: maybe(TIME),
+        request: REQUEST_FACTS,
+        outcome: maybe(OUTCOME),
+        metadata: maybe(METADATA),
+      }),
+      encodeReceipt,
+      decodeReceipt,
+    ));
+  test("HoldFilter", () =>
+    survives("HoldFilter", fc.record(FILTER), encodeReceiptFilter, decodeReceiptFilter));
+  test("a page", () =>
+    survives(
+      "ListWalletsRequest",
+      fc.record({ size: fc.integer({ min: -(2 ** 31) + 1, max: 2 ** 31 - 1 }), token: maybe(WORD) }),
+      encodePage,
+      decodePage,
+    ));
+  test("Transfer", () =>
+    survives(
+      "Transfer",
+      fc.record({
+        seq: COUNT,
+        transferId: TEXT,
+        kind: fc.constantFrom(
+          "top_up",
+          "settlement",
+          "expiry_capture",
+          "late_settlement",
+          "refund",
+          "charge",
+        ),
+        amount: NANOS,
+        postedAfter: NANOS,
+        holdId: maybe(TEXT),
+        createdAtMs: TIME,
+      }),
+      encodeTransfer,
+      decodeTransfer,
+    ));
+  test("QueryUsageRequest", () =>
+    survives(
+      "QueryUsageRequest",
+      fc.record({ ...FILTER, groupBy: GROUP_BY }),
+      encodeUsageQuery,
+      decodeUsageQuery,
+    ));
+  test("UsageRow", () => {
+    const row = GROUP_BY.chain((groupBy) =>
+      fc.record({
+        group: fc.record(Object.fromEntries(groupBy.map((each) => [each, fc.option(groupValue(each))]))),
+        requests: COUNT,
+        captured: NANOS,
+        refunded: NANOS,
+        usage: USAGE,
+      }),
+    );
+    survives(
+      "UsageRow",
+      row,
+      (each) => encodeUsageRow(each, Object.keys(each.group) as UsageDimension[]),
+      decodeUsageRow,
+    );
+  });
+  test("MutationResult of each kind", () => {
+    const replayed = fc.boolean();
+    survives("MutationResult", BALANCES, encodeBalancesResult, decodeBalancesResult);
+    survives(
+      "MutationResult",
+      fc.record({ granted: NANOS, balances: BALANCES, replayed }),
+      encodeGrantResult,
+      decodeGrantResult,
+    );
+    survives(
+      "MutationResult",
+      fc.record({ state: HOLD_STATE, captured: NANOS, balances: BALANCES, replayed }),
+      encodeSettlementResult,
+      decodeSettlementResult,
+    );
+    survives(
+      "MutationResult",
+      fc.record({ balances: BALANCES, replayed }),
+      encodePostingResult,
+      decodePostingResult,
+    );
+    survives(
+      "MutationResult",
+      fc.record({ balances: BALANCES, replayed, receiptId: TEXT }),
+      encodeChargeResult,
+      decodeChargeResult,
+    );
+  });
+});
+
+function survives<Value, Wire extends object, Output>(
+  name: string,
+  values: fc.Arbitrary<Value>,
+  encode: (value: Value) => Wire,
+  decode: (wire: Output) => Value | undefined,
+): void {
+  void fc.assert(
+    fc.property(values, (value) => {
+      const decoded: unknown = decode(through(name, encode(value)));
+      expect(decoded).toEqual(value);
+    }),
+    { numRuns: 200 },
+  );
+}
+
+function groupValue(dimension: string): fc.Arbitrary<string | number> {
+  return dimension === "hour" || dimension === "day" ? TIME : TEXT;
+}
+
+/** A name that objects have anyway cannot be told from it. */
+function hasProto(value: unknown): boolean {
+  return JSON.stringify(value).includes('"__proto__"');
+}

@@ -1,0 +1,65 @@
+import { Server, ServerCredentials, type ServerDuplexStream, status } from "@grpc/grpc-js";
+import type { LedgerServiceHandlers } from "../../src/gen/tollgate/ledger/v1/LedgerService.ts";
+import type { MutationResult } from "../../src/gen/tollgate/ledger/v1/MutationResult.ts";
+import type { StreamMutationsRequest__Output } from "../../src/gen/tollgate/ledger/v1/StreamMutationsRequest.ts";
+import type { StreamMutationsResponse } from "../../src/gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
+import { ledgerService } from "../../src/ledger-grpc/service.ts";
+
+export type MutationStream = ServerDuplexStream<StreamMutationsRequest__Output, StreamMutationsResponse>;
+
+/** A service that does with each message of a stream what a test says. */
+export interface ScriptedService {
+  readonly address: string;
+  /** The messages that came, the empty ones left out. */
+  readonly messages: readonly StreamMutationsRequest__Output[];
+  /** Streams that were opened so far. */
+  readonly streams: number;
+  /** What it does with a message; nothing, unless said otherwise. */
+  onMessage: (message: StreamMutationsRequest__Output, stream: MutationStream) => void;
+  /** What it does with the empty message that opens a stream: answers it, unless said otherwise. */
+  onHello: (stream: MutationStream, message: StreamMutationsRequest__Output) => void;
+  close(): void;
+}
+
+/** What a mutation comes to that was done. */
+export const DONE: MutationResult = {
+  balances: { postedNanos: "1", heldNanos: "0", availableNanos: "1" },
+};
+
+export async function openScriptedService(): Promise<ScriptedService> {
+  const messages: StreamMutationsRequest__Output[] = [];
+  let streams = 0;
+  const unimplemented = (_call: unknown, callback: (error: { code: status }) => void) =>
+    callback({ code: status.UNIMPLEMENTED });
+  const handlers = Object.fromEntries(Object.keys(ledgerService).map((name) => [name, unimplemented]));
+  const server = new Server();
+  // Safe because every method has a handler, and that of the stream is typed.
+  server.addService(ledgerService, {
+    ...handlers,
+    StreamMutations(stream: MutationStream) {
+      streams += 1;
+      stream.on("error", () => undefined);
+      stream.on("data", (message: StreamMutationsRequest__Output) => {
+        if (message.mutations.length === 0) return service.onHello(stream, message);
+        messages.push(message);
+        service.onMessage(message, stream);
+      });
+    },
+  } as unknown as LedgerServiceHandlers);
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync("127.0.0.1:0", ServerCredentials.createInsecure(), (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    ),
+  );
+  const service: ScriptedService = {
+    address: `127.0.0.1:${port}`,
+    messages,
+    get streams() {
+      return streams;
+    },
+    onMessage: () => undefined,
+    onHello: (stream, { sequence }) => stream.write({ sequence, results: [] }),
+    close: () => server.forceShutdown(),
+  };
+  return service;
+}
