@@ -1,16 +1,16 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageManager } from "../../package.json";
-import { REPOSITORY } from "./readme.ts";
+import { REPOSITORY } from "./pages.ts";
 
-/** Fails unless it is asked for our version of Bun, and is that Bun then: nothing is downloaded. */
+/** Stands in for npx: runs the installed Bun, and fails for any version but the one of package.json. */
 const NPX = `#!/bin/sh
 [ "$1 $2" = "--yes ${packageManager}" ] || { echo "npx $*" >&2; exit 1; }
 shift 2
 exec bun "$@"
 `;
 
-/** Asks what Claude Code asks, of the models that it is told of. */
+/** Stands in for Claude Code: sends its request to both models named in the environment. */
 const CLAUDE = `#!/bin/sh
 for model in "$ANTHROPIC_MODEL" "$ANTHROPIC_DEFAULT_HAIKU_MODEL"; do
   curl -sS "$ANTHROPIC_BASE_URL/v1/messages?beta=true" -H "authorization: Bearer $ANTHROPIC_AUTH_TOKEN" \\
@@ -25,18 +25,18 @@ interface Pasted {
   readonly stderr: string;
 }
 
-/** A reader's shell in the repository, and an empty project of theirs that has the packages. */
-export interface ReadmeShell {
-  /** Runs lines as they stand. */
+/** A reader's shell: in the repository, and in an empty project that has the packages installed. */
+export interface ReaderShell {
+  /** Runs lines in the repository, unchanged. */
   paste(text: string, environment: Readonly<Record<string, string>>): Promise<Pasted>;
-  /** Runs a TypeScript snippet as a file of the project. */
+  /** Runs a TypeScript snippet as a file of the reader's project. */
   run(text: string, environment: Readonly<Record<string, string>>): Promise<Pasted>;
-  /** What both run with, besides what they are given. */
+  /** Environment of both; calls may add to it. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Keeps everything below `folder`, its database too. */
-export function createReadmeShell(folder: string): ReadmeShell {
+/** Creates a shell whose programs, project and database are kept in `folder`. */
+export function createReaderShell(folder: string): ReaderShell {
   const bin = join(folder, "bin");
   const project = join(folder, "project");
   for (const path of [bin, project]) mkdirSync(path);

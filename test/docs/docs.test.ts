@@ -4,17 +4,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText } from "ai";
-import { scripts } from "../package.json";
-import { loadConfig } from "../src/config/config.ts";
-import { ConfigError } from "../src/config/config-error.ts";
-import { ERRORS } from "../src/errors.ts";
-import { freePort } from "./bench/free-port.ts";
-import { installPythonPackages } from "./support/python-packages.ts";
-import { codesOf, REPOSITORY, readReadme } from "./support/readme.ts";
-import { createReadmeShell } from "./support/readme-shell.ts";
-import { type ServedProcess, serveProcess } from "./support/served-process.ts";
+import { scripts } from "../../package.json";
+import { loadConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/config-error.ts";
+import { ERRORS } from "../../src/errors.ts";
+import { freePort } from "../bench/free-port.ts";
+import { installPythonPackages } from "../support/python-packages.ts";
+import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
+import { createReaderShell } from "./reader-shell.ts";
 
-const README = readReadme();
+const README = readPage("README.md");
+const CLIENTS = readPage("docs/clients.md");
+const CONFIGURATION = readPage("docs/configuration.md");
+const ERROR_PAGE = readPage("docs/errors.md");
+const LEDGER_API = readPage("docs/ledger-api.md");
 const START = README.snippet("run start");
 const TEST = README.snippet("run test");
 const FIRST_REQUEST = README.snippet("curl -i");
@@ -22,17 +26,17 @@ const RECEIPT = README.snippet("/v1/receipts/");
 const OPENAI = README.snippet('from "openai"');
 const ANTHROPIC = README.snippet('from "@anthropic-ai/sdk"');
 const CLAUDE_CODE = README.snippet("claude -p");
-const CODEX = README.snippet("wire_api");
-const OPENCODE = README.snippet("@ai-sdk/openai-compatible");
-const YAML = README.snippet("upstreams:");
-const COMMANDS = README.snippet("bun tollgate account");
-const PROTOC = README.snippet("grpc_tools.protoc");
-const PYTHON = README.snippet("import grpc");
+const CODEX = CLIENTS.snippet("wire_api");
+const OPENCODE = CLIENTS.snippet("@ai-sdk/openai-compatible");
+const YAML = CONFIGURATION.snippet("upstreams:");
+const COMMANDS = readPage("docs/operations.md").snippet("bun tollgate account");
+const PROTOC = LEDGER_API.snippet("grpc_tools.protoc");
+const PYTHON = LEDGER_API.snippet("import grpc");
 
-const folder = mkdtempSync(join(tmpdir(), "tollgate-readme-"));
-const shell = createReadmeShell(folder);
+const folder = mkdtempSync(join(tmpdir(), "tollgate-docs-"));
+const shell = createReaderShell(folder);
 const ledgerAddress = `127.0.0.1:${freePort()}`;
-const LEDGER_TOKEN = "a-token-of-the-readme";
+const LEDGER_TOKEN = "token-of-the-documentation";
 let served: ServedProcess;
 let key: string;
 
@@ -48,7 +52,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** The key of the first start, which is printed after the port is open. */
+/** Returns the key of the first start, which is printed after the port is open. */
 async function secretOf({ stderr }: Pick<ServedProcess, "stderr">): Promise<string> {
   for (let left = 200; left > 0; left--) {
     const secret = /sk-tg-[\w-]{43}/.exec(stderr())?.[0];
@@ -58,7 +62,7 @@ async function secretOf({ stderr }: Pick<ServedProcess, "stderr">): Promise<stri
   throw new Error(`There is no key in: ${stderr()}`);
 }
 
-/** A block with the address of the gateway under test in place of the default one. */
+/** Replaces the default address of a block by that of the gateway under test. */
 function here(text: string): string {
   return text.replaceAll("http://127.0.0.1:8080", served.url);
 }
@@ -71,29 +75,29 @@ function requestIdIn(response: string): string {
   return /^x-request-id: (\S+)/m.exec(response)?.[1] ?? "";
 }
 
-describe("a block of the README", () => {
-  test("is one that is run here", () => {
-    const run = [
-      START,
-      TEST,
-      FIRST_REQUEST,
-      RECEIPT,
-      OPENAI,
-      ANTHROPIC,
-      CLAUDE_CODE,
-      CODEX,
-      OPENCODE,
-      YAML,
-      COMMANDS,
-      PROTOC,
-      PYTHON,
-    ];
-    expect(README.snippets.filter((snippet) => !run.includes(snippet))).toEqual([]);
-  });
+test("every block of commands or code in the documentation is run by a test", () => {
+  const run = [
+    START,
+    TEST,
+    FIRST_REQUEST,
+    RECEIPT,
+    OPENAI,
+    ANTHROPIC,
+    CLAUDE_CODE,
+    CODEX,
+    OPENCODE,
+    YAML,
+    COMMANDS,
+    PROTOC,
+    PYTHON,
+  ].map(({ text }) => text);
+  const blocks = readPages().flatMap(({ snippets }) => snippets);
+  const unrun = blocks.filter(({ language, text }) => language !== "text" && !run.includes(text));
+  expect(unrun).toEqual([]);
 });
 
-describe("the commands of the README", () => {
-  test("start a gateway of their own, print a key and stop at Ctrl-C", async () => {
+describe("the two commands of the README", () => {
+  test("start a gateway that prints a key and stops at Ctrl-C", async () => {
     const child = Bun.spawn(["sh", "-ec", START.text], {
       cwd: REPOSITORY,
       env: { ...shell.environment, DATABASE_URL: `sqlite:${join(folder, "start/tollgate.db")}` },
@@ -115,7 +119,7 @@ describe("the commands of the README", () => {
     expect(printed).toMatch(/^ {2}try it {3}curl -N http/m);
   });
 
-  test("run scripts that there are", () => {
+  test("name scripts of package.json", () => {
     for (const { text } of [START, TEST]) {
       expect(Object.keys(scripts)).toContain(/^npx --yes bun@\S+ run (\w+)\n$/.exec(text)?.[1] ?? text);
     }
@@ -123,14 +127,14 @@ describe("the commands of the README", () => {
 });
 
 describe("the first request of the README", () => {
-  test("is answered with its id and its cost", async () => {
+  test("returns its id and its cost", async () => {
     const { stdout } = await firstRequest();
     expect(stdout).toStartWith("HTTP/1.1 200 OK");
     expect(stdout).toMatch(/^x-tollgate-cost-usd: 0\.\d+\r$/m);
     expect(stdout).toContain("You said: Hello, Tollgate!");
   });
 
-  test("has a receipt under the id", async () => {
+  test("has a receipt under its id", async () => {
     const REQUEST_ID = requestIdIn((await firstRequest()).stdout);
     const { stdout } = await shell.paste(here(RECEIPT.text), { TOLLGATE_KEY: key, REQUEST_ID });
     expect(JSON.parse(stdout)).toMatchObject({ request_id: REQUEST_ID, state: "settled", outcome: "ok" });
@@ -139,20 +143,20 @@ describe("the first request of the README", () => {
   test.each([
     ["openai", OPENAI],
     ["@anthropic-ai/sdk", ANTHROPIC],
-  ])("is answered to the snippet for %s", async (_package, { text }) => {
+  ])("is sent by the snippet for %s", async (_package, { text }) => {
     const { stdout, stderr } = await shell.run(here(text), { TOLLGATE_KEY: key });
     expect(stderr).toBe("");
     expect(stdout).toContain("You said: Hello, Tollgate!");
   });
 
-  test("is answered to Claude Code with both of its models", async () => {
+  test("is sent by Claude Code to both of its models", async () => {
     const { stdout } = await shell.paste(here(CLAUDE_CODE.text), { TOLLGATE_KEY: key });
     expect(stdout.match(/You said: Hello, Tollgate!/g)).toHaveLength(2);
   });
 });
 
-describe("the configurations of agents in the README", () => {
-  test("lead Codex to responses of its model", async () => {
+describe("the agent configurations of the clients page", () => {
+  test("direct Codex to the responses of its model", async () => {
     const { model, model_provider, model_providers } = Bun.TOML.parse(here(CODEX.text)) as CodexConfig;
     const provider = model_providers[model_provider];
     expect(provider?.env_key).toBe("TOLLGATE_KEY");
@@ -164,7 +168,7 @@ describe("the configurations of agents in the README", () => {
     expect(await answer.text()).toContain("event: response.completed");
   });
 
-  test("lead opencode's package to its model", async () => {
+  test("direct the package of opencode to its model", async () => {
     const { model, provider } = JSON.parse(here(OPENCODE.text));
     const [name, id] = model.split("/");
     const { options, models } = provider[name];
@@ -182,7 +186,7 @@ interface CodexConfig {
   readonly model_providers: Record<string, { base_url: string; env_key: string; wire_api: string }>;
 }
 
-describe("the command lines of the README", () => {
+describe("the command lines of the operations page", () => {
   test("succeed one after the other beside the running gateway", async () => {
     const REQUEST_ID = requestIdIn((await firstRequest()).stdout);
     let KEY_ID = "";
@@ -194,13 +198,16 @@ describe("the command lines of the README", () => {
   });
 });
 
-describe("the Python of the README", () => {
-  test("holds and settles", async () => {
+describe("the Python of the ledger page", () => {
+  test("takes a hold and settles it", async () => {
     const project = join(folder, "service");
     const packages = join(folder, "packages");
     mkdirSync(project);
     symlinkSync(join(REPOSITORY, "proto"), join(project, "proto"));
-    await installPythonPackages(packages, /`pip install ([^`]+)`/.exec(README.text)?.[1]?.split(" ") ?? []);
+    await installPythonPackages(
+      packages,
+      /`pip install ([^`]+)`/.exec(LEDGER_API.text)?.[1]?.split(" ") ?? [],
+    );
     const { stdout: accounts } = await shell.paste("bun tollgate account list --json", {});
     const WALLET_ID = JSON.parse(accounts).accounts[0].id;
     await Bun.write(join(project, "service.py"), PYTHON.text.replaceAll("127.0.0.1:50051", ledgerAddress));
@@ -215,41 +222,38 @@ describe("the Python of the README", () => {
   });
 });
 
-describe("the configuration of the README", () => {
+describe("the file of the configuration page", () => {
   const inFolder = join(folder, "config");
   const load = (environment: Record<string, string>) => loadConfig(environment, { folder: inFolder });
   beforeAll(() => Bun.write(join(inFolder, "tollgate.yaml"), YAML.text));
 
-  test("loads with its variables set", () => {
+  test("loads when its variables are set", () => {
     const { models, upstreams } = load({ OPENAI_API_KEY: "a", ANTHROPIC_API_KEY: "b" });
     expect(models.map(({ id }) => id)).toEqual(["gpt-4.1-mini", "claude-sonnet-4-5"]);
     expect(upstreams.map(({ apiKey }) => apiKey)).toEqual(["a", "b"]);
   });
 
-  test("is refused without them, both named at once", () => {
+  test("is rejected without its variables, naming both", () => {
     expect(() => load({})).toThrow(/2 problems.*OPENAI_API_KEY.*ANTHROPIC_API_KEY/s);
   });
 
-  const variables = README.table("environment").flatMap(([names, defaults]) => {
+  const variables = CONFIGURATION.table("environment").flatMap(([names, defaults]) => {
     const values = codesOf(defaults);
     return codesOf(names).map((name, index) => ({ name, value: values[index] ?? "" }));
   });
 
   test.each(variables)("$name is read from the environment", ({ name }) => {
-    // Any other text may name a folder.
+    // Any other text could name a folder.
     const value = name === "TOLLGATE_DATA" ? "\0" : "no such thing";
     expect(problemsWith({ [name]: value })).toContainEqual(expect.stringContaining(name));
   });
 
-  test("shows the defaults of the environment", () => {
-    // The file is named by none: in an empty folder there is nothing to read.
+  test("has a table with the true defaults of the environment", () => {
+    // TOLLGATE_CONFIG is left out: its default names a file that an empty folder lacks.
     const shown = variables.filter(({ name }) => name !== "TOLLGATE_CONFIG");
-    const folderOfNothing = { folder: join(folder, "nothing") };
-    const set = loadConfig(
-      Object.fromEntries(shown.map(({ name, value }) => [name, value])),
-      folderOfNothing,
-    );
-    expect(set).toEqual(loadConfig({}, folderOfNothing));
+    const emptyFolder = { folder: join(folder, "nothing") };
+    const set = loadConfig(Object.fromEntries(shown.map(({ name, value }) => [name, value])), emptyFolder);
+    expect(set).toEqual(loadConfig({}, emptyFolder));
   });
 });
 
@@ -263,8 +267,8 @@ function problemsWith(environment: Record<string, string>): readonly string[] {
   return [];
 }
 
-describe("the routes of the README", () => {
-  const routes = README.table("route").flatMap(([paths]) => {
+describe("the routes of the clients page", () => {
+  const routes = CLIENTS.table("route").flatMap(([paths]) => {
     const [method = "", first = ""] = codesOf(paths)[0]?.split(" ") ?? [];
     return [first, ...codesOf(paths).slice(1)].map((path) => [method, path] as const);
   });
@@ -283,33 +287,40 @@ describe("the routes of the README", () => {
   });
 });
 
-describe("the error table of the README", () => {
-  const rows = README.table("code").flatMap(([codes, chat, messages, retry]) =>
-    codesOf(codes).map((code) => ({ code, chat: saidBy(chat), messages: saidBy(messages), retry })),
+describe("the error table of the errors page", () => {
+  const rows = ERROR_PAGE.table("code").flatMap(([codes, chat, messages, retry]) =>
+    codesOf(codes).map((code) => ({
+      code,
+      chat: statusesAndTypes(chat),
+      messages: statusesAndTypes(messages),
+      retry,
+    })),
   );
   const causes = Object.values(ERRORS);
 
-  test("has each code of the contract once", () => {
+  test("lists each code of the contract once", () => {
     const codes = rows.map(({ code }) => code).sort();
     expect(codes).toEqual([...new Set<string>(causes.map(({ code }) => code))].sort());
   });
 
-  test.each(rows)("says of $code what both surfaces answer", ({ code, chat, messages }) => {
+  test.each(rows)("gives the statuses and types of $code on both surfaces", ({ code, chat, messages }) => {
     const own = causes.filter((cause) => cause.code === code);
-    expect(chat).toEqual(saidBy(own.map((cause) => `${cause.chat[0]} \`${cause.chat[1]}\``).join()));
+    expect(chat).toEqual(
+      statusesAndTypes(own.map((cause) => `${cause.chat[0]} \`${cause.chat[1]}\``).join()),
+    );
     expect(messages).toEqual(
-      saidBy(own.map((cause) => `${cause.messages[0]} \`${cause.messages[1]}\``).join()),
+      statusesAndTypes(own.map((cause) => `${cause.messages[0]} \`${cause.messages[1]}\``).join()),
     );
   });
 
-  test.each(rows)("says whether $code may be retried as it is", ({ code, retry }) => {
+  test.each(rows)("gives the retry advice of $code", ({ code, retry }) => {
     const mayRetry = causes.some((cause) => cause.code === code && cause.retry);
     expect(retry).toMatch(mayRetry ? /^(yes|only if|after `retry-after`)/ : /^(no|after [^`]*)$/);
   });
 });
 
-/** The statuses and types that a cell of the error table names. */
-function saidBy(cell = ""): { readonly statuses: string[]; readonly types: string[] } {
+/** The statuses and types that one cell of the error table names. */
+function statusesAndTypes(cell = ""): { readonly statuses: string[]; readonly types: string[] } {
   return {
     statuses: [...new Set(cell.match(/\b[45]\d\d\b/g))].sort(),
     types: [...new Set(codesOf(cell))].sort(),
