@@ -1,7 +1,7 @@
+import type { ValueBudget } from "./json/bounds.ts";
 import { isTooDeep } from "./json/depth.ts";
 import { isSet, PIECE_MAX, parseJsonObject } from "./json/read.ts";
 import { measureJson } from "./json/scan.ts";
-import type { ValueBudget } from "./json/value-budget.ts";
 import { refuse } from "./request-body.ts";
 
 /** What a call in a conversation says its arguments are, and where in the body. */

@@ -1,7 +1,7 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { AnswerContext, AnswerHead, ClientEnd, PrintOptions, ReplyHead, UpstreamEnd } from "./codecs.ts";
+import { fitNames, originalNames } from "./identifiers.ts";
 import type { ModelRequest, ReplyPart, ReplyReader, WireProtocol } from "./protocol.ts";
-import { fitNames, originalNames } from "./shorten-identifiers.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 
 /** How the answers of an upstream are read for the client of one request. Needs nothing of its body. */

@@ -1,5 +1,5 @@
+import { editMembers } from "../json/edit.ts";
 import { parseJsonObject } from "../json/read.ts";
-import { editMembers } from "../json/text.ts";
 import type { ModelRequest } from "../protocol.ts";
 import { allowBodyBetas } from "./betas.ts";
 import { dropSeals } from "./passthrough/drop-seals.ts";

@@ -1,6 +1,6 @@
+import { editMembers, sayEachOnce } from "../json/edit.ts";
 import type { JsonObject } from "../json/read.ts";
-import { editMembers, sayEachOnce } from "../json/text.ts";
-import { inputSizeOf } from "../part-size.ts";
+import { inputSizeOf } from "../prompt-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import {

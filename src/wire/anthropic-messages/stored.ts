@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors.ts";
+import type { ValueEdit } from "../json/edit.ts";
 import { findMiscased } from "../json/key-case.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
-import type { ValueEdit } from "../json/text.ts";
 
 const THREAD_KEYS = new Set(["type", "previous_message_id"]);
 const CONTAINER_KEYS = new Set(["id"]);

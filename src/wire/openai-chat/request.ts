@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors.ts";
+import { editMembers, sayEachOnce, sayOnce } from "../json/edit.ts";
 import { isJsonObject, type JsonObject } from "../json/read.ts";
-import { editMembers, sayEachOnce, sayOnce } from "../json/text.ts";
-import { inputSizeOf } from "../part-size.ts";
+import { inputSizeOf } from "../prompt-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import {
@@ -16,7 +16,7 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { sizeOfChat } from "./input-size.ts";
+import { sizeOfChat } from "./size.ts";
 import { findStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 

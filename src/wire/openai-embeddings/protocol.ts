@@ -1,7 +1,7 @@
 import { printError, printErrorFrame, statusOf } from "../openai-chat/error.ts";
 import { openaiChat } from "../openai-chat/protocol.ts";
 import type { WireProtocol } from "../protocol.ts";
-import { readStream, readWhole } from "./reply.ts";
+import { readStream, readWhole } from "./passthrough/reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
 /** OpenAI's embeddings. No other provider's format says the same, so they are never translated. */

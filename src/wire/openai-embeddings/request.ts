@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors.ts";
+import { editMembers, sayOnce } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
-import { editMembers, sayOnce } from "../json/text.ts";
-import { inputSizeOf, TEXT_SIZE } from "../part-size.ts";
+import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import { parseBody, readPositive, refuse, requireModel } from "../request-body.ts";
 import { readInput } from "./input.ts";

@@ -1,7 +1,7 @@
 import { GatewayError } from "../../errors.ts";
+import { editElements, editMembers, sayEachOnce } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
-import { editElements, editMembers, sayEachOnce } from "../json/text.ts";
-import { inputSizeOf } from "../part-size.ts";
+import { inputSizeOf } from "../prompt-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import {

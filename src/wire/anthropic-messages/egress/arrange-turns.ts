@@ -1,5 +1,5 @@
 import type { Part, ReasoningPart, TextPart, Turn } from "../../../domain/chat-request.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostSeal } from "../../host-reasoning.ts";
 
 /** One message as Anthropic counts them: the speakers take turns, and a user begins. */
 export interface Message {

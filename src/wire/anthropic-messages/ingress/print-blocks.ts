@@ -1,6 +1,6 @@
 import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostSeal } from "../../host-reasoning.ts";
 import { createToolUseIds } from "../call-ids.ts";
 import { type Block, createBlockLine } from "./block-line.ts";
 import { isCut } from "./print-stop-reason.ts";

@@ -1,6 +1,6 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostSeal } from "../../host-reasoning.ts";
 import { createToolUseIds } from "../call-ids.ts";
 import { joinMembers, printMembers } from "../json-members.ts";
 import { isCut, printStopReason } from "./print-stop-reason.ts";

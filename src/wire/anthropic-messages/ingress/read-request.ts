@@ -1,6 +1,6 @@
 import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { createValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import { createValueBudget } from "../../json/value-budget.ts";
 import { readList, readNumber, refuse, refuseUntranslatable, SHARES } from "../../request-body.ts";
 import { isNewThread } from "../stored.ts";
 import { readFormat } from "./read-format.ts";

@@ -1,6 +1,6 @@
-import { isHostSeal, mayHoldSeal } from "../../host-seal.ts";
+import { isHostSeal, mayHoldSeal } from "../../host-reasoning.ts";
+import { editElements, editMembers } from "../../json/edit.ts";
 import { parseJsonObject, readText } from "../../json/read.ts";
-import { editElements, editMembers } from "../../json/text.ts";
 
 /**
  * The messages of a body without what a host of chat completions signed in earlier answers: Anthropic refuses a

@@ -1,5 +1,5 @@
+import { editMembers } from "../../json/edit.ts";
 import { isJsonObject } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
 import type { ReplyPart, RequestFacts } from "../../protocol.ts";
 import { isRefusal } from "../finish-reason.ts";
 import { parseMessage } from "../message.ts";

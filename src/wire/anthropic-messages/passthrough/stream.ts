@@ -1,5 +1,5 @@
+import { editMembers } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
 import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../../protocol.ts";
 import { type Content, NO_CONTENT, SILENT } from "../../reply-part.ts";
 import { isRefusal, readStopReason } from "../finish-reason.ts";

@@ -2,9 +2,9 @@ import type { ChatRequest, Part } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../cache-mark.ts";
 import { isOfClaude, type PrintOptions } from "../../codecs.ts";
 import { printEndUser } from "../../end-user.ts";
-import { createOpener } from "../returned.ts";
-import { printEffort, printFormat, printTools } from "./print-options.ts";
-import { printTurns } from "./print-turns.ts";
+import { createOpener } from "../reasoning.ts";
+import { printTurns } from "./print-messages.ts";
+import { printEffort, printFormat, printTools } from "./print-tools.ts";
 
 const STOPS_MAX = 4;
 

@@ -5,8 +5,8 @@ import { UpstreamFault } from "../../protocol.ts";
 import { placeOf, readIndex, requireChoice } from "../chunk.ts";
 import { finishEvent, readFinishReason } from "../finish-reason.ts";
 import { readUsageEvents } from "../usage.ts";
-import { createCallEvents } from "./call-events.ts";
-import { createSaidEvents } from "./said-events.ts";
+import { createCallEvents } from "./read-calls.ts";
+import { createSaidEvents } from "./read-deltas.ts";
 
 /** Reads a whole chat answer of one choice into events. Throws {@link UpstreamFault} for what is no answer. */
 export function readReply(text: string, source?: Source): readonly ChatEvent[] {

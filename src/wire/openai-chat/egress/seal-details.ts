@@ -1,7 +1,7 @@
 import type { Source } from "../../codecs.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
+import { pickDetail, sealReturned } from "../reasoning.ts";
 import { isOfAnthropic, type ReasoningDetail, readDetail, saysSomething } from "../reasoning-details.ts";
-import { pickDetail, sealReturned } from "../returned.ts";
 
 /** A piece of reasoning that its host has not signed yet, as far as it goes back. */
 type OpenPiece = JsonObject;

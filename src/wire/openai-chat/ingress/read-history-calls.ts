@@ -1,8 +1,8 @@
 import type { ToolCallPart } from "../../../domain/chat-request.ts";
 import { readCallArguments, type SaidArguments } from "../../call-arguments.ts";
+import type { ValueBudget } from "../../json/bounds.ts";
 import { isTooDeep } from "../../json/depth.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
-import type { ValueBudget } from "../../json/value-budget.ts";
 import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
 import { requireObject, requireText } from "./read-member.ts";
 

@@ -1,8 +1,8 @@
 import type { ChatRequest } from "../../../domain/chat-request.ts";
 import { readCacheMark } from "../../cache-mark.ts";
 import { readEndUser } from "../../end-user.ts";
+import { createValueBudget } from "../../json/bounds.ts";
 import { isSet, type JsonObject, readArray } from "../../json/read.ts";
-import { createValueBudget } from "../../json/value-budget.ts";
 import {
   readList,
   readNumber,
@@ -13,9 +13,9 @@ import {
   TEMPERATURES,
 } from "../../request-body.ts";
 import { readFormat } from "./read-format.ts";
+import { readTurns } from "./read-messages.ts";
 import { readReasoning } from "./read-reasoning.ts";
 import { readTools } from "./read-tools.ts";
-import { readTurns } from "./read-turns.ts";
 
 const COUNTS = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 

@@ -1,5 +1,5 @@
+import { editMembers, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
-import { editMembers, type ValueEdit } from "../../json/text.ts";
 import { type Content, NO_CONTENT } from "../../reply-part.ts";
 import { readContent } from "../content.ts";
 import { type FinishReason, readFinishReason } from "../finish-reason.ts";

@@ -1,4 +1,4 @@
-import { editMembers, findMember } from "../../json/text.ts";
+import { editMembers, findMember } from "../../json/edit.ts";
 
 const LESSONS_MAX = 4;
 

@@ -1,5 +1,5 @@
+import { editElements, editMembers, type ValueEdit } from "../../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../json/read.ts";
-import { editElements, editMembers, type ValueEdit } from "../../json/text.ts";
 import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../protocol.ts";
 import type { Content } from "../../reply-part.ts";
 import { readContent } from "../content.ts";

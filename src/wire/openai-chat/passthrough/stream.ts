@@ -1,5 +1,5 @@
+import { editElements, editMembers, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import { editElements, editMembers, type ValueEdit } from "../../json/text.ts";
 import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../../protocol.ts";
 import { SILENT } from "../../reply-part.ts";
 import { printSse } from "../../sse.ts";

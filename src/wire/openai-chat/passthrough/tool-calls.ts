@@ -1,5 +1,5 @@
+import { editElements, editMembers, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
-import { editElements, editMembers, type ValueEdit } from "../../json/text.ts";
 import { UpstreamFault } from "../../protocol.ts";
 import { createCallFinder, ownCallId } from "../call-finder.ts";
 

@@ -1,7 +1,7 @@
 import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import { createCallIds } from "../../call-ids.ts";
 import type { Asked, ReplyHead } from "../../codecs.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostSeal } from "../../host-reasoning.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
 import { createMessageItem, type MessageItem } from "./message-item.ts";
 import type { OpenItem, Pen, Say } from "./output-item.ts";

@@ -1,7 +1,7 @@
 import type { ChatRequest, Tool } from "../../../domain/chat-request.ts";
 import { readEndUser } from "../../end-user.ts";
+import { createValueBudget } from "../../json/bounds.ts";
 import type { JsonObject } from "../../json/read.ts";
-import { createValueBudget } from "../../json/value-budget.ts";
 import { readNumber, refuse, SHARES, TEMPERATURES } from "../../request-body.ts";
 import { requireItems } from "../items.ts";
 import { readFormat, readReasoning, refuseLogprobs } from "./read-options.ts";

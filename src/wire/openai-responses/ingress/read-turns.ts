@@ -6,8 +6,8 @@ import type {
   Turn,
 } from "../../../domain/chat-request.ts";
 import { readCallArguments } from "../../call-arguments.ts";
+import type { ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import type { ValueBudget } from "../../json/value-budget.ts";
 import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
 import { isMessage } from "../items.ts";
 import { readSeal } from "../sealed-reasoning.ts";

@@ -1,5 +1,5 @@
+import { editMembers } from "../../json/edit.ts";
 import { ANSWER_MAX, parseJsonObject } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
 import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../protocol.ts";
 import { readUsage } from "../usage.ts";
 import { readOutput } from "./content.ts";

@@ -1,5 +1,5 @@
+import { editMembers } from "../../json/edit.ts";
 import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
 import {
   type ReplyPart,
   type ReplyReader,

@@ -1,8 +1,8 @@
-import { parseJsonObject } from "../json/read.ts";
-import { editMembers } from "../json/text.ts";
-import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../protocol.ts";
-import { scanReply } from "./scan-reply.ts";
-import { readUsage } from "./usage.ts";
+import { editMembers } from "../../json/edit.ts";
+import { parseJsonObject } from "../../json/read.ts";
+import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../../protocol.ts";
+import { scanReply } from "../scan-reply.ts";
+import { readUsage } from "../usage.ts";
 
 /**
  * Reads a list of embeddings. The body passes as it is but for the model's name. Throws {@link UpstreamFault}

@@ -5,7 +5,7 @@ import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../..
 import { UpstreamFault } from "../../protocol.ts";
 import { createCallFinder, ownCallId } from "../call-finder.ts";
 import type { FinishReason } from "../finish-reason.ts";
-import { readThoughtSignature, sealReturned } from "../returned.ts";
+import { readThoughtSignature, sealReturned } from "../reasoning.ts";
 
 /** A call whose name may still be awaited. */
 interface HeardCall {

@@ -7,7 +7,7 @@ import {
   sumOfSizes,
   TEXT_SIZE,
   UNBOUNDED_SIZE,
-} from "../part-size.ts";
+} from "../prompt-size.ts";
 
 const TEXT_PARTS = new Set(["text", "refusal", "thinking"]);
 const CLIENT_TOOLS = new Set(["function", "custom"]);

@@ -1,10 +1,10 @@
 import type { Part, ReasoningPart, ToolCallPart } from "../../../domain/chat-request.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostSeal } from "../../host-reasoning.ts";
+import { shortenName } from "../../identifiers.ts";
 import { type JsonObject, readText } from "../../json/read.ts";
-import { shortenName } from "../../shorten-identifiers.ts";
 import { ID_CHARS_MAX } from "../id-chars.ts";
+import { type OpenReturned, printThoughtSignature } from "../reasoning.ts";
 import { printReasoningDetail } from "../reasoning-details.ts";
-import { type OpenReturned, printThoughtSignature } from "../returned.ts";
 
 /** The host that an assistant's message goes back to. */
 export interface Host {

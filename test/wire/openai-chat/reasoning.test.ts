@@ -5,11 +5,11 @@ import type { ModelTraits } from "../../../src/domain/model.ts";
 import { printRequest as printMessages } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import type { Source } from "../../../src/wire/codecs.ts";
-import { isHostSeal, printHostSeal } from "../../../src/wire/host-seal.ts";
+import { isHostSeal, printHostSeal } from "../../../src/wire/host-reasoning.ts";
+import { fitNames } from "../../../src/wire/identifiers.ts";
 import { printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
 import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import { fitNames } from "../../../src/wire/shorten-identifiers.ts";
 import { requestOf } from "../play.ts";
 
 const ORIGIN = "router google/gemini-3-pro";

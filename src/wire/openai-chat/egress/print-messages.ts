@@ -1,6 +1,6 @@
 import type { Part, TextPart, ToolResultPart, Turn } from "../../../domain/chat-request.ts";
 import { type ContentOptions, PARAGRAPH, printContent } from "./print-content.ts";
-import { type Host, printReturned } from "./print-returned.ts";
+import { type Host, printReturned } from "./print-reasoning.ts";
 
 /** How turns are printed for a host. */
 interface TurnOptions extends ContentOptions, Host {}

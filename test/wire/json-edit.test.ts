@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { editElements, editMembers, findMember, sayOnce, type ValueEdit } from "../../src/wire/json/text.ts";
+import { editElements, editMembers, findMember, sayOnce, type ValueEdit } from "../../src/wire/json/edit.ts";
 import { leastMs } from "../support/least-ms.ts";
 
 const KEYS = ["model", "n", "stream_options", "__proto__", "constructor", "", 'a"b', "ключ", "𝄞", "\\"];

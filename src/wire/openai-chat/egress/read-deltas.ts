@@ -3,8 +3,8 @@ import type { Source } from "../../codecs.ts";
 import type { JsonObject } from "../../json/read.ts";
 import { UpstreamFault } from "../../protocol.ts";
 import { readSaid, readSpokenReasoning } from "../content.ts";
+import { readThoughtSignature, sealReturned } from "../reasoning.ts";
 import type { ReasoningDetail } from "../reasoning-details.ts";
-import { readThoughtSignature, sealReturned } from "../returned.ts";
 import { createDetailSealer } from "./seal-details.ts";
 
 /** So often does no model turn from one kind of words to another, and each time begins a block of the answer. */

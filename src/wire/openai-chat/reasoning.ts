@@ -1,4 +1,4 @@
-import { createSealReader, printHostSeal } from "../host-seal.ts";
+import { createSealReader, printHostSeal } from "../host-reasoning.ts";
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
 
 /** What a host wants back with an assistant's message, without the text of reasoning: that travels beside it. */

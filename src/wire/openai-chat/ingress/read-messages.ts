@@ -1,6 +1,6 @@
 import type { Part, ReasoningPart, ToolResultPart, Turn } from "../../../domain/chat-request.ts";
+import type { ValueBudget } from "../../json/bounds.ts";
 import { isSet, type JsonObject, readText } from "../../json/read.ts";
-import type { ValueBudget } from "../../json/value-budget.ts";
 import { refuseUntranslatable } from "../../request-body.ts";
 import { readSpokenReasoning } from "../content.ts";
 import { joinReasoningDetails } from "../reasoning-details.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Part, ToolChoice } from "../../src/domain/chat-request.ts";
-import { fitNames, originalNames } from "../../src/wire/shorten-identifiers.ts";
+import { fitNames, originalNames } from "../../src/wire/identifiers.ts";
 
 const LIMITS = { nameCharsMax: 64, idCharsMax: 40 };
 const LONG = `mcp__${"server_".repeat(12)}read_file`;
