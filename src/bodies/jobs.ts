@@ -43,7 +43,7 @@ export type SentPlan =
 /** A part whose fault crosses apart from it. */
 export interface SentPart {
   readonly part: ReplyPart;
-  readonly unsayable: SentError | undefined;
+  readonly unrepresentable: SentError | undefined;
 }
 
 /** What a job comes to, by its question. */

@@ -37,8 +37,8 @@ export function createRemoteBodies(options: RemoteOptions): RemoteBodies {
       const context = { ...reader.context, request: factsOf(reader.context.request) };
       const upstream = reader.wire.surface;
       const job = { kind: "answer", client: client.surface, upstream, context, head, blocks } as const;
-      const { part, unsayable } = resultOf<"answer">(await queue.run(owner, job));
-      return unsayable ? { ...part, unsayable: faultOf(receiveError(unsayable)) } : part;
+      const { part, unrepresentable } = resultOf<"answer">(await queue.run(owner, job));
+      return unrepresentable ? { ...part, unrepresentable: faultOf(receiveError(unrepresentable)) } : part;
     },
     close: queue.close,
   };

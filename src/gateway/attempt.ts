@@ -97,7 +97,7 @@ export async function printCall({
   hold: { quote, body },
   turn: { route, upstream },
 }: Pick<AttemptContext, "call" | "reader" | "hold" | "turn">): Promise<UpstreamCall | Unprinted> {
-  const { wire, isVerbatim } = reader;
+  const { wire, isPassthrough } = reader;
   const options = printOptionsFor(quote, route, upstream);
   try {
     return {
@@ -105,8 +105,8 @@ export async function printCall({
       path: wire.upstreamPath,
       body: await printCallBody(() => body.print(wire.surface, options)),
       stream: quote.request.stream,
-      headers: isVerbatim ? headersFor(wire, call, route) : wire.headers,
-      query: isVerbatim ? call.query : "",
+      headers: isPassthrough ? headersFor(wire, call, route) : wire.headers,
+      query: isPassthrough ? call.query : "",
     };
   } catch (fault) {
     return { fault };

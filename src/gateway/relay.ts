@@ -49,7 +49,7 @@ async function relayWhole(gateway: Gateway, answer: Response, context: Relay): P
   if (body.fault && reply.signal.aborted) throw body.fault;
   const part = await readWhole(gateway, context, body);
   meter.add(part);
-  if (part.unsayable) return unsayable(part.unsayable);
+  if (part.unrepresentable) return unsayable(part.unrepresentable);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 

@@ -5,7 +5,7 @@ import { measureJson } from "./json/scan.ts";
 import { refuse } from "./request-body.ts";
 
 /** What a call in a conversation says its arguments are, and where in the body. */
-export interface SaidArguments {
+export interface CallArguments {
   readonly said: unknown;
   readonly path: string;
   /** Whether the conversation has a result of the call. */
@@ -17,7 +17,7 @@ export interface SaidArguments {
  * anything else was written by the model and is wrapped in an object, so that the conversation can go on.
  * Throws `wrong_shape` for what is no text, nests too deep, is over the budget, or is no object and not answered.
  */
-export function readCallArguments({ said, path, isAnswered }: SaidArguments, budget: ValueBudget): string {
+export function readCallArguments({ said, path, isAnswered }: CallArguments, budget: ValueBudget): string {
   const read = readObjectText(said, path, budget);
   if (read !== undefined) return read;
   return isAnswered ? JSON.stringify({ unreadable_arguments: said }) : refuse(path);

@@ -1,6 +1,13 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
-import type { AnswerContext, AnswerHead, ClientEnd, PrintOptions, ReplyHead, UpstreamEnd } from "./codecs.ts";
-import { fitNames, originalNames } from "./identifiers.ts";
+import type {
+  AnswerContext,
+  AnswerHead,
+  EgressCodec,
+  IngressCodec,
+  PrintOptions,
+  ReplyHead,
+} from "./codecs.ts";
+import { originalNames, shortenIdentifiers } from "./identifiers.ts";
 import type { ModelRequest, ReplyPart, ReplyReader, WireProtocol } from "./protocol.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 
@@ -9,7 +16,7 @@ export interface AnswerReader {
   /** The format of the upstream. */
   readonly wire: WireProtocol;
   /** Whether that is the client's own format, so that body and events pass as they are. */
-  readonly isVerbatim: boolean;
+  readonly isPassthrough: boolean;
   readonly context: AnswerContext;
   /** A reader for a streamed answer. */
   readStream(head: AnswerHead): ReplyReader;
@@ -18,29 +25,29 @@ export interface AnswerReader {
 }
 
 /** One request on its way to upstreams of one format, and their answers on the way back. */
-export interface Dialogue extends AnswerReader {
+export interface CodecSession extends AnswerReader {
   /** Bytes of the body that an upstream would get, without inline media: what bounds its count of the input. */
   textBytes(options: PrintOptions): number;
   printUpstreamRequest(options: PrintOptions): string;
 }
 
 interface Ends {
-  readonly client: ClientEnd;
+  readonly client: IngressCodec;
   readonly wire: WireProtocol;
-  readonly upstream: UpstreamEnd;
+  readonly upstream: EgressCodec;
 }
 
 /**
  * Translates one request and its answers. The neutral form takes several times the memory of its text, and so is
  * not kept while an upstream thinks: who needs another body than the one that was measured, reads it again.
  */
-export function createDialogue(ends: Ends, request: ModelRequest, chat: ChatRequest): Dialogue {
+export function createCodecSession(ends: Ends, request: ModelRequest, chat: ChatRequest): CodecSession {
   const { upstream } = ends;
   let unread: ChatRequest | undefined = chat;
   let printed: { readonly key: string; readonly body: string } | undefined;
 
   function print(options: PrintOptions): string {
-    const body = upstream.printRequest(fitNames(unread ?? request.readChat(), upstream), options);
+    const body = upstream.printRequest(shortenIdentifiers(unread ?? request.readChat(), upstream), options);
     unread = undefined;
     return body;
   }
@@ -66,7 +73,7 @@ export function createTranslator({ client, wire, upstream }: Ends, context: Answ
   const headOfReply = (head: AnswerHead): ReplyHead => ({ ...head, ...context });
   return {
     wire,
-    isVerbatim: false,
+    isPassthrough: false,
     context,
     readStream: (head) =>
       translateStream(upstream.readStream(head.source), client.printStream(headOfReply(head)), restore),
@@ -79,13 +86,13 @@ export function createTranslator({ client, wire, upstream }: Ends, context: Answ
   };
 }
 
-function contextOf(request: ModelRequest, chat: ChatRequest, upstream: UpstreamEnd): AnswerContext {
+function contextOf(request: ModelRequest, chat: ChatRequest, upstream: EgressCodec): AnswerContext {
   const { isShown: isReasoningShown, thinking } = chat.reasoning;
   return {
     request,
     isReasoningShown,
-    keepsSeals: isReasoningShown || thinking === "enabled" || thinking === "adaptive",
-    asked: request.readAsked?.(),
+    keepsSignatures: isReasoningShown || thinking === "enabled" || thinking === "adaptive",
+    echoed: request.readEchoedFields?.(),
     toolNames: originalNames(chat.tools, upstream),
   };
 }

@@ -24,7 +24,7 @@ export interface AnswerHead {
 }
 
 /** A tool as the client of a response calls it. */
-export interface AskedTool {
+export interface EchoedTool {
   readonly name: string;
   readonly namespace: string | undefined;
   /** Whether it takes any text, which comes as the one member of a JSON object. */
@@ -32,13 +32,13 @@ export interface AskedTool {
 }
 
 /** What a response repeats of its request. */
-export interface Asked {
+export interface EchoedFields {
   /** Members as JSON without braces. */
   readonly repeated: string;
   /** By the one name that an upstream has for them: those that differ from a function of that name. */
-  readonly tools: ReadonlyMap<string, AskedTool>;
+  readonly tools: ReadonlyMap<string, EchoedTool>;
   /** Whether reasoning shall come in a form that can be sent back. */
-  readonly sealsReasoning: boolean;
+  readonly includesEncryptedReasoning: boolean;
 }
 
 /** What an answer must know of the request that it answers: plain data, for which the body need not be kept. */
@@ -47,9 +47,9 @@ export interface AnswerContext {
   /** Whether the client gets to see what was reasoned. */
   readonly isReasoningShown: boolean;
   /** Whether it takes signatures of reasoning to send them back; as what is shown when left out. */
-  readonly keepsSeals?: boolean | undefined;
+  readonly keepsSignatures?: boolean | undefined;
   /** `undefined` where the client's format repeats nothing. */
-  readonly asked?: Asked | undefined;
+  readonly echoed?: EchoedFields | undefined;
   /** The client's names of tools by those that the upstream got, where the two differ. */
   readonly toolNames: ReadonlyMap<string, string>;
 }
@@ -66,7 +66,7 @@ export interface PrintOptions extends UpstreamRequestOptions {
 }
 
 /** Whether a model is one of Anthropic's: they alone are told to think in their ways. */
-export function isOfClaude({ reasoning }: ModelTraits): boolean {
+export function isClaudeModel({ reasoning }: ModelTraits): boolean {
   return reasoning === "budget" || reasoning === "adaptive";
 }
 
@@ -88,14 +88,14 @@ export interface EventPrinter {
 }
 
 /** The client's end of a format, for answers that came in another. */
-export interface ClientEnd {
+export interface IngressCodec {
   printStream(head: ReplyHead): EventPrinter;
   /** Throws {@link UpstreamFault} for an answer that the format cannot say. */
   printWhole(head: ReplyHead, reply: ChatReply): string;
 }
 
 /** The upstream's end of a format, for requests that came in another. */
-export interface UpstreamEnd {
+export interface EgressCodec {
   /** Longest tool name and longest id of a call that its hosts take. */
   readonly nameCharsMax: number;
   readonly idCharsMax: number;

@@ -19,7 +19,7 @@ interface LiftedSchema {
  * Takes the choices away from the top of a tool's schema, where no provider takes them. What any of them names
  * may be said, and what all of them together ask for has to be. References within the schema are followed.
  */
-export function liftChoices(schema: JsonSchema): LiftedSchema {
+export function hoistUnions(schema: JsonSchema): LiftedSchema {
   const root = openRoot(schema);
   const choices = Object.entries(root).filter(([key]) => REFUSED.includes(key));
   if (choices.length === 0) return { schema: { ...root, type: "object" }, told: undefined };
@@ -29,7 +29,7 @@ export function liftChoices(schema: JsonSchema): LiftedSchema {
 }
 
 /** The description of a tool that tells its choices too. */
-export function describeChoices(description: string | undefined, told: JsonObject | undefined) {
+export function describeUnions(description: string | undefined, told: JsonObject | undefined) {
   if (told === undefined) return description;
   const rule = `Its input also follows this JSON schema: ${JSON.stringify(told)}`;
   return description === undefined ? rule : `${description}\n\n${rule}`;

@@ -15,17 +15,17 @@ const ORIGIN_CHARS = 16;
  * Seals what one host of chat completions wants back unchanged. Clients of other formats carry it as the signature or
  * the encrypted data of reasoning, and it is sent to no other upstream and model than the `origin`.
  */
-export function printHostSeal(origin: string, sealed: JsonObject): string {
+export function encodeHostReasoning(origin: string, sealed: JsonObject): string {
   return MARK + printBase64Json({ origin: shortHash(origin, ORIGIN_CHARS), sealed });
 }
 
 /** Whether a signature or encrypted reasoning is such a token, whoever made it: to providers it means nothing. */
-export function isHostSeal(token: string): boolean {
+export function isHostReasoning(token: string): boolean {
   return token.startsWith(MARK);
 }
 
 /** Whether a text may hold such a token. */
-export function mayHoldSeal(text: string): boolean {
+export function mayHoldHostReasoning(text: string): boolean {
   return text.includes(MARK);
 }
 
@@ -33,10 +33,10 @@ export function mayHoldSeal(text: string): boolean {
  * A reader of what was sealed for one origin. It returns `undefined` for what was sealed for any other, for a token
  * that is no longer whole, and for one that is too long.
  */
-export function createSealReader(origin: string): (token: string) => JsonObject | undefined {
+export function createHostReasoningDecoder(origin: string): (token: string) => JsonObject | undefined {
   const hash = lazily(() => shortHash(origin, ORIGIN_CHARS));
   return (token) => {
-    if (!isHostSeal(token) || token.length > CHARS_MAX) return undefined;
+    if (!isHostReasoning(token) || token.length > CHARS_MAX) return undefined;
     const seal = readBase64Json(token.slice(MARK.length), STRUCTURE_MAX);
     if (!isJsonObject(seal) || seal.origin !== hash()) return undefined;
     return isJsonObject(seal.sealed) ? seal.sealed : undefined;

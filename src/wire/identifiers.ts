@@ -10,12 +10,15 @@ interface NameLimits {
 const HASH_CHARS = 8;
 
 /** Shortens what is too long to its beginning and a hash, always to the same, so that calls and results still meet. */
-export function fitNames(request: ChatRequest, { nameCharsMax, idCharsMax }: NameLimits): ChatRequest {
-  const fitName = (name: string) => shortenName(name, nameCharsMax);
+export function shortenIdentifiers(
+  request: ChatRequest,
+  { nameCharsMax, idCharsMax }: NameLimits,
+): ChatRequest {
+  const fitName = (name: string) => shortenIdentifier(name, nameCharsMax);
   const { toolChoice } = request;
   return {
     ...request,
-    turns: fitTurns(request.turns, { fitName, fitId: (id) => shortenName(id, idCharsMax) }),
+    turns: fitTurns(request.turns, { fitName, fitId: (id) => shortenIdentifier(id, idCharsMax) }),
     tools: request.tools.map((tool) => ({ ...tool, name: fitName(tool.name) })),
     toolChoice: toolChoice?.kind === "tool" ? { kind: "tool", name: fitName(toolChoice.name) } : toolChoice,
   };
@@ -28,7 +31,7 @@ export function originalNames(
 ): ReadonlyMap<string, string> {
   const originals = new Map<string, string>();
   for (const { name } of tools) {
-    const fitted = shortenName(name, nameCharsMax);
+    const fitted = shortenIdentifier(name, nameCharsMax);
     if (fitted !== name) originals.set(fitted, name);
   }
   return originals;
@@ -55,7 +58,7 @@ function fitPart(part: Part, { fitName, fitId }: Fit): Part {
 }
 
 /** A name of at most so many letters, digits, _ and -: itself if it is one, else its beginning and a hash. */
-export function shortenName(name: string, charsMax: number): string {
+export function shortenIdentifier(name: string, charsMax: number): string {
   if (name.length <= charsMax && /^[\w-]+$/.test(name)) return name;
   const head = name.slice(0, charsMax - HASH_CHARS - 1).replaceAll(/[^\w-]/g, "_");
   return `${head}_${shortHash(name, HASH_CHARS)}`;

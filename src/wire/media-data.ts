@@ -23,7 +23,7 @@ export function readFileData(data: string, name = ""): InlineSource | UrlSource 
 }
 
 /** The same file as a model reads it: what is text is its text. */
-export function openText(source: InlineSource | UrlSource): InlineSource | UrlSource | TextSource {
+export function decodeTextSource(source: InlineSource | UrlSource): InlineSource | UrlSource | TextSource {
   if (source.kind !== "inline" || !source.mediaType.startsWith("text/")) return source;
   return { kind: "text", text: Buffer.from(source.data, "base64").toString("utf8") };
 }

@@ -1,7 +1,7 @@
 import type { Usage } from "../domain/usage.ts";
 import { readCachedTokens, readCacheWriteTokens, readDetails } from "./cached-tokens.ts";
 import type { JsonObject } from "./json/read.ts";
-import { findOutsideTokens } from "./outside-tokens.ts";
+import { findExtraTokens } from "./outside-tokens.ts";
 
 /** What an OpenAI-shaped usage reports under names that differ between chat and responses. */
 export interface ReportedTotals {
@@ -24,7 +24,7 @@ export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage |
   const cacheWriteTokens = readCacheWriteTokens(usage, details);
   const cached = cachedInputTokens + cacheWriteTokens;
   const { reasoning } = reported;
-  const outside = findOutsideTokens({ input, output, cached, reasoning, total: usage.total_tokens });
+  const outside = findExtraTokens({ input, output, cached, reasoning, total: usage.total_tokens });
   const all = input + outside.input;
   return {
     // More cached than there was at all is counted beside the input: both are paid.

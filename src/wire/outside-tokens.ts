@@ -12,12 +12,12 @@ export interface ReportedTokens {
 }
 
 /** Tokens that the total holds and the counts of input and output leave out. */
-export interface OutsideTokens {
+export interface ExtraTokens {
   readonly input: number;
   readonly output: number;
 }
 
-const NONE: OutsideTokens = { input: 0, output: 0 };
+const NONE: ExtraTokens = { input: 0, output: 0 };
 
 /**
  * Finds tokens that only `total_tokens` shows. A gap between the total and input plus output is, in this order:
@@ -27,13 +27,7 @@ const NONE: OutsideTokens = { input: 0, output: 0 };
  * @see https://docs.x.ai/docs/key-information/consumption-and-rate-limits xAI counts reasoning in the total alone.
  * @see https://ai.google.dev/gemini-api/docs/openai Gemini reports no number of thinking tokens.
  */
-export function findOutsideTokens({
-  input,
-  output,
-  cached,
-  reasoning,
-  total,
-}: ReportedTokens): OutsideTokens {
+export function findExtraTokens({ input, output, cached, reasoning, total }: ReportedTokens): ExtraTokens {
   const gap = isCount(total) ? total - input - output : 0;
   if (!(gap > 0) || input < 0 || output < 0) return NONE;
   if (gap === reasoning) return { input: 0, output: gap };

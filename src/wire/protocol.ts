@@ -2,7 +2,7 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { GatewayError } from "../errors.ts";
-import type { Asked, ClientEnd, UpstreamEnd } from "./codecs.ts";
+import type { EchoedFields, EgressCodec, IngressCodec } from "./codecs.ts";
 
 /** How large the input of a request is, as far as its price can depend on it. */
 export interface InputSize {
@@ -58,7 +58,7 @@ export interface ModelRequest extends RequestFacts {
    */
   readChat(): ChatRequest;
   /** Reads what a translated answer repeats of its request, in formats whose answers do. Only after {@link readChat}. */
-  readAsked?(): Asked | undefined;
+  readEchoedFields?(): EchoedFields | undefined;
 }
 
 /** What changes in a body on its way to an upstream; all other bytes stay as they are. */
@@ -84,7 +84,7 @@ export interface ReplyPart {
   /** Usage so far as the upstream reports it: replaces what earlier parts said. */
   readonly usage: Usage | undefined;
   /** Why a whole answer, complete as it is, cannot be said in the client's format; `text` is "" then. */
-  readonly unsayable?: UpstreamFault | undefined;
+  readonly unrepresentable?: UpstreamFault | undefined;
 }
 
 /**
@@ -164,8 +164,8 @@ export interface WireProtocol {
   readWhole(request: RequestFacts, text: string): ReplyPart;
 
   // One of them speaks another; `undefined` for an end that is never translated.
-  readonly client: ClientEnd | undefined;
-  readonly upstream: UpstreamEnd | undefined;
+  readonly ingress: IngressCodec | undefined;
+  readonly egress: EgressCodec | undefined;
 
   /** Whether a refusal (400, 413, 422) means that the prompt is too long; reads digits, never text. */
   readPromptTooLong(text: string): PromptTooLong | undefined;
@@ -177,7 +177,7 @@ export interface WireProtocol {
   /** The same inside a stream, behind what was sent in it. */
   printErrorFrame(error: GatewayError, requestId: string, sent?: SentStream): string;
   /** Whether clients that asked for a stream read this refusal only inside one. */
-  refusesInStream(error: GatewayError): boolean;
+  sendsErrorInStream(error: GatewayError): boolean;
   /** What fills a silence in an open stream. */
   readonly keepAlive: string;
 }

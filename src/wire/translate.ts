@@ -53,7 +53,7 @@ export function translateWhole(
     return { ...tally.part(print(reply)), isOutput: true };
   } catch (fault) {
     if (!(fault instanceof UpstreamFault)) throw fault;
-    return { ...tally.part(""), isOutput: true, unsayable: fault };
+    return { ...tally.part(""), isOutput: true, unrepresentable: fault };
   }
 }
 

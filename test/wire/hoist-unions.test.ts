@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { describeChoices, liftChoices } from "../../src/wire/hoist-unions.ts";
+import { describeUnions, hoistUnions } from "../../src/wire/hoist-unions.ts";
 
 const text = { type: "string" };
 const count = { type: "integer" };
 
 describe("a tool's schema without choices at its top", () => {
   test("stays as it is, and says that it is an object", () => {
-    expect(liftChoices({ properties: { a: text } })).toEqual({
+    expect(hoistUnions({ properties: { a: text } })).toEqual({
       schema: { type: "object", properties: { a: text } },
       told: undefined,
     });
@@ -14,7 +14,7 @@ describe("a tool's schema without choices at its top", () => {
 
   test("may be a reference, which is followed", () => {
     const $defs = { "a/b~c": { type: "object", properties: { a: text }, required: ["a"] } };
-    expect(liftChoices({ $ref: "#/$defs/a~1b~0c", $defs })).toEqual({
+    expect(hoistUnions({ $ref: "#/$defs/a~1b~0c", $defs })).toEqual({
       schema: { type: "object", properties: { a: text }, required: ["a"], $defs },
       told: undefined,
     });
@@ -30,7 +30,7 @@ describe("a tool's schema without choices at its top", () => {
     ["leads to a prototype", { $ref: "#/constructor/prototype" }],
     ["is no text", { $ref: 7 }],
   ])("stays as it is when its reference %s", (_, schema) => {
-    expect(liftChoices({ ...schema })).toEqual({ schema: { ...schema, type: "object" }, told: undefined });
+    expect(hoistUnions({ ...schema })).toEqual({ schema: { ...schema, type: "object" }, told: undefined });
   });
 });
 
@@ -43,7 +43,7 @@ describe("choices at the top of a tool's schema", () => {
       ],
       $defs: { c: { properties: { c: text }, required: ["c"] } },
     };
-    const { schema: lifted, told } = liftChoices(schema);
+    const { schema: lifted, told } = hoistUnions(schema);
     expect(lifted).toEqual({
       type: "object",
       properties: { a: text, b: count, c: text },
@@ -51,12 +51,12 @@ describe("choices at the top of a tool's schema", () => {
       $defs: schema.$defs,
     });
     expect(told).toEqual({ allOf: schema.allOf });
-    expect(describeChoices(undefined, told)).toContain('"allOf"');
+    expect(describeUnions(undefined, told)).toContain('"allOf"');
   });
 
   test("are told where they are an enumeration or a denial", () => {
     const schema = { type: "object", properties: { a: text }, enum: [{ a: "x" }], not: { required: ["b"] } };
-    expect(liftChoices(schema)).toEqual({
+    expect(hoistUnions(schema)).toEqual({
       schema: { type: "object", properties: { a: text }, required: [] },
       told: { enum: schema.enum, not: schema.not },
     });
@@ -69,7 +69,7 @@ describe("choices at the top of a tool's schema", () => {
       inner = { properties: { p: inner } };
       refs.push({ $ref: `#/$defs/a${"/properties/p".repeat(depth)}` });
     }
-    const { schema } = liftChoices({ anyOf: refs, $defs: { a: inner } });
+    const { schema } = hoistUnions({ anyOf: refs, $defs: { a: inner } });
     expect(Object.keys(Object(schema.properties))).toEqual(["p"]);
   });
 
@@ -79,6 +79,6 @@ describe("choices at the top of a tool's schema", () => {
       anyOf: Array.from({ length: 100_000 }, () => ({ $ref: "#/$defs/a" })),
       $defs: { a: { properties: Object.fromEntries(names), anyOf: [{ $ref: "#/$defs/a" }] } },
     };
-    expect(Object.keys(Object(liftChoices(schema).schema.properties))).toHaveLength(1000);
+    expect(Object.keys(Object(hoistUnions(schema).schema.properties))).toHaveLength(1000);
   });
 });

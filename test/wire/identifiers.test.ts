@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Part, ToolChoice } from "../../src/domain/chat-request.ts";
-import { fitNames, originalNames } from "../../src/wire/identifiers.ts";
+import { originalNames, shortenIdentifiers } from "../../src/wire/identifiers.ts";
 
 const LIMITS = { nameCharsMax: 64, idCharsMax: 40 };
 const LONG = `mcp__${"server_".repeat(12)}read_file`;
@@ -44,10 +44,10 @@ function result(callId: string): Part {
 function fit(request: ChatRequest) {
   const originals = originalNames(request.tools, LIMITS);
   const restore = (name: string) => originals.get(name) ?? name;
-  return { request: fitNames(request, LIMITS), restore };
+  return { request: shortenIdentifiers(request, LIMITS), restore };
 }
 
-describe("fitNames", () => {
+describe("shortenIdentifiers", () => {
   test("case 63: a tool name of 80 characters fits its host and comes back whole", () => {
     const { request, restore } = fit(requestOf([LONG, "short"]));
     const [long = "", short = ""] = request.tools.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { editElements, editMembers, findMember, sayOnce, type ValueEdit } from "../../src/wire/json/edit.ts";
+import { editElements, editMembers, findMember, once, type ValueEdit } from "../../src/wire/json/edit.ts";
 import { leastMs } from "../support/least-ms.ts";
 
 const KEYS = ["model", "n", "stream_options", "__proto__", "constructor", "", 'a"b', "ключ", "𝄞", "\\"];
@@ -41,7 +41,7 @@ const edits = fc.dictionary(
   fc.constantFrom("keep", "drop", "wrap"),
 );
 const EDITS: Record<string, ValueEdit> = {
-  keep: sayOnce,
+  keep: once,
   drop: () => undefined,
   wrap: (text) => `[${text ?? ""}]`,
 };
@@ -60,7 +60,7 @@ function entriesOf(text: string): Map<string, unknown> {
 function edited(text: string, plan: Record<string, string>): string {
   return editMembers(
     text,
-    Object.fromEntries(Object.entries(plan).map(([key, how]) => [key, EDITS[how] ?? sayOnce])),
+    Object.fromEntries(Object.entries(plan).map(([key, how]) => [key, EDITS[how] ?? once])),
   );
 }
 
@@ -97,7 +97,7 @@ describe("editMembers", () => {
     fc.assert(
       fc.property(object, ({ text, members }) => {
         fc.pre(new Set(members.map(({ key }) => key)).size === members.length);
-        expect(editMembers(text, { model: sayOnce, absent: sayOnce, n: sayOnce })).toBe(text);
+        expect(editMembers(text, { model: once, absent: once, n: once })).toBe(text);
         expect(editMembers(text, {})).toBe(text);
       }),
     );

@@ -1,9 +1,9 @@
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
-import type { Dialogue } from "../../src/wire/codec-session.ts";
+import type { CodecSession } from "../../src/wire/codec-session.ts";
 import type { ReplyHead } from "../../src/wire/codecs.ts";
 import type { ModelRequest, ReplyPart, SseEvent, WireProtocol } from "../../src/wire/protocol.ts";
-import { findExchange } from "../../src/wire/protocol-pair.ts";
+import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
 
 /** A request of the given protocol, as the gateway would have read it. */
@@ -15,13 +15,13 @@ export function requestOf(wire: WireProtocol, members: object = {}): ModelReques
 /** What an answer to a request says of itself, where it is printed anew. */
 export function headOf(request: ModelRequest, more: Partial<ReplyHead> = {}): ReplyHead {
   const { isShown } = request.readChat().reasoning;
-  const asked = request.readAsked?.();
-  return { request, id: "abc", createdAtS: 7, inputTokens: 1, isReasoningShown: isShown, asked, ...more };
+  const echoed = request.readEchoedFields?.();
+  return { request, id: "abc", createdAtS: 7, inputTokens: 1, isReasoningShown: isShown, echoed, ...more };
 }
 
 /** The way of a request to an upstream that speaks one format. Throws a `GatewayError` when it has none there. */
-export function dialogueOf(wire: WireProtocol, surface: Surface, request: ModelRequest): Dialogue {
-  const dialogue = findExchange(wire, [surface])?.begin(request, request.readChat);
+export function codecSessionOf(wire: WireProtocol, surface: Surface, request: ModelRequest): CodecSession {
+  const dialogue = findProtocolPair(wire, [surface])?.begin(request, request.readChat);
   if (!dialogue) throw new Error(`No way from ${wire.surface} to ${surface}`);
   return dialogue;
 }

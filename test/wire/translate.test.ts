@@ -78,7 +78,7 @@ describe("an answer with calls", () => {
       reasoningTokens: undefined,
     });
     expect(part).toMatchObject({ text: "", isReadable: true, generated: "fno json", usage });
-    expect(part.unsayable).toBeInstanceOf(UpstreamFault);
+    expect(part.unrepresentable).toBeInstanceOf(UpstreamFault);
     expect(stream(...called("no json"), finish("tool_calls")).ending).toThrow(UpstreamFault);
   });
 

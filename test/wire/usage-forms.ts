@@ -3,7 +3,7 @@ import type { Usage } from "../../src/domain/usage.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { printSse } from "../../src/wire/sse.ts";
-import { dialogueOf, eventsOf, requestOf } from "./play.ts";
+import { codecSessionOf, eventsOf, requestOf } from "./play.ts";
 
 /** A format in which text is answered. */
 export type Format = Exclude<Surface, "embeddings">;
@@ -38,7 +38,7 @@ interface Relayed {
 /** Puts an answer of an upstream through to a client. */
 export function relay({ upstream, client, text, stream }: Relayed) {
   const members = { input: "hi", stream, stream_options: { include_usage: true } };
-  const dialogue = dialogueOf(WIRES[client], upstream, requestOf(WIRES[client], members));
+  const dialogue = codecSessionOf(WIRES[client], upstream, requestOf(WIRES[client], members));
   const head = { id: "a1", createdAtS: 1, inputTokens: 5 };
   if (!stream) {
     const { text: body, usage } = dialogue.readWhole(head, text);

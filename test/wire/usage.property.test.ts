@@ -3,10 +3,10 @@ import fc from "fast-check";
 import type { Surface } from "../../src/domain/model.ts";
 import { inputTokensOf, NO_USAGE, totalTokensOf, type Usage } from "../../src/domain/usage.ts";
 import { isJsonObject, type JsonObject } from "../../src/wire/json/read.ts";
-import { findExchange } from "../../src/wire/protocol-pair.ts";
+import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { printSse } from "../../src/wire/sse.ts";
-import { dialogueOf, eventsOf, requestOf } from "./play.ts";
+import { codecSessionOf, eventsOf, requestOf } from "./play.ts";
 
 /** A format in which text is answered. */
 type Format = Exclude<Surface, "embeddings">;
@@ -97,7 +97,7 @@ describe("usage", () => {
 
 /** Where there is a way from the last format to the next, the path goes on with it. */
 function goOn(way: Format[], next: Format): Format[] {
-  return findExchange(WIRES[next], way.slice(-1)) ? [...way, next] : way;
+  return findProtocolPair(WIRES[next], way.slice(-1)) ? [...way, next] : way;
 }
 
 /** What of it a format can say: most have one class of tokens that are written to a cache. */
@@ -109,7 +109,7 @@ function sayable({ usage, reasoningTokens }: Counted, format: Format): Counted {
 
 /** Puts an answer through the gateway to a client of the format. */
 function relay({ format, text }: Answer, client: Format, stream: boolean) {
-  const dialogue = dialogueOf(WIRES[client], format, requestFor(client, stream));
+  const dialogue = codecSessionOf(WIRES[client], format, requestFor(client, stream));
   const head = { id: "a1", createdAtS: 1, inputTokens: 5 };
   if (!stream) {
     const { text: body, usage: billed } = dialogue.readWhole(head, text);

@@ -29,8 +29,8 @@ export const anthropicMessages: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: { printStream: printEvents, printWhole: printReply },
-  upstream: {
+  ingress: { printStream: printEvents, printWhole: printReply },
+  egress: {
     nameCharsMax: 128,
     idCharsMax: 64,
     findUntranslatable,
@@ -42,6 +42,6 @@ export const anthropicMessages: WireProtocol = {
   statusOf,
   printError,
   printErrorFrame,
-  refusesInStream: () => false,
+  sendsErrorInStream: () => false,
   keepAlive: printSse({ event: "ping", data: '{"type": "ping"}' }),
 };

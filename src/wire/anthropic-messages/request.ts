@@ -1,4 +1,4 @@
-import { editMembers, sayEachOnce } from "../json/edit.ts";
+import { editMembers, onceEach } from "../json/edit.ts";
 import type { JsonObject } from "../json/read.ts";
 import { inputSizeOf } from "../prompt-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
@@ -40,7 +40,7 @@ const SENT_ONCE = new Set([
   "plugins",
   ...BETA_FIELDS,
 ]);
-const ONCE = sayEachOnce(SENT_ONCE);
+const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
 /** 0 asks for no answer: the prompt is only written to the provider's cache. */
 const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };

@@ -71,16 +71,16 @@ export function editElements(text: string, edit: (element: string, position: num
 
 /** Where the value of an object's only member of that name stands; `undefined` for none or several. */
 export function findMember(text: string, key: string): { start: number; end: number } | undefined {
-  const [match, ...others] = findMatches(text, { [key]: sayOnce }).matches;
+  const [match, ...others] = findMatches(text, { [key]: once }).matches;
   return match && others.length === 0 ? { start: match.valueStart, end: match.end } : undefined;
 }
 
 /** Keeps a member as it is, but said once: for keys whose first and last value could be read differently. */
-export const sayOnce: ValueEdit = (value) => value;
+export const once: ValueEdit = (value) => value;
 
 /** The same for each of these members. */
-export function sayEachOnce(keys: Iterable<string>): Edits {
-  return Object.fromEntries(Array.from(keys, (key) => [key, sayOnce]));
+export function onceEach(keys: Iterable<string>): Edits {
+  return Object.fromEntries(Array.from(keys, (key) => [key, once]));
 }
 
 function findMatches(text: string, edits: Edits) {

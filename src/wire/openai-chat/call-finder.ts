@@ -59,6 +59,6 @@ export function createCallFinder() {
 }
 
 /** An id for a call that the upstream gave none. `place` is what tells it from calls of other answers. */
-export function ownCallId(place: string, index: number): string {
+export function generateCallId(place: string, index: number): string {
   return `call_${`${place}_${index}`.replaceAll(/[^\w-]/g, "")}`;
 }

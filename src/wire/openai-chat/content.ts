@@ -3,7 +3,7 @@ import { joinPromptText } from "../prompt-text.ts";
 import type { Content } from "../reply-part.ts";
 
 /** The words of a delta or a message, its tool calls left out. */
-export interface Said {
+export interface DeltaText {
   readonly reasoning: string;
   readonly text: string;
   readonly refusal: string;
@@ -13,7 +13,7 @@ export interface Said {
 const REASONING = /^(?:(?:redacted_)?thinking|thought|reasoning(?:[._].*)?|summary_text)$/;
 
 /** Reads the words of a delta or a message; hosts spell reasoning in several ways, and some say it twice. */
-export function readSaid(message: JsonObject): Said {
+export function readDeltaText(message: JsonObject): DeltaText {
   const { content } = message;
   return {
     reasoning: readReasoning(message),
@@ -24,7 +24,7 @@ export function readSaid(message: JsonObject): Said {
 
 /** Reads what a delta or a message holds. */
 export function readContent(message: JsonObject): Content {
-  const { reasoning, text, refusal } = readSaid(message);
+  const { reasoning, text, refusal } = readDeltaText(message);
   const called = readCalls(message);
   const hasMedia = isJsonObject(message.audio) || readArray(message.images).length > 0;
   return {
@@ -39,12 +39,12 @@ export function textOfPart(part: unknown): string {
 }
 
 /** Reasoning that is said as a plain text. */
-export function readSpokenReasoning(message: JsonObject): string {
+export function readPlainReasoning(message: JsonObject): string {
   return readText(message.reasoning_content) || readText(message.reasoning);
 }
 
 function readReasoning(message: JsonObject): string {
-  const reasoning = readSpokenReasoning(message);
+  const reasoning = readPlainReasoning(message);
   if (reasoning !== "") return reasoning;
   const details = readArray(message.reasoning_details);
   if (details.length > 0) return joinTexts(details);

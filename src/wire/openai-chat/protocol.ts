@@ -33,8 +33,8 @@ export const openaiChat: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: { printStream: printEvents, printWhole: printReply },
-  upstream: {
+  ingress: { printStream: printEvents, printWhole: printReply },
+  egress: {
     nameCharsMax: 64,
     idCharsMax: ID_CHARS_MAX,
     findUntranslatable,
@@ -46,6 +46,6 @@ export const openaiChat: WireProtocol = {
   statusOf,
   printError,
   printErrorFrame,
-  refusesInStream: () => false,
+  sendsErrorInStream: () => false,
   keepAlive: ": ping\n\n",
 };

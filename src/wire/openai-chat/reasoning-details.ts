@@ -21,7 +21,7 @@ export function joinReasoningDetails(details: unknown): readonly ReasoningPart[]
     else blocks.push(part);
     latestIndex = detail.index;
   }
-  return blocks.filter(saysSomething);
+  return blocks.filter(isFilledDetail);
 }
 
 /** One entry of `reasoning_details`, for what is sealed or encrypted. */
@@ -34,13 +34,13 @@ export function printReasoningDetail(detail: ReasoningDetail, index: number): ob
 }
 
 /** Whether a detail has a seal that Anthropic reads; one that does not say whose it is has. */
-export function isOfAnthropic({ format }: JsonObject): boolean {
+export function isAnthropicFormat({ format }: JsonObject): boolean {
   return !isSet(format) || readText(format).startsWith("anthropic");
 }
 
 /** One entry of `reasoning_details`, the way hosts found to say reasoning together with its signature. */
 export function readDetail(detail: JsonObject): ReasoningDetail {
-  const isOurs = isOfAnthropic(detail);
+  const isOurs = isAnthropicFormat(detail);
   const sealOf = (value: unknown) => (isOurs ? readText(value) : "") || undefined;
   if (detail.type === "reasoning.encrypted") {
     return { text: "", signature: undefined, redacted: sealOf(detail.data) };
@@ -48,6 +48,6 @@ export function readDetail(detail: JsonObject): ReasoningDetail {
   return { text: textOfPart(detail), signature: sealOf(detail.signature), redacted: undefined };
 }
 
-export function saysSomething({ text, signature, redacted }: ReasoningDetail): boolean {
+export function isFilledDetail({ text, signature, redacted }: ReasoningDetail): boolean {
   return text !== "" || signature !== undefined || redacted !== undefined;
 }

@@ -1,8 +1,8 @@
-import { createSealReader, printHostSeal } from "../host-reasoning.ts";
+import { createHostReasoningDecoder, encodeHostReasoning } from "../host-reasoning.ts";
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
 
 /** What a host wants back with an assistant's message, without the text of reasoning: that travels beside it. */
-export type Returned =
+export type HostState =
   /** An entry of OpenRouter's `reasoning_details`. */
   | { readonly kind: "detail"; readonly detail: JsonObject }
   /** Gemini's signature over a message. */
@@ -14,8 +14,8 @@ export type Returned =
 const DETAIL_MEMBERS = ["type", "id", "format", "index", "signature", "data"];
 const DETAIL_TYPE = /^reasoning\.\w{1,32}$/;
 
-export function sealReturned(origin: string, returned: Returned): string {
-  return printHostSeal(origin, { ...returned });
+export function encodeHostState(origin: string, returned: HostState): string {
+  return encodeHostReasoning(origin, { ...returned });
 }
 
 /** A detail as far as it goes back in a seal. */
@@ -25,15 +25,15 @@ export function pickDetail(detail: JsonObject): JsonObject {
 }
 
 /** Opens what was sealed for one origin; `undefined` for any other seal, and for what no host can have said. */
-export type OpenReturned = (token: string) => Returned | undefined;
+export type DecodeHostState = (token: string) => HostState | undefined;
 
-export function createOpener(origin: string | undefined): OpenReturned {
+export function createHostStateDecoder(origin: string | undefined): DecodeHostState {
   if (origin === undefined) return () => undefined;
-  const read = createSealReader(origin);
+  const read = createHostReasoningDecoder(origin);
   return (token) => readReturned(read(token) ?? {});
 }
 
-function readReturned({ kind, signature, id, detail }: JsonObject): Returned | undefined {
+function readReturned({ kind, signature, id, detail }: JsonObject): HostState | undefined {
   if (kind === "detail") return readDetail(detail);
   if (typeof signature !== "string" || signature === "") return undefined;
   if (kind === "message") return { kind, signature };
@@ -54,7 +54,7 @@ export function printThoughtSignature(signature: string | undefined) {
   return signature === undefined ? {} : { extra_content: { google: { thought_signature: signature } } };
 }
 
-function readDetail(detail: unknown): Returned | undefined {
+function readDetail(detail: unknown): HostState | undefined {
   if (!isJsonObject(detail) || !DETAIL_TYPE.test(readText(detail.type))) return undefined;
   return { kind: "detail", detail: pickDetail(detail) };
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { editMembers, sayEachOnce, sayOnce } from "../json/edit.ts";
+import { editMembers, once, onceEach } from "../json/edit.ts";
 import { isJsonObject, type JsonObject } from "../json/read.ts";
 import { inputSizeOf } from "../prompt-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
@@ -45,7 +45,7 @@ const SENT_ONCE = new Set([
   "deferred",
   "session_params",
 ]);
-const ONCE = sayEachOnce(SENT_ONCE);
+const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
 
 /** Reads and checks a chat body. Roles, part types and unknown fields are the upstream's to judge. */
@@ -86,7 +86,7 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
     model: () => JSON.stringify(options.model),
     max_tokens: limitOf("max_tokens"),
     max_completion_tokens: limitOf("max_completion_tokens"),
-    stream_options: request.stream ? includeUsage : sayOnce,
+    stream_options: request.stream ? includeUsage : once,
   });
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { editMembers, sayOnce } from "../json/edit.ts";
+import { editMembers, once } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
@@ -52,11 +52,11 @@ export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamR
   return editMembers(request.text, {
     model: () => JSON.stringify(model),
     stream: () => undefined,
-    input: sayOnce,
-    dimensions: sayOnce,
-    encoding_format: sayOnce,
-    service_tier: sayOnce,
-    speed: sayOnce,
+    input: once,
+    dimensions: once,
+    encoding_format: once,
+    service_tier: once,
+    speed: once,
   });
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from "../../errors.ts";
-import { editElements, editMembers, sayEachOnce } from "../json/edit.ts";
+import { editElements, editMembers, onceEach } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 import { inputSizeOf } from "../prompt-size.ts";
 import { joinPromptText } from "../prompt-text.ts";
@@ -14,7 +14,7 @@ import {
   refuseUntranslatable,
   requireModel,
 } from "../request-body.ts";
-import { readAsked } from "./ingress/asked.ts";
+import { readEchoedFields } from "./ingress/asked.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfInput } from "./input-size.ts";
 import { requireItems } from "./items.ts";
@@ -42,7 +42,7 @@ const SENT_ONCE = new Set([
   "speed",
   "context_management",
 ]);
-const ONCE = sayEachOnce(SENT_ONCE);
+const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
 /**
  * Reads and checks a responses body. Item and part types and unknown fields are the upstream's to judge. Throws
@@ -70,7 +70,7 @@ export function parseRequest(text: string): ModelRequest {
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
     promptText: () => promptTextOf(again()),
     readChat: () => readChatRequest(again()),
-    readAsked: () => readAsked(again()),
+    readEchoedFields: () => readEchoedFields(again()),
   };
 }
 

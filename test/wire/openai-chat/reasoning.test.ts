@@ -5,8 +5,8 @@ import type { ModelTraits } from "../../../src/domain/model.ts";
 import { printRequest as printMessages } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import type { Source } from "../../../src/wire/codecs.ts";
-import { isHostSeal, printHostSeal } from "../../../src/wire/host-reasoning.ts";
-import { fitNames } from "../../../src/wire/identifiers.ts";
+import { encodeHostReasoning, isHostReasoning } from "../../../src/wire/host-reasoning.ts";
+import { shortenIdentifiers } from "../../../src/wire/identifiers.ts";
 import { printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
 import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
@@ -74,9 +74,9 @@ const optionsOf = (origin: string | undefined, traits = TRAITS) => ({
 
 /** The assistant's message as an upstream of chat completions gets it. */
 function returnedTo(parts: readonly Part[], origin: string | undefined, traits = TRAITS) {
-  const fitted = fitNames(chatOf(parts), {
+  const fitted = shortenIdentifiers(chatOf(parts), {
     nameCharsMax: 64,
-    idCharsMax: openaiChat.upstream?.idCharsMax ?? 0,
+    idCharsMax: openaiChat.egress?.idCharsMax ?? 0,
   });
   return JSON.parse(printRequest(fitted, optionsOf(origin, traits))).messages[1];
 }
@@ -135,7 +135,9 @@ describe("what a host wants back", () => {
       { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },
     ];
     const events = sealsOf({ content: "a", reasoning_details: details }, ROUTER);
-    expect(events.some((event) => event.kind === "reasoning_seal" && isHostSeal(event.signature))).toBe(true);
+    expect(events.some((event) => event.kind === "reasoning_seal" && isHostReasoning(event.signature))).toBe(
+      true,
+    );
     expect(returnedTo(partsOf(events), ORIGIN).reasoning_details).toEqual(details);
     expect(returnedTo(partsOf(events), CLAUDE.origin, ADAPTIVE)).not.toHaveProperty("reasoning_details");
   });
@@ -188,7 +190,8 @@ describe("what a host wants back", () => {
 });
 
 describe("a seal that is not whole or not ours", () => {
-  const sealed = (value: object, origin = ORIGIN) => printHostSeal(origin, value as Record<string, unknown>);
+  const sealed = (value: object, origin = ORIGIN) =>
+    encodeHostReasoning(origin, value as Record<string, unknown>);
   const good = sealed({ kind: "message", signature: "sig" });
   const base64 = (text: string) => `tgh1_${Buffer.from(text).toString("base64url")}`;
   const detail = { type: "reasoning.text", signature: "s" };
@@ -237,7 +240,7 @@ describe("a seal that is not whole or not ours", () => {
 });
 
 describe("a messages body that goes to Anthropic as it is", () => {
-  const token = printHostSeal(ORIGIN, { kind: "message", signature: "sig" });
+  const token = encodeHostReasoning(ORIGIN, { kind: "message", signature: "sig" });
   const options = { model: "theirs", outputTokensMax: 100, outputLimitField: undefined };
   const print = (messages: string) => {
     const text = `{"model":"theirs","max_tokens":100,"messages":${messages}}`;

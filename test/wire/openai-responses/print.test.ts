@@ -23,9 +23,9 @@ function headOf(members: object = {}): ReplyHead {
   return replyHeadOf(request, { createdAtS: 1_790_000_000, inputTokens: 5 });
 }
 
-function end(): NonNullable<typeof openaiResponses.client> {
-  if (!openaiResponses.client) throw new Error("It has no client's end");
-  return openaiResponses.client;
+function end(): NonNullable<typeof openaiResponses.ingress> {
+  if (!openaiResponses.ingress) throw new Error("It has no client's end");
+  return openaiResponses.ingress;
 }
 
 const finished = (reason: FinishReason = "stop") =>
@@ -503,7 +503,7 @@ describe("errors", () => {
   test("what must be paid first is refused in a stream that has nothing else in it", () => {
     for (const cause of ["wallet_empty", "wallet_on_hold", "spending_limit"] as const) {
       const error = new GatewayError(cause);
-      expect(openaiResponses.refusesInStream(error)).toBe(true);
+      expect(openaiResponses.sendsErrorInStream(error)).toBe(true);
       const events = eventsOf(openaiResponses.printErrorFrame(error, requestId)).map(({ data }) =>
         JSON.parse(data),
       );
@@ -512,6 +512,6 @@ describe("errors", () => {
         { type: "response.failed", sequence_number: 1, response: { error: { code: "insufficient_quota" } } },
       ]);
     }
-    expect(openaiResponses.refusesInStream(new GatewayError("rate_limited"))).toBe(false);
+    expect(openaiResponses.sendsErrorInStream(new GatewayError("rate_limited"))).toBe(false);
   });
 });

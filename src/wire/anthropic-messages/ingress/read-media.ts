@@ -1,7 +1,7 @@
 import type { DocumentPart, ImagePart, ResultPart } from "../../../domain/chat-request.ts";
 import { readCacheMark } from "../../cache-mark.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
-import { inlineSource, openText, readMediaUrl } from "../../media-data.ts";
+import { decodeTextSource, inlineSource, readMediaUrl } from "../../media-data.ts";
 import { refuse, refuseUntranslatable, requireText } from "../../request-body.ts";
 
 /** Reads an image block. One that lies in the provider's file store is untranslatable. */
@@ -28,7 +28,7 @@ export function readDocument(block: JsonObject, path: string): readonly ResultPa
 function readDocumentSource(source: JsonObject, path: string): DocumentPart["source"] {
   if (source.type === "text") return { kind: "text", text: requireText(source.data, `${path}.source.data`) };
   if (source.type !== "base64" && source.type !== "url") refuseSource(source, path);
-  return openText(readSource(source, path));
+  return decodeTextSource(readSource(source, path));
 }
 
 function readSource(source: JsonObject, path: string): ImagePart["source"] {

@@ -1,6 +1,6 @@
 import type { Part, TextPart, ToolResultPart, Turn } from "../../../domain/chat-request.ts";
 import { type ContentOptions, PARAGRAPH, printContent } from "./print-content.ts";
-import { type Host, printReturned } from "./print-reasoning.ts";
+import { type Host, printHostState } from "./print-reasoning.ts";
 
 /** How turns are printed for a host. */
 interface TurnOptions extends ContentOptions, Host {}
@@ -86,7 +86,7 @@ function groupCallers(turns: readonly Turn[]): readonly (readonly Part[])[] {
 /** Reasoning stays out but for what this host signed: it has none of another's. */
 function printAssistant(parts: readonly Part[], options: TurnOptions): object {
   const content = printContent(parts.filter(isText), options, "");
-  const { members, membersOf } = printReturned(parts, options);
+  const { members, membersOf } = printHostState(parts, options);
   const calls = parts.filter((part) => part.kind === "tool_call");
   if (calls.length === 0) return { role: "assistant", content, ...members };
   return {

@@ -1,14 +1,14 @@
 import type { Part, ReasoningPart, ToolCallPart } from "../../../domain/chat-request.ts";
-import { isHostSeal } from "../../host-reasoning.ts";
-import { shortenName } from "../../identifiers.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
+import { shortenIdentifier } from "../../identifiers.ts";
 import { type JsonObject, readText } from "../../json/read.ts";
 import { ID_CHARS_MAX } from "../id-chars.ts";
-import { type OpenReturned, printThoughtSignature } from "../reasoning.ts";
+import { type DecodeHostState, printThoughtSignature } from "../reasoning.ts";
 import { printReasoningDetail } from "../reasoning-details.ts";
 
 /** The host that an assistant's message goes back to. */
 export interface Host {
-  readonly open: OpenReturned;
+  readonly open: DecodeHostState;
   /** Whether its model reads what Anthropic's sign. */
   readonly isClaude: boolean;
 }
@@ -23,7 +23,7 @@ interface GivenBack {
 const NOTHING: GivenBack = { members: {}, membersOf: () => ({}) };
 
 /** What a host gets back of its own earlier answer: reasoning that it signed, and signatures over message and calls. */
-export function printReturned(parts: readonly Part[], host: Host): GivenBack {
+export function printHostState(parts: readonly Part[], host: Host): GivenBack {
   const reasoning = parts.filter((part) => part.kind === "reasoning");
   if (reasoning.length === 0) return NOTHING;
   const ids = new Set(parts.flatMap((part) => (part.kind === "tool_call" ? [part.id] : [])));
@@ -34,7 +34,7 @@ export function printReturned(parts: readonly Part[], host: Host): GivenBack {
     const token = part.redacted ?? part.signature ?? "";
     const returned = host.open(token);
     if (returned === undefined) {
-      const isNative = token !== "" && !isHostSeal(token);
+      const isNative = token !== "" && !isHostReasoning(token);
       if (isNative && host.isClaude) details.push(printReasoningDetail(part, details.length));
     } else if (returned.kind === "detail") details.push(printDetail(returned.detail, part, ids));
     else if (returned.kind === "message") overMessage = returned.signature;
@@ -60,5 +60,5 @@ function printDetail(detail: JsonObject, { text }: ReasoningPart, ids: ReadonlyS
 }
 
 function fitId(id: string): string {
-  return shortenName(id, ID_CHARS_MAX);
+  return shortenIdentifier(id, ID_CHARS_MAX);
 }

@@ -1,8 +1,8 @@
 import type { ChatRequest, Part } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../cache-mark.ts";
-import { isOfClaude, type PrintOptions } from "../../codecs.ts";
+import { isClaudeModel, type PrintOptions } from "../../codecs.ts";
 import { printEndUser } from "../../end-user.ts";
-import { createOpener } from "../reasoning.ts";
+import { createHostStateDecoder } from "../reasoning.ts";
 import { printTurns } from "./print-messages.ts";
 import { printEffort, printFormat, printTools } from "./print-tools.ts";
 
@@ -27,12 +27,12 @@ export function findUntranslatable({ turns, stopSequences }: ChatRequest): strin
  */
 export function printRequest(chat: ChatRequest, options: PrintOptions): string {
   const { traits, stream, origin } = options;
-  const keepsCacheMarks = isOfClaude(traits);
+  const keepsCacheMarks = isClaudeModel(traits);
   return JSON.stringify({
     model: options.model,
     messages: printTurns(chat.turns, {
       keepsCacheMarks,
-      open: createOpener(origin),
+      open: createHostStateDecoder(origin),
       isClaude: keepsCacheMarks,
     }),
     ...printTools(chat, { keepsCacheMarks }),

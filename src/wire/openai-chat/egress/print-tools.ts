@@ -7,7 +7,7 @@ import type {
   ToolChoice,
 } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../cache-mark.ts";
-import { describeChoices, liftChoices } from "../../hoist-unions.ts";
+import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
 import { isSet } from "../../json/read.ts";
 import type { ContentOptions } from "./print-content.ts";
 import { isStrictSchema } from "./strict-schema.ts";
@@ -52,13 +52,13 @@ export function printFormat(format: OutputFormat | undefined): Members | undefin
 }
 
 function printTool({ name, description, schema, strict }: Tool): Members {
-  const { schema: object, told } = liftChoices(schema);
+  const { schema: object, told } = hoistUnions(schema);
   const parameters = isBareObject(object) ? { ...object, properties: {} } : object;
   return {
     type: "function",
     function: {
       name,
-      description: describeChoices(description, told),
+      description: describeUnions(description, told),
       parameters,
       strict: strict && told === undefined && isStrictSchema(schema),
     },

@@ -3,12 +3,12 @@ import type { Source } from "../../codecs.ts";
 import { isTooDeep } from "../../json/depth.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { UpstreamFault } from "../../protocol.ts";
-import { createCallFinder, ownCallId } from "../call-finder.ts";
+import { createCallFinder, generateCallId } from "../call-finder.ts";
 import type { FinishReason } from "../finish-reason.ts";
-import { readThoughtSignature, sealReturned } from "../reasoning.ts";
+import { encodeHostState, readThoughtSignature } from "../reasoning.ts";
 
 /** A call whose name may still be awaited. */
-interface HeardCall {
+interface PendingCall {
   id: string;
   /** Its number among the calls that have begun. */
   number: number | undefined;
@@ -28,9 +28,9 @@ const OLD_CALL_INDEX = -1;
  * Reads the tool calls of one answer, streamed or whole, into events. A call begins with its name, behind the seal of
  * its signature: a client that leaves out what stands last in an answer still has that.
  */
-export function createCallEvents(source?: Source) {
+export function createCallReader(source?: Source) {
   const finder = createCallFinder();
-  const heard: HeardCall[] = [];
+  const heard: PendingCall[] = [];
   const ids = new Set<string>();
   let begun = 0;
   let waitingChars = 0;
@@ -42,7 +42,7 @@ export function createCallEvents(source?: Source) {
     return taken;
   };
 
-  const wait = (call: HeardCall, json: string): void => {
+  const wait = (call: PendingCall, json: string): void => {
     waitingChars += json.length;
     if (waitingChars > WAITING_CHARS_MAX) throw new UpstreamFault("A tool call has no name");
     call.waiting += json;
@@ -50,7 +50,7 @@ export function createCallEvents(source?: Source) {
 
   const sealEvents = (signature: string, id: string): readonly OutputEvent[] => {
     if (signature === "" || !source) return [];
-    const data = sealReturned(source.origin, { kind: "call", signature, id });
+    const data = encodeHostState(source.origin, { kind: "call", signature, id });
     return [{ kind: "redacted_reasoning", data }];
   };
 
@@ -75,7 +75,7 @@ export function createCallEvents(source?: Source) {
       return [];
     }
     call.number = begun++;
-    call.id = takeId(call.id, ownCallId(place, index));
+    call.id = takeId(call.id, generateCallId(place, index));
     const { id, signature } = call;
     const begin: OutputEvent = { kind: "tool_call", call: call.number, id, name: readText(name) };
     return [...sealEvents(signature, id), begin, ...inputEvents(call.number, call.waiting + json)];

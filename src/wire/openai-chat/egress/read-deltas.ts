@@ -2,10 +2,10 @@ import type { OutputEvent } from "../../../domain/chat-event.ts";
 import type { Source } from "../../codecs.ts";
 import type { JsonObject } from "../../json/read.ts";
 import { UpstreamFault } from "../../protocol.ts";
-import { readSaid, readSpokenReasoning } from "../content.ts";
-import { readThoughtSignature, sealReturned } from "../reasoning.ts";
+import { readDeltaText, readPlainReasoning } from "../content.ts";
+import { encodeHostState, readThoughtSignature } from "../reasoning.ts";
 import type { ReasoningDetail } from "../reasoning-details.ts";
-import { createDetailSealer } from "./seal-details.ts";
+import { createDetailReader } from "./seal-details.ts";
 
 /** So often does no model turn from one kind of words to another, and each time begins a block of the answer. */
 const PIECES_MAX = 10_000;
@@ -16,8 +16,8 @@ const DETAILS_MAX = 10_000;
  * Reads the words of one answer into events: of each delta, or of the whole message. Media are dropped. What the host
  * wants back is sealed for it.
  */
-export function createSaidEvents(source: Source | undefined) {
-  const sealer = createDetailSealer(source);
+export function createDeltaReader(source: Source | undefined) {
+  const sealer = createDetailReader(source);
   /** Gemini's signature over the message, until it can be said without parting a text. */
   let signature = "";
   let hasText = false;
@@ -33,8 +33,8 @@ export function createSaidEvents(source: Source | undefined) {
   const readReasoning = (message: JsonObject): OutputEvent[] => {
     const details = sealer.read(message.reasoning_details);
     if (details.length > DETAILS_MAX) throw new UpstreamFault("There are too many details of reasoning");
-    if (details.length === 0) return textEvents("reasoning", readSaid(message).reasoning);
-    const spoken = readSpokenReasoning(message);
+    if (details.length === 0) return textEvents("reasoning", readDeltaText(message).reasoning);
+    const spoken = readPlainReasoning(message);
     const events = details.flatMap((part) =>
       detailEvents(spoken === "" && isRepeat(part) ? { ...part, text: "" } : part),
     );
@@ -44,7 +44,7 @@ export function createSaidEvents(source: Source | undefined) {
 
   const takeSignature = (): OutputEvent[] => {
     if (signature === "" || !source) return [];
-    const data = sealReturned(source.origin, { kind: "message", signature });
+    const data = encodeHostState(source.origin, { kind: "message", signature });
     signature = "";
     return [{ kind: "redacted_reasoning", data }];
   };
@@ -59,7 +59,7 @@ export function createSaidEvents(source: Source | undefined) {
   return {
     /** `isLast` where calls or the finish follow. Throws {@link UpstreamFault} for more pieces than an answer can have. */
     read(message: JsonObject, isLast: boolean): readonly OutputEvent[] {
-      const { text, refusal } = readSaid(message);
+      const { text, refusal } = readDeltaText(message);
       signature = readThoughtSignature(message) || signature;
       const leading = hasText ? [] : takeSignature();
       const reasoning = readReasoning(message);

@@ -5,13 +5,13 @@ import { UpstreamFault } from "../../protocol.ts";
 import { CHOICES_MAX, END_MARK, parseChunk, placeOf, readIndex, requireChoice } from "../chunk.ts";
 import { finishEvent, readFinishReason } from "../finish-reason.ts";
 import { readUsageEvents, usageOfChunk } from "../usage.ts";
-import { createCallEvents } from "./read-calls.ts";
-import { createSaidEvents } from "./read-deltas.ts";
+import { createCallReader } from "./read-calls.ts";
+import { createDeltaReader } from "./read-deltas.ts";
 
 /** Reads a streamed chat answer of one choice into events. Media and what nobody knows are dropped. */
 export function readEvents(source?: Source): EventReader {
-  const said = createSaidEvents(source);
-  const calls = createCallEvents(source);
+  const said = createDeltaReader(source);
+  const calls = createCallReader(source);
   let isFinished = false;
   let isDone = false;
 

@@ -5,8 +5,8 @@ import { UpstreamFault } from "../../protocol.ts";
 import { placeOf, readIndex, requireChoice } from "../chunk.ts";
 import { finishEvent, readFinishReason } from "../finish-reason.ts";
 import { readUsageEvents } from "../usage.ts";
-import { createCallEvents } from "./read-calls.ts";
-import { createSaidEvents } from "./read-deltas.ts";
+import { createCallReader } from "./read-calls.ts";
+import { createDeltaReader } from "./read-deltas.ts";
 
 /** Reads a whole chat answer of one choice into events. Throws {@link UpstreamFault} for what is no answer. */
 export function readReply(text: string, source?: Source): readonly ChatEvent[] {
@@ -17,9 +17,9 @@ export function readReply(text: string, source?: Source): readonly ChatEvent[] {
   const choice = requireChoice(first);
   const { message } = choice;
   if (!isJsonObject(message)) throw new UpstreamFault("A choice has no message");
-  const calls = createCallEvents(source);
+  const calls = createCallReader(source);
   const output = [
-    ...createSaidEvents(source).read(message, true),
+    ...createDeltaReader(source).read(message, true),
     ...calls.readMessage(message, placeOf(body, readIndex(choice, 1))),
   ];
   const reason = readFinishReason(choice.finish_reason, calls.hasCalls());

@@ -1,7 +1,7 @@
 import type { Source } from "../../codecs.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import { pickDetail, sealReturned } from "../reasoning.ts";
-import { isOfAnthropic, type ReasoningDetail, readDetail, saysSomething } from "../reasoning-details.ts";
+import { encodeHostState, pickDetail } from "../reasoning.ts";
+import { isAnthropicFormat, isFilledDetail, type ReasoningDetail, readDetail } from "../reasoning-details.ts";
 
 /** A piece of reasoning that its host has not signed yet, as far as it goes back. */
 type OpenPiece = JsonObject;
@@ -14,11 +14,11 @@ const PIECE_MEMBERS = ["type", "format", "index"];
  * answers; what others sign or encrypt is sealed for the host that gave it, and dropped where that is not known.
  * @see https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
  */
-export function createDetailSealer(source: Source | undefined) {
+export function createDetailReader(source: Source | undefined) {
   let open: OpenPiece | undefined;
 
   const seal = (origin: string, detail: JsonObject): string =>
-    sealReturned(origin, { kind: "detail", detail: pickDetail(detail) });
+    encodeHostState(origin, { kind: "detail", detail: pickDetail(detail) });
 
   const close = (): readonly ReasoningDetail[] => {
     const closed = open;
@@ -41,13 +41,13 @@ export function createDetailSealer(source: Source | undefined) {
   };
 
   const readOne = (detail: JsonObject): readonly ReasoningDetail[] => {
-    if (!source || (source.isClaude && isOfAnthropic(detail))) return [readDetail(detail)];
+    if (!source || (source.isClaude && isAnthropicFormat(detail))) return [readDetail(detail)];
     return readSealed(detail, source);
   };
 
   return {
     read: (details: unknown): readonly ReasoningDetail[] =>
-      readArray(details).filter(isJsonObject).flatMap(readOne).filter(saysSomething),
+      readArray(details).filter(isJsonObject).flatMap(readOne).filter(isFilledDetail),
     /** The seal of the piece that has come last, if it has none: nothing more belongs to it. */
     close,
   };
@@ -59,5 +59,5 @@ function isOfPiece(open: OpenPiece, detail: JsonObject): boolean {
 
 /** Whether a host wants a piece back that it has not signed. */
 function isOfKnownHost(detail: JsonObject): boolean {
-  return isSet(detail.format) && detail.format !== "unknown" && !isOfAnthropic(detail);
+  return isSet(detail.format) && detail.format !== "unknown" && !isAnthropicFormat(detail);
 }

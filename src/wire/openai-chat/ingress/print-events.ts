@@ -2,7 +2,7 @@ import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import { createCallIds } from "../../call-ids.ts";
 import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { printSse } from "../../sse.ts";
-import { ownCallId } from "../call-finder.ts";
+import { generateCallId } from "../call-finder.ts";
 import { END_MARK } from "../chunk.ts";
 import { printReasoningDetail } from "../reasoning-details.ts";
 import { printUsage } from "../usage.ts";
@@ -102,7 +102,7 @@ function createReasoningPrinter(isShown: boolean) {
 /** Each call begins with its id, type and name; clients parse its arguments, so that none become an object. */
 function createCallPrinter({ id }: ReplyHead) {
   const empty = new Set<number>();
-  const idOf = createCallIds((calls) => ownCallId(id, calls));
+  const idOf = createCallIds((calls) => generateCallId(id, calls));
   const argumentsOf = (index: number, json: string) => ({
     tool_calls: [{ index, function: { arguments: json } }],
   });

@@ -1,7 +1,7 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
 import { createCallIds } from "../../call-ids.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { ownCallId } from "../call-finder.ts";
+import { generateCallId } from "../call-finder.ts";
 import { printReasoningDetail, type ReasoningDetail } from "../reasoning-details.ts";
 import { printUsage } from "../usage.ts";
 import { printHead } from "./reply-head.ts";
@@ -9,7 +9,7 @@ import { printHead } from "./reply-head.ts";
 /** Prints a whole answer as one chat completion. */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
   const isCut = finish.reason === "length";
-  const idOf = createCallIds((calls) => ownCallId(head.id, calls));
+  const idOf = createCallIds((calls) => generateCallId(head.id, calls));
   const message = {
     role: "assistant",
     ...printWords(blocks),

@@ -1,5 +1,5 @@
 import type { ToolCallPart } from "../../../domain/chat-request.ts";
-import { readCallArguments, type SaidArguments } from "../../call-arguments.ts";
+import { type CallArguments, readCallArguments } from "../../call-arguments.ts";
 import type { ValueBudget } from "../../json/bounds.ts";
 import { isTooDeep } from "../../json/depth.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
@@ -42,7 +42,7 @@ function readCall(call: unknown, path: string, { answered, budget }: History): T
 }
 
 /** Some clients say them as the object itself. */
-function readArguments(given: SaidArguments, budget: ValueBudget): string {
+function readArguments(given: CallArguments, budget: ValueBudget): string {
   const { said, path } = given;
   if (isJsonObject(said)) return isTooDeep(said) ? refuse(path) : JSON.stringify(said);
   return readCallArguments(given, budget);

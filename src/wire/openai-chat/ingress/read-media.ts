@@ -1,7 +1,7 @@
 import type { DocumentPart, ImagePart } from "../../../domain/chat-request.ts";
 import { readCacheMark } from "../../cache-mark.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
-import { openText, readFileData, readMediaUrl } from "../../media-data.ts";
+import { decodeTextSource, readFileData, readMediaUrl } from "../../media-data.ts";
 import { refuseUntranslatable } from "../../request-body.ts";
 import { readOptionalText, requireObject, requireText } from "./read-member.ts";
 
@@ -31,5 +31,5 @@ export function readFile(part: JsonObject, path: string): DocumentPart | ImagePa
   if (source.kind === "inline" && source.mediaType.startsWith("image/")) {
     return { kind: "image", source, detail: undefined, cache, path };
   }
-  return { kind: "document", source: openText(source), name, cache, path };
+  return { kind: "document", source: decodeTextSource(source), name, cache, path };
 }

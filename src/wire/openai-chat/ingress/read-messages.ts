@@ -2,7 +2,7 @@ import type { Part, ReasoningPart, ToolResultPart, Turn } from "../../../domain/
 import type { ValueBudget } from "../../json/bounds.ts";
 import { isSet, type JsonObject, readText } from "../../json/read.ts";
 import { refuseUntranslatable } from "../../request-body.ts";
-import { readSpokenReasoning } from "../content.ts";
+import { readPlainReasoning } from "../content.ts";
 import { joinReasoningDetails } from "../reasoning-details.ts";
 import { type History, readHistoryCalls } from "./read-history-calls.ts";
 import { requireText } from "./read-member.ts";
@@ -59,7 +59,7 @@ function readWords(message: JsonObject, path: string): readonly Part[] {
 /** Reasoning with its seals, where the client kept them. */
 function readReasoning(message: JsonObject): readonly ReasoningPart[] {
   const sealed = joinReasoningDetails(message.reasoning_details);
-  const text = readSpokenReasoning(message);
+  const text = readPlainReasoning(message);
   if (sealed.length > 0 || text === "") return sealed;
   return [{ kind: "reasoning", text, signature: undefined, redacted: undefined }];
 }

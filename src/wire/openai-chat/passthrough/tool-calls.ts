@@ -1,7 +1,7 @@
 import { editElements, editMembers, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
 import { UpstreamFault } from "../../protocol.ts";
-import { createCallFinder, ownCallId } from "../call-finder.ts";
+import { createCallFinder, generateCallId } from "../call-finder.ts";
 
 type CallEdits = Readonly<Record<string, ValueEdit>>;
 
@@ -21,7 +21,7 @@ export function createToolCallReader() {
         if (!isJsonObject(delta)) throw new UpstreamFault("A tool call is no object");
         const { index, isFirstFragment } = calls.find(delta);
         const indexEdits = delta.index === index ? {} : { index: () => String(index) };
-        const firstEdits = isFirstFragment ? completeFirst(delta, ownCallId(place, index)) : {};
+        const firstEdits = isFirstFragment ? completeFirst(delta, generateCallId(place, index)) : {};
         return { ...indexEdits, ...firstEdits, ...completeArguments(delta, isFirstFragment) };
       });
       if (edits.every((each) => Object.keys(each).length === 0)) return undefined;

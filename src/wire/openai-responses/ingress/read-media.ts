@@ -1,6 +1,6 @@
 import type { DocumentPart, ImagePart, InlineSource, UrlSource } from "../../../domain/chat-request.ts";
 import { isSet, type JsonObject, readText } from "../../json/read.ts";
-import { openText, readFileData, readMediaUrl } from "../../media-data.ts";
+import { decodeTextSource, readFileData, readMediaUrl } from "../../media-data.ts";
 import { refuse, refuseUntranslatable } from "../../request-body.ts";
 
 /** An `input_image` part. One that lies in the provider's file store is untranslatable. */
@@ -18,7 +18,7 @@ export function readFile(file: JsonObject, path: string): DocumentPart | ImagePa
   if (source.kind === "inline" && source.mediaType.startsWith("image/")) {
     return { kind: "image", source, detail: undefined, cache: undefined, path };
   }
-  return { kind: "document", source: openText(source), name, cache: undefined, path };
+  return { kind: "document", source: decodeTextSource(source), name, cache: undefined, path };
 }
 
 function readFileSource(file: JsonObject, name: string | undefined, path: string): InlineSource | UrlSource {
