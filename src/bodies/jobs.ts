@@ -1,7 +1,9 @@
 import type { Surface } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/codecs.ts";
-import { type PromptTooLong, type ReplyPart, type RequestFacts, UpstreamFault } from "../wire/protocol.ts";
+import type { RequestFacts } from "../wire/model-request.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
+import { type PromptTooLong, UpstreamFault } from "../wire/upstream-fault.ts";
 import type { PlanQuestion } from "./open-body.ts";
 
 /** What is asked of a body, with everything that the answer depends on. */

@@ -5,7 +5,8 @@ import { printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
 import type { CodecSession } from "../wire/codec-session.ts";
 import type { AnswerContext, PrintOptions } from "../wire/codecs.ts";
 import { lazily } from "../wire/lazily.ts";
-import type { ModelRequest, RequestFacts, WireProtocol } from "../wire/protocol.ts";
+import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
 import { findProtocolPair } from "../wire/protocol-pair.ts";
 
 /** Whether, and how, a request can be put to upstreams of one other format. */

@@ -1,6 +1,7 @@
 import { GatewayError } from "../errors.ts";
-import type { ReplyPart, RequestFacts } from "../wire/protocol.ts";
-import { UpstreamFault } from "../wire/protocol.ts";
+import type { RequestFacts } from "../wire/model-request.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Body, NewAnswer, NewBody } from "./body.ts";
 import { type BodyQuestion, type JobResult, type Results, receiveError, type SentPlan } from "./jobs.ts";
 import { factsOf, type Planned } from "./open-body.ts";

@@ -4,7 +4,7 @@ import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
-import type { InputSize, RequestFacts } from "../wire/protocol.ts";
+import type { InputSize, RequestFacts } from "../wire/model-request.ts";
 
 /** A ceiling of ours is never lowered below this many tokens, reasoning aside. */
 const OUTPUT_TOKENS_MIN = 256;

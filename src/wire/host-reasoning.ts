@@ -1,44 +1,60 @@
-import { printBase64Json, readBase64Json } from "./base64-json.ts";
+import { shortHash } from "./identifiers.ts";
 import { isJsonObject, type JsonObject } from "./json/read.ts";
+import { type JsonMeasure, measureJson } from "./json/scan.ts";
 import { lazily } from "./lazily.ts";
-import { shortHash } from "./short-hash.ts";
 
-/** Tells our tokens and their version from what providers sign or encrypt themselves. */
-const MARK = "tgh1_";
-/** Of a token: far more than the signature of any answer. */
+/** Marks the gateway's own encoding and its version: signatures of providers never begin like this. */
+const PREFIX = "tgh1_";
+/** Far more than the signatures of any answer. */
 const CHARS_MAX = 8 * 1024 * 1024;
-/** Values, and members: a sealed entry has ten of each at most. */
+/** Reject anything larger before parsing: a valid encoding has at most 10 members and 10 values. */
 const STRUCTURE_MAX = { members: 16, values: 16 };
 const ORIGIN_CHARS = 16;
 
 /**
- * Seals what one host of chat completions wants back unchanged. Clients of other formats carry it as the signature or
- * the encrypted data of reasoning, and it is sent to no other upstream and model than the `origin`.
+ * Encodes reasoning data that a host of chat completions expects back unchanged. Clients of other formats carry the text
+ * as a signature or as encrypted reasoning. It is decoded only for the upstream and model that `origin` identifies.
  */
-export function encodeHostReasoning(origin: string, sealed: JsonObject): string {
-  return MARK + printBase64Json({ origin: shortHash(origin, ORIGIN_CHARS), sealed });
+export function encodeHostReasoning(origin: string, data: JsonObject): string {
+  return PREFIX + printBase64Json({ origin: shortHash(origin, ORIGIN_CHARS), sealed: data });
 }
 
-/** Whether a signature or encrypted reasoning is such a token, whoever made it: to providers it means nothing. */
-export function isHostReasoning(token: string): boolean {
-  return token.startsWith(MARK);
+/** Returns whether a signature or encrypted reasoning is such an encoding of any origin, which no provider can read. */
+export function isHostReasoning(text: string): boolean {
+  return text.startsWith(PREFIX);
 }
 
-/** Whether a text may hold such a token. */
+/** Returns whether a text may contain such an encoding. */
 export function mayHoldHostReasoning(text: string): boolean {
-  return text.includes(MARK);
+  return text.includes(PREFIX);
 }
 
 /**
- * A reader of what was sealed for one origin. It returns `undefined` for what was sealed for any other, for a token
- * that is no longer whole, and for one that is too long.
+ * Creates a decoder for the encodings of one origin. The decoder returns `undefined` for another origin, for a damaged
+ * encoding and for one above 8 Mi characters.
  */
-export function createHostReasoningDecoder(origin: string): (token: string) => JsonObject | undefined {
+export function createHostReasoningDecoder(origin: string): (text: string) => JsonObject | undefined {
   const hash = lazily(() => shortHash(origin, ORIGIN_CHARS));
-  return (token) => {
-    if (!isHostReasoning(token) || token.length > CHARS_MAX) return undefined;
-    const seal = readBase64Json(token.slice(MARK.length), STRUCTURE_MAX);
-    if (!isJsonObject(seal) || seal.origin !== hash()) return undefined;
-    return isJsonObject(seal.sealed) ? seal.sealed : undefined;
+  return (text) => {
+    if (!isHostReasoning(text) || text.length > CHARS_MAX) return undefined;
+    const decoded = readBase64Json(text.slice(PREFIX.length), STRUCTURE_MAX);
+    if (!isJsonObject(decoded) || decoded.origin !== hash()) return undefined;
+    return isJsonObject(decoded.sealed) ? decoded.sealed : undefined;
   };
+}
+
+/** Encodes a value as letters, digits, _ and -. */
+export function printBase64Json(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}
+
+/** Decodes such a value. Returns `undefined` for any other text, and above `most` members or values. */
+export function readBase64Json(text: string, most: JsonMeasure): unknown {
+  const json = Buffer.from(text, "base64url").toString();
+  if (measureJson(json, most) === undefined) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,65 +1,92 @@
 import type { ChatRequest, Part, Tool, Turn } from "../domain/chat-request.ts";
-import { shortHash } from "./short-hash.ts";
 
-/** The longest names and ids that the hosts of a format take; all take letters, digits, _ and -. */
-interface NameLimits {
+/** The longest names and ids that hosts of a format accept. Every host accepts letters, digits, _ and -. */
+interface IdentifierLimits {
   readonly nameCharsMax: number;
   readonly idCharsMax: number;
 }
 
 const HASH_CHARS = 8;
 
-/** Shortens what is too long to its beginning and a hash, always to the same, so that calls and results still meet. */
+/**
+ * Shortens every tool name and call id that a host would reject to its beginning and a hash. The result depends on the
+ * identifier alone, so calls still match their tools and results.
+ */
 export function shortenIdentifiers(
   request: ChatRequest,
-  { nameCharsMax, idCharsMax }: NameLimits,
+  { nameCharsMax, idCharsMax }: IdentifierLimits,
 ): ChatRequest {
-  const fitName = (name: string) => shortenIdentifier(name, nameCharsMax);
+  const shortenName = (name: string) => shortenIdentifier(name, nameCharsMax);
+  const shortenId = (id: string) => shortenIdentifier(id, idCharsMax);
   const { toolChoice } = request;
   return {
     ...request,
-    turns: fitTurns(request.turns, { fitName, fitId: (id) => shortenIdentifier(id, idCharsMax) }),
-    tools: request.tools.map((tool) => ({ ...tool, name: fitName(tool.name) })),
-    toolChoice: toolChoice?.kind === "tool" ? { kind: "tool", name: fitName(toolChoice.name) } : toolChoice,
+    turns: shortenInTurns(request.turns, { shortenName, shortenId }),
+    tools: request.tools.map((tool) => ({ ...tool, name: shortenName(tool.name) })),
+    toolChoice:
+      toolChoice?.kind === "tool" ? { kind: "tool", name: shortenName(toolChoice.name) } : toolChoice,
   };
 }
 
-/** The names that a client has for its tools, by what they are shortened to; those that fit are left out. */
+/** Returns the client's tool names by their shortened names. Names that are not shortened are omitted. */
 export function originalNames(
   tools: readonly Tool[],
-  { nameCharsMax }: Pick<NameLimits, "nameCharsMax">,
+  { nameCharsMax }: Pick<IdentifierLimits, "nameCharsMax">,
 ): ReadonlyMap<string, string> {
   const originals = new Map<string, string>();
   for (const { name } of tools) {
-    const fitted = shortenIdentifier(name, nameCharsMax);
-    if (fitted !== name) originals.set(fitted, name);
+    const shortened = shortenIdentifier(name, nameCharsMax);
+    if (shortened !== name) originals.set(shortened, name);
   }
   return originals;
 }
 
-interface Fit {
-  fitName(name: string): string;
-  fitId(id: string): string;
+interface Shortening {
+  shortenName(name: string): string;
+  shortenId(id: string): string;
 }
 
-function fitTurns(turns: readonly Turn[], how: Fit): readonly Turn[] {
+function shortenInTurns(turns: readonly Turn[], shortening: Shortening): readonly Turn[] {
   return turns.map((turn) =>
-    turn.parts.some(isOfTool) ? { ...turn, parts: turn.parts.map((part) => fitPart(part, how)) } : turn,
+    turn.parts.some(hasIdentifier)
+      ? { ...turn, parts: turn.parts.map((part) => shortenInPart(part, shortening)) }
+      : turn,
   );
 }
 
-function isOfTool({ kind }: Part): boolean {
+function hasIdentifier({ kind }: Part): boolean {
   return kind === "tool_call" || kind === "tool_result";
 }
 
-function fitPart(part: Part, { fitName, fitId }: Fit): Part {
-  if (part.kind === "tool_call") return { ...part, id: fitId(part.id), name: fitName(part.name) };
-  return part.kind === "tool_result" ? { ...part, callId: fitId(part.callId) } : part;
+function shortenInPart(part: Part, { shortenName, shortenId }: Shortening): Part {
+  if (part.kind === "tool_call") return { ...part, id: shortenId(part.id), name: shortenName(part.name) };
+  return part.kind === "tool_result" ? { ...part, callId: shortenId(part.callId) } : part;
 }
 
-/** A name of at most so many letters, digits, _ and -: itself if it is one, else its beginning and a hash. */
+/** Returns an identifier of at most `charsMax` letters, digits, _ and -: unchanged, or its beginning and a hash. */
 export function shortenIdentifier(name: string, charsMax: number): string {
   if (name.length <= charsMax && /^[\w-]+$/.test(name)) return name;
   const head = name.slice(0, charsMax - HASH_CHARS - 1).replaceAll(/[^\w-]/g, "_");
   return `${head}_${shortHash(name, HASH_CHARS)}`;
+}
+
+/** Returns the first `chars` hex digits of a text's SHA-256. */
+export function shortHash(text: string, chars: number): string {
+  return new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, chars);
+}
+
+/**
+ * Creates a function that returns a unique id for each tool call of one answer: the upstream's id, or a generated one if
+ * that id is unusable or repeated. Clients identify calls by their ids. `generate` takes the number of earlier calls.
+ */
+export function createCallIds(
+  generate: (calls: number) => string,
+  isUsable: (id: string) => boolean = (id) => id !== "",
+): (id: string) => string {
+  const used = new Set<string>();
+  return (id) => {
+    const unique = isUsable(id) && !used.has(id) ? id : generate(used.size);
+    used.add(unique);
+    return unique;
+  };
 }

@@ -1,37 +1,34 @@
 import { GatewayError } from "../errors.ts";
-import { findMiscased } from "./json/key-case.ts";
-import { childrenOf, isJsonObject, type JsonObject } from "./json/read.ts";
+import { childrenOf } from "./json/bounds.ts";
+import { findMiscased, isJsonObject, type JsonObject } from "./json/read.ts";
 import { type JsonMeasure, measureJson } from "./json/scan.ts";
 
-/** A request body that is a JSON object of bearable size. */
+/** A request body that is a JSON object within the bounds. */
 export interface RequestBody {
   readonly body: JsonObject;
-  /** Whether some object names a key twice: what we read may not be what an upstream reads. */
+  /** Whether any object repeats a key: an upstream may take another value than the one that was checked. */
   readonly repeatsKeys: boolean;
-  /** The body again: as it was parsed while that is still in memory, else parsed anew. Holds nothing but the text. */
+  /** Returns the body: as parsed while still in memory, else parsed again. Keeps only the text alive. */
   again(): JsonObject;
 }
 
 /**
- * Far above what agents send: a thousand messages of Claude Code with its tools have some 50,000 members. Each key
- * takes a parser microseconds, each other value a tenth of that.
- */
-/**
- * Above what an embeddings host takes, 300,000 token ids, and far above what agents send. The worst body within takes
- * half a second, for which other large bodies wait.
+ * Above the 300,000 token ids that an embeddings host accepts. A thousand messages of Claude Code with its tools have
+ * about 50,000 members. A key costs a parser microseconds, any other value a tenth of that: the worst body within the
+ * bounds takes half a second, during which other large bodies wait.
  */
 const BODY_MAX: JsonMeasure = { values: 350_000, members: 200_000 };
-/** What repeats a name, as each call of an answer does, must not grow without bound. */
+/** Names are repeated in every tool call of an answer, so their length is bounded. */
 export const NAME_CHARS_MAX = 256;
 
 /**
- * Parses a body. Throws `not_json`, or `wrong_shape` when it is no object, has over 350,000 values, 200,000 members,
- * a number over 1,024 characters or a key over 16,384, or has a key that is one of these fields but for the case of
- * its letters.
+ * Parses a body. Throws `not_json` for invalid JSON. Throws `wrong_shape` for anything but an object, for more than 350,000
+ * values or 200,000 members, for a number above 1,024 characters, for a key above 16,384 characters, and for a key that
+ * differs from one of `fields` only in case.
  */
 export function parseBody(text: string, fields: ReadonlySet<string>): RequestBody {
   const measured = measureJson(text, BODY_MAX);
-  // Tens of megabytes of brackets, keys or digits would keep the parser, and whoever waits for it, for seconds.
+  // Tens of megabytes of brackets, keys or digits would block the parser, and all waiting bodies, for seconds.
   if (!measured) throw new GatewayError("wrong_shape");
   const body = parseJson(text);
   if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
@@ -42,18 +39,21 @@ export function parseBody(text: string, fields: ReadonlySet<string>): RequestBod
   return { body, repeatsKeys: countMembers(body) !== measured.members, again };
 }
 
-/** The model's name, 1 to 256 characters. */
+/** Returns the model's name of 1 to 256 characters. Throws `wrong_shape` for anything else. */
 export function requireModel({ model }: JsonObject): string {
   return requireName(model, "model");
 }
 
-/** A name of 1 to 256 characters. */
+/** Returns a name of 1 to 256 characters. Throws `wrong_shape` for anything else. */
 export function requireName(value: unknown, path: string): string {
   if (typeof value !== "string" || value === "" || value.length > NAME_CHARS_MAX) refuse(path);
   return value;
 }
 
-/** Messages with a role and, if any, a content of text, parts or null. What a role or part is called is not ours to judge. */
+/**
+ * Returns the messages: at least one, each with a role and an optional content of text, parts or null. Role names and part
+ * types are checked by the upstream. Throws `wrong_shape`.
+ */
 export function requireMessages(body: JsonObject): readonly JsonObject[] {
   const { messages } = body;
   if (!Array.isArray(messages) || messages.length === 0) refuse("messages");
@@ -66,7 +66,7 @@ export function requireMessages(body: JsonObject): readonly JsonObject[] {
   });
 }
 
-/** A whole number from 1 to `max`, or `undefined` when it is left out or null. */
+/** Returns an integer from 1 to `max`; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readPositive(
   body: JsonObject,
   field: string,
@@ -75,7 +75,7 @@ export function readPositive(
   return readWholeNumber(body, field, { min: 1, max });
 }
 
-/** A whole number within bounds, or `undefined` when it is left out or null. */
+/** Returns an integer within the bounds; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readWholeNumber(body: JsonObject, field: string, { min, max }: Bounds): number | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
@@ -83,62 +83,62 @@ export function readWholeNumber(body: JsonObject, field: string, { min, max }: B
   return value;
 }
 
-/** A flag, false when it is left out or null. */
+/** Returns a boolean; false when omitted or null. Throws `wrong_shape`. */
 export function readFlag(body: JsonObject, field: string): boolean {
   const value = body[field] ?? false;
   if (typeof value !== "boolean") refuse(field);
   return value;
 }
 
-/** An object, `undefined` when it is left out or null. */
+/** Returns an object; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readObject(body: JsonObject, field: string): JsonObject | undefined {
   const value = body[field] ?? undefined;
   if (value !== undefined && !isJsonObject(value)) refuse(field);
   return value;
 }
 
-/** A list, empty when it is left out or null. */
+/** Returns an array; an empty one when omitted or null. Throws `wrong_shape`. */
 export function readList(body: JsonObject, field: string): readonly unknown[] {
   const value = body[field] ?? [];
   if (!Array.isArray(value)) refuse(field);
   return value;
 }
 
-/** What a number may be, both ends included. */
+/** The range of a number, both ends included. */
 interface Bounds {
   readonly min: number;
   readonly max: number;
 }
 
-/** As OpenAI counts it; Anthropic's ends at 1. */
+/** OpenAI's range; Anthropic's ends at 1. */
 export const TEMPERATURES: Bounds = { min: 0, max: 2 };
-/** Of a share of something. */
+/** The range of probabilities such as `top_p`. */
 export const SHARES: Bounds = { min: 0, max: 1 };
 const ANY: Bounds = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
 
-/** A number within bounds, or `undefined` when it is left out or null. */
+/** Returns a number within the bounds; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readNumber(body: JsonObject, field: string, { min, max } = ANY): number | undefined {
   const value = body[field] ?? undefined;
   if (value === undefined) return undefined;
   return typeof value === "number" && value >= min && value <= max ? value : refuse(field);
 }
 
-/** A text; the path names it in a refusal. */
+/** Returns a string. Throws `wrong_shape` with the path for anything else. */
 export function requireText(value: unknown, path: string): string {
   return typeof value === "string" ? value : refuse(path);
 }
 
-/** A reasoning budget in whole tokens; 0 for what is none, which is the upstream's to refuse. */
+/** Returns a reasoning budget in whole tokens; 0 for anything but a positive number, which the upstream rejects. */
 export function readBudget(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.ceil(value) : 0;
 }
 
-/** Throws `wrong_shape`, naming a place in the body. */
+/** Throws `wrong_shape` with the path of a field in the body. */
 export function refuse(path: string): never {
   throw new GatewayError("wrong_shape", { path });
 }
 
-/** Throws `untranslatable`, naming what the client would miss in another format. */
+/** Throws `untranslatable` with the path of a field that the client would miss in another format. */
 export function refuseUntranslatable(path: string): never {
   throw new GatewayError("untranslatable", { path });
 }

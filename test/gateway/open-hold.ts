@@ -4,9 +4,10 @@ import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import type { OpenHold } from "../../src/gateway/hold.ts";
 import { createMeter } from "../../src/gateway/meter.ts";
 import { quoteRequest } from "../../src/gateway/quote.ts";
-import type { InputSize, ModelRequest, ReplyPart } from "../../src/wire/protocol.ts";
+import type { InputSize, ModelRequest } from "../../src/wire/model-request.ts";
 import { passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
+import type { ReplyPart } from "../../src/wire/reply-part.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 
 /** Every token costs twice as much as at the test price, written ones included. */

@@ -12,8 +12,8 @@ import {
   tokensOf,
 } from "../../src/gateway/quote.ts";
 import type { CodecSession } from "../../src/wire/codec-session.ts";
+import type { ModelRequest } from "../../src/wire/model-request.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import type { ModelRequest } from "../../src/wire/protocol.ts";
 import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
 
 const PRICE: Price = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../src/domain/chat-event.ts";
-import { collectReply } from "../../src/wire/collect-reply.ts";
-import { UpstreamFault } from "../../src/wire/protocol.ts";
+import { collectReply } from "../../src/wire/translate.ts";
+import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
 
 const FINISH: ChatEvent = { kind: "finish", reason: "stop", stopSequence: undefined };
 

@@ -8,7 +8,7 @@ describe("a tool's schema without choices at its top", () => {
   test("stays as it is, and says that it is an object", () => {
     expect(hoistUnions({ properties: { a: text } })).toEqual({
       schema: { type: "object", properties: { a: text } },
-      told: undefined,
+      unions: undefined,
     });
   });
 
@@ -16,7 +16,7 @@ describe("a tool's schema without choices at its top", () => {
     const $defs = { "a/b~c": { type: "object", properties: { a: text }, required: ["a"] } };
     expect(hoistUnions({ $ref: "#/$defs/a~1b~0c", $defs })).toEqual({
       schema: { type: "object", properties: { a: text }, required: ["a"], $defs },
-      told: undefined,
+      unions: undefined,
     });
   });
 
@@ -30,7 +30,7 @@ describe("a tool's schema without choices at its top", () => {
     ["leads to a prototype", { $ref: "#/constructor/prototype" }],
     ["is no text", { $ref: 7 }],
   ])("stays as it is when its reference %s", (_, schema) => {
-    expect(hoistUnions({ ...schema })).toEqual({ schema: { ...schema, type: "object" }, told: undefined });
+    expect(hoistUnions({ ...schema })).toEqual({ schema: { ...schema, type: "object" }, unions: undefined });
   });
 });
 
@@ -43,22 +43,22 @@ describe("choices at the top of a tool's schema", () => {
       ],
       $defs: { c: { properties: { c: text }, required: ["c"] } },
     };
-    const { schema: lifted, told } = hoistUnions(schema);
-    expect(lifted).toEqual({
+    const { schema: hoisted, unions } = hoistUnions(schema);
+    expect(hoisted).toEqual({
       type: "object",
       properties: { a: text, b: count, c: text },
       required: ["a", "c"],
       $defs: schema.$defs,
     });
-    expect(told).toEqual({ allOf: schema.allOf });
-    expect(describeUnions(undefined, told)).toContain('"allOf"');
+    expect(unions).toEqual({ allOf: schema.allOf });
+    expect(describeUnions(undefined, unions)).toContain('"allOf"');
   });
 
-  test("are told where they are an enumeration or a denial", () => {
+  test("are unions where they are an enumeration or a denial", () => {
     const schema = { type: "object", properties: { a: text }, enum: [{ a: "x" }], not: { required: ["b"] } };
     expect(hoistUnions(schema)).toEqual({
       schema: { type: "object", properties: { a: text }, required: [] },
-      told: { enum: schema.enum, not: schema.not },
+      unions: { enum: schema.enum, not: schema.not },
     });
   });
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import type { SseEvent, WireProtocol } from "../../src/wire/protocol.ts";
+import type { WireProtocol } from "../../src/wire/protocol.ts";
+import type { SseEvent } from "../../src/wire/sse.ts";
 import { createSseDecoder, printSse } from "../../src/wire/sse.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../support/recordings.ts";
 import { eventsOf, play, requestOf } from "./play.ts";

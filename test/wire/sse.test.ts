@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type SseEvent, UpstreamFault } from "../../src/wire/protocol.ts";
-import { createSseDecoder, printSse } from "../../src/wire/sse.ts";
+import { createSseDecoder, printSse, type SseEvent } from "../../src/wire/sse.ts";
+import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
 import { cpuMs } from "../support/cpu-ms.ts";
 
 const encoder = new TextEncoder();

@@ -4,8 +4,8 @@ import { printEvents } from "../../src/wire/anthropic-messages/ingress/print-eve
 import { printReply } from "../../src/wire/anthropic-messages/ingress/print-reply.ts";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import type { EventReader } from "../../src/wire/codecs.ts";
-import { UpstreamFault } from "../../src/wire/protocol.ts";
 import { translateStream, translateWhole } from "../../src/wire/translate.ts";
+import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
 import { requestOf } from "./play.ts";
 
 const HEAD = {

@@ -1,8 +1,7 @@
 import { editMembers, onceEach } from "../json/edit.ts";
 import type { JsonObject } from "../json/read.ts";
-import { inputSizeOf } from "../prompt-size.ts";
-import { joinPromptText } from "../prompt-text.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
   parseBody,
   readBudget,

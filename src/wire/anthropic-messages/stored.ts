@@ -1,7 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import type { ValueEdit } from "../json/edit.ts";
-import { findMiscased } from "../json/key-case.ts";
-import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
+import { findMiscased, isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 
 const THREAD_KEYS = new Set(["type", "previous_message_id"]);
 const CONTAINER_KEYS = new Set(["id"]);

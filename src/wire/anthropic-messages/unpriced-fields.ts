@@ -1,7 +1,6 @@
 import { isJsonObject, type JsonObject, readArray } from "../json/read.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
-import { refuseTool, refuseUnpricedTools } from "../unpriced-tools.ts";
+import { refuseTool, refuseUnpricedPlugins, refuseUnpricedTools } from "../unpriced-tools.ts";
 
 const RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
 

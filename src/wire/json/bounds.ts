@@ -1,16 +1,38 @@
 import { GatewayError } from "../../errors.ts";
-import { childrenOf, type JsonObject } from "./read.ts";
+import type { JsonObject } from "./read.ts";
 
-/** A million small parts would keep whoever reads, fits and prints them, and with them everybody else, for seconds. */
+/** Deeper than any real schema or tool input, and far from overflowing the stack of JSON.stringify. */
+const DEPTH_MAX = 500;
+/** A million small values would block the event loop for seconds while they are read and printed. */
 const VALUES_MAX = 100_000;
 
-/** How many JSON values a body that has to be translated may still have inside of its strings. */
+/** Returns whether a value nests deeper than 500 levels. Takes any depth without recursion. */
+export function isTooDeep(value: unknown): boolean {
+  let level = isContainer(value) ? [value] : [];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth === DEPTH_MAX) return true;
+    const next: object[] = [];
+    for (const container of level) addChildren(container, next);
+    level = next;
+  }
+  return false;
+}
+
+function addChildren(container: object, to: object[]): void {
+  for (const child of childrenOf(container)) if (isContainer(child)) to.push(child);
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** The number of JSON values that a body to be translated may still contain inside its strings. */
 export interface ValueBudget {
-  /** Takes so many; whether there were as many left. */
+  /** Subtracts `values`. Returns whether the budget had that many left. */
   spend(values: number): boolean;
 }
 
-/** The budget of a body, its own values spent. Throws `wrong_shape` when these are over 100,000 already. */
+/** Creates the budget of 100,000 values and subtracts those of the body. Throws `wrong_shape` for a larger body. */
 export function createValueBudget(body: JsonObject): ValueBudget {
   let left = VALUES_MAX;
   const budget: ValueBudget = {
@@ -23,7 +45,7 @@ export function createValueBudget(body: JsonObject): ValueBudget {
   return budget;
 }
 
-/** Looks at no more values than there may be. */
+/** Stops at the first value above the budget. */
 function spendValues(body: JsonObject, budget: ValueBudget): boolean {
   const waiting: object[] = [body];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
@@ -32,4 +54,12 @@ function spendValues(body: JsonObject, budget: ValueBudget): boolean {
     for (const child of children) if (typeof child === "object" && child !== null) waiting.push(child);
   }
   return true;
+}
+
+/**
+ * Returns the elements of an array or the values of an object. Object.values() on a long array takes a thousand times
+ * as long as returning the array.
+ */
+export function childrenOf(container: object): readonly unknown[] {
+  return Array.isArray(container) ? container : Object.values(container);
 }

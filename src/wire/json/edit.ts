@@ -5,45 +5,45 @@ const COMMA = 0x2c;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * What becomes of a member: gets the text of its value (`undefined` when there is no such member) and
- * gives the text that takes its place (`undefined` for no member at all).
+ * Edits one member: takes the JSON text of its value, `undefined` for a missing member, and returns the new text.
+ * Returning `undefined` removes the member.
  */
 export type ValueEdit = (value: string | undefined) => string | undefined;
 
-/** A member that is edited, and where it stands in the text. */
+/** A member to edit, and its position in the text. */
 interface Match {
   readonly key: string;
   readonly start: number;
   readonly valueStart: number;
   readonly end: number;
-  /** Where the member before it ends, if there is one. */
+  /** End of the preceding member, or the index after the opening brace. */
   readonly previousEnd: number;
-  /** Where the member after it starts; the end of the object when it is the last. */
+  /** Start of the following member, or the closing brace after the last one. */
   readonly nextStart: number;
+  /** Whether a member that is not edited precedes this one. */
   readonly followsUnedited: boolean;
 }
 
 type Edits = Readonly<Record<string, ValueEdit>>;
 
 /**
- * Edits members of a JSON object's text in place; every other byte stays as it is. The text is valid JSON.
- * A repeated key is handed over once, with its last value (the one JSON.parse takes), and is said once
- * afterwards. New members go to the end.
+ * Edits members in the text of a JSON object and keeps every other byte. The text must be valid JSON. A repeated key
+ * is edited once, with its last value as JSON.parse takes it, and is written once. New members are appended.
  */
 export function editMembers(text: string, edits: Edits): string {
   const { matches, end, hasUnedited } = findMatches(text, edits);
   let result = "";
   let cursor = 0;
-  let isSaid = false;
+  let isWritten = false;
   const done = new Set<string>();
   for (const match of matches) {
     const value = done.has(match.key) ? undefined : edits[match.key]?.(lastValueOf(text, matches, match.key));
     done.add(match.key);
-    const follows = isSaid || match.followsUnedited;
+    const follows = isWritten || match.followsUnedited;
     if (value !== undefined) {
       result += text.slice(cursor, match.valueStart) + value;
       cursor = match.end;
-      isSaid = true;
+      isWritten = true;
     } else {
       result += text.slice(cursor, follows ? match.previousEnd : match.start);
       cursor = follows ? match.end : match.nextStart;
@@ -51,11 +51,11 @@ export function editMembers(text: string, edits: Edits): string {
   }
   const added = printAdded(edits, done);
   if (added === "") return result + text.slice(cursor);
-  const comma = isSaid || hasUnedited ? "," : "";
+  const comma = isWritten || hasUnedited ? "," : "";
   return result + text.slice(cursor, end) + comma + added + text.slice(end);
 }
 
-/** Edits the elements of a JSON array's text in place; `edit` gets the text of each and its position. */
+/** Edits the elements in the text of a JSON array; `edit` takes the text of an element and its position. */
 export function editElements(text: string, edit: (element: string, position: number) => string): string {
   let result = "";
   let cursor = 0;
@@ -69,16 +69,16 @@ export function editElements(text: string, edit: (element: string, position: num
   return result + text.slice(cursor);
 }
 
-/** Where the value of an object's only member of that name stands; `undefined` for none or several. */
+/** Returns the position of a member's value; `undefined` if the key is missing or repeated. */
 export function findMember(text: string, key: string): { start: number; end: number } | undefined {
   const [match, ...others] = findMatches(text, { [key]: once }).matches;
   return match && others.length === 0 ? { start: match.valueStart, end: match.end } : undefined;
 }
 
-/** Keeps a member as it is, but said once: for keys whose first and last value could be read differently. */
+/** Keeps a member but writes a repeated key once, so that every reader takes the value that was checked. */
 export const once: ValueEdit = (value) => value;
 
-/** The same for each of these members. */
+/** Returns edits that apply {@link once} to each key. */
 export function onceEach(keys: Iterable<string>): Edits {
   return Object.fromEntries(Array.from(keys, (key) => [key, once]));
 }
@@ -103,7 +103,7 @@ function findMatches(text: string, edits: Edits) {
   return { matches, hasUnedited, end: previousEnd };
 }
 
-/** Where the member or element after this end starts; the end itself when nothing follows. */
+/** Returns the start of the member or element after `end`, or the closing bracket if none follows. */
 function nextAfter(text: string, end: number): number {
   const comma = skipSpace(text, end);
   return text.charCodeAt(comma) === COMMA ? skipSpace(text, comma + 1) : comma;
@@ -124,6 +124,6 @@ function printAdded(edits: Edits, done: ReadonlySet<string>): string {
 }
 
 function readKey(raw: string): string {
-  // Safe because JSON.parse of a JSON string is a string.
+  // The cast is safe: JSON.parse of a JSON string returns a string.
   return raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
 }

@@ -1,18 +1,18 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../json/read.ts";
-import { joinPromptText } from "../prompt-text.ts";
+import { joinPromptText } from "../prompt-size.ts";
 import type { Content } from "../reply-part.ts";
 
-/** The words of a delta or a message, its tool calls left out. */
+/** The texts of a delta or a message, tool calls excluded. */
 export interface DeltaText {
   readonly reasoning: string;
   readonly text: string;
   readonly refusal: string;
 }
 
-/** Parts of a content that are reasoning; one of any other kind is text if it holds a text. */
+/** Types of content parts that are reasoning; a part of any other type is text if it has a text. */
 const REASONING = /^(?:(?:redacted_)?thinking|thought|reasoning(?:[._].*)?|summary_text)$/;
 
-/** Reads the words of a delta or a message; hosts spell reasoning in several ways, and some say it twice. */
+/** Reads the texts of a delta or a message. Hosts have several names for reasoning, and some send it under two. */
 export function readDeltaText(message: JsonObject): DeltaText {
   const { content } = message;
   return {
@@ -22,7 +22,7 @@ export function readDeltaText(message: JsonObject): DeltaText {
   };
 }
 
-/** Reads what a delta or a message holds. */
+/** Reads what the gateway meters of a delta or a message. */
 export function readContent(message: JsonObject): Content {
   const { reasoning, text, refusal } = readDeltaText(message);
   const called = readCalls(message);
@@ -33,12 +33,12 @@ export function readContent(message: JsonObject): Content {
   };
 }
 
-/** The text of one part of a content or one detail of reasoning, whatever it is called there. */
+/** Returns the text of a content part or of an entry of `reasoning_details`, under any of its names. */
 export function textOfPart(part: unknown): string {
   return isJsonObject(part) ? readText(part.text) || joinPromptText([part.thinking, part.summary]) : "";
 }
 
-/** Reasoning that is said as a plain text. */
+/** Returns reasoning that is a plain string, not a part or a detail. */
 export function readPlainReasoning(message: JsonObject): string {
   return readText(message.reasoning_content) || readText(message.reasoning);
 }

@@ -1,9 +1,8 @@
 import { GatewayError } from "../../errors.ts";
 import { editMembers, once, onceEach } from "../json/edit.ts";
 import { isJsonObject, type JsonObject } from "../json/read.ts";
-import { inputSizeOf } from "../prompt-size.ts";
-import { joinPromptText } from "../prompt-text.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
   parseBody,
   readBudget,
@@ -21,7 +20,7 @@ import { findStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 const CHOICES_MAX = 128;
-/** What is checked or edited here: an upstream must take it from nowhere else. */
+/** Fields that the gateway checks or edits. The printed body contains each of them once. */
 const SENT_ONCE = new Set([
   "model",
   "messages",
@@ -48,7 +47,11 @@ const SENT_ONCE = new Set([
 const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
 
-/** Reads and checks a chat body. Roles, part types and unknown fields are the upstream's to judge. */
+/**
+ * Parses and checks a chat body. Roles, part types and unknown fields are left to the upstream.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
@@ -59,7 +62,7 @@ export function parseRequest(text: string): ModelRequest {
   const stored = findStored(body);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
   refuseUnpriced(body, repeatsKeys);
-  // The answer would come later, to a request that nobody here sends.
+  // A deferred answer would have to be fetched later, which the gateway does not support.
   if (readFlag(body, "deferred")) refuseUntranslatable("deferred");
   return {
     text,
@@ -76,7 +79,7 @@ export function parseRequest(text: string): ModelRequest {
   };
 }
 
-/** The body for an upstream: its model name, one output limit, and usage asked for in every stream. */
+/** Prints the body for an upstream: its model name, one output limit, and usage in every stream. */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   const limitField = options.outputLimitField ?? request.outputLimitField ?? "max_completion_tokens";
   const limitOf = (field: string) => () =>
@@ -95,7 +98,7 @@ function includeUsage(streamOptions: string | undefined): string {
   return editMembers(options, { include_usage: () => "true" });
 }
 
-/** Two spellings that hosts have for a reasoning budget. */
+/** Reads the reasoning budget from either of the two fields that hosts use. */
 function readThinkingTokens({ thinking, reasoning }: JsonObject): number {
   return readBudget(
     isJsonObject(thinking) ? thinking.budget_tokens : isJsonObject(reasoning) && reasoning.max_tokens,

@@ -13,7 +13,7 @@ const TEXT_PARTS = new Set(["text", "refusal", "thinking"]);
 const CLIENT_TOOLS = new Set(["function", "custom"]);
 
 /**
- * Fields by which a provider is asked to search, each with what asks it.
+ * Fields that enable web search at the provider, each with the test that it is enabled.
  *
  * @see https://openrouter.ai/docs/guides/features/plugins/overview `plugins`
  * @see https://docs.x.ai/docs/guides/live-search `search_parameters`, whose mode is `auto` by default
@@ -29,7 +29,7 @@ const SEARCHES = Object.entries<(value: unknown) => boolean>({
     isJsonObject(value) && isJsonObject(value.tools) && isFilled(value.tools.enabled_tools),
 });
 
-/** What the media and tools of a chat body add to its text. */
+/** Returns the size of the media and tools of a chat body, beside its text. */
 export function sizeOfChat(body: JsonObject, messages: readonly JsonObject[]): PartSize {
   if (searches(body) || searches(body.extra_body) || readArray(body.tools).some(runsAtUpstream))
     return REMOTE_TOOL_SIZE;

@@ -1,9 +1,8 @@
 import { GatewayError } from "../../errors.ts";
 import { editElements, editMembers, onceEach } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
-import { inputSizeOf } from "../prompt-size.ts";
-import { joinPromptText } from "../prompt-text.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
   parseBody,
   readFlag,

@@ -1,5 +1,6 @@
 import type { FinishReason, UsageEvent } from "../../domain/chat-event.ts";
-import type { EchoedFields, ReplyHead } from "../codecs.ts";
+import type { ReplyHead } from "../codecs.ts";
+import type { EchoedFields } from "../model-request.ts";
 import { printRepeated } from "./repeated.ts";
 import { usageOf } from "./usage.ts";
 

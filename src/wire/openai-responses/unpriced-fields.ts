@@ -1,7 +1,6 @@
 import { type JsonObject, readArray } from "../json/read.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
-import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
-import { refuseUnpricedTools } from "../unpriced-tools.ts";
+import { refuseUnpricedPlugins, refuseUnpricedTools } from "../unpriced-tools.ts";
 
 /** Repeated keys are refused before. */
 const RULE = createUnpricedRule(new Set());

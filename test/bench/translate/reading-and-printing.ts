@@ -1,7 +1,7 @@
 import type { CodecSession } from "../../../src/wire/codec-session.ts";
-import type { SseEvent } from "../../../src/wire/protocol.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
+import type { SseEvent } from "../../../src/wire/sse.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
 import { medianOf } from "../percentiles.ts";
 import { STREAMED_ANSWERS } from "./answers.ts";

@@ -1,10 +1,10 @@
 import type { Surface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
 import type { CodecSession } from "../../../src/wire/codec-session.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { drawOne } from "../../storm/draw.ts";
 import { type Asked, answerOf } from "../cases/fuzz-answer.ts";
 import { type CaseId, stepsOf } from "../cases/steps.ts";

@@ -1,6 +1,7 @@
 import type { Surface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import type { ModelRequest, WireProtocol } from "../../../src/wire/protocol.ts";
+import type { ModelRequest } from "../../../src/wire/model-request.ts";
+import type { WireProtocol } from "../../../src/wire/protocol.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { insist } from "../../http/faults/view.ts";

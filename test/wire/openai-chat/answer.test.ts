@@ -3,12 +3,12 @@ import fc from "fast-check";
 import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../src/domain/chat-event.ts";
 import type { ChatReply, ReplyBlock } from "../../../src/domain/chat-reply.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
-import { collectReply } from "../../../src/wire/collect-reply.ts";
 import { readEvents } from "../../../src/wire/openai-chat/egress/read-events.ts";
 import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
 import { printEvents } from "../../../src/wire/openai-chat/ingress/print-events.ts";
 import { printReply } from "../../../src/wire/openai-chat/ingress/print-reply.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
+import { collectReply } from "../../../src/wire/translate.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";
 import { eventsOf, headOf as replyHeadOf, requestOf } from "../play.ts";
 

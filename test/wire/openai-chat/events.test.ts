@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
-import { collectReply } from "../../../src/wire/collect-reply.ts";
 import { readEvents } from "../../../src/wire/openai-chat/egress/read-events.ts";
 import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { collectReply } from "../../../src/wire/translate.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf } from "../play.ts";
 
 const DONE = "data: [DONE]\n\n";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { requestOf } from "../play.ts";
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 3 };

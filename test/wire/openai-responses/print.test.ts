@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishReason, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { ERRORS, GatewayError } from "../../../src/errors.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
-import { collectReply } from "../../../src/wire/collect-reply.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { isSeal, printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
-
 import type { SentStream } from "../../../src/wire/protocol.ts";
+import { collectReply } from "../../../src/wire/translate.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
+import type { ModelRequest } from "../../../src/wire/model-request.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
-import type { ModelRequest } from "../../../src/wire/protocol.ts";
 import { refusalOf } from "../play.ts";
 
 const ASK = { model: "asked", input: "Say hello." };

@@ -1,7 +1,6 @@
 import type { ChatRequest, JsonSchema, Part } from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
 import type { PrintOptions } from "../../codecs.ts";
-import { printEndUser } from "../../end-user.ts";
+import { printCacheMark, printEndUser } from "../../request-fields.ts";
 import { joinElements, joinMembers, printMembers } from "../json-members.ts";
 import { arrangeTurns, type Message } from "./arrange-turns.ts";
 import { printFormat } from "./print-format.ts";

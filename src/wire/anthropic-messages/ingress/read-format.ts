@@ -1,5 +1,5 @@
 import type { OutputFormat } from "../../../domain/chat-request.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
 import { refuse, refuseUntranslatable } from "../../request-body.ts";
 

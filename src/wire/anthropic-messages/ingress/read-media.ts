@@ -1,8 +1,7 @@
 import type { DocumentPart, ImagePart, ResultPart } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
-import { decodeTextSource, inlineSource, readMediaUrl } from "../../media-data.ts";
 import { refuse, refuseUntranslatable, requireText } from "../../request-body.ts";
+import { decodeTextSource, inlineSource, readCacheMark, readMediaUrl } from "../../request-fields.ts";
 
 /** Reads an image block. One that lies in the provider's file store is untranslatable. */
 export function readImage(block: JsonObject, path: string): readonly [ImagePart] {

@@ -7,10 +7,10 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { refuse, refuseUntranslatable, requireName, requireText } from "../../request-body.ts";
+import { readCacheMark } from "../../request-fields.ts";
 import { readDocument, readImage } from "./read-media.ts";
 import { isServerBlock, readServerBlock } from "./read-server-block.ts";
 

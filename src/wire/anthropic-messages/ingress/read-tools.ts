@@ -1,8 +1,8 @@
 import type { ChatRequest, JsonSchema, Tool, ToolChoice } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { readList, readObject, refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { readCacheMark } from "../../request-fields.ts";
 
 type Tools = Pick<ChatRequest, "tools" | "toolChoice" | "parallelToolCalls">;
 

@@ -2,63 +2,64 @@ import type { Part, ReasoningPart, ToolCallPart } from "../../../domain/chat-req
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { shortenIdentifier } from "../../identifiers.ts";
 import { type JsonObject, readText } from "../../json/read.ts";
-import { ID_CHARS_MAX } from "../id-chars.ts";
-import { type DecodeHostState, printThoughtSignature } from "../reasoning.ts";
-import { printReasoningDetail } from "../reasoning-details.ts";
+import { type DecodeHostState, printReasoningDetail, printThoughtSignature } from "../reasoning.ts";
 
-/** The host that an assistant's message goes back to. */
+/** Longest id of a tool call that all hosts accept, in characters. */
+export const ID_CHARS_MAX = 40;
+
+/** The host that an assistant message is printed for. */
 export interface Host {
-  readonly open: DecodeHostState;
-  /** Whether its model reads what Anthropic's sign. */
+  readonly decode: DecodeHostState;
+  /** Whether its model can read Anthropic's signatures. */
   readonly isClaude: boolean;
 }
 
-interface GivenBack {
+interface PrintedState {
   /** Members of the message. */
   readonly members: object;
-  /** Members of one of its calls. */
+  /** Returns the members of one of its calls. */
   membersOf(call: ToolCallPart): object;
 }
 
-const NOTHING: GivenBack = { members: {}, membersOf: () => ({}) };
+const NO_STATE: PrintedState = { members: {}, membersOf: () => ({}) };
 
-/** What a host gets back of its own earlier answer: reasoning that it signed, and signatures over message and calls. */
-export function printHostState(parts: readonly Part[], host: Host): GivenBack {
+/** Prints the state that a host expects back with its own earlier answer: signed reasoning, and signatures of calls. */
+export function printHostState(parts: readonly Part[], host: Host): PrintedState {
   const reasoning = parts.filter((part) => part.kind === "reasoning");
-  if (reasoning.length === 0) return NOTHING;
+  if (reasoning.length === 0) return NO_STATE;
   const ids = new Set(parts.flatMap((part) => (part.kind === "tool_call" ? [part.id] : [])));
   const details: object[] = [];
-  const overCalls = new Map<string, string>();
-  let overMessage: string | undefined;
+  const callSignatures = new Map<string, string>();
+  let messageSignature: string | undefined;
   for (const part of reasoning) {
-    const token = part.redacted ?? part.signature ?? "";
-    const returned = host.open(token);
-    if (returned === undefined) {
-      const isNative = token !== "" && !isHostReasoning(token);
+    const encoded = part.redacted ?? part.signature ?? "";
+    const state = host.decode(encoded);
+    if (state === undefined) {
+      const isNative = encoded !== "" && !isHostReasoning(encoded);
       if (isNative && host.isClaude) details.push(printReasoningDetail(part, details.length));
-    } else if (returned.kind === "detail") details.push(printDetail(returned.detail, part, ids));
-    else if (returned.kind === "message") overMessage = returned.signature;
-    else overCalls.set(fitId(returned.id), returned.signature);
+    } else if (state.kind === "detail") details.push(printDetail(state.detail, part, ids));
+    else if (state.kind === "message") messageSignature = state.signature;
+    else callSignatures.set(shortenId(state.id), state.signature);
   }
   return {
     members: {
       ...(details.length > 0 && { reasoning_details: details }),
-      ...printThoughtSignature(overMessage),
+      ...printThoughtSignature(messageSignature),
     },
-    membersOf: ({ id }) => printThoughtSignature(overCalls.get(id)),
+    membersOf: ({ id }) => printThoughtSignature(callSignatures.get(id)),
   };
 }
 
-/** A detail with its text again. One that names a call has the id that the call has here. */
+/** Prints an entry with its text. An entry with the id of a call gets the shortened id of that call. */
 function printDetail(detail: JsonObject, { text }: ReasoningPart, ids: ReadonlySet<string>): JsonObject {
   const id = readText(detail.id);
-  const fitted = fitId(id);
-  const named = id !== fitted && ids.has(fitted) ? { ...detail, id: fitted } : detail;
-  if (detail.type === "reasoning.encrypted") return named;
-  if (detail.type === "reasoning.summary") return { ...named, summary: text };
-  return text === "" ? named : { ...named, text };
+  const shortened = shortenId(id);
+  const printed = id !== shortened && ids.has(shortened) ? { ...detail, id: shortened } : detail;
+  if (detail.type === "reasoning.encrypted") return printed;
+  if (detail.type === "reasoning.summary") return { ...printed, summary: text };
+  return text === "" ? printed : { ...printed, text };
 }
 
-function fitId(id: string): string {
+function shortenId(id: string): string {
   return shortenIdentifier(id, ID_CHARS_MAX);
 }

@@ -1,29 +1,13 @@
-import type {
-  ChatRequest,
-  JsonSchema,
-  OutputFormat,
-  Reasoning,
-  Tool,
-  ToolChoice,
-} from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
+import type { ChatRequest, JsonSchema, Tool, ToolChoice } from "../../../domain/chat-request.ts";
 import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
-import { isSet } from "../../json/read.ts";
-import type { ContentOptions } from "./print-content.ts";
-import { isStrictSchema } from "./strict-schema.ts";
+import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
+import { printCacheMark } from "../../request-fields.ts";
 
-/** Members that are left out where they are undefined. */
-type Members = Readonly<Record<string, unknown>>;
-
-const LOW_BUDGET_TOKENS = 4096;
-const HIGH_BUDGET_TOKENS = 16_384;
-const DEFAULT_FORMAT_NAME = "answer";
-
-/** Tools and what may become of them; without tools a choice would be refused. */
+/** Prints the tools and the tool choice. Hosts reject a choice without tools. */
 export function printTools(
   { tools, toolChoice, parallelToolCalls }: ChatRequest,
-  { keepsCacheMarks }: ContentOptions,
-): Members {
+  keepsCacheMarks: boolean,
+): object {
   if (tools.length === 0) return {};
   return {
     tools: tools.map((tool) => ({ ...printTool(tool), ...(keepsCacheMarks && printCacheMark(tool.cache)) })),
@@ -32,44 +16,74 @@ export function printTools(
   };
 }
 
-/** How much to reason, for models that are told by an effort. */
-export function printEffort({ effort, thinking, budgetTokens }: Reasoning): string | undefined {
-  if (effort === "none") return effort;
-  if (thinking === "disabled") return undefined;
-  if (effort !== undefined) return effort === "max" ? "high" : effort;
-  if (budgetTokens === undefined) return thinking && "medium";
-  if (budgetTokens < LOW_BUDGET_TOKENS) return "low";
-  return budgetTokens < HIGH_BUDGET_TOKENS ? "medium" : "high";
-}
-
-/** The form of the answer, strict unless the client or its schema says otherwise. */
-export function printFormat(format: OutputFormat | undefined): Members | undefined {
-  if (format === undefined) return undefined;
-  if (format.kind === "json") return { type: "json_object" };
-  const { name = DEFAULT_FORMAT_NAME, description, schema, strict = true } = format;
-  const json_schema = { name, description, schema, strict: strict && isStrictSchema(schema) };
-  return { type: "json_schema", json_schema };
-}
-
-function printTool({ name, description, schema, strict }: Tool): Members {
-  const { schema: object, told } = hoistUnions(schema);
+function printTool({ name, description, schema, strict }: Tool): object {
+  const { schema: object, unions } = hoistUnions(schema);
   const parameters = isBareObject(object) ? { ...object, properties: {} } : object;
   return {
     type: "function",
     function: {
       name,
-      description: describeUnions(description, told),
+      description: describeUnions(description, unions),
       parameters,
-      strict: strict && told === undefined && isStrictSchema(schema),
+      strict: strict && unions === undefined && isStrictSchema(schema),
     },
   };
 }
 
-/** An object of any members: hosts take it for one without, but want that said. */
+/** Returns whether a schema is an object without `properties`, which hosts require. */
 function isBareObject({ type, properties }: JsonSchema): boolean {
   return type === "object" && !isSet(properties);
 }
 
 function printChoice(choice: ToolChoice): unknown {
   return choice.kind === "tool" ? { type: "function", function: { name: choice.name } } : choice.kind;
+}
+
+/** Keywords that strict mode rejects. A property of such a name disables strict mode as well. */
+const UNKNOWN_KEYWORDS = [
+  "allOf",
+  "contains",
+  "dependentRequired",
+  "dependentSchemas",
+  "if",
+  "not",
+  "oneOf",
+  "patternProperties",
+  "prefixItems",
+  "propertyNames",
+  "unevaluatedProperties",
+];
+
+/**
+ * Returns whether OpenAI's strict mode accepts a schema: every object requires all its properties and allows no others.
+ * OpenAI rejects a request whose strict schema differs, so strict mode is disabled for any other schema.
+ *
+ * @see https://platform.openai.com/docs/guides/structured-outputs
+ */
+export function isStrictSchema(schema: JsonSchema): boolean {
+  if (schema.type !== "object") return false;
+  const waiting: unknown[] = [schema];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (isJsonObject(value) && !isClosed(value)) return false;
+    const children: readonly unknown[] = Array.isArray(value)
+      ? value
+      : isJsonObject(value)
+        ? Object.values(value)
+        : [];
+    for (const child of children) if (typeof child === "object") waiting.push(child);
+  }
+  return true;
+}
+
+function isClosed(schema: JsonObject): boolean {
+  if (UNKNOWN_KEYWORDS.some((keyword) => keyword in schema)) return false;
+  const { type, properties, required, additionalProperties } = schema;
+  if (type !== "object" && !(Array.isArray(type) && type.includes("object"))) return true;
+  if (additionalProperties !== false) return false;
+  const names = new Set(Array.isArray(required) ? required : []);
+  return (
+    !isSet(properties) ||
+    (isJsonObject(properties) && Object.keys(properties).every((name) => names.has(name)))
+  );
 }

@@ -1,43 +1,43 @@
 import type { OutputEvent } from "../../../domain/chat-event.ts";
 import type { Source } from "../../codecs.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import { UpstreamFault } from "../../protocol.ts";
-import { createCallFinder, generateCallId } from "../call-finder.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
+import { createCallFinder, generateCallId } from "../chunk.ts";
 import type { FinishReason } from "../finish-reason.ts";
 import { encodeHostState, readThoughtSignature } from "../reasoning.ts";
 
-/** A call whose name may still be awaited. */
+/** A call whose name may not have arrived yet. */
 interface PendingCall {
   id: string;
-  /** Its number among the calls that have begun. */
+  /** Its number among the calls that have begun; `undefined` until its name arrives. */
   number: number | undefined;
-  /** Input that came before the name. */
+  /** Input that arrived before the name. */
   waiting: string;
-  /** Gemini's signature over the call, "" for none. */
+  /** Gemini's signature of the call; "" for none. */
   signature: string;
 }
 
-/** More than one event, or one whole answer, has of any model. */
+/** Bound of the fragments in one event or one whole answer. */
 const FRAGMENTS_MAX = 10_000;
 const WAITING_CHARS_MAX = 1024 * 1024;
-/** No host gives an index below 0: the one call of the old form has it to itself. */
-const OLD_CALL_INDEX = -1;
+/** Index of the single call in the deprecated `function_call`; hosts send no index below 0. */
+const FUNCTION_CALL_INDEX = -1;
 
 /**
- * Reads the tool calls of one answer, streamed or whole, into events. A call begins with its name, behind the seal of
- * its signature: a client that leaves out what stands last in an answer still has that.
+ * Reads the tool calls of one answer, streamed or whole, into events. A call begins when its name arrives. The encoded
+ * signature of a call precedes it, because clients may drop what comes last in an answer.
  */
 export function createCallReader(source?: Source) {
   const finder = createCallFinder();
-  const heard: PendingCall[] = [];
+  const pending: PendingCall[] = [];
   const ids = new Set<string>();
   let begun = 0;
   let waitingChars = 0;
 
-  /** Clients tell calls by their ids: one that was given twice is replaced. */
-  const takeId = (id: string, ownId: string): string => {
-    const taken = id === "" || ids.has(id) ? ownId : id;
+  /** Replaces a missing or repeated id: clients identify calls by their ids. */
+  const takeId = (id: string, generated: string): string => {
+    const taken = id === "" || ids.has(id) ? generated : id;
     ids.add(taken);
     return taken;
   };
@@ -48,68 +48,69 @@ export function createCallReader(source?: Source) {
     call.waiting += json;
   };
 
-  const sealEvents = (signature: string, id: string): readonly OutputEvent[] => {
+  const signatureEvents = (signature: string, id: string): readonly OutputEvent[] => {
     if (signature === "" || !source) return [];
     const data = encodeHostState(source.origin, { kind: "call", signature, id });
     return [{ kind: "redacted_reasoning", data }];
   };
 
-  const readAll = (fragments: readonly unknown[], place: string): readonly OutputEvent[] => {
+  const readAll = (fragments: readonly unknown[], idPrefix: string): readonly OutputEvent[] => {
     if (fragments.length > FRAGMENTS_MAX) throw new UpstreamFault("There are too many tool calls");
-    return fragments.flatMap((fragment) => readFragment(fragment, place));
+    return fragments.flatMap((fragment) => readFragment(fragment, idPrefix));
   };
 
-  const readFragment = (delta: unknown, place: string): readonly OutputEvent[] => {
+  const readFragment = (delta: unknown, idPrefix: string): readonly OutputEvent[] => {
     if (!isJsonObject(delta)) throw new UpstreamFault("A tool call is no object");
     const { index } = finder.find(delta);
-    const call = heard[index] ?? { id: "", number: undefined, waiting: "", signature: "" };
-    heard[index] = call;
+    const call = pending[index] ?? { id: "", number: undefined, waiting: "", signature: "" };
+    pending[index] = call;
     if (call.id === "") call.id = readText(delta.id);
     const { name, arguments: input } = isJsonObject(delta.function) ? delta.function : {};
     const json = readInput(input);
-    const late = call.signature === "" ? readThoughtSignature(delta) : "";
-    call.signature ||= late;
-    if (call.number !== undefined) return [...sealEvents(late, call.id), ...inputEvents(call.number, json)];
+    const newSignature = call.signature === "" ? readThoughtSignature(delta) : "";
+    call.signature ||= newSignature;
+    if (call.number !== undefined)
+      return [...signatureEvents(newSignature, call.id), ...inputEvents(call.number, json)];
     if (readText(name) === "") {
       wait(call, json);
       return [];
     }
     call.number = begun++;
-    call.id = takeId(call.id, generateCallId(place, index));
+    call.id = takeId(call.id, generateCallId(idPrefix, index));
     const { id, signature } = call;
     const begin: OutputEvent = { kind: "tool_call", call: call.number, id, name: readText(name) };
-    return [...sealEvents(signature, id), begin, ...inputEvents(call.number, call.waiting + json)];
+    return [...signatureEvents(signature, id), begin, ...inputEvents(call.number, call.waiting + json)];
   };
 
   return {
     hasCalls: () => finder.count() > 0,
 
-    /** The calls of a delta; `place` tells its answer from others. */
-    readDelta(delta: JsonObject, place: string): readonly OutputEvent[] {
-      return readAll([...readArray(delta.tool_calls), ...oldCallOf(delta)], place);
+    /** Reads the calls of a delta. `idPrefix` makes generated ids unique among all answers. */
+    readDelta(delta: JsonObject, idPrefix: string): readonly OutputEvent[] {
+      return readAll([...readArray(delta.tool_calls), ...functionCallOf(delta)], idPrefix);
     },
 
-    /** The calls of a whole message, where each element is a call of its own. */
-    readMessage(message: JsonObject, place: string): readonly OutputEvent[] {
+    /** Reads the calls of a whole message, in which every element is a separate call. */
+    readMessage(message: JsonObject, idPrefix: string): readonly OutputEvent[] {
       const calls = readArray(message.tool_calls).map((call, index) =>
         isJsonObject(call) ? { ...call, index } : call,
       );
-      return readAll([...calls, ...oldCallOf(message)], place);
+      return readAll([...calls, ...functionCallOf(message)], idPrefix);
     },
 
-    /** Throws {@link UpstreamFault} when a call never got its name, unless the answer was cut off there. */
+    /** Throws {@link UpstreamFault} if a call has no name, unless the answer was cut off at its length limit. */
     close(reason: FinishReason): void {
       if (begun < finder.count() && reason !== "length") throw new UpstreamFault("A tool call has no name");
     },
   };
 }
 
-/** The call of the form that hosts had before there were several. */
-function oldCallOf({ function_call: call }: JsonObject): readonly JsonObject[] {
-  return isJsonObject(call) ? [{ index: OLD_CALL_INDEX, function: call }] : [];
+/** Returns the deprecated `function_call` as a tool call. */
+function functionCallOf({ function_call: call }: JsonObject): readonly JsonObject[] {
+  return isJsonObject(call) ? [{ index: FUNCTION_CALL_INDEX, function: call }] : [];
 }
 
-/** Arguments are a text of JSON; some hosts send the JSON itself. */
+/** Reads arguments, a text of JSON; some hosts send the JSON itself. */
 function readInput(input: unknown): string {
   if (typeof input === "string") return input;
   if (!isSet(input)) return "";

@@ -1,14 +1,18 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
 import type { Source } from "../../codecs.ts";
 import { ANSWER_MAX, isJsonObject, parseJsonObject, readArray } from "../../json/read.ts";
-import { UpstreamFault } from "../../protocol.ts";
-import { placeOf, readIndex, requireChoice } from "../chunk.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
+import { callIdPrefixOf, readIndex, requireChoice } from "../chunk.ts";
 import { finishEvent, readFinishReason } from "../finish-reason.ts";
 import { readUsageEvents } from "../usage.ts";
 import { createCallReader } from "./read-calls.ts";
 import { createDeltaReader } from "./read-deltas.ts";
 
-/** Reads a whole chat answer of one choice into events. Throws {@link UpstreamFault} for what is no answer. */
+/**
+ * Reads a whole chat answer of one choice into events. Throws {@link UpstreamFault} for anything else.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export function readReply(text: string, source?: Source): readonly ChatEvent[] {
   const body = parseJsonObject(text, ANSWER_MAX);
   const [first, ...others] = readArray(body?.choices);
@@ -20,7 +24,7 @@ export function readReply(text: string, source?: Source): readonly ChatEvent[] {
   const calls = createCallReader(source);
   const output = [
     ...createDeltaReader(source).read(message, true),
-    ...calls.readMessage(message, placeOf(body, readIndex(choice, 1))),
+    ...calls.readMessage(message, callIdPrefixOf(body, readIndex(choice, 1))),
   ];
   const reason = readFinishReason(choice.finish_reason, calls.hasCalls());
   if (reason === undefined) throw new UpstreamFault("The answer has no finish");

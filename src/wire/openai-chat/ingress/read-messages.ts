@@ -1,19 +1,34 @@
-import type { Part, ReasoningPart, ToolResultPart, Turn } from "../../../domain/chat-request.ts";
-import type { ValueBudget } from "../../json/bounds.ts";
-import { isSet, type JsonObject, readText } from "../../json/read.ts";
-import { refuseUntranslatable } from "../../request-body.ts";
-import { readPlainReasoning } from "../content.ts";
-import { joinReasoningDetails } from "../reasoning-details.ts";
-import { type History, readHistoryCalls } from "./read-history-calls.ts";
-import { requireText } from "./read-member.ts";
-import { readAssistantParts, readMediaParts, readSystemParts, textParts } from "./read-parts.ts";
+import type {
+  Part,
+  ReasoningPart,
+  ResultPart,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+  Turn,
+} from "../../../domain/chat-request.ts";
+import { isTooDeep, type ValueBudget } from "../../json/bounds.ts";
+import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
+import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { type CallArguments, readCacheMark, readCallArguments } from "../../request-fields.ts";
+import { readPlainReasoning, textOfPart } from "../content.ts";
+import { joinReasoningDetails } from "../reasoning.ts";
+import { readFile, readImage } from "./read-media.ts";
+import { requireObject, requireText } from "./read-member.ts";
 
-/** A conversation as turns. What the tools of one assistant turn gave back becomes one turn of the user. */
+/** Facts of the whole conversation that reading one tool call needs. */
+interface History {
+  /** Ids of the calls that have a result. */
+  readonly answered: ReadonlySet<unknown>;
+  readonly budget: ValueBudget;
+}
+
+/** Reads the messages as turns. Consecutive tool results become one user turn. */
 export function readTurns(messages: readonly JsonObject[], budget: ValueBudget): readonly Turn[] {
   const turns: Turn[] = [];
   const answered = new Set(messages.map(({ role, tool_call_id: id }) => role === "tool" && id));
   const history: History = { answered, budget };
-  /** The turn that further results go to. */
+  /** The parts of the user turn that receives further results. */
   let results: ToolResultPart[] | undefined;
 
   for (const [position, message] of messages.entries()) {
@@ -33,39 +48,127 @@ export function readTurns(messages: readonly JsonObject[], budget: ValueBudget):
 }
 
 function readTurn(message: JsonObject, path: string, history: History): Turn {
-  const at = `${path}.content`;
+  const contentPath = `${path}.content`;
   switch (message.role) {
     case "system":
     case "developer":
-      return { role: "system", parts: readSystemParts(message.content, at) };
+      return { role: "system", parts: readParts(message.content, contentPath, SYSTEM_READERS) };
     case "user":
-      return { role: "user", parts: readMediaParts(message.content, at) };
+      return { role: "user", parts: readParts(message.content, contentPath, MEDIA_READERS) };
     case "assistant":
       if (isSet(message.audio)) refuseUntranslatable(`${path}.audio`);
       return {
         role: "assistant",
-        parts: [...readWords(message, at), ...readHistoryCalls(message, path, history)],
+        parts: [...readAssistantParts(message, contentPath), ...readCalls(message, path, history)],
       };
     default:
       return refuseUntranslatable(`${path}.role`);
   }
 }
 
-function readWords(message: JsonObject, path: string): readonly Part[] {
-  const words = [...readAssistantParts(message.content, path), ...textParts(readText(message.refusal))];
-  return [...readReasoning(message), ...words];
+function readAssistantParts(message: JsonObject, contentPath: string): readonly Part[] {
+  const content = readParts(message.content, contentPath, ASSISTANT_READERS);
+  return [...readReasoning(message), ...content, ...textParts(readText(message.refusal))];
 }
 
-/** Reasoning with its seals, where the client kept them. */
+/** Reads reasoning with its signatures if the client kept them, else as plain text. */
 function readReasoning(message: JsonObject): readonly ReasoningPart[] {
-  const sealed = joinReasoningDetails(message.reasoning_details);
+  const signed = joinReasoningDetails(message.reasoning_details);
   const text = readPlainReasoning(message);
-  if (sealed.length > 0 || text === "") return sealed;
+  if (signed.length > 0 || text === "") return signed;
   return [{ kind: "reasoning", text, signature: undefined, redacted: undefined }];
 }
 
 function readResult(message: JsonObject, path: string): ToolResultPart {
   const callId = requireText(message, "tool_call_id", path);
-  const parts = readMediaParts(message.content, `${path}.content`);
+  const parts = readParts(message.content, `${path}.content`, MEDIA_READERS);
   return { kind: "tool_result", callId, parts, isError: false, cache: undefined };
 }
+
+/** Reads the tool calls of an assistant message. Throws `untranslatable` for the deprecated `function_call`. */
+function readCalls(message: JsonObject, path: string, history: History): readonly ToolCallPart[] {
+  const { tool_calls: calls, function_call: functionCall } = message;
+  if (isSet(functionCall)) refuseUntranslatable(`${path}.function_call`);
+  if (!isSet(calls)) return [];
+  if (!Array.isArray(calls)) refuse(`${path}.tool_calls`);
+  return calls.map((call: unknown, index) => readCall(call, `${path}.tool_calls[${index}]`, history));
+}
+
+function readCall(call: unknown, path: string, { answered, budget }: History): ToolCallPart {
+  if (!isJsonObject(call)) refuse(path);
+  if (isSet(call.type) && call.type !== "function") refuseUntranslatable(`${path}.type`);
+  const { name, arguments: value } = requireObject(call, "function", path);
+  const id = requireText(call, "id", path);
+  const argumentsPath = `${path}.function.arguments`;
+  return {
+    kind: "tool_call",
+    id,
+    name: requireName(name, `${path}.function.name`),
+    input: readArguments({ value, path: argumentsPath, isAnswered: answered.has(id) }, budget),
+    cache: undefined,
+  };
+}
+
+/** Reads arguments, a text of JSON; some clients send the object itself. */
+function readArguments(args: CallArguments, budget: ValueBudget): string {
+  const { value, path } = args;
+  if (isJsonObject(value)) return isTooDeep(value) ? refuse(path) : JSON.stringify(value);
+  return readCallArguments(args, budget);
+}
+
+type PartReader<Kind> = (part: JsonObject, path: string) => Kind;
+
+/** Reads a content: a string, or parts of the types that have a reader. Drops empty texts, which Anthropic rejects. */
+function readParts<Kind extends Part>(
+  content: unknown,
+  path: string,
+  readers: ReadonlyMap<string, PartReader<Kind>>,
+): readonly (Kind | TextPart)[] {
+  if (!isSet(content)) return [];
+  if (typeof content === "string") return textParts(content);
+  if (!Array.isArray(content)) refuse(path);
+  return content
+    .map((part: unknown, position) => readPart(part, `${path}[${position}]`, readers))
+    .filter((part) => part.kind !== "text" || part.text !== "");
+}
+
+function readPart<Kind>(part: unknown, path: string, readers: ReadonlyMap<string, PartReader<Kind>>): Kind {
+  if (!isJsonObject(part) || typeof part.type !== "string") refuse(path);
+  const read = readers.get(part.type) ?? refuseUntranslatable(`${path}.type`);
+  return read(part, path);
+}
+
+function textParts(text: string): readonly TextPart[] {
+  return text === "" ? [] : [{ kind: "text", text, cache: undefined }];
+}
+
+const readTextPart = (part: JsonObject, path: string): TextPart => ({
+  kind: "text",
+  text: typeof part.text === "string" ? part.text : refuse(`${path}.text`),
+  cache: readCacheMark(part),
+});
+
+const readRefusal = (part: JsonObject, path: string): TextPart => ({
+  kind: "text",
+  text: typeof part.refusal === "string" ? part.refusal : refuse(`${path}.refusal`),
+  cache: undefined,
+});
+
+const readThinking = (part: JsonObject): ReasoningPart => ({
+  kind: "reasoning",
+  text: textOfPart(part),
+  signature: undefined,
+  redacted: undefined,
+});
+
+const SYSTEM_READERS = new Map([["text", readTextPart]]);
+const MEDIA_READERS = new Map<string, PartReader<ResultPart>>([
+  ["text", readTextPart],
+  ["image_url", readImage],
+  ["file", readFile],
+]);
+const ASSISTANT_READERS = new Map<string, PartReader<TextPart | ReasoningPart>>([
+  ["text", readTextPart],
+  ["refusal", readRefusal],
+  ["thinking", readThinking],
+]);

@@ -1,31 +1,33 @@
-import type { ChatRequest } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
-import { readEndUser } from "../../end-user.ts";
+import type { ChatRequest, Effort, OutputFormat, Reasoning } from "../../../domain/chat-request.ts";
 import { createValueBudget } from "../../json/bounds.ts";
 import { isSet, type JsonObject, readArray } from "../../json/read.ts";
 import {
+  readBudget,
   readList,
   readNumber,
+  readObject,
   refuse,
   refuseUntranslatable,
   requireMessages,
   SHARES,
   TEMPERATURES,
 } from "../../request-body.ts";
-import { readFormat } from "./read-format.ts";
+import { isEffort, readCacheMark, readEndUser } from "../../request-fields.ts";
+import { readOptionalFlag, readOptionalSchema, readOptionalText, requireObject } from "./read-member.ts";
 import { readTurns } from "./read-messages.ts";
-import { readReasoning } from "./read-reasoning.ts";
 import { readTools } from "./read-tools.ts";
 
 const COUNTS = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 
 /**
- * Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, and
- * `wrong_shape` for what cannot be read. What clients send by default and nobody misses is dropped.
+ * Reads a chat body into the neutral form. Throws `untranslatable` for a field that no other format can represent, and
+ * `wrong_shape` for a malformed one. Drops fields whose loss no client notices.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat/create
  */
 export function readChatRequest(body: JsonObject): ChatRequest {
   const budget = createValueBudget(body);
-  refuseWhatIsMissed(body);
+  refuseAnswerFields(body);
   return {
     turns: readTurns(requireMessages(body), budget),
     ...readTools(body),
@@ -40,8 +42,8 @@ export function readChatRequest(body: JsonObject): ChatRequest {
   };
 }
 
-/** What the client would look for in the answer. */
-function refuseWhatIsMissed(body: JsonObject): void {
+/** Throws `untranslatable` for fields whose effect the client would miss in the answer. */
+function refuseAnswerFields(body: JsonObject): void {
   if (typeof body.n === "number" && body.n > 1) refuseUntranslatable("n");
   if (body.logprobs === true) refuseUntranslatable("logprobs");
   if (typeof body.top_logprobs === "number" && body.top_logprobs > 0) refuseUntranslatable("top_logprobs");
@@ -51,11 +53,57 @@ function refuseWhatIsMissed(body: JsonObject): void {
   refuseFunctions(body);
 }
 
-/** Who offers functions as they were before there were tools reads no tool calls. */
+/** Throws `untranslatable` for the deprecated `functions`: clients that send them cannot read tool calls. */
 function refuseFunctions(body: JsonObject): void {
   if (readList(body, "functions").length > 0) refuseUntranslatable("functions");
   const { function_call: choice } = body;
   if (isSet(choice) && choice !== "auto" && choice !== "none") refuseUntranslatable("function_call");
+}
+
+/** Reads OpenAI's `reasoning_effort`, and the `reasoning` and `thinking` objects of other hosts. */
+function readReasoning(body: JsonObject): Reasoning {
+  const reasoning = readObject(body, "reasoning") ?? {};
+  const thinking = readObject(body, "thinking") ?? {};
+  const budget = readBudget(thinking.budget_tokens) || readBudget(reasoning.max_tokens);
+  const mode = modeOf(reasoning, thinking);
+  return {
+    effort:
+      readEffort(body.reasoning_effort, "reasoning_effort") ??
+      readEffort(reasoning.effort, "reasoning.effort"),
+    thinking: budget > 0 && mode !== "disabled" ? "enabled" : mode,
+    budgetTokens: budget > 0 && mode !== "disabled" ? budget : undefined,
+    isShown: reasoning.exclude !== true,
+  };
+}
+
+/** Returns the reasoning mode without regard to the budget: enabled reasoning is adaptive. */
+function modeOf(reasoning: JsonObject, thinking: JsonObject): Reasoning["thinking"] {
+  if (thinking.type === "disabled" || reasoning.enabled === false) return "disabled";
+  return isSet(thinking.type) || reasoning.enabled === true ? "adaptive" : undefined;
+}
+
+function readEffort(value: unknown, path: string): Effort | undefined {
+  if (!isSet(value)) return undefined;
+  return isEffort(value) ? value : refuse(path);
+}
+
+/** Reads `response_format`; `undefined` for plain text. */
+function readFormat(body: JsonObject): OutputFormat | undefined {
+  const format = readObject(body, "response_format");
+  if (!format || !isSet(format.type) || format.type === "text") return undefined;
+  if (format.type === "json_object") return { kind: "json" };
+  if (format.type !== "json_schema") refuseUntranslatable("response_format.type");
+  const path = "response_format.json_schema";
+  const definition = requireObject(format, "json_schema", "response_format");
+  const schema = readOptionalSchema(definition, "schema", path);
+  if (schema === undefined) return { kind: "json" };
+  return {
+    kind: "schema",
+    name: readOptionalText(definition, "name", path),
+    description: readOptionalText(definition, "description", path),
+    schema,
+    strict: readOptionalFlag(definition, "strict", path),
+  };
 }
 
 function readStop({ stop }: JsonObject): readonly string[] {
@@ -66,7 +114,7 @@ function readStop({ stop }: JsonObject): readonly string[] {
     .filter((each) => each !== "");
 }
 
-/** Hosts write "all of them" as 0 or -1. */
+/** Reads `top_k`. Hosts write "all tokens" as 0 or -1. */
 function readTopK(body: JsonObject): number | undefined {
   const topK = readNumber(body, "top_k", COUNTS);
   if (topK !== undefined && !Number.isInteger(topK)) refuse("top_k");

@@ -1,5 +1,5 @@
-import type { EchoedFields, EchoedTool } from "../../codecs.ts";
 import { type JsonObject, readArray } from "../../json/read.ts";
+import type { EchoedFields, EchoedTool } from "../../model-request.ts";
 import { requireItems } from "../items.ts";
 import { printRepeated } from "../repeated.ts";
 import { type OfferedTool, readOffer } from "./read-tools.ts";

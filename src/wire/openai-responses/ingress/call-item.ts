@@ -1,6 +1,6 @@
 import type { ToolCallEvent } from "../../../domain/chat-event.ts";
-import type { EchoedTool } from "../../codecs.ts";
 import { parseJsonObject } from "../../json/read.ts";
+import type { EchoedTool } from "../../model-request.ts";
 import type { OpenItem, Pen, Place } from "./output-item.ts";
 
 /** A call that is being written. */

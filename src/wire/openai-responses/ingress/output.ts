@@ -1,7 +1,8 @@
 import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
-import { createCallIds } from "../../call-ids.ts";
-import type { EchoedFields, ReplyHead } from "../../codecs.ts";
+import type { ReplyHead } from "../../codecs.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
+import { createCallIds } from "../../identifiers.ts";
+import type { EchoedFields } from "../../model-request.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
 import { createMessageItem, type MessageItem } from "./message-item.ts";
 import type { OpenItem, Pen, Say } from "./output-item.ts";

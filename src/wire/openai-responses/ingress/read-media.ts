@@ -1,7 +1,7 @@
 import type { DocumentPart, ImagePart, InlineSource, UrlSource } from "../../../domain/chat-request.ts";
 import { isSet, type JsonObject, readText } from "../../json/read.ts";
-import { decodeTextSource, readFileData, readMediaUrl } from "../../media-data.ts";
 import { refuse, refuseUntranslatable } from "../../request-body.ts";
+import { decodeTextSource, readFileData, readMediaUrl } from "../../request-fields.ts";
 
 /** An `input_image` part. One that lies in the provider's file store is untranslatable. */
 export function readImage({ image_url: url, detail, file_id: id }: JsonObject, path: string): ImagePart {

@@ -1,8 +1,8 @@
 import type { OutputFormat, Reasoning } from "../../../domain/chat-request.ts";
-import { isEffort } from "../../effort.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { readList, readNumber, readObject, refuse, refuseUntranslatable } from "../../request-body.ts";
+import { isEffort } from "../../request-fields.ts";
 
 /** How much to reason, and whether a summary of it is wanted. */
 export function readReasoning(body: JsonObject): Reasoning {

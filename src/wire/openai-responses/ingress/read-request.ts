@@ -1,8 +1,8 @@
 import type { ChatRequest, Tool } from "../../../domain/chat-request.ts";
-import { readEndUser } from "../../end-user.ts";
 import { createValueBudget } from "../../json/bounds.ts";
 import type { JsonObject } from "../../json/read.ts";
 import { readNumber, refuse, SHARES, TEMPERATURES } from "../../request-body.ts";
+import { readEndUser } from "../../request-fields.ts";
 import { requireItems } from "../items.ts";
 import { readFormat, readReasoning, refuseLogprobs } from "./read-options.ts";
 import { readToolChoice } from "./read-tool-choice.ts";

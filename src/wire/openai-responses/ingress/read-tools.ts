@@ -1,5 +1,5 @@
 import type { JsonSchema, Tool } from "../../../domain/chat-request.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { NAME_CHARS_MAX, readList, refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
 

@@ -5,10 +5,10 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../../domain/chat-request.ts";
-import { readCallArguments } from "../../call-arguments.ts";
 import type { ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { readCallArguments } from "../../request-fields.ts";
 import { isMessage } from "../items.ts";
 import { readSeal } from "../sealed-reasoning.ts";
 import { readParts, readTexts, textPart } from "./read-parts.ts";
@@ -108,7 +108,10 @@ function readCall(item: JsonObject, path: string, input: string): ToolCallPart {
 
 function readArguments(item: JsonObject, path: string, { answered, budget }: History): string {
   const { arguments: said, call_id: callId } = item;
-  return readCallArguments({ said, path: `${path}.arguments`, isAnswered: answered.has(callId) }, budget);
+  return readCallArguments(
+    { value: said, path: `${path}.arguments`, isAnswered: answered.has(callId) },
+    budget,
+  );
 }
 
 function readFreeInput({ input }: JsonObject, path: string): string {

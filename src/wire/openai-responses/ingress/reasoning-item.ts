@@ -1,4 +1,5 @@
-import type { EchoedFields, ReplyHead } from "../../codecs.ts";
+import type { ReplyHead } from "../../codecs.ts";
+import type { EchoedFields } from "../../model-request.ts";
 import { printSeal } from "../sealed-reasoning.ts";
 import type { OpenItem, Pen, Place } from "./output-item.ts";
 
