@@ -41,8 +41,8 @@ interface Codecs {
 }
 
 /**
- * Translates one request and its answers. The neutral form takes several times the memory of its text, so it is released
- * after the first body. A body with other options than the measured one parses the request again.
+ * Translates one request and its answers. The neutral form takes several times the memory of its text, so it
+ * is released after the first body. A body with other options than the measured one parses the request again.
  */
 export function createCodecSession(codecs: Codecs, request: ModelRequest, chat: ChatRequest): CodecSession {
   const { egress } = codecs;

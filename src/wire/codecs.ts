@@ -18,7 +18,7 @@ export interface EgressCodec {
   readonly nameCharsMax: number;
   /** Longest id of a tool call, in characters. */
   readonly idCharsMax: number;
-  /** Returns the path of a field in the client's body that this format cannot represent and the client would miss. */
+  /** Returns the path of a field that this format cannot represent and the client would miss. */
   findUntranslatable(request: ChatRequest): string | undefined;
   /** Prints the body with the model, the output limit and the stream flag of the options. */
   printRequest(request: ChatRequest, options: PrintOptions): string;
@@ -29,7 +29,9 @@ export interface EgressCodec {
 
 /** Reads one streamed answer into neutral events. One reader per answer. */
 export interface EventReader {
-  /** Reads one SSE event. Returns one finish in all, and only usage after it. Throws {@link UpstreamFault}. */
+  /**
+   * Reads one SSE event. Returns one finish in all, and only usage after it. Throws {@link UpstreamFault}.
+   */
   read(event: SseEvent): readonly ChatEvent[];
   readonly finished: boolean;
   /** Whether the upstream has sent its last event. */
@@ -40,7 +42,9 @@ export interface EventReader {
 export interface EventPrinter {
   /** Prints one event and any frames that must precede it; "" if the client sees nothing. */
   print(event: OutputEvent): string;
-  /** Prints the rest, from the finish on. Throws {@link UpstreamFault} if the format cannot end this answer. */
+  /**
+   * Prints the rest, from the finish on. Throws {@link UpstreamFault} if the format cannot end this answer.
+   */
   end(finish: FinishEvent, usage: UsageEvent | undefined): string;
 }
 
@@ -76,7 +80,9 @@ export interface AnswerContext {
   readonly request: RequestFacts;
   /** Whether the client receives the text of reasoning. */
   readonly isReasoningShown: boolean;
-  /** Whether the client receives signatures of reasoning to send back; equals `isReasoningShown` when omitted. */
+  /**
+   * Whether the client receives signatures of reasoning to send back; equals `isReasoningShown` when omitted.
+   */
   readonly keepsSignatures?: boolean | undefined;
   /** `undefined` for formats whose answers repeat nothing of the request. */
   readonly echoed?: EchoedFields | undefined;

@@ -16,9 +16,9 @@ interface HoistedSchema {
 }
 
 /**
- * Removes unions (`anyOf`, `oneOf`, `allOf`, `enum`, `not`) from the top of a tool's schema, where providers reject them.
- * The result allows every property of any alternative and requires those that all of them require. Follows references
- * within the schema.
+ * Removes unions (`anyOf`, `oneOf`, `allOf`, `enum`, `not`) from the top of a tool's schema, where providers
+ * reject them. The result allows every property of any alternative and requires those that all of them
+ * require. Follows references within the schema.
  */
 export function hoistUnions(schema: JsonSchema): HoistedSchema {
   const root = openRoot(schema);
@@ -77,7 +77,8 @@ function createProperties() {
       for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
         const known = schemas.get(name) ?? new Map<string, unknown>();
         schemas.set(name, known);
-        // Schemas that contain each other could be printed without end, so above the bound the first schema wins.
+        // Schemas that contain each other could be printed without end, so above the bound the first schema
+        // wins.
         const isOver = compared > COMPARED_CHARS_MAX;
         const printed = isOver ? "" : JSON.stringify(schema);
         compared += printed.length;

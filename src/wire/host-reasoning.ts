@@ -12,14 +12,15 @@ const STRUCTURE_MAX = { members: 16, values: 16 };
 const ORIGIN_CHARS = 16;
 
 /**
- * Encodes reasoning data that a host of chat completions expects back unchanged. Clients of other formats carry the text
- * as a signature or as encrypted reasoning. It is decoded only for the upstream and model that `origin` identifies.
+ * Encodes reasoning data that a host of chat completions expects back unchanged. Clients of other formats
+ * carry the text as a signature or as encrypted reasoning. It is decoded only for the upstream and model that
+ * `origin` identifies.
  */
 export function encodeHostReasoning(origin: string, data: JsonObject): string {
   return PREFIX + printBase64Json({ origin: shortHash(origin, ORIGIN_CHARS), sealed: data });
 }
 
-/** Returns whether a signature or encrypted reasoning is such an encoding of any origin, which no provider can read. */
+/** Returns whether a text is such an encoding of any origin. No provider can read one. */
 export function isHostReasoning(text: string): boolean {
   return text.startsWith(PREFIX);
 }
@@ -30,8 +31,8 @@ export function mayHoldHostReasoning(text: string): boolean {
 }
 
 /**
- * Creates a decoder for the encodings of one origin. The decoder returns `undefined` for another origin, for a damaged
- * encoding and for one above 8 Mi characters.
+ * Creates a decoder for the encodings of one origin. The decoder returns `undefined` for another origin, for
+ * a damaged encoding and for one above 8 Mi characters.
  */
 export function createHostReasoningDecoder(origin: string): (text: string) => JsonObject | undefined {
   const hash = lazily(() => shortHash(origin, ORIGIN_CHARS));

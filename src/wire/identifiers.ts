@@ -9,8 +9,8 @@ interface IdentifierLimits {
 const HASH_CHARS = 8;
 
 /**
- * Shortens every tool name and call id that a host would reject to its beginning and a hash. The result depends on the
- * identifier alone, so calls still match their tools and results.
+ * Shortens every tool name and call id that a host would reject to its beginning and a hash. The result
+ * depends on the identifier alone, so calls still match their tools and results.
  */
 export function shortenIdentifiers(
   request: ChatRequest,
@@ -63,7 +63,9 @@ function shortenInPart(part: Part, { shortenName, shortenId }: Shortening): Part
   return part.kind === "tool_result" ? { ...part, callId: shortenId(part.callId) } : part;
 }
 
-/** Returns an identifier of at most `charsMax` letters, digits, _ and -: unchanged, or its beginning and a hash. */
+/**
+ * Returns an identifier of at most `charsMax` letters, digits, _ and -, with a hash at its end if it was not.
+ */
 export function shortenIdentifier(name: string, charsMax: number): string {
   if (name.length <= charsMax && /^[\w-]+$/.test(name)) return name;
   const head = name.slice(0, charsMax - HASH_CHARS - 1).replaceAll(/[^\w-]/g, "_");
@@ -76,8 +78,9 @@ export function shortHash(text: string, chars: number): string {
 }
 
 /**
- * Creates a function that returns a unique id for each tool call of one answer: the upstream's id, or a generated one if
- * that id is unusable or repeated. Clients identify calls by their ids. `generate` takes the number of earlier calls.
+ * Creates a function that returns a unique id for each tool call of one answer, because clients identify
+ * calls by their ids. It replaces an unusable or repeated id of the upstream with a generated one. `generate`
+ * takes the number of earlier calls.
  */
 export function createCallIds(
   generate: (calls: number) => string,

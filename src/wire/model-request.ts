@@ -11,15 +11,15 @@ export interface InputSize {
   /** Whether a remote file or an inline document may fill the context window. */
   readonly unbounded: boolean;
   /**
-   * Whether a tool that runs at the upstream may fill the context window. The upstream reads the prompt again for each
-   * result and reports the sum. Translation may drop such tools.
+   * Whether a tool that runs at the upstream may fill the context window. The upstream reads the prompt again
+   * for each result and reports the sum. Translation may drop such tools.
    */
   readonly serverTools: boolean;
   /** How often the upstream may read the prompt for one answer without a tool call; 1 when omitted. */
   readonly readings?: number | undefined;
   /** Number of prompts, each of which may fill the context window; 1 when omitted. */
   readonly prompts?: number | undefined;
-  /** Number of tokens that the client sent as ids. They are counted exactly and are not part of the prompt text. */
+  /** Number of tokens that the client sent as ids: counted exactly, and not part of the prompt text. */
   readonly tokenIds?: number | undefined;
 }
 
@@ -42,15 +42,18 @@ export interface RequestFacts {
   readonly betas?: readonly string[] | undefined;
 }
 
-/** A request together with its body. Fields that the gateway does not check are forwarded unread in `text`. */
+/**
+ * A request together with its body. Fields that the gateway does not check are forwarded unread in `text`.
+ */
 export interface ModelRequest extends RequestFacts {
   /** The body as the client sent it. */
   readonly text: string;
   /** Builds the text of the prompt for a local token count. */
   promptText(): string;
   /**
-   * Parses the body into the neutral form, again on each call. Throws `untranslatable` or `wrong_shape` with the path of
-   * a field that other formats cannot represent or that is malformed. Throws `not_built` if the format is never translated.
+   * Parses the body into the neutral form, again on each call. Throws `untranslatable` or `wrong_shape` with
+   * the path of a field that other formats cannot represent or that is malformed. Throws `not_built` if the
+   * format is never translated.
    */
   readChat(): ChatRequest;
   /** Returns the request fields that a translated answer repeats. Must be called after {@link readChat}. */

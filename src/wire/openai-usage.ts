@@ -10,9 +10,9 @@ export interface ReportedTotals {
 }
 
 /**
- * Splits a usage into disjoint classes; its input includes the tokens read from a cache or written to one. Adds tokens
- * that only `total_tokens` includes. Returns `undefined` if neither total is a number; a single total that is not a number
- * is NaN. Impossible counts are kept.
+ * Splits a usage into disjoint classes; its input includes the tokens read from a cache or written to one.
+ * Adds tokens that only `total_tokens` includes. Returns `undefined` if neither total is a number; a single
+ * total that is not a number is NaN. Impossible counts are kept.
  */
 export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage | undefined {
   const input = readTotal(reported.input);
@@ -26,7 +26,8 @@ export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage |
   const extra = findExtraTokens({ input, output, cached, reasoning, total: usage.total_tokens });
   const all = input + extra.input;
   return {
-    // More cached tokens than input tokens means that the host counts them beside the input: both are charged.
+    // More cached tokens than input tokens means that the host counts them beside the input: both are
+    // charged.
     inputTokens: all >= cached ? all - cached : all,
     cachedInputTokens,
     cacheWriteTokens,
@@ -45,8 +46,8 @@ export function readDetails(details: unknown): JsonObject {
 }
 
 /**
- * Reads the input tokens that were read from a cache. Hosts use several names and may send 0 beside the true number, so
- * the largest count wins. Anything but a count is ignored: those tokens are charged as input.
+ * Reads the input tokens that were read from a cache. Hosts use several names and may send 0 beside the true
+ * number, so the largest count wins. Anything but a count is ignored: those tokens are charged as input.
  *
  * @see https://platform.moonshot.ai/docs/api/chat `cached_tokens`
  * @see https://api-docs.deepseek.com/guides/kv_cache `prompt_cache_hit_tokens`
@@ -106,9 +107,9 @@ interface ExtraTokens {
 const NO_EXTRA_TOKENS: ExtraTokens = { input: 0, output: 0 };
 
 /**
- * Finds tokens that only `total_tokens` includes, from the gap between the total and input plus output. A gap equal to
- * the reasoning is output. Otherwise a gap equal to the cached tokens is input. Any other gap is output, at most the
- * reported reasoning if there is one.
+ * Finds tokens that only `total_tokens` includes, from the gap between the total and input plus output. A gap
+ * equal to the reasoning is output. Otherwise a gap equal to the cached tokens is input. Any other gap is
+ * output, at most the reported reasoning if there is one.
  *
  * @see https://docs.x.ai/docs/key-information/consumption-and-rate-limits xAI counts reasoning in the total alone.
  * @see https://ai.google.dev/gemini-api/docs/openai Gemini reports no number of thinking tokens.

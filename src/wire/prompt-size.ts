@@ -46,7 +46,9 @@ export function sumOfSizes(sizes: readonly PartSize[]): PartSize {
   return { images, inlineChars, isUnbounded, isServerTool };
 }
 
-/** Returns the input size of a body: UTF-8 bytes without inline images. Repeated keys make the size unbounded. */
+/**
+ * Returns the input size of a body: UTF-8 bytes without inline images. Repeated keys make the size unbounded.
+ */
 export function inputSizeOf(text: string, media: PartSize, repeatsKeys: boolean): InputSize {
   return {
     // Image data takes at least one byte a character, more if escaped, so the difference is never too small.
@@ -74,8 +76,8 @@ const UNREAD = new Set([
 const FRAMING = new Set(["content", "text", "id", "tool_call_id", "tool_use_id", "function"]);
 
 /**
- * Joins everything of a prompt that a model reads as text with line feeds, media excluded: all strings and numbers, and
- * the member names of tool schemas and tool inputs. Takes values of any depth without recursion.
+ * Joins everything that a model reads as text with line feeds, media excluded. That is all strings and
+ * numbers, and the member names of tool schemas and tool inputs. Takes values of any depth without recursion.
  */
 export function joinPromptText(values: readonly unknown[]): string {
   const words: string[] = [];

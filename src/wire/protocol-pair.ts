@@ -19,15 +19,17 @@ export interface ProtocolPair {
   /** Whether the client has the upstream's format, so that bodies pass through but for a few members. */
   readonly isPassthrough: boolean;
   /**
-   * Starts the session of a request, whose neutral form `readChat` returns. Throws `untranslatable` or `wrong_shape` for a
-   * request that the upstream's format cannot represent.
+   * Starts the session of a request, whose neutral form `readChat` returns. Throws `untranslatable` or
+   * `wrong_shape` for a request that the upstream's format cannot represent.
    */
   begin(request: ModelRequest, readChat: () => ChatRequest): CodecSession;
   /** Creates a reader for the answers to a request, which another thread may have begun. */
   answers(context: AnswerContext): AnswerReader;
 }
 
-/** Returns the pair for an upstream that speaks these formats: the client's own if possible, else a translation. */
+/**
+ * Returns the pair for an upstream that speaks these formats: passthrough if possible, else a translation.
+ */
 export function findProtocolPair(
   client: WireProtocol,
   surfaces: readonly Surface[],

@@ -6,11 +6,12 @@ import type { ReplyPart, ReplyReader } from "./reply-part.ts";
 import type { PromptTooLong } from "./upstream-fault.ts";
 
 /**
- * One wire format, for clients and for upstreams. Pure functions from text to values: no network, no money, no clock.
+ * One wire format, for clients and for upstreams. Pure functions from text to values: no network, no money,
+ * no clock.
  *
- * Every format has a folder with the same file names. `ingress/` reads requests of clients and prints their answers,
- * `egress/` prints requests for upstreams and reads their answers, and `passthrough/` forwards answers whose format
- * is the client's own. Files beside the folders are shared by several of them.
+ * Every format has a folder with the same file names. `ingress/` reads requests of clients and prints their
+ * answers. `egress/` prints requests for upstreams and reads their answers. `passthrough/` forwards answers
+ * whose format is the client's own. The files beside these folders are used by several of them.
  */
 export interface WireProtocol {
   readonly surface: Surface;
@@ -24,8 +25,8 @@ export interface WireProtocol {
   readonly forwardedHeaders: readonly string[];
 
   /**
-   * Parses and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored`, `thread_not_stored`
-   * or `untranslatable`.
+   * Parses and checks a body. Throws `not_json`, `wrong_shape`, `unpriced_field`, `nothing_stored`,
+   * `thread_not_stored` or `untranslatable`.
    */
   parseRequest(text: string): ModelRequest;
 
@@ -33,7 +34,9 @@ export interface WireProtocol {
   printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string;
   /** Creates a reader for a streamed answer. */
   readStream(request: RequestFacts): ReplyReader;
-  /** Reads a whole answer as one part whose `text` is the body for the client. Throws {@link UpstreamFault}. */
+  /**
+   * Reads a whole answer as one part whose `text` is the body for the client. Throws {@link UpstreamFault}.
+   */
   readWhole(request: RequestFacts, text: string): ReplyPart;
 
   // Translation: the other side has another format.
@@ -42,7 +45,9 @@ export interface WireProtocol {
   /** `undefined` if requests are never translated for upstreams of this format. */
   readonly egress: EgressCodec | undefined;
 
-  /** Returns whether an upstream error (400, 413, 422) rejects the prompt as too long. Returns digits only, never text. */
+  /**
+   * Returns whether an upstream error (400, 413, 422) rejects the prompt as too long: digits only, no text.
+   */
   readPromptTooLong(text: string): PromptTooLong | undefined;
 
   /** Returns the HTTP status of an error. */

@@ -6,9 +6,11 @@ import type { UpstreamFault } from "./upstream-fault.ts";
 export interface ReplyPart {
   /** Text for the client; "" if the step is hidden or held back until the end. */
   readonly text: string;
-  /** Whether output began: a block start, or a non-empty text, reasoning or tool delta. Headers may be sent. */
+  /**
+   * Whether output began: a block start, or a non-empty text, reasoning or tool delta. Headers may be sent.
+   */
   readonly isOutput: boolean;
-  /** Whether the step has text, a tool call, a refusal or a content-filter finish. Reasoning alone does not count. */
+  /** Whether the step has text, a tool call, a refusal or a content-filter finish, not reasoning alone. */
   readonly isReadable: boolean;
   /** All text generated in this step (text, reasoning, arguments), for a local token count. */
   readonly generated: string;
@@ -19,11 +21,12 @@ export interface ReplyPart {
 }
 
 /**
- * Reads one streamed answer event by event into parts for the client. Holds back the finish and everything after it
- * until {@link ending}, so that the client sees the end only after the settlement. One reader per answer.
+ * Reads one streamed answer event by event into parts for the client. Holds back the finish and everything
+ * after it until {@link ending}, so that the client sees the end only after the settlement. One reader per
+ * answer.
  */
 export interface ReplyReader {
-  /** Reads one SSE event. Throws {@link UpstreamFault} for an error event or an event that violates the format. */
+  /** Reads one SSE event. Throws {@link UpstreamFault} for an error event and for a malformed event. */
   read(event: SseEvent): ReplyPart;
   /** Whether the upstream has sent a finish reason for every choice. */
   readonly finished: boolean;

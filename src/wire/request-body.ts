@@ -13,22 +13,23 @@ export interface RequestBody {
 }
 
 /**
- * Above the 300,000 token ids that an embeddings host accepts. A thousand messages of Claude Code with its tools have
- * about 50,000 members. A key costs a parser microseconds, any other value a tenth of that: the worst body within the
- * bounds takes half a second, during which other large bodies wait.
+ * Above the 300,000 token ids that an embeddings host accepts. A thousand messages of Claude Code with its
+ * tools have about 50,000 members. A key costs a parser microseconds, any other value a tenth of that. The
+ * worst body within the bounds takes half a second, during which other large bodies wait.
  */
 const BODY_MAX: JsonMeasure = { values: 350_000, members: 200_000 };
 /** Names are repeated in every tool call of an answer, so their length is bounded. */
 export const NAME_CHARS_MAX = 256;
 
 /**
- * Parses a body. Throws `not_json` for invalid JSON. Throws `wrong_shape` for anything but an object, for more than 350,000
- * values or 200,000 members, for a number above 1,024 characters, for a key above 16,384 characters, and for a key that
- * differs from one of `fields` only in case.
+ * Parses a body. Throws `not_json` for invalid JSON and `wrong_shape` for anything but an object. Also throws
+ * `wrong_shape` above 350,000 values or 200,000 members, and for a number above 1,024 or a key above 16,384
+ * characters. A key that differs from one of `fields` only in case is a wrong shape too.
  */
 export function parseBody(text: string, fields: ReadonlySet<string>): RequestBody {
   const measured = measureJson(text, BODY_MAX);
-  // Tens of megabytes of brackets, keys or digits would block the parser, and all waiting bodies, for seconds.
+  // Tens of megabytes of brackets, keys or digits would block the parser, and all waiting bodies, for
+  // seconds.
   if (!measured) throw new GatewayError("wrong_shape");
   const body = parseJson(text);
   if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
@@ -51,8 +52,8 @@ export function requireName(value: unknown, path: string): string {
 }
 
 /**
- * Returns the messages: at least one, each with a role and an optional content of text, parts or null. Role names and part
- * types are checked by the upstream. Throws `wrong_shape`.
+ * Returns the messages: at least one, each with a role and an optional content of text, parts or null. Role
+ * names and part types are checked by the upstream. Throws `wrong_shape`.
  */
 export function requireMessages(body: JsonObject): readonly JsonObject[] {
   const { messages } = body;
@@ -128,7 +129,7 @@ export function requireText(value: unknown, path: string): string {
   return typeof value === "string" ? value : refuse(path);
 }
 
-/** Returns a reasoning budget in whole tokens; 0 for anything but a positive number, which the upstream rejects. */
+/** Returns a reasoning budget in whole tokens; 0 for anything but a positive number. */
 export function readBudget(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.ceil(value) : 0;
 }

@@ -5,7 +5,8 @@ import { isJsonObject, isSet, type JsonObject, PIECE_MAX, parseJsonObject } from
 import { measureJson } from "./json/scan.ts";
 import { refuse } from "./request-body.ts";
 
-// Fields that several formats share: cache marks, reasoning effort, the end user, tool call arguments and media.
+// Fields that several formats share: cache marks, reasoning effort, the end user, tool call arguments and
+// media.
 
 /**
  * Reads the cache mark of a block, part, tool or request. Hosts of Anthropic's models accept it in chat too.
@@ -39,7 +40,9 @@ export function isEffort(value: unknown): value is Effort {
   return EFFORTS.has(value);
 }
 
-/** The form that every provider accepts. Names of other forms may be JSON, an address or a telephone number. */
+/**
+ * The form that every provider accepts. Names of other forms may be JSON, an address or a telephone number.
+ */
 const OPAQUE_USER = /^(?=.*[a-z])[^\s@]{1,64}$/i;
 const USER_HASH_CHARS = 32;
 
@@ -48,7 +51,7 @@ export function printEndUser(endUser: string): string {
   return OPAQUE_USER.test(endUser) ? endUser : shortHash(endUser, USER_HASH_CHARS);
 }
 
-/** Reads the end user in OpenAI's formats. Only the provider's abuse detection uses it, so other types are ignored. */
+/** Reads the end user in OpenAI's formats. Ignores other types: only abuse detection uses the name. */
 export function readEndUser({ safety_identifier: identifier, user }: JsonObject): string | undefined {
   const name = identifier ?? user;
   return typeof name === "string" && name !== "" ? name : undefined;
@@ -64,9 +67,9 @@ export interface CallArguments {
 }
 
 /**
- * Reads call arguments as the text of a JSON object; omitted arguments are "{}". Wraps any other text of an answered call
- * in an object, so that the conversation can continue. Throws `wrong_shape` if the value is not a text, nests too deep,
- * exceeds the budget, or is not an object and not answered.
+ * Reads call arguments as the text of a JSON object; omitted arguments are "{}". Wraps any other text of an
+ * answered call in an object, so that the conversation can continue. Throws `wrong_shape` for other types and
+ * for an unanswered call without an object. Also throws it above the depth bound and the budget.
  */
 export function readCallArguments({ value, path, isAnswered }: CallArguments, budget: ValueBudget): string {
   const object = readObjectText(value, path, budget);
@@ -102,7 +105,7 @@ export function readMediaUrl(url: string): InlineSource | UrlSource | undefined 
   return mediaType === undefined ? undefined : inlineSource(mediaType, url.slice(comma + 1));
 }
 
-/** Reads a file in OpenAI's formats: a data: URL, a web URL, or bare base64 of a PDF or a named text file. */
+/** Reads a file in OpenAI's formats: a data: URL, a web URL, or base64 of a PDF or a named text file. */
 export function readFileData(data: string, name = ""): InlineSource | UrlSource | undefined {
   return readMediaUrl(data) ?? readBareBase64(data, name);
 }
@@ -118,7 +121,7 @@ export function decodeTextSource(source: InlineSource | UrlSource): InlineSource
   return { kind: "text", text: Buffer.from(source.data, "base64").toString("utf8") };
 }
 
-/** Creates an inline source. Drops parameters of the media type and prints it in lower case; image/jpg becomes image/jpeg. */
+/** Creates an inline source. Drops parameters of the media type and prints it in lower case. */
 export function inlineSource(mediaType: string, data: string): InlineSource {
   const [bare = ""] = mediaType.slice(0, MEDIA_TYPE_CHARS_MAX).split(";");
   const type = bare.trim().toLowerCase();

@@ -29,7 +29,9 @@ export interface SseFrame {
 }
 
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
-/** Providers send an event in one line. Each line costs far more memory than its characters until it is joined. */
+/**
+ * Providers send an event in one line. A line costs far more memory than its characters until it is joined.
+ */
 const EVENT_LINES_MAX = 10_000;
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;

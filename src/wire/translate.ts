@@ -7,7 +7,7 @@ import { UpstreamFault } from "./upstream-fault.ts";
 /** Returns the client's name of a tool whose name was shortened for the upstream. */
 type RestoreName = (name: string) => string;
 
-/** Translates a streamed answer into the client's format. Holds back the finish until {@link ReplyReader.ending}. */
+/** Translates a streamed answer into the client's format. Holds back the finish until `ending()`. */
 export function translateStream(
   reader: EventReader,
   printer: EventPrinter,
@@ -44,8 +44,8 @@ export function translateStream(
 }
 
 /**
- * Translates a whole answer. Throws {@link UpstreamFault} if it never finished. If `print` throws one, the part reports it
- * as `unrepresentable` and keeps the usage.
+ * Translates a whole answer. Throws {@link UpstreamFault} if it never finished. If `print` throws one, the
+ * part reports it as `unrepresentable` and keeps the usage.
  */
 export function translateWhole(
   events: readonly ChatEvent[],
@@ -79,8 +79,8 @@ export function collectReply(events: readonly ChatEvent[]): ChatReply {
 }
 
 /**
- * Restores tool names, and makes the finish reason agree with the calls: hosts send `stop` after tool calls and
- * `tool_calls` without any.
+ * Restores tool names, and makes the finish reason agree with the calls: hosts send `stop` after tool calls
+ * and `tool_calls` without any.
  */
 function createNormaliser(restoreName: RestoreName): (event: ChatEvent) => ChatEvent {
   let hasCalls = false;
@@ -123,7 +123,9 @@ function createTally() {
   };
 }
 
-/** Returns the generated text of an event; "" for signatures and encrypted reasoning, which are not counted. */
+/**
+ * Returns the generated text of an event; "" for signatures and encrypted reasoning, which are not counted.
+ */
 function generatedTextOf(event: OutputEvent): string {
   switch (event.kind) {
     case "tool_call":

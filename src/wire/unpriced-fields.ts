@@ -2,8 +2,8 @@ import { GatewayError } from "../errors.ts";
 import { findMiscased, isJsonObject, isSet, type JsonObject } from "./json/read.ts";
 
 /**
- * Fields that change the model or the price, each with the values that change neither. A dot descends into an object.
- * Null, an empty array and an empty object are harmless in every field.
+ * Fields that change the model or the price, each with the values that change neither. A dot descends into an
+ * object. Null, an empty array and an empty object are harmless in every field.
  */
 export type UnpricedFields = Readonly<Record<string, readonly unknown[]>>;
 
@@ -117,11 +117,15 @@ interface Entry {
 export interface UnpricedRule {
   /** The top-level names, whose other spellings are rejected. */
   readonly names: readonly string[];
-  /** Throws `unpriced_field` with the path of the first field whose value may change the model or the price. */
+  /**
+   * Throws `unpriced_field` with the path of the first field whose value may change the model or the price.
+   */
   refuse(body: JsonObject, repeatsKeys: boolean): void;
 }
 
-/** Creates the rule of a format. In a body that repeats keys, only the fields of `sentOnce` may have a value. */
+/**
+ * Creates the rule of a format. In a body that repeats keys, only the fields of `sentOnce` may have a value.
+ */
 export function createUnpricedRule(sentOnce: ReadonlySet<string>): UnpricedRule {
   const entries = Object.entries(UNPRICED_FIELDS).map(([path, harmless]) =>
     readEntry(path, harmless, sentOnce),

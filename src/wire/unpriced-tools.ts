@@ -22,8 +22,8 @@ const MODEL = new Set(["model"]);
 const HOLDERS = ["svg", "parameters"];
 
 /**
- * Rejects tools that run at the provider with a model of the caller's choice. Throws `unpriced_field` with a path below
- * `path`, as in `tools[0].model`.
+ * Rejects tools that run at the provider with a model of the caller's choice. Throws `unpriced_field` with a
+ * path below `path`, as in `tools[0].model`.
  */
 export function refuseUnpricedTools(tools: readonly unknown[], path = "tools"): void {
   for (const [position, tool] of tools.entries()) {
@@ -35,7 +35,9 @@ export function refuseUnpricedTools(tools: readonly unknown[], path = "tools"): 
   }
 }
 
-/** Rejects one tool that runs at the provider with a model of the caller's choice. Throws `unpriced_field`. */
+/**
+ * Rejects one tool that runs at the provider with a model of the caller's choice. Throws `unpriced_field`.
+ */
 export function refuseTool(tool: JsonObject, path: string): void {
   const { type } = tool;
   if (CLIENT_TOOLS.includes(type)) return;

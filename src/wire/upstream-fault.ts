@@ -1,12 +1,14 @@
 const READ_CHARS_MAX = 65_536;
 
 /**
- * A violation of the wire format by an upstream, or an error that it reported inside an answer. The message never
- * contains text of the upstream.
+ * A violation of the wire format by an upstream, or an error that it reported inside an answer. The message
+ * never contains text of the upstream.
  */
 export class UpstreamFault extends Error {
   override readonly name = "UpstreamFault";
-  /** Set if the upstream rejected the prompt as too long; some providers report that only inside an answer. */
+  /**
+   * Set if the upstream rejected the prompt as too long; some providers report that only inside an answer.
+   */
   readonly promptTooLong: PromptTooLong | undefined;
 
   constructor(message: string, promptTooLong?: PromptTooLong) {
@@ -29,7 +31,9 @@ export interface TooLongPhrases {
   readonly tokens: readonly RegExp[];
 }
 
-/** Searches the first 65,536 characters of an error body for a provider's phrases. Returns digits only, never text. */
+/**
+ * Searches the first 65,536 characters of an error body for a provider's phrases. Returns digits, no text.
+ */
 export function findPromptTooLong(
   text: string,
   { phrase, tokens }: TooLongPhrases,

@@ -32,7 +32,7 @@ export interface ValueBudget {
   spend(values: number): boolean;
 }
 
-/** Creates the budget of 100,000 values and subtracts those of the body. Throws `wrong_shape` for a larger body. */
+/** Creates a budget of 100,000 values, less those of the body. Throws `wrong_shape` for a larger body. */
 export function createValueBudget(body: JsonObject): ValueBudget {
   let left = VALUES_MAX;
   const budget: ValueBudget = {
@@ -57,8 +57,8 @@ function spendValues(body: JsonObject, budget: ValueBudget): boolean {
 }
 
 /**
- * Returns the elements of an array or the values of an object. Object.values() on a long array takes a thousand times
- * as long as returning the array.
+ * Returns the elements of an array or the values of an object. Object.values() on a long array takes a
+ * thousand times as long as returning the array.
  */
 export function childrenOf(container: object): readonly unknown[] {
   return Array.isArray(container) ? container : Object.values(container);

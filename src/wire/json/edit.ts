@@ -5,8 +5,8 @@ const COMMA = 0x2c;
 const CLOSE_BRACKET = 0x5d;
 
 /**
- * Edits one member: takes the JSON text of its value, `undefined` for a missing member, and returns the new text.
- * Returning `undefined` removes the member.
+ * Edits one member: takes the JSON text of its value, `undefined` for a missing member, and returns the new
+ * text. Returning `undefined` removes the member.
  */
 export type ValueEdit = (value: string | undefined) => string | undefined;
 
@@ -27,8 +27,9 @@ interface Match {
 type Edits = Readonly<Record<string, ValueEdit>>;
 
 /**
- * Edits members in the text of a JSON object and keeps every other byte. The text must be valid JSON. A repeated key
- * is edited once, with its last value as JSON.parse takes it, and is written once. New members are appended.
+ * Edits members in the text of a JSON object and keeps every other byte. The text must be valid JSON. A
+ * repeated key is edited once, with its last value as JSON.parse takes it, and is written once. New members
+ * are appended.
  */
 export function editMembers(text: string, edits: Edits): string {
   const { matches, end, hasUnedited } = findMatches(text, edits);
@@ -103,7 +104,7 @@ function findMatches(text: string, edits: Edits) {
   return { matches, hasUnedited, end: previousEnd };
 }
 
-/** Returns the start of the member or element after `end`, or the closing bracket if none follows. */
+/** Returns the start of the member or element after `end`, or the closing bracket if nothing follows. */
 function nextAfter(text: string, end: number): number {
   const comma = skipSpace(text, end);
   return text.charCodeAt(comma) === COMMA ? skipSpace(text, comma + 1) : comma;

@@ -4,7 +4,9 @@ import { type JsonMeasure, measureJson } from "./scan.ts";
 export const PIECE_MAX: JsonMeasure = { values: 100_000, members: 30_000 };
 /** An escape in a string costs a parser as much as a hundred other characters. */
 const ESCAPES_MAX = 500_000;
-/** Bound of one stream event. The last event of a responses stream repeats the whole answer with its log probabilities. */
+/**
+ * Bound of one stream event. The last one of a responses stream repeats the answer with log probabilities.
+ */
 export const EVENT_MAX: JsonBounds = { values: 1_000_000, members: 250_000, escapes: ESCAPES_MAX };
 /** Bound of a whole answer. Twenty log probabilities for each token make millions of values. */
 export const ANSWER_MAX: JsonMeasure = { values: 4_000_000, members: 4_000_000 };
@@ -32,8 +34,9 @@ export function isSet(value: unknown): boolean {
 }
 
 /**
- * Parses a JSON object. Returns `undefined` for any other text, and for a text with more structure than `most`.
- * The default of 100,000 values, 30,000 members and 500,000 escapes parses in some tens of milliseconds.
+ * Parses a JSON object. Returns `undefined` for any other text, and for a text with more structure than
+ * `most`. The default of 100,000 values, 30,000 members and 500,000 escapes parses in some tens of
+ * milliseconds.
  */
 export function parseJsonObject(text: string, most: JsonBounds = DEFAULT_MAX): JsonObject | undefined {
   if (!isWithin(text, most)) return undefined;
@@ -45,7 +48,7 @@ export function parseJsonObject(text: string, most: JsonBounds = DEFAULT_MAX): J
   }
 }
 
-/** A member takes several characters and a value at least one, so a text shorter than the bound is not scanned. */
+/** A member takes several characters and a value at least one, so shorter texts are not scanned. */
 function isWithin(text: string, most: JsonBounds): boolean {
   if (text.length <= most.members) return true;
   if (most.escapes !== undefined && hasMoreEscapes(text, most.escapes)) return false;
@@ -70,8 +73,8 @@ export function readArray(value: unknown): readonly unknown[] {
 }
 
 /**
- * Reads an optional number of a provider's usage: 0 when omitted or null, NaN for any other type. NaN makes every
- * sum with it invalid.
+ * Reads an optional number of a provider's usage: 0 when omitted or null, NaN for any other type. NaN makes
+ * every sum with it invalid.
  */
 export function readCount(value: unknown): number {
   if (value === undefined || value === null) return 0;
@@ -79,8 +82,8 @@ export function readCount(value: unknown): number {
 }
 
 /**
- * Returns the first key that differs from one of the fields only in the case of its letters. Some upstreams match
- * keys case-insensitively and would read a value that the gateway has neither checked nor edited.
+ * Returns the first key that differs from one of the fields only in the case of its letters. Some upstreams
+ * match keys case-insensitively and would read a value that the gateway has neither checked nor edited.
  */
 export function findMiscased(body: JsonObject, fields: ReadonlySet<string>): string | undefined {
   return Object.keys(body).find(

@@ -30,8 +30,8 @@ const NUMBER_CHARS_MAX = 1_024;
 const KEY_CHARS_MAX = 16_384;
 
 /**
- * Counts the structure of a text, valid JSON or not, without parsing it and without allocating. Returns `undefined`
- * above `most`, for a number above 1,024 characters and for a key above 16,384 characters.
+ * Counts the structure of a text, valid JSON or not, without parsing it and without allocating. Returns
+ * `undefined` above `most`, for a number above 1,024 characters and for a key above 16,384 characters.
  */
 export function measureJson(text: string, most: JsonMeasure): JsonMeasure | undefined {
   let members = 0;
@@ -66,8 +66,8 @@ export function skipSpace(text: string, at: number): number {
 }
 
 /**
- * Returns the index after the string whose opening quote is at `start`, or the length of the text if it never ends.
- * Searches from quote to quote, so megabytes of base64 cost one native search.
+ * Returns the index after the string whose opening quote is at `start`, or the length of the text if it never
+ * ends. Searches from quote to quote, so megabytes of base64 cost one native search.
  */
 export function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
@@ -75,7 +75,9 @@ export function skipString(text: string, start: number): number {
   return quote < 0 ? text.length : quote + 1;
 }
 
-/** Returns the index after the JSON value that begins at `start`. The text must be valid JSON of any depth. */
+/**
+ * Returns the index after the JSON value that begins at `start`. The text must be valid JSON of any depth.
+ */
 export function skipValue(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first === QUOTE) return skipString(text, start);

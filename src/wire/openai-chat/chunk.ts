@@ -9,9 +9,8 @@ export const CHOICES_MAX = 128;
 const ID_PREFIX_CHARS = 24;
 
 /**
- * Parses the chunk of an event. Returns `undefined` for invalid JSON and throws {@link UpstreamFault} for an error.
- *
- * @see https://platform.openai.com/docs/api-reference/chat
+ * Parses the chunk of an event. Returns `undefined` for invalid JSON. Throws {@link UpstreamFault} for an
+ * error that the chunk reports.
  */
 export function parseChunk(event: SseEvent): JsonObject | undefined {
   if (event.event === "error") throw new UpstreamFault("The upstream reported an error");
@@ -22,16 +21,16 @@ export function parseChunk(event: SseEvent): JsonObject | undefined {
 
 /** Returns a choice of a chunk. Throws {@link UpstreamFault} for anything but an object, and for an error. */
 export function requireChoice(choice: unknown): JsonObject {
-  if (!isJsonObject(choice)) throw new UpstreamFault("A choice is no object");
+  if (!isJsonObject(choice)) throw new UpstreamFault("A choice is not an object");
   // Some hosts report the error of a single choice.
   if (choice.error) throw new UpstreamFault("A choice is an error");
   return choice;
 }
 
-/** Returns the index of a choice, 0 when omitted. Throws {@link UpstreamFault} for an index that was not requested. */
+/** Returns the index of a choice, 0 when omitted. Throws {@link UpstreamFault} for an unrequested index. */
 export function readIndex({ index = 0 }: JsonObject, choices: number): number {
   const isIndex = typeof index === "number" && Number.isInteger(index) && index >= 0;
-  if (!isIndex || index >= choices) throw new UpstreamFault("A choice has no index");
+  if (!isIndex || index >= choices) throw new UpstreamFault("A choice has an index that was not requested");
   return index;
 }
 

@@ -12,7 +12,9 @@ export interface DeltaText {
 /** Types of content parts that are reasoning; a part of any other type is text if it has a text. */
 const REASONING = /^(?:(?:redacted_)?thinking|thought|reasoning(?:[._].*)?|summary_text)$/;
 
-/** Reads the texts of a delta or a message. Hosts have several names for reasoning, and some send it under two. */
+/**
+ * Reads the texts of a delta or a message. Hosts use several names for reasoning, some of them two at once.
+ */
 export function readDeltaText(message: JsonObject): DeltaText {
   const { content } = message;
   return {

@@ -33,13 +33,13 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /**
- * Returns why a choice finished; `undefined` while it has not. A `stop` after tool calls becomes `tool_calls`, or the
- * client would not run the tools. Throws {@link UpstreamFault} for an unknown reason.
+ * Returns why a choice finished; `undefined` while it has not. A `stop` after tool calls becomes
+ * `tool_calls`, or the client would not run the tools. Throws {@link UpstreamFault} for an unknown reason.
  */
 export function readFinishReason(value: unknown, calledTools: boolean): FinishReason | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   const reason = typeof value === "string" ? FINISH_REASONS.get(value.toLowerCase()) : undefined;
-  if (reason === undefined) throw new UpstreamFault("The answer ended for no reason that is known");
+  if (reason === undefined) throw new UpstreamFault("The finish reason is unknown");
   return reason === "stop" && calledTools ? "tool_calls" : reason;
 }
 

@@ -6,11 +6,11 @@ import { textOfPart } from "./content.ts";
 /** One entry of `reasoning_details`: a text with its signature, or encrypted reasoning in place of a text. */
 export type ReasoningDetail = Omit<ReasoningPart, "kind">;
 
-/** The `format` of signatures by Anthropic's models. Signatures of other formats are useless to other providers. */
+/** The `format` of signatures by Anthropic's models. No other provider can use them. */
 const ANTHROPIC_FORMAT = "anthropic-claude-v1";
 
 /**
- * Reads the `reasoning_details` that a client sends back. Joins the pieces of one block, which were streamed separately.
+ * Reads the `reasoning_details` that a client sends back. Joins the streamed pieces of each block.
  *
  * @see https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
  */
@@ -38,7 +38,7 @@ export function printReasoningDetail(detail: ReasoningDetail, index: number): ob
   return { type: "reasoning.text", text, signature, format: ANTHROPIC_FORMAT, index };
 }
 
-/** Returns whether Anthropic can read the signature of an entry. An entry without a format counts as Anthropic's. */
+/** Returns whether Anthropic can read the signature of an entry. A missing format counts as Anthropic's. */
 export function isAnthropicFormat({ format }: JsonObject): boolean {
   return !isSet(format) || readText(format).startsWith("anthropic");
 }

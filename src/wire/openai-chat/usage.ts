@@ -19,7 +19,7 @@ export function readUsage(usage: unknown): Usage | undefined {
 }
 
 /**
- * Returns the usage of a chunk. Some hosts put it into the finishing choice or into a member with the host's name.
+ * Returns the usage of a chunk. Some hosts put it into the finishing choice or into a member of their own.
  *
  * @see https://platform.moonshot.ai/docs/api/chat `choices[0].usage`
  * @see https://console.groq.com/docs/api-reference `x_groq.usage`
@@ -31,7 +31,9 @@ export function usageOfChunk({ usage, choices, x_groq: groq }: JsonObject): unkn
   return isJsonObject(groq) ? groq.usage : undefined;
 }
 
-/** Returns the usage event of a reported usage, with its reasoning tokens; no event for an unreadable usage. */
+/**
+ * Returns the usage event of a reported usage, with its reasoning tokens; no event for an unreadable usage.
+ */
 export function readUsageEvents(reported: unknown): readonly UsageEvent[] {
   const usage = readUsage(reported);
   if (usage === undefined || !isJsonObject(reported)) return [];

@@ -23,7 +23,7 @@ const FIELDS = new Set([
 ]);
 
 /**
- * Parses and checks an embeddings body. The value of `dimensions` and unknown fields are left to the upstream.
+ * Parses and checks an embeddings body. The upstream checks the value of `dimensions` and unknown fields.
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings
  */
@@ -81,7 +81,10 @@ interface EmbeddingInput {
   readonly tokenIds: number;
 }
 
-/** Reads a text, a list of texts, a list of token ids or a list of such lists: 1 to 2,048 prompts, none empty. */
+/**
+ * Reads a text, a list of texts, a list of token ids or a list of such lists. Throws `wrong_shape` for an
+ * empty prompt, and for anything but 1 to 2,048 prompts.
+ */
 function readInput({ input }: JsonObject): EmbeddingInput {
   if (typeof input === "string") return { prompts: 1, texts: [requireText(input, "input")], tokenIds: 0 };
   const list = requireFilled(input, "input");

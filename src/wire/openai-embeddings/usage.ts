@@ -2,8 +2,8 @@ import { isCount, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, readCount } from "../json/read.ts";
 
 /**
- * Reads a usage of embeddings, all of which is input. Tokens that only `total_tokens` includes are input too: some hosts
- * count images that way. Impossible counts are kept; `undefined` if no count is a number.
+ * Reads a usage of embeddings, all of which is input. Tokens that only `total_tokens` includes are input too:
+ * some hosts count images that way. Impossible counts are kept; `undefined` if no count is a number.
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings
  */

@@ -83,7 +83,9 @@ function printResult({ callId, parts, isError, cache }: ToolResultPart, options:
   return { role: "tool", tool_call_id: callId, content: printContent([part], options) };
 }
 
-/** Groups the turns of a run into messages. Turns after a call join its message, so that results directly follow. */
+/**
+ * Groups the turns of a run into messages. Turns after a call join its message, so that its results follow.
+ */
 function groupCallers(turns: readonly Turn[]): readonly (readonly Part[])[] {
   const groups: Part[][] = [];
   let hasCalls = false;
@@ -116,8 +118,8 @@ function printAssistant(parts: readonly Part[], options: MessageOptions): object
 }
 
 /**
- * Prints a content: one string where possible, because not every host accepts an array, else an array of parts. Texts of
- * one string are joined by `separator`.
+ * Prints a content: one string where possible, because not every host accepts an array, else an array of
+ * parts. Texts of one string are joined by `separator`.
  */
 function printContent(
   parts: readonly Part[],

@@ -23,7 +23,7 @@ interface PrintedState {
 
 const NO_STATE: PrintedState = { members: {}, membersOf: () => ({}) };
 
-/** Prints the state that a host expects back with its own earlier answer: signed reasoning, and signatures of calls. */
+/** Prints the state that a host expects back with its own earlier answer: reasoning and signatures. */
 export function printHostState(parts: readonly Part[], host: Host): PrintedState {
   const reasoning = parts.filter((part) => part.kind === "reasoning");
   if (reasoning.length === 0) return NO_STATE;

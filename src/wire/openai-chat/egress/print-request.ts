@@ -11,8 +11,8 @@ const HIGH_BUDGET_TOKENS = 16_384;
 const DEFAULT_FORMAT_NAME = "answer";
 
 /**
- * Returns the path of the first document that is neither PDF nor text or has only a URL: hosts fetch no files. Also
- * rejects more stop sequences than hosts accept, which only the messages format allows.
+ * Returns the path of the first document that is neither PDF nor text or has only a URL: hosts fetch no
+ * files. Also rejects more stop sequences than hosts accept, which only the messages format allows.
  */
 export function findUntranslatable({ turns, stopSequences }: ChatRequest): string | undefined {
   if (stopSequences.length > STOPS_MAX) return "stop_sequences";
@@ -32,8 +32,8 @@ function pathOfUnknownFile(part: Part): string | undefined {
 }
 
 /**
- * Prints the body of a chat completion. Drops reasoning that this host did not sign, `top_k`, and cache marks unless the
- * model is Anthropic's.
+ * Prints the body of a chat completion. Drops reasoning that this host did not sign, `top_k`, and cache marks
+ * unless the model is Anthropic's.
  *
  * @see https://platform.openai.com/docs/api-reference/chat/create
  */

@@ -55,8 +55,9 @@ const UNKNOWN_KEYWORDS = [
 ];
 
 /**
- * Returns whether OpenAI's strict mode accepts a schema: every object requires all its properties and allows no others.
- * OpenAI rejects a request whose strict schema differs, so strict mode is disabled for any other schema.
+ * Returns whether OpenAI's strict mode accepts a schema: every object requires all its properties and allows
+ * no others. OpenAI rejects a request whose strict schema differs, so strict mode is disabled for any other
+ * schema.
  *
  * @see https://platform.openai.com/docs/guides/structured-outputs
  */

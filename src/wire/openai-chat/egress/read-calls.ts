@@ -25,8 +25,8 @@ const WAITING_CHARS_MAX = 1024 * 1024;
 const FUNCTION_CALL_INDEX = -1;
 
 /**
- * Reads the tool calls of one answer, streamed or whole, into events. A call begins when its name arrives. The encoded
- * signature of a call precedes it, because clients may drop what comes last in an answer.
+ * Reads the tool calls of one answer, streamed or whole, into events. A call begins when its name arrives.
+ * The encoded signature of a call precedes it, because clients may drop what comes last in an answer.
  */
 export function createCallReader(source?: Source) {
   const finder = createCallFinder();
@@ -60,7 +60,7 @@ export function createCallReader(source?: Source) {
   };
 
   const readFragment = (delta: unknown, idPrefix: string): readonly OutputEvent[] => {
-    if (!isJsonObject(delta)) throw new UpstreamFault("A tool call is no object");
+    if (!isJsonObject(delta)) throw new UpstreamFault("A tool call is not an object");
     const { index } = finder.find(delta);
     const call = pending[index] ?? { id: "", number: undefined, waiting: "", signature: "" };
     pending[index] = call;
@@ -98,7 +98,9 @@ export function createCallReader(source?: Source) {
       return readAll([...calls, ...functionCallOf(message)], idPrefix);
     },
 
-    /** Throws {@link UpstreamFault} if a call has no name, unless the answer was cut off at its length limit. */
+    /**
+     * Throws {@link UpstreamFault} if a call has no name, unless the answer was cut off at its length limit.
+     */
     close(reason: FinishReason): void {
       if (begun < finder.count() && reason !== "length") throw new UpstreamFault("A tool call has no name");
     },

@@ -19,8 +19,8 @@ const BLOCKS_MAX = 10_000;
 const DETAILS_MAX = 10_000;
 
 /**
- * Reads the texts of one answer, each delta or the whole message, into events. Drops media. Signatures that a host
- * expects back are encoded for that host.
+ * Reads the texts of one answer, each delta or the whole message, into events. Drops media. Signatures that a
+ * host expects back are encoded for that host.
  */
 export function createDeltaReader(source: Source | undefined) {
   const detailReader = createDetailReader(source);
@@ -63,7 +63,10 @@ export function createDeltaReader(source: Source | undefined) {
   };
 
   return {
-    /** Reads one delta. `isLast` means that calls or the finish follow. Throws {@link UpstreamFault} above a bound. */
+    /**
+     * Reads one delta. `isLast` means that calls or the finish follow. Throws {@link UpstreamFault} if too
+     * long.
+     */
     read(message: JsonObject, isLast: boolean): readonly OutputEvent[] {
       const { text, refusal } = readDeltaText(message);
       signature = readThoughtSignature(message) || signature;
@@ -99,8 +102,9 @@ function detailEvents({ text, signature, redacted }: ReasoningDetail): OutputEve
 const BLOCK_MEMBERS = ["type", "format", "index"];
 
 /**
- * Reads the `reasoning_details` of one answer. Signatures by an Anthropic model are kept unchanged. Signatures and
- * encrypted reasoning of other hosts are encoded for the host they came from, and dropped without a source.
+ * Reads the `reasoning_details` of one answer. Signatures by an Anthropic model are kept unchanged.
+ * Signatures and encrypted reasoning of other hosts are encoded for the host they came from, and dropped
+ * without a source.
  *
  * @see https://openrouter.ai/docs/guides/best-practices/reasoning-tokens
  */

@@ -16,7 +16,8 @@ import { createDeltaReader } from "./read-deltas.ts";
 export function readReply(text: string, source?: Source): readonly ChatEvent[] {
   const body = parseJsonObject(text, ANSWER_MAX);
   const [first, ...others] = readArray(body?.choices);
-  if (body === undefined || body.error || others.length > 0) throw new UpstreamFault("The answer is none");
+  if (body === undefined || body.error || others.length > 0)
+    throw new UpstreamFault("The answer has several choices or reports an error");
 
   const choice = requireChoice(first);
   const { message } = choice;

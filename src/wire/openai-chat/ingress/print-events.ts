@@ -10,10 +10,8 @@ import { printHead } from "./print-reply.ts";
 const ROLE = { role: "assistant", content: "", refusal: null };
 
 /**
- * Prints an answer as a stream of chat chunks: the role, each delta as it arrives, one finish, and the usage on a chunk of
- * its own if the client requested it.
- *
- * @see https://platform.openai.com/docs/api-reference/chat-streaming
+ * Prints an answer as a stream of chat chunks. The role comes first, then each delta as it arrives, then one
+ * finish. A client that requested the usage gets it on a chunk of its own.
  */
 export function printEvents(head: ReplyHead): EventPrinter {
   const chunks = createChunkPrinter(head);
@@ -71,7 +69,10 @@ function createChunkPrinter(head: ReplyHead) {
   };
 }
 
-/** Prints reasoning as it arrives. A signature is sent together with the whole text it signs, so that clients can return both. */
+/**
+ * Prints reasoning as it arrives. A signature is sent together with the whole text that it signs, so that
+ * clients can send both back.
+ */
 function createReasoningPrinter(isShown: boolean) {
   let unsigned = "";
   let details = 0;
@@ -97,7 +98,10 @@ function createReasoningPrinter(isShown: boolean) {
   };
 }
 
-/** Prints tool calls, each beginning with its id, type and name. Clients parse arguments, so empty ones become "{}". */
+/**
+ * Prints tool calls, each beginning with its id, type and name. Clients parse the arguments, so empty ones
+ * become "{}" at the end.
+ */
 function createCallPrinter({ id }: ReplyHead) {
   const empty = new Set<number>();
   const idOf = createCallIds((calls) => generateCallId(id, calls));

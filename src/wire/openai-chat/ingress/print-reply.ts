@@ -59,7 +59,7 @@ function printCalls(blocks: readonly ReplyBlock[], print: (call: ToolCallBlock) 
   return calls.length === 0 ? {} : { tool_calls: calls.map(print) };
 }
 
-/** Prints a call. Clients parse the arguments, so empty ones become "{}", except in an answer that was cut off. */
+/** Prints a call. Clients parse the arguments, so empty ones become "{}" unless the answer was cut off. */
 function printCall({ name, input }: ToolCallBlock, { isCut, id }: { isCut: boolean; id: string }): object {
   const json = input.trim() === "" && !isCut ? "{}" : input;
   return { id, type: "function", function: { name, arguments: json } };

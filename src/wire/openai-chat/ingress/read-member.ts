@@ -2,7 +2,8 @@ import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
 import { refuse } from "../../request-body.ts";
 
-// Readers of members of nested objects. `path` is the path of the object; errors (`wrong_shape`) contain the member's.
+// Readers of members of nested objects. `path` is the path of the object; errors (`wrong_shape`) contain the
+// member's.
 
 /** Returns a string that must be present and not empty. */
 export function requireText(object: JsonObject, member: string, path: string): string {

@@ -85,7 +85,9 @@ function readResult(message: JsonObject, path: string): ToolResultPart {
   return { kind: "tool_result", callId, parts, isError: false, cache: undefined };
 }
 
-/** Reads the tool calls of an assistant message. Throws `untranslatable` for the deprecated `function_call`. */
+/**
+ * Reads the tool calls of an assistant message. Throws `untranslatable` for the deprecated `function_call`.
+ */
 function readCalls(message: JsonObject, path: string, history: History): readonly ToolCallPart[] {
   const { tool_calls: calls, function_call: functionCall } = message;
   if (isSet(functionCall)) refuseUntranslatable(`${path}.function_call`);
@@ -118,7 +120,9 @@ function readArguments(args: CallArguments, budget: ValueBudget): string {
 
 type PartReader<Kind> = (part: JsonObject, path: string) => Kind;
 
-/** Reads a content: a string, or parts of the types that have a reader. Drops empty texts, which Anthropic rejects. */
+/**
+ * Reads a content: a string, or parts whose types have a reader. Drops empty texts, which Anthropic rejects.
+ */
 function readParts<Kind extends Part>(
   content: unknown,
   path: string,

@@ -20,8 +20,8 @@ import { readTools } from "./read-tools.ts";
 const COUNTS = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 
 /**
- * Reads a chat body into the neutral form. Throws `untranslatable` for a field that no other format can represent, and
- * `wrong_shape` for a malformed one. Drops fields whose loss no client notices.
+ * Reads a chat body into the neutral form. Throws `untranslatable` for a field that no other format can
+ * represent, and `wrong_shape` for a malformed one. Drops fields whose loss no client notices.
  *
  * @see https://platform.openai.com/docs/api-reference/chat/create
  */

@@ -31,7 +31,7 @@ export function createChoiceReader() {
     return edits;
   };
 
-  /** Returns the edit of `finish_reason`: a known reason once, and null otherwise, for which some hosts send "". */
+  /** Returns the edit of `finish_reason`: a known reason once, else null, for which some hosts send "". */
   const editOfFinish = (value: unknown, reason: FinishReason | undefined): ValueEdit | undefined => {
     const sent = isFinished ? undefined : reason;
     isFinished ||= reason !== undefined;
@@ -73,8 +73,8 @@ function hasKeys(record: Edits): boolean {
 type CallEdits = Readonly<Record<string, ValueEdit>>;
 
 /**
- * Reads the tool calls of one choice and adds what clients require: indexes from 0 without gaps, and an id, a type and a
- * text of arguments in the first fragment of each call.
+ * Reads the tool calls of one choice and adds what clients require. Indexes start at 0 without gaps. The
+ * first fragment of each call gets an id, a type and a text of arguments.
  */
 function createToolCallReader() {
   const calls = createCallFinder();
@@ -85,7 +85,7 @@ function createToolCallReader() {
     /** Returns an edit of the text of `tool_calls`; `undefined` if it passes unchanged. */
     read(deltas: readonly unknown[], idPrefix: string): ValueEdit | undefined {
       const edits = deltas.map((delta): CallEdits => {
-        if (!isJsonObject(delta)) throw new UpstreamFault("A tool call is no object");
+        if (!isJsonObject(delta)) throw new UpstreamFault("A tool call is not an object");
         const { index, isFirstFragment } = calls.find(delta);
         const indexEdits = delta.index === index ? {} : { index: () => String(index) };
         const firstEdits = isFirstFragment ? completeFirst(delta, generateCallId(idPrefix, index)) : {};

@@ -8,15 +8,16 @@ import { type FinishReason, readFinishReason } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 
 /**
- * Reads a whole chat answer. The body passes through except the model's name and finish reasons that clients do not know.
- * Throws {@link UpstreamFault} for anything else.
+ * Reads a whole chat answer. The body passes through except the model's name and finish reasons that clients
+ * do not know. Throws {@link UpstreamFault} for anything else.
  *
  * @see https://platform.openai.com/docs/api-reference/chat
  */
 export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
   const list = readArray(body?.choices);
-  if (body === undefined || body.error || list.length === 0) throw new UpstreamFault("The answer is none");
+  if (body === undefined || body.error || list.length === 0)
+    throw new UpstreamFault("The answer has no choices or reports an error");
 
   const choices = list.map(readChoice);
   const edits: Record<string, ValueEdit> = { model: () => JSON.stringify(request.model) };

@@ -9,8 +9,9 @@ import { readUsage, usageOfChunk } from "../usage.ts";
 import { type ChoiceStep, createChoiceReader } from "./choice.ts";
 
 /**
- * Reads a streamed chat answer. Chunks pass through except the model's name, usage that the client did not request, and
- * members that break clients. Holds back the chunk that finishes the last open choice, and everything after it.
+ * Reads a streamed chat answer. Chunks pass through except the model's name, usage that the client did not
+ * request, and members that break clients. Holds back the chunk that finishes the last open choice, and
+ * everything after it.
  *
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
@@ -121,8 +122,8 @@ function createChoices(requested: number) {
 const LEARNED_HEADS_MAX = 4;
 
 /**
- * Replaces the model's name in every chunk of one stream. Most chunks of a stream have one beginning up to the model's
- * name, so the renamed beginning is kept and later chunks are not scanned.
+ * Replaces the model's name in every chunk of one stream. Most chunks begin alike up to the model's name, so
+ * the renamed beginning is kept and compared. Later chunks are not scanned.
  */
 function createModelRename(modelText: string): (data: string) => string {
   let head: string | undefined;

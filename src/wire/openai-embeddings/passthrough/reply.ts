@@ -7,17 +7,18 @@ import { UpstreamFault } from "../../upstream-fault.ts";
 import { readUsage } from "../usage.ts";
 
 /**
- * Reads a list of embeddings. The body passes through except the model's name. Throws {@link UpstreamFault} for anything
- * else; an empty list is valid and not readable.
+ * Reads a list of embeddings. The body passes through except the model's name. Throws {@link UpstreamFault}
+ * for anything else; an empty list is valid and not readable.
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings
  */
 export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const data = findData(text);
-  // Millions of numbers would block the parser for a second, so everything else is parsed and edited without them.
+  // Millions of numbers would block the parser for a second, so everything else is parsed and edited without
+  // them.
   const frame = data && `${text.slice(0, data.start)}[]${text.slice(data.end)}`;
   const body = frame && parseJsonObject(frame);
-  if (!body || body.error) throw new UpstreamFault("The answer is no list of embeddings");
+  if (!body || body.error) throw new UpstreamFault("The answer is not a list of embeddings");
   return {
     text: editMembers(frame, {
       model: () => JSON.stringify(request.model),
@@ -51,8 +52,9 @@ const CLOSE_BRACE = 0x7d;
 type Step = (at: number) => number;
 
 /**
- * Finds `data` in the text of an answer: a list of objects with an `embedding` each, a string or a non-empty list. Returns
- * `undefined` for anything else. Skips vectors without parsing their numbers, which is thirty times as fast.
+ * Finds `data` in the text of an answer: a list of objects with an `embedding` each, a string or a non-empty
+ * list. Returns `undefined` for anything else. Skips vectors without parsing their numbers, which is thirty
+ * times as fast.
  */
 function findData(text: string): VectorList | undefined {
   let members = 0;
@@ -113,7 +115,9 @@ function skipVector(text: string, start: number): number {
   return next === CLOSE_BRACKET || next === QUOTE ? -1 : end;
 }
 
-/** Returns the index after a list. A list of numbers ends at its first bracket, which one native search finds. */
+/**
+ * Returns the index after a list. A list of numbers ends at its first bracket, which one native search finds.
+ */
 function skipNumbers(text: string, start: number): number {
   const close = text.indexOf("]", start);
   const isFlat =
