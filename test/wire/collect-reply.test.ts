@@ -8,7 +8,7 @@ const FINISH: ChatEvent = { kind: "finish", reason: "stop", stopSequence: undefi
 const blocksOf = (...events: ChatEvent[]) => collectReply([...events, FINISH]).blocks;
 
 describe("collectReply", () => {
-  test("joins pieces of one kind and keeps the order in which blocks began", () => {
+  test("joins consecutive texts of one kind and keeps the order in which blocks began", () => {
     expect(
       blocksOf(
         { kind: "reasoning", text: "hm" },
@@ -26,7 +26,7 @@ describe("collectReply", () => {
     ]);
   });
 
-  test("a seal ends a piece of reasoning", () => {
+  test("ends a block of reasoning at its signature", () => {
     expect(
       blocksOf(
         { kind: "reasoning", text: "a" },
@@ -43,7 +43,7 @@ describe("collectReply", () => {
     ]);
   });
 
-  test("gives interleaved pieces of input to their calls", () => {
+  test("assigns interleaved input fragments to their calls", () => {
     expect(
       blocksOf(
         { kind: "tool_call", call: 0, id: "a", name: "f" },
@@ -58,11 +58,11 @@ describe("collectReply", () => {
     ]);
   });
 
-  test("an empty text is no block", () => {
+  test("makes no block of an empty text", () => {
     expect(blocksOf({ kind: "text", text: "" })).toEqual([]);
   });
 
-  test("an answer without a finish is none", () => {
+  test("throws an UpstreamFault for an answer without a finish", () => {
     expect(() => collectReply([{ kind: "text", text: "a" }])).toThrow(UpstreamFault);
   });
 });

@@ -4,15 +4,15 @@ import { describeUnions, hoistUnions } from "../../src/wire/hoist-unions.ts";
 const text = { type: "string" };
 const count = { type: "integer" };
 
-describe("a tool's schema without choices at its top", () => {
-  test("stays as it is, and says that it is an object", () => {
+describe("a tool's schema without unions at its top", () => {
+  test("is kept and gets the type object", () => {
     expect(hoistUnions({ properties: { a: text } })).toEqual({
       schema: { type: "object", properties: { a: text } },
       unions: undefined,
     });
   });
 
-  test("may be a reference, which is followed", () => {
+  test("is resolved if it is a reference within itself", () => {
     const $defs = { "a/b~c": { type: "object", properties: { a: text }, required: ["a"] } };
     expect(hoistUnions({ $ref: "#/$defs/a~1b~0c", $defs })).toEqual({
       schema: { type: "object", properties: { a: text }, required: ["a"], $defs },
@@ -21,21 +21,18 @@ describe("a tool's schema without choices at its top", () => {
   });
 
   test.each<[string, object]>([
-    ["leads to nothing", { $ref: "#/$defs/none" }],
-    ["leads elsewhere", { $ref: "https://example.com/schema" }],
-    [
-      "runs in a circle",
-      { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } },
-    ],
-    ["leads to a prototype", { $ref: "#/constructor/prototype" }],
-    ["is no text", { $ref: 7 }],
-  ])("stays as it is when its reference %s", (_, schema) => {
+    ["points to nothing", { $ref: "#/$defs/none" }],
+    ["points to another document", { $ref: "https://example.com/schema" }],
+    ["is circular", { $ref: "#/$defs/a", $defs: { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } } }],
+    ["points to a prototype", { $ref: "#/constructor/prototype" }],
+    ["is not a string", { $ref: 7 }],
+  ])("is kept if its reference %s", (_, schema) => {
     expect(hoistUnions({ ...schema })).toEqual({ schema: { ...schema, type: "object" }, unions: undefined });
   });
 });
 
-describe("choices at the top of a tool's schema", () => {
-  test("are opened at any depth, and only what all of them share is required", () => {
+describe("unions at the top of a tool's schema", () => {
+  test("are joined at any depth, and only properties that all alternatives require are required", () => {
     const schema = {
       allOf: [
         { properties: { a: text }, required: ["a"], anyOf: [{ properties: { b: count }, required: ["b"] }] },
@@ -54,7 +51,7 @@ describe("choices at the top of a tool's schema", () => {
     expect(describeUnions(undefined, unions)).toContain('"allOf"');
   });
 
-  test("are unions where they are an enumeration or a denial", () => {
+  test("are described if they are `enum` or `not`", () => {
     const schema = { type: "object", properties: { a: text }, enum: [{ a: "x" }], not: { required: ["b"] } };
     expect(hoistUnions(schema)).toEqual({
       schema: { type: "object", properties: { a: text }, required: [] },
@@ -62,7 +59,7 @@ describe("choices at the top of a tool's schema", () => {
     });
   });
 
-  test("that hold each other are not printed without end", () => {
+  test("that contain each other are printed within a bound", () => {
     const refs: object[] = [];
     let inner: object = { type: "string", description: "d".repeat(8 * 1024 * 1024) };
     for (let depth = 0; depth < 400; depth += 1) {
@@ -73,7 +70,7 @@ describe("choices at the top of a tool's schema", () => {
     expect(Object.keys(Object(schema.properties))).toEqual(["p"]);
   });
 
-  test("of a hundred thousand references to one large object are opened at once", () => {
+  test("with a hundred thousand references to one large object resolve the object once", () => {
     const names = Array.from({ length: 1000 }, (_, at) => [`p${at}`, text] as const);
     const schema = {
       anyOf: Array.from({ length: 100_000 }, () => ({ $ref: "#/$defs/a" })),

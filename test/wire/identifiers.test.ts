@@ -48,7 +48,7 @@ function fit(request: ChatRequest) {
 }
 
 describe("shortenIdentifiers", () => {
-  test("case 63: a tool name of 80 characters fits its host and comes back whole", () => {
+  test("case 63: shortens a tool name of 80 characters for its host and restores it in the answer", () => {
     const { request, restore } = fit(requestOf([LONG, "short"]));
     const [long = "", short = ""] = request.tools.map(({ name }) => name);
     expect(long).toMatch(/^[\w-]{64}$/);
@@ -56,29 +56,26 @@ describe("shortenIdentifiers", () => {
     expect([restore(long), restore(short)]).toEqual([LONG, "short"]);
   });
 
-  test("names that differ only behind the limit stay apart", () => {
+  test("keeps names distinct that differ only beyond the limit", () => {
     const { request, restore } = fit(requestOf([`${LONG}1`, `${LONG}2`]));
     expect(request.tools.map(({ name }) => restore(name))).toEqual([`${LONG}1`, `${LONG}2`]);
     expect(new Set(request.tools.map(({ name }) => name)).size).toBe(2);
   });
 
-  test.each(["files.read", "größe", "a b", ""])(
-    "the name %p is written in the letters that hosts take",
-    (name) => {
-      const { request, restore } = fit(requestOf([name]));
-      expect(request.tools[0]?.name).toMatch(/^[\w-]{1,64}$/);
-      expect(restore(request.tools[0]?.name ?? "")).toBe(name);
-    },
-  );
+  test.each(["files.read", "größe", "a b", ""])("replaces the characters of %p that hosts reject", (name) => {
+    const { request, restore } = fit(requestOf([name]));
+    expect(request.tools[0]?.name).toMatch(/^[\w-]{1,64}$/);
+    expect(restore(request.tools[0]?.name ?? "")).toBe(name);
+  });
 
-  test("the choice of a tool and calls in the history are named like the tool", () => {
+  test("shortens the tool choice and earlier calls like the tool", () => {
     const { request } = fit(requestOf([LONG], [call("c", LONG)], { kind: "tool", name: LONG }));
     const name = request.tools[0]?.name;
     expect(request.toolChoice).toEqual({ kind: "tool", name: name ?? "" });
     expect(request.turns[0]?.parts[0]).toMatchObject({ name });
   });
 
-  test("a call and its result keep one id when it is too long or has other letters", () => {
+  test("gives a call and its result one id if the id is too long or has other characters", () => {
     for (const id of [`toolu_${"x".repeat(60)}`, "call:1/2"]) {
       const { request } = fit(requestOf([], [call(id, "f"), result(id)]));
       const [made, given] = request.turns[0]?.parts ?? [];
@@ -87,12 +84,12 @@ describe("shortenIdentifiers", () => {
     }
   });
 
-  test("what fits stays as it is", () => {
+  test("keeps names and ids that hosts accept", () => {
     const request = requestOf(["f"], [call("call_1", "f"), result("call_1")], { kind: "required" });
     expect(fit(request).request).toEqual(request);
   });
 
-  test("a name that nobody declared is not changed on the way back", () => {
+  test("does not change an undeclared name when it restores names", () => {
     expect(fit(requestOf(["f"])).restore("constructor")).toBe("constructor");
   });
 });

@@ -41,16 +41,13 @@ const linesOf = (file: string) =>
     .filter((line) => line.trim() !== "");
 
 describe.skipIf(!hasOddRecordings)("recorded answers with unusual reports of usage", () => {
-  test.each(WHOLE)("%s is billed in full when it is whole, whatever the client", (file, format, usage) => {
+  test.each(WHOLE)("%s is billed in full as a whole answer for every client", (file, format, usage) => {
     expect(billedOf(format, oddRecording(`${file}.json`), false)).toEqual(forEach(format, usage));
   });
 
-  test.each(STREAMED)(
-    "%s is billed in full when it is streamed, whatever the client",
-    (file, format, usage) => {
-      expect(billedOf(format, frameLines(format, linesOf(file)), true)).toEqual(forEach(format, usage));
-    },
-  );
+  test.each(STREAMED)("%s is billed in full as a stream for every client", (file, format, usage) => {
+    expect(billedOf(format, frameLines(format, linesOf(file)), true)).toEqual(forEach(format, usage));
+  });
 
   test("the first and the last message of programmatic tool calling are billed in full when streamed", () => {
     const lines = linesOf("anthropic/anthropic-programmatic-tool-calling.1");

@@ -53,7 +53,7 @@ function collect(events: readonly SseEvent[]): string {
 
 describe.skipIf(!hasRecordings)("recorded streams", () => {
   test.each(recordings("streamed"))(
-    "$name plays through, verbatim but for model and usage",
+    "$name passes through except the model and the usage",
     ({ name, protocol }) => {
       const wire = wireOf(protocol);
       const stream = streamOf(name, protocol);
@@ -70,28 +70,34 @@ describe.skipIf(!hasRecordings)("recorded streams", () => {
     },
   );
 
-  test.each(recordings("streamed"))("$name gives the same events however it is cut", ({ name, protocol }) => {
-    const bytes = new TextEncoder().encode(streamOf(name, protocol));
-    const whole = decode([bytes]);
-    const isSmall = bytes.length < SMALL_BYTES;
-    for (let size = 1; size <= (isSmall ? bytes.length : 40); size += 1) {
-      expect(Bun.deepEquals(decode(piecesOf(bytes, size)), whole)).toBe(true);
-    }
-    for (let at = 1; isSmall && at < bytes.length; at += 1) {
-      expect(Bun.deepEquals(decode([bytes.subarray(0, at), bytes.subarray(at)]), whole)).toBe(true);
-    }
-  });
-
-  test.each(recordings("streamed"))("$name reads the same a byte at a time", ({ name, protocol }) => {
-    const wire = wireOf(protocol);
-    const stream = streamOf(name, protocol);
-    const bytes = new TextEncoder().encode(stream);
-    const request = requestOf(wire);
-    expect(play(wire, request, piecesOf(bytes, 1))).toEqual(play(wire, request, [bytes]));
-  });
+  test.each(recordings("streamed"))(
+    "$name is decoded to equal events wherever its bytes are cut",
+    ({ name, protocol }) => {
+      const bytes = new TextEncoder().encode(streamOf(name, protocol));
+      const whole = decode([bytes]);
+      const isSmall = bytes.length < SMALL_BYTES;
+      for (let size = 1; size <= (isSmall ? bytes.length : 40); size += 1) {
+        expect(Bun.deepEquals(decode(piecesOf(bytes, size)), whole)).toBe(true);
+      }
+      for (let at = 1; isSmall && at < bytes.length; at += 1) {
+        expect(Bun.deepEquals(decode([bytes.subarray(0, at), bytes.subarray(at)]), whole)).toBe(true);
+      }
+    },
+  );
 
   test.each(recordings("streamed"))(
-    "$name cut off anywhere is never finished too early",
+    "$name is read to equal parts one byte at a time",
+    ({ name, protocol }) => {
+      const wire = wireOf(protocol);
+      const stream = streamOf(name, protocol);
+      const bytes = new TextEncoder().encode(stream);
+      const request = requestOf(wire);
+      expect(play(wire, request, piecesOf(bytes, 1))).toEqual(play(wire, request, [bytes]));
+    },
+  );
+
+  test.each(recordings("streamed"))(
+    "$name is not finished before its finish reason",
     ({ name, protocol }) => {
       const wire = wireOf(protocol);
       const events = eventsOf(streamOf(name, protocol));
@@ -108,7 +114,7 @@ describe.skipIf(!hasRecordings)("recorded streams", () => {
 
 describe.skipIf(!hasRecordings)("recorded bodies", () => {
   test.each(recordings("whole"))(
-    "$name passes byte for byte but for the model's name",
+    "$name passes byte for byte except the model's name",
     ({ name, protocol }) => {
       const wire = wireOf(protocol);
       const body = recordedBody(name);

@@ -10,7 +10,7 @@ const UPSTREAM = { model: "up", outputTokensMax: 50, outputLimitField: undefined
 const print = (body: string) =>
   WIRES.messages.printUpstreamRequest(WIRES.messages.parseRequest(body), UPSTREAM);
 
-describe("what a messages body refers to at the provider", () => {
+describe("a messages body that refers to data stored at the provider", () => {
   test.each<[path: string, members: object]>([
     ["thread", { thread: { type: "continue", previous_message_id: "msg_1" } }],
     ["thread", { thread: { type: "continue", previous_message_id: "msg_1" }, messages: [] }],
@@ -25,7 +25,7 @@ describe("what a messages body refers to at the provider", () => {
     ["container", { container: { ID: "container_1" } }],
     ["container", { container: ["container_1"] }],
     ["previous_message_id", { previous_message_id: "msg_1" }],
-  ])("is refused by name: %s in %j", (path, members) => {
+  ])("is rejected with the path %s: %j", (path, members) => {
     const error = refusalOf(WIRES.messages, { ...ASK, ...members });
     expect(error.row.code).toBe("invalid_request");
     expect(WIRES.messages.statusOf(error)).toBe(400);
@@ -33,12 +33,12 @@ describe("what a messages body refers to at the provider", () => {
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 
-  test("is refused where a key is named twice in a container", () => {
+  test("is rejected if it repeats a key inside a container", () => {
     const text = `{"container":{"id":"container_1","id":null},${JSON.stringify(ASK).slice(1)}`;
     expect(refusalOf(WIRES.messages, text).kind).toBe("nothing_stored");
   });
 
-  test("is taken where it is nothing, or new", () => {
+  test("is accepted if the reference is null or creates something new", () => {
     const skill = { type: "anthropic", skill_id: "pptx", version: "latest" };
     for (const members of [
       { thread: null, container: null, previous_message_id: null },
@@ -51,16 +51,16 @@ describe("what a messages body refers to at the provider", () => {
   });
 });
 
-describe("a new thread", () => {
+describe("a body that creates a thread", () => {
   const asked = JSON.stringify({ ...ASK, thread: { type: "create" } });
 
-  test("reaches no upstream, and changes nothing else of the body", () => {
+  test("is printed without the thread and otherwise unchanged", () => {
     expect(print(asked)).toBe(print(JSON.stringify(ASK)));
     const request = WIRES.messages.parseRequest(asked);
     expect(printCountRequest(request, "m")).toBe(JSON.stringify(ASK));
   });
 
-  test("reaches no upstream when the body names it twice", () => {
+  test("is printed without the thread if the key is repeated", () => {
     const twice = asked.replace(
       '"thread"',
       '"thread":{"type":"continue","previous_message_id":"m"},"thread"',
@@ -70,17 +70,17 @@ describe("a new thread", () => {
     expect(print(inside)).not.toContain("thread");
   });
 
-  test("bounds the input as a body without one", () => {
+  test("has a bounded input", () => {
     expect(WIRES.messages.parseRequest(asked).input.unbounded).toBe(false);
   });
 
-  test("is no part of what is translated", () => {
+  test("is translated like a body without a thread", () => {
     const request = WIRES.messages.parseRequest(asked);
     expect(request.readChat()).toEqual(WIRES.messages.parseRequest(JSON.stringify(ASK)).readChat());
   });
 });
 
-describe("what other bodies refer to at the provider", () => {
+describe("a chat or responses body that refers to data stored at the provider", () => {
   test.each<[format: "chat" | "responses", path: string, members: object]>([
     ["chat", "session_params", { session_params: { id: "s" } }],
     [
@@ -104,24 +104,24 @@ describe("what other bodies refer to at the provider", () => {
       "input[0].tools[0].container",
       { input: [{ type: "additional_tools", tools: [{ type: "code_interpreter", container: "cntr_1" }] }] },
     ],
-  ])("is refused by name in %s: %s", (format, path, members) => {
+  ])("is rejected in %s with the path %s", (format, path, members) => {
     const error = refusalOf(WIRES[format], { ...ASK, input: "hi", ...members });
     expect(error.kind).toBe("nothing_stored");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 });
 
-describe("a compaction at the provider", () => {
+describe("context management at the provider", () => {
   test.each<[format: "messages" | "responses", members: object]>([
     ["messages", { compaction: { type: "summarize" } }],
     ["messages", { context_management: { edits: [{ type: "compact_20260112" }] } }],
     ["responses", { context_management: [{ type: "compaction" }] }],
-  ])("reads the prompt twice: %s %j", (format, members) => {
+  ])("counts two readings of the prompt if it compacts: %s %j", (format, members) => {
     const request = WIRES[format].parseRequest(JSON.stringify({ ...ASK, input: "hi", ...members }));
     expect(request.input.readings).toBe(2);
   });
 
-  test("is not what clears tool uses", () => {
+  test("counts one reading of the prompt if it only clears tool uses", () => {
     const context_management = { edits: [{ type: "clear_tool_uses_20250919" }] };
     const request = WIRES.messages.parseRequest(JSON.stringify({ ...ASK, context_management }));
     expect(request.input.readings).toBe(1);

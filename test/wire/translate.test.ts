@@ -42,29 +42,29 @@ function whole(...events: ChatEvent[]) {
   );
 }
 
-describe("what a client does not see", () => {
+describe("an event that the client does not see", () => {
   test.each<[string, ChatEvent, generated: string]>([
     ["a block that began", { kind: "began" }, ""],
     ["reasoning", { kind: "reasoning", text: "hm" }, "hm"],
-    ["a seal", { kind: "reasoning_seal", signature: "x" }, ""],
+    ["a signature", { kind: "reasoning_seal", signature: "x" }, ""],
     ["redacted reasoning", { kind: "redacted_reasoning", data: "x" }, ""],
-  ])("is output all the same: %s", (_, event, generated) => {
+  ])("counts as output: %s", (_, event, generated) => {
     expect(stream(event).part).toEqual({ ...SILENT, isOutput: true, generated });
   });
 
-  test("is none where nothing was put out", () => {
+  test("is not reported as output if there is no event", () => {
     expect(stream().part).toEqual(SILENT);
   });
 });
 
-describe("an answer with calls", () => {
-  test("of a host that says stop ends as one that calls", () => {
+describe("an answer with tool calls", () => {
+  test("ends with the reason for tool calls if the host sends stop", () => {
     const { part, ending } = stream(...called("{}"), finish("stop"));
     expect(part.text + ending()).toContain('"stop_reason":"tool_use"');
     expect(whole(...called("{}"), finish("stop")).text).toContain('"stop_reason":"tool_use"');
   });
 
-  test("that cannot be said is counted all the same", () => {
+  test("is metered if the client format cannot represent it", () => {
     const usage = {
       inputTokens: 9,
       cachedInputTokens: 0,
@@ -82,7 +82,7 @@ describe("an answer with calls", () => {
     expect(stream(...called("no json"), finish("tool_calls")).ending).toThrow(UpstreamFault);
   });
 
-  test("that never finished is none", () => {
+  test("throws an UpstreamFault if it never finished", () => {
     expect(() => whole(...called("{}"))).toThrow(UpstreamFault);
   });
 });

@@ -48,7 +48,7 @@ const path = fc
 const manner = fc.nat(2);
 
 describe("usage", () => {
-  test("is billed and told by the same totals and classes on every path, streamed and whole", () => {
+  test("is billed and printed with equal totals and classes on every path, streamed and whole", () => {
     fc.assert(
       fc.property(counted, path, manner, fc.boolean(), ({ usage, reasoningTokens }, way, how, stream) => {
         const [first = "chat", ...clients] = way;
@@ -72,7 +72,7 @@ describe("usage", () => {
     );
   });
 
-  test("that cannot be true reaches the bill as it is, and no client of another format", () => {
+  test("that is impossible is billed unchanged and not printed for clients of another format", () => {
     const more = fc.integer({ min: 1, max: 1_000 });
     const pairs = fc.constantFrom<[Format, Format]>(
       ["chat", "messages"],

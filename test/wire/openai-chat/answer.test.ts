@@ -88,7 +88,7 @@ function whole({ events, finish = STOP, usage, members = {} }: Said) {
 }
 
 describe("a stream", () => {
-  test("cases 27 and 68: begins with the role, and names answer and model in every chunk", () => {
+  test("cases 27 and 68: begins with the role and has the id and the model in every chunk", () => {
     const head = { id: "chatcmpl-abc", object: "chat.completion.chunk", created: 7, model: "asked" };
     const chunk = (delta: object, reason: string | null = null) => ({
       ...head,
@@ -102,7 +102,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("says nothing for nothing, and the role even then", () => {
+  test("has no chunk for an empty text, and the role even without output", () => {
     expect(printEvents(headOf()).print(text(""))).toBe("");
     expect(deltasOf({ events: [text(""), input(0, "")] })).toEqual([
       { role: "assistant", content: "", refusal: null },
@@ -110,7 +110,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("case 33: ends with usage for those who asked, on a chunk of its own", () => {
+  test("case 33: ends with the usage on a chunk of its own if the client requested it", () => {
     const chunks = chunksOf({ events: [text("a")], usage: USAGE, members: ASKS_USAGE });
     expect(chunks.map(({ usage }) => usage)).toEqual([null, null, null, PRINTED_USAGE]);
     expect(chunks.at(-1)).toEqual({
@@ -124,7 +124,7 @@ describe("a stream", () => {
     expect(stream({ events: [text("a")], usage: USAGE, members: ASKS_USAGE })).toEndWith("data: [DONE]\n\n");
   });
 
-  test("case 33: has no word of usage for others, nor where there is none", () => {
+  test("case 33: has no usage if the client did not request it or it is unknown", () => {
     expect(stream({ events: [text("a")], usage: USAGE })).not.toContain("usage");
     const absurd = { ...USAGE, usage: { ...USAGE.usage, outputTokens: Number.NaN } };
     for (const usage of [undefined, absurd]) {
@@ -133,7 +133,7 @@ describe("a stream", () => {
     }
   });
 
-  test("case 30: calls begin with index, id, type, name and a text of arguments", () => {
+  test("case 30: begins each call with its index, id, type, name and a text of arguments", () => {
     const events = [begin(0), input(0, '{"a"'), begin(1), input(1, "{}"), input(0, ":1}")];
     const first = (index: number) => ({
       tool_calls: [{ index, id: `id${index}`, type: "function", function: { name: "f", arguments: "" } }],
@@ -150,19 +150,19 @@ describe("a stream", () => {
     ]);
   });
 
-  test("a call without arguments ends as an object, unless it was cut off", () => {
+  test("completes a call without arguments to an object, unless the answer was cut off", () => {
     const events = [begin(0), input(0, " "), begin(1), input(1, "{}")];
     const completed = deltasOf({ events, finish: finishOf("tool_calls") }).at(-2);
     expect(completed).toEqual({ tool_calls: [{ index: 0, function: { arguments: "{}" } }] });
     expect(stream({ events: [begin(0)], finish: finishOf("length") })).not.toContain('{}"');
   });
 
-  test("a call without an id gets one of ours", () => {
+  test("generates the id of a call without one", () => {
     const [, call] = deltasOf({ events: [begin(0, "")] });
     expect(call.tool_calls[0].id).toBe("call_abc_0");
   });
 
-  test("a call with the id of another gets one of ours", () => {
+  test("generates the id of a call with a repeated one", () => {
     const events = [begin(0, "a"), begin(1, "a"), begin(2, "b"), begin(3, "b")];
     const ids = ["a", "call_abc_1", "b", "call_abc_3"];
     const begun = deltasOf({ events }).flatMap(({ tool_calls: calls = [] }) => calls);
@@ -171,13 +171,13 @@ describe("a stream", () => {
     expect(message.tool_calls.map(({ id }: { id: string }) => id)).toEqual(ids);
   });
 
-  test("case 42: a refusal goes out as one, and so does a filter's finish", () => {
+  test("case 42: sends a refusal as a refusal and a filter's finish as content_filter", () => {
     const said = { events: [{ kind: "refusal", text: "No" } as const], finish: finishOf("content_filter") };
     expect(deltasOf(said)[1]).toEqual({ refusal: "No" });
     expect(chunksOf(said).at(-1).choices[0].finish_reason).toBe("content_filter");
   });
 
-  test("reasoning goes out as it comes, and its seal together with its text", () => {
+  test("sends reasoning as it arrives, and its signature together with its text", () => {
     const redacted: OutputEvent = { kind: "redacted_reasoning", data: "xyz" };
     const events = [
       reasoning("h"),
@@ -202,7 +202,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("reasoning stays out for those who want none", () => {
+  test("omits reasoning if the client excludes it", () => {
     const events = [reasoning("hm"), seal("s")];
     const printer = printEvents(headOf(HIDES));
     expect(events.map((event) => printer.print(event))).toEqual(["", ""]);
@@ -215,7 +215,7 @@ describe("a stream", () => {
 });
 
 describe("a whole answer", () => {
-  test("has every member that clients insist on", () => {
+  test("has every member that clients require", () => {
     expect(whole({ events: [text("Hel"), text("lo")], usage: USAGE })).toEqual({
       id: "chatcmpl-abc",
       object: "chat.completion",
@@ -233,11 +233,11 @@ describe("a whole answer", () => {
     });
   });
 
-  test("leaves out usage that nobody reported", () => {
+  test("omits usage that was not reported", () => {
     expect(whole({ events: [text("a")] })).not.toHaveProperty("usage");
   });
 
-  test("of calls alone has no content, and arguments that can be parsed", () => {
+  test("has null content and parsable arguments if it consists of calls", () => {
     const { choices } = whole({
       events: [begin(0), begin(1, ""), input(1, '{"a":1}')],
       finish: finishOf("tool_calls"),
@@ -253,7 +253,7 @@ describe("a whole answer", () => {
     });
   });
 
-  test("that was cut off in a call leaves it as it is", () => {
+  test("keeps the arguments of a call that was cut off", () => {
     const cut = (...events: OutputEvent[]) =>
       whole({ events: [begin(0), ...events], finish: finishOf("length") }).choices[0].message.tool_calls[0]
         .function;
@@ -261,7 +261,7 @@ describe("a whole answer", () => {
     expect(cut(input(0, '{"a')).arguments).toBe('{"a');
   });
 
-  test("case 42: of a refusal has it beside no content", () => {
+  test("case 42: has a refusal and null content", () => {
     const events = [{ kind: "refusal", text: "No" } as const];
     expect(whole({ events, finish: finishOf("content_filter") }).choices[0]).toMatchObject({
       message: { content: null, refusal: "No" },
@@ -269,7 +269,7 @@ describe("a whole answer", () => {
     });
   });
 
-  test("has reasoning as a text, and its seals where there are any", () => {
+  test("has reasoning as a text, and its signatures if there are any", () => {
     const plain = whole({ events: [reasoning("hm"), text("a")] }).choices[0].message;
     expect(plain).toEqual({ role: "assistant", content: "a", refusal: null, reasoning_content: "hm" });
     const sealed = whole({ events: [reasoning("h"), seal("s"), reasoning("m"), text("a")] }).choices[0]
@@ -282,7 +282,7 @@ describe("a whole answer", () => {
     });
   });
 
-  test("its reasoning comes back in the next request as it was sealed", () => {
+  test("has reasoning that the next request returns with its signatures", () => {
     const redacted: OutputEvent = { kind: "redacted_reasoning", data: "xyz" };
     const { message } = whole({ events: [reasoning("h"), seal("s"), redacted, text("a")] }).choices[0];
     const [, turn] = requestOf(openaiChat, { messages: [{ role: "user" }, message] }).readChat().turns;
@@ -300,7 +300,7 @@ function readBack(printed: string): readonly ChatEvent[] {
   return eventsOf(printed).flatMap((event) => reader.read(event));
 }
 
-describe("what was printed", () => {
+describe("a printed answer", () => {
   const word = fc.string({ minLength: 1, maxLength: 8, unit: "binary" });
   const words = fc.array(word, { minLength: 1, maxLength: 3 });
   const spoken = fc.oneof(
@@ -324,7 +324,7 @@ describe("what was printed", () => {
     .map(numberCalls);
   const finish = fc.constantFrom("length", "content_filter").map(finishOf);
 
-  test("reads as what was said", () => {
+  test("is read back to equal events", () => {
     fc.assert(
       fc.property(output, finish, (events, ended) => {
         const usage = { ...USAGE, usage: { ...USAGE.usage, cacheWriteTokens: 3, cacheWrite1hTokens: 0 } };
@@ -363,7 +363,7 @@ function sealOf(block: ReplyBlock): string | undefined {
   return block.kind === "reasoning" ? block.signature : undefined;
 }
 
-describe.skipIf(!hasRecordings)("recordings of hosts", () => {
+describe.skipIf(!hasRecordings)("a recorded answer of a host", () => {
   const ofOpenai = (form: "whole" | "streamed") =>
     recordings(form).filter(({ protocol }) => protocol === "openai");
 
@@ -383,7 +383,7 @@ describe.skipIf(!hasRecordings)("recordings of hosts", () => {
     };
   };
 
-  test.each(ofOpenai("streamed").map(({ name }) => name))("%s is read and printed without loss", (name) => {
+  test.each(ofOpenai("streamed").map(({ name }) => name))("is read and printed without loss: %s", (name) => {
     const events = streamedOf(name);
     const output = events.filter(isOutput);
     const { finish, usage, blocks } = collectReply(events);
@@ -399,7 +399,7 @@ describe.skipIf(!hasRecordings)("recordings of hosts", () => {
     ofOpenai("streamed").some((other) => other.name === name),
   );
 
-  test.each(both.map(({ name }) => name))("%s has the same shape streamed and whole", (name) => {
+  test.each(both.map(({ name }) => name))("has one shape, streamed and whole: %s", (name) => {
     expect(shapeOf(readReply(recordedBody(name)))).toEqual(shapeOf(streamedOf(name)));
   });
 });

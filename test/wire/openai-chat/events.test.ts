@@ -63,7 +63,7 @@ const begin = (call: number, id: string, name = "f") => ({ kind: "tool_call", ca
 const input = (call: number, json: string) => ({ kind: "tool_input", call, json });
 
 describe("a stream", () => {
-  test("comes to its text, its finish and its usage", () => {
+  test("is read to its texts, its finish and its usage", () => {
     const usage = data({
       choices: [],
       usage: { ...USAGE, completion_tokens_details: { reasoning_tokens: 2 } },
@@ -91,7 +91,7 @@ describe("a stream", () => {
     ]);
   });
 
-  test("case 34: says usage wherever it comes, and the last counts", () => {
+  test("case 34: reports usage wherever it arrives, in order", () => {
     const at = (tokens: number) => ({
       usage: { ...USAGE, completion_tokens: tokens, total_tokens: 10 + tokens },
     });
@@ -113,27 +113,27 @@ describe("a stream", () => {
   });
 
   test.each([[{ ...USAGE, prompt_tokens: "10", completion_tokens: "3" }], ["much"], [null], [[]]])(
-    "usage %j is none",
+    "has no usage if it is reported as %j",
     (usage) => {
       expect(read(STOP + data({ choices: [], usage })) as unknown).toEqual([finish("stop")]);
     },
   );
 
-  test("says nothing but usage behind its finish", () => {
+  test("reports only usage after its finish", () => {
     const tail = chunk({ content: "more" }) + chunk({}, "length") + data({ choices: ["x"], usage: USAGE });
     expect(read(STOP + tail + DONE).map(({ kind }) => kind)).toEqual(["finish", "usage"]);
   });
 
-  test("is not taken back by a broken tail", () => {
+  test("stays finished if invalid JSON follows", () => {
     expect(read(`${STOP}data: {"choi\n\n`) as unknown).toEqual([finish("stop")]);
   });
 
-  test("says what comes with its finish before it", () => {
+  test("reports output of the finish chunk before the finish", () => {
     expect(read(chunk({ content: "a" }, "length")) as unknown).toEqual([text("a"), finish("length")]);
   });
 });
 
-describe("finish reasons", () => {
+describe("a finish reason", () => {
   test.each([
     ["stop", "stop"],
     ["end_turn", "stop"],
@@ -144,38 +144,38 @@ describe("finish reasons", () => {
     ["function_call", "tool_calls"],
     ["content_filter", "content_filter"],
     ["SAFETY", "content_filter"],
-  ])("case 28: %s is %s", (said, reason) => {
+  ])("case 28: %s is read as %s", (said, reason) => {
     expect(read(ROLE + chunk({}, said) + DONE) as unknown).toEqual([finish(reason)]);
   });
 
-  test.each(["error", "abort", 7, {}])("case 28: %j is a fault", (said) => {
+  test.each(["error", "abort", 7, {}])("case 28: %j throws an UpstreamFault", (said) => {
     expect(() => read(ROLE + chunk({}, said))).toThrow(UpstreamFault);
     expect(() => readReply(JSON.stringify({ choices: [{ message: {}, finish_reason: said }] }))).toThrow(
       UpstreamFault,
     );
   });
 
-  test("case 29: an end without one is a fault", () => {
+  test("case 29: is required at the end, or an UpstreamFault is thrown", () => {
     expect(() => read(ROLE + chunk({ content: "a" }) + DONE)).toThrow(UpstreamFault);
     expect(() => readReply(JSON.stringify({ choices: [{ message: { content: "a" } }] }))).toThrow(
       UpstreamFault,
     );
   });
 
-  test("case 32: a stop after calls is tool_calls", () => {
+  test("case 32: stop is read as tool_calls after calls", () => {
     const call = { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "{}" } }] };
     expect(read(chunk(call) + STOP).at(-1) as unknown).toEqual(finish("tool_calls"));
     expect(read(chunk(call) + chunk({}, "length")).at(-1) as unknown).toEqual(finish("length"));
   });
 });
 
-describe("words", () => {
+describe("the texts of a message", () => {
   test.each<[string, object, object[]]>([
     ["text", { content: "a" }, [text("a")]],
-    ["nothing", { content: "", refusal: null, tool_calls: [] }, []],
+    ["an empty message", { content: "", refusal: null, tool_calls: [] }, []],
     ["text in parts", { content: [{ type: "text", text: "a" }] }, [text("a")]],
     [
-      "text in parts of a kind that we do not know",
+      "text in parts of an unknown type",
       { content: [{ type: "output_text", text: "a" }, { text: "b" }, { type: "image", text: 7 }] },
       [text("ab")],
     ],
@@ -199,18 +199,18 @@ describe("words", () => {
       [reasoning("hm")],
     ],
     [
-      "reasoning said twice",
+      "reasoning under two names",
       { reasoning: "hm", reasoning_details: [{ type: "reasoning.text", text: "hm" }] },
       [reasoning("hm")],
     ],
     ["a summary", { reasoning_details: [{ type: "reasoning.summary", summary: "hm" }] }, [reasoning("hm")]],
     [
-      "sealed reasoning",
+      "signed reasoning",
       { reasoning_details: [{ type: "reasoning.text", text: "hm", signature: "s" }] },
       [reasoning("hm"), seal("s")],
     ],
     [
-      "a seal beside the text",
+      "a signature beside the text",
       { reasoning: "hm", reasoning_details: [{ type: "reasoning.text", signature: "s" }] },
       [reasoning("hm"), seal("s")],
     ],
@@ -220,7 +220,7 @@ describe("words", () => {
       [{ kind: "redacted_reasoning", data: "xyz" }],
     ],
     [
-      "the seals of other providers, which are dropped",
+      "reasoning with signatures of other providers, which are dropped",
       {
         reasoning_details: [
           { type: "reasoning.text", text: "hm", signature: "s", format: "google-gemini-v1" },
@@ -229,14 +229,18 @@ describe("words", () => {
       },
       [reasoning("hm")],
     ],
-    ["sound and pictures, which are dropped", { audio: { data: "x" }, images: [{}] }, []],
-    ["nonsense", { content: 7, refusal: {}, reasoning: [], reasoning_details: 7, tool_calls: "x" }, []],
-  ])("%s, streamed and whole", (_, message, events) => {
+    ["audio and images, which are dropped", { audio: { data: "x" }, images: [{}] }, []],
+    [
+      "members of a wrong type",
+      { content: 7, refusal: {}, reasoning: [], reasoning_details: 7, tool_calls: "x" },
+      [],
+    ],
+  ])("are read from %s, streamed and whole", (_, message, events) => {
     expect(outputOf(message) as unknown).toEqual(events);
     expect(outputOfWhole({ role: "assistant", ...message }) as unknown).toEqual(events);
   });
 
-  test("a seal that says its text once more is a seal alone", () => {
+  test("are read once if a signature repeats its text", () => {
     const sealed = { reasoning_details: [{ type: "reasoning.text", text: "hmhm", signature: "s" }] };
     expect(outputOf({ reasoning: "hm" }, { reasoning: "hm" }, sealed) as unknown).toEqual([
       reasoning("hm"),
@@ -252,12 +256,12 @@ describe("words", () => {
   });
 });
 
-describe("tool calls", () => {
+describe("a tool call", () => {
   const fragment = (members: object, said?: object) => ({
     tool_calls: [{ ...members, ...(said && { function: said }) }],
   });
 
-  test("case 30: begin with id and name, and go on with their input as it comes", () => {
+  test("case 30: begins with its id and name and continues with its input as it arrives", () => {
     const events = outputOf(
       fragment({ index: 0, id: "a", type: "function" }, { name: "f", arguments: "" }),
       fragment({ index: 0 }, { arguments: '{"x"' }),
@@ -273,7 +277,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("case 31: are numbered and named where the host does neither", () => {
+  test("case 31: gets a number and an id if the host sends neither", () => {
     const events = outputOf(
       fragment({}, { name: "f", arguments: "{}" }),
       fragment({}, { name: "g", arguments: "{}" }),
@@ -286,7 +290,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("case 31: that all claim index 0 are told apart", () => {
+  test("case 31: is distinguished by its id if all calls have index 0", () => {
     const call = (id: string) => fragment({ index: 0, id }, { name: "f", arguments: "{}" });
     expect(outputOf(call("a"), call("b")).filter(({ kind }) => kind === "tool_call") as unknown).toEqual([
       begin(0, "a"),
@@ -294,7 +298,7 @@ describe("tool calls", () => {
     ]);
   });
 
-  test("begin with their name, however late it comes", () => {
+  test("begins when its name arrives", () => {
     const events = outputOf(
       fragment({ index: 0, id: "a" }, { arguments: "{" }),
       fragment({ index: 1, id: "b" }, { name: "g" }),
@@ -303,19 +307,19 @@ describe("tool calls", () => {
     expect(events as unknown).toEqual([begin(0, "b", "g"), begin(1, "a"), input(1, "{}")]);
   });
 
-  test("that never got a name are a fault, unless the answer was cut off there", () => {
+  test("throws an UpstreamFault without a name, unless the answer was cut off", () => {
     const nameless = chunk(fragment({ index: 0, id: "a" }, { arguments: "{}" }));
     expect(() => read(nameless + STOP)).toThrow(UpstreamFault);
     expect(read(nameless + chunk({}, "length")) as unknown).toEqual([finish("length")]);
     expect(() => outputOfWhole(fragment({ id: "a" }))).toThrow(UpstreamFault);
   });
 
-  test("with an id that was given before get one of ours", () => {
+  test("gets a generated id if its id is repeated", () => {
     const call = (index: number) => fragment({ index, id: "a" }, { name: "f" });
     expect(outputOf(call(0), call(1)) as unknown).toEqual([begin(0, "a"), begin(1, "call_chunk-1_0_1")]);
   });
 
-  test("in the old form are calls like others", () => {
+  test("is read from the deprecated function_call", () => {
     const events = outputOf(
       { function_call: { name: "f", arguments: "{" } },
       { function_call: { arguments: "}" } },
@@ -326,7 +330,7 @@ describe("tool calls", () => {
     ).toEqual([begin(0, "call_answer-1_0_0"), input(0, "{}")]);
   });
 
-  test("of a whole message are each their own, whatever index they have", () => {
+  test("of a whole message is separate at any index", () => {
     const call = (id: string) => ({ index: 0, id, function: { name: "f", arguments: { x: 1 } } });
     expect(outputOfWhole({ tool_calls: [call("a"), call("")] }) as unknown).toEqual([
       begin(0, "a"),
@@ -337,7 +341,7 @@ describe("tool calls", () => {
   });
 });
 
-describe("faults", () => {
+describe("a malformed answer", () => {
   const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
   const deepCall = `{"index":0,"delta":{"tool_calls":[{"id":"a","function":{"name":"f","arguments":${deep}}}]}}`;
   const waiting = chunk({ tool_calls: [{ index: 0, function: { arguments: " ".repeat(100_000) } }] });
@@ -348,20 +352,20 @@ describe("faults", () => {
     ["an error object", data({ error: { message: "canary" } })],
     ["an error event", 'event: error\ndata: {"message":"canary"}\n\n'],
     ["an error of the choice", data({ choices: [{ index: 0, delta: {}, error: { message: "canary" } }] })],
-    ["another choice", data({ choices: [{ index: 1, delta: { content: "canary" } }] })],
-    ["a choice that is none", data({ choices: ["canary"] })],
-    ["very many choices", data({ choices: Array(129).fill({ index: 0, delta: {} }) })],
-    ["a tool call that is none", chunk({ tool_calls: ["canary"] })],
+    ["a choice that was not requested", data({ choices: [{ index: 1, delta: { content: "canary" } }] })],
+    ["a choice that is not an object", data({ choices: ["canary"] })],
+    ["129 choices", data({ choices: Array(129).fill({ index: 0, delta: {} }) })],
+    ["a tool call that is not an object", chunk({ tool_calls: ["canary"] })],
     ["half a chunk", 'data: {"choices":[{"ind\n\n'],
     ["a chunk of a million values", `data: {"choices":[],"x":[${"0,".repeat(1_000_000)}0]}\n\n`],
     [
-      "calls without end",
+      "thousands of calls",
       Array.from({ length: 11_000 }, (_, index) => chunk({ tool_calls: [{ index }] })).join(""),
     ],
     ["an id of megabytes", chunk({ tool_calls: [{ id: "i".repeat(2_000_000), function: { name: "f" } }] })],
-    ["arguments that nest without end", `data: {"choices":[${deepCall}]}\n\n`],
-    ["arguments of a call that gets no name", waiting.repeat(12)],
-  ])("%s is one, and says nothing of what the upstream said", (_, stream) => {
+    ["arguments that nest too deep", `data: {"choices":[${deepCall}]}\n\n`],
+    ["arguments of a call that never gets a name", waiting.repeat(12)],
+  ])("throws an UpstreamFault without text of the upstream in a stream: %s", (_, stream) => {
     const fault = faultOf(() => read(ROLE + stream));
     expect(fault).toBeInstanceOf(UpstreamFault);
     expect(`${fault} ${JSON.stringify(fault)}`).not.toContain("canary");
@@ -372,22 +376,22 @@ describe("faults", () => {
     ["an error", '{"error":"canary","choices":[{"message":{},"finish_reason":"stop"}]}'],
     ["no choices", '{"choices":[]}'],
     ["several choices", '{"choices":[{"message":{},"finish_reason":"stop"},{"index":1}]}'],
-    ["another choice", '{"choices":[{"index":1,"message":{},"finish_reason":"stop"}]}'],
+    ["a choice that was not requested", '{"choices":[{"index":1,"message":{},"finish_reason":"stop"}]}'],
     ["a choice that failed", '{"choices":[{"error":"canary","message":{},"finish_reason":"stop"}]}'],
     ["no message", '{"choices":[{"finish_reason":"stop"}]}'],
-    ["a call that is none", '{"choices":[{"message":{"tool_calls":[7]},"finish_reason":"stop"}]}'],
+    ["a call that is not an object", '{"choices":[{"message":{"tool_calls":[7]},"finish_reason":"stop"}]}'],
     ["five million values", `{"choices":[${"0,".repeat(5_000_000)}0]}`],
-  ])("a whole answer: %s", (_, body) => {
+  ])("throws an UpstreamFault without text of the upstream as a whole: %s", (_, body) => {
     const fault = faultOf(() => readReply(body));
     expect(fault).toBeInstanceOf(UpstreamFault);
     expect(`${fault} ${JSON.stringify(fault)}`).not.toContain("canary");
   });
 });
 
-describe("fixtures", () => {
+describe("a recorded stream", () => {
   const fixture = (name: string) => readFileSync(join(import.meta.dir, "../../fixtures", name), "utf8");
 
-  test("two interleaved calls", () => {
+  test("with two interleaved calls is read to both calls", () => {
     const reply = collectReply(read(fixture("chat-tool-calls.sse")));
     expect(
       reply.blocks.map((block) => (block.kind === "tool_call" ? [block.name, block.input] : [])),
@@ -403,7 +407,7 @@ describe("fixtures", () => {
     });
   });
 
-  test("reasoning with CRLF and comments", () => {
+  test("with reasoning, CRLF and comments is read to its texts", () => {
     const reply = collectReply(read(fixture("chat-reasoning-crlf.sse")));
     expect(reply.blocks as unknown).toEqual([
       { kind: "reasoning", text: "Two and two.", signature: undefined },
@@ -412,20 +416,20 @@ describe("fixtures", () => {
   });
 });
 
-describe("an answer of too many pieces is a fault:", () => {
+describe("an answer with too many pieces", () => {
   const alternating = (count: number) =>
     Array.from({ length: count }, (_, at) => (at % 2 === 0 ? { reasoning: "a" } : { content: "b" }));
   const sealed = { type: "reasoning.encrypted", data: "x" };
   const fragment = { index: 0, function: { name: "f", arguments: "1" } };
   const times = (count: number, value: object) => Array.from({ length: count }, () => value);
 
-  test("words of ever other kinds", () => {
+  test("throws an UpstreamFault if it changes between kinds of text", () => {
     expect(outputOf(...alternating(10_000))).toHaveLength(10_000);
     expect(faultOf(() => outputOf(...alternating(10_001)))).toBeInstanceOf(UpstreamFault);
   });
 
   test.each([
-    ["sealed reasoning", { reasoning_details: times(10_001, sealed) }],
+    ["signed reasoning", { reasoning_details: times(10_001, sealed) }],
     ["pieces of reasoning", { reasoning_details: times(10_001, { type: "reasoning.text", text: "a" }) }],
     ["calls", { tool_calls: times(10_001, fragment) }],
   ])("%s", (_, message) => {

@@ -94,8 +94,8 @@ const GEMINI = {
   ],
 };
 
-describe("what a host wants back", () => {
-  test("goes back to it as it was, each signature with its own call", () => {
+describe("the state that a host expects back", () => {
+  test("is sent back unchanged, each signature with its call", () => {
     expect(returnedTo(partsOf(sealsOf(GEMINI, ROUTER)), ORIGIN)).toEqual({
       role: "assistant",
       content: null,
@@ -105,13 +105,13 @@ describe("what a host wants back", () => {
     });
   });
 
-  test("meets its call wherever a client puts it", () => {
+  test("is sent with its call in any order of the parts", () => {
     const parts = partsOf(sealsOf(GEMINI, ROUTER));
     const { tool_calls } = returnedTo(parts.toReversed(), ORIGIN);
     expect(tool_calls).toEqual(GEMINI.tool_calls.toReversed());
   });
 
-  test("goes to no other upstream, and to none that is not known", () => {
+  test("is sent to no other and to no unknown upstream", () => {
     const parts = partsOf(sealsOf(GEMINI, ROUTER));
     const bare = { role: "assistant", content: null, tool_calls: ["a", "b", "c"].map((id) => call(id)) };
     expect(returnedTo(parts, "router google/gemini-3-flash")).toEqual(bare);
@@ -119,7 +119,7 @@ describe("what a host wants back", () => {
     expect(returnedTo(parts, undefined)).toEqual(bare);
   });
 
-  test("goes to no upstream of messages, whose own signatures stay", () => {
+  test("is not sent to an upstream of messages, which keeps its own signatures", () => {
     const parts = [...partsOf(sealsOf(GEMINI, ROUTER)), reasoning({ text: "hm", signature: "c2ln" })];
     const body = JSON.parse(printMessages(chatOf(parts), optionsOf(ORIGIN, ADAPTIVE)));
     expect(body.messages[1].content).toEqual([
@@ -130,7 +130,7 @@ describe("what a host wants back", () => {
     ]);
   });
 
-  test("is sealed for it alone where its model is not known to be one of Anthropic's", () => {
+  test("is encoded for the host if its model is not known to be one of Anthropic's", () => {
     const details = [
       { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },
     ];
@@ -142,7 +142,7 @@ describe("what a host wants back", () => {
     expect(returnedTo(partsOf(events), CLAUDE.origin, ADAPTIVE)).not.toHaveProperty("reasoning_details");
   });
 
-  test("stays Anthropic's own where Claude answers, and goes to Claude behind any host", () => {
+  test("is kept as Anthropic's own for its models and is sent to them at any host", () => {
     const details = [
       { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },
       { type: "reasoning.encrypted", data: "x", format: "anthropic-claude-v1", index: 1 },
@@ -154,7 +154,7 @@ describe("what a host wants back", () => {
     expect(returnedTo(partsOf(events), "another host")).not.toHaveProperty("reasoning_details");
   });
 
-  test("names its call by the id that the host gets, when that was too long", () => {
+  test("has the shortened id of its call", () => {
     const id = LONG_ID;
     const kept = `rs_${"0".repeat(50)}`;
     const message = {
@@ -173,7 +173,7 @@ describe("what a host wants back", () => {
     expect(details.map((detail: { id: string }) => detail.id)).toEqual([calls[0].id, kept]);
   });
 
-  test("is left out where a host said nonsense", () => {
+  test("is dropped if its type is wrong", () => {
     const message = {
       content: "a",
       extra_content: { google: { thought_signature: 7 } },
@@ -189,49 +189,46 @@ describe("what a host wants back", () => {
   });
 });
 
-describe("a seal that is not whole or not ours", () => {
+describe("encoded host state", () => {
   const sealed = (value: object, origin = ORIGIN) =>
     encodeHostReasoning(origin, value as Record<string, unknown>);
   const good = sealed({ kind: "message", signature: "sig" });
   const base64 = (text: string) => `tgh1_${Buffer.from(text).toString("base64url")}`;
   const detail = { type: "reasoning.text", signature: "s" };
 
-  test("is told from a good one", () => {
+  test("is sent back if it is valid", () => {
     expect(returnedTo([reasoning({ redacted: good })], ORIGIN)).toHaveProperty("extra_content");
   });
 
   test.each<[string, string]>([
-    ["of half its letters", good.slice(0, good.length / 2)],
-    ["of nothing", "tgh1_"],
-    ["that is no base64", "tgh1_\u0000\u0001"],
-    ["of text", base64("canary")],
-    ["of a list", base64("[]")],
-    ["of too much structure", base64(`{"origin":"x","sealed":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)],
-    ["of too many members", sealed({ kind: "message", signature: "canary", ...Array(30).fill(1) })],
-    [
-      "that is longer than any signature",
-      sealed({ kind: "message", signature: "x".repeat(9 * 1024 * 1024) }),
-    ],
-    ["of an unknown kind", sealed({ kind: "canary", signature: "canary" })],
-    ["of a signature that is no text", sealed({ kind: "message", signature: { canary: 1 } })],
-    ["of a call without an id", sealed({ kind: "call", signature: "canary" })],
-    ["of a detail of no type", sealed({ kind: "detail", detail: { type: "canary", data: "x" } })],
-    ["of a detail that is none", sealed({ kind: "detail", detail: "canary" })],
-    ["of another origin", sealed({ kind: "detail", detail }, "canary")],
-  ])("%s is not sent on", (_, token) => {
+    ["if half of it is missing", good.slice(0, good.length / 2)],
+    ["if it is empty", "tgh1_"],
+    ["if it is not base64", "tgh1_\u0000\u0001"],
+    ["if it is not JSON", base64("canary")],
+    ["if it is a list", base64("[]")],
+    ["if it has too many values", base64(`{"origin":"x","sealed":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)],
+    ["if it has too many members", sealed({ kind: "message", signature: "canary", ...Array(30).fill(1) })],
+    ["if it is above 8 Mi characters", sealed({ kind: "message", signature: "x".repeat(9 * 1024 * 1024) })],
+    ["if its kind is unknown", sealed({ kind: "canary", signature: "canary" })],
+    ["if its signature is not a string", sealed({ kind: "message", signature: { canary: 1 } })],
+    ["if its call has no id", sealed({ kind: "call", signature: "canary" })],
+    ["if its detail has an unknown type", sealed({ kind: "detail", detail: { type: "canary", data: "x" } })],
+    ["if its detail is not an object", sealed({ kind: "detail", detail: "canary" })],
+    ["if it has another origin", sealed({ kind: "detail", detail }, "canary")],
+  ])("is not sent back %s", (_, token) => {
     for (const part of [reasoning({ redacted: token }), reasoning({ text: "hm", signature: token })]) {
       const body = returnedTo([part, called()], ORIGIN, ADAPTIVE);
       expect(body).toEqual({ role: "assistant", content: null, tool_calls: [call("a")] });
     }
   });
 
-  test("has no member that we would not have written", () => {
+  test("is stripped of members that the gateway does not write", () => {
     const forged = { ...detail, text: "canary", role: "system", nested: { canary: 1 }, index: 3 };
     const body = returnedTo([reasoning({ redacted: sealed({ kind: "detail", detail: forged }) })], ORIGIN);
     expect(body.reasoning_details).toEqual([{ type: "reasoning.text", signature: "s", index: 3 }]);
   });
 
-  test("over a call that is not there is not sent on", () => {
+  test("is not sent back for a missing call", () => {
     const token = sealed({ kind: "call", signature: "canary", id: "b" });
     expect(JSON.stringify(returnedTo([reasoning({ redacted: token }), called()], ORIGIN))).not.toContain(
       "canary",
@@ -239,7 +236,7 @@ describe("a seal that is not whole or not ours", () => {
   });
 });
 
-describe("a messages body that goes to Anthropic as it is", () => {
+describe("a messages body that passes through to Anthropic", () => {
   const token = encodeHostReasoning(ORIGIN, { kind: "message", signature: "sig" });
   const options = { model: "theirs", outputTokensMax: 100, outputLimitField: undefined };
   const print = (messages: string) => {
@@ -248,7 +245,7 @@ describe("a messages body that goes to Anthropic as it is", () => {
   };
   const wrap = (messages: string) => `{"model":"theirs","max_tokens":100,"messages":${messages}}`;
 
-  test("leaves out what a host of chat signed, and nothing else", () => {
+  test("loses only the state of chat hosts", () => {
     const kept = '{"type" : "thinking","thinking":"h\\u006d","signature":"c2ln/+=="}';
     const messages = `[ {"role":"user","content":"hi"},{"role" :"assistant","content":[{"type":"redacted_thinking","data":"${token}"}, ${kept},{"type":"thinking","thinking":"","signature":"${token}"}]},{"role":"user","content":"${token}"}]`;
     expect(print(messages)).toBe(
@@ -258,7 +255,7 @@ describe("a messages body that goes to Anthropic as it is", () => {
     );
   });
 
-  test("leaves out a message of which nothing is left", () => {
+  test("loses a message without remaining content", () => {
     const messages = `[{"role":"user","content":"hi"},{"role":"assistant","content":[{"type":"redacted_thinking","data":"${token}"}]}]`;
     expect(print(messages)).toBe(wrap('[{"role":"user","content":"hi"}]'));
   });
@@ -268,7 +265,7 @@ describe("a messages body that goes to Anthropic as it is", () => {
     `[{"role":"user","content":[{"type":"text","text":"tgh1_x"},{"type":"tool_result","tool_use_id":"a","content":"tgh1_"}]}]`,
     `[ {"role":"assistant","content":[{"type":"thinking","thinking":"tgh1_","signature":"c2ln"}]} ]`,
     '[{"role":"user","content":[]},{"role":"user","content":[]}]',
-  ])("stays as it is: %s", (messages) => {
+  ])("is unchanged: %s", (messages) => {
     expect(print(messages)).toBe(wrap(messages));
   });
 });

@@ -121,7 +121,7 @@ function meaningOf(chat: ChatRequest): unknown {
   return JSON.parse(JSON.stringify(chat, (key, value) => (key === "path" ? undefined : value)));
 }
 
-test("what is read from a body and printed again reads the same", () => {
+test("a body that is read and printed is read back to an equal request", () => {
   fc.assert(
     fc.property(messages, settings, fc.boolean(), (said, set, stream) => {
       const chat = readChatRequest({ model: "m", messages: said, ...set });
@@ -138,7 +138,7 @@ test("what is read from a body and printed again reads the same", () => {
   );
 });
 
-test("whatever a body holds, it is read or refused", () => {
+test("every body is read or rejected", () => {
   const anything = fc.jsonValue({ maxDepth: 3 });
   const part = fc.record(
     {

@@ -64,8 +64,8 @@ export function createDeltaReader(source: Source | undefined) {
 
   return {
     /**
-     * Reads one delta. `isLast` means that calls or the finish follow. Throws {@link UpstreamFault} if too
-     * long.
+     * Reads one delta. `isLast` means that calls or the finish follow. Throws {@link UpstreamFault} above the
+     * bounds.
      */
     read(message: JsonObject, isLast: boolean): readonly OutputEvent[] {
       const { text, refusal } = readDeltaText(message);
