@@ -5,7 +5,7 @@ import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
 import { leastMs } from "../support/least-ms.ts";
 import { eventsOf } from "./play.ts";
 
-// Safe because the keys of the table are its causes.
+// The cast is safe: the keys of the table are its causes.
 const CAUSES = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
 
 describe("printError", () => {

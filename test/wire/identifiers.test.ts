@@ -40,36 +40,36 @@ function result(callId: string): Part {
   return { kind: "tool_result", callId, parts: [], isError: false, cache: undefined };
 }
 
-/** A request as a host takes it, and the way back. */
-function fit(request: ChatRequest) {
+/** Shortens a request for a host. Returns it with the function that restores its names. */
+function shorten(request: ChatRequest) {
   const originals = originalNames(request.tools, LIMITS);
-  const restore = (name: string) => originals.get(name) ?? name;
-  return { request: shortenIdentifiers(request, LIMITS), restore };
+  const restoreName = (name: string) => originals.get(name) ?? name;
+  return { request: shortenIdentifiers(request, LIMITS), restoreName };
 }
 
 describe("shortenIdentifiers", () => {
   test("case 63: shortens a tool name of 80 characters for its host and restores it in the answer", () => {
-    const { request, restore } = fit(requestOf([LONG, "short"]));
+    const { request, restoreName } = shorten(requestOf([LONG, "short"]));
     const [long = "", short = ""] = request.tools.map(({ name }) => name);
     expect(long).toMatch(/^[\w-]{64}$/);
     expect(long).toStartWith(LONG.slice(0, 55));
-    expect([restore(long), restore(short)]).toEqual([LONG, "short"]);
+    expect([restoreName(long), restoreName(short)]).toEqual([LONG, "short"]);
   });
 
   test("keeps names distinct that differ only beyond the limit", () => {
-    const { request, restore } = fit(requestOf([`${LONG}1`, `${LONG}2`]));
-    expect(request.tools.map(({ name }) => restore(name))).toEqual([`${LONG}1`, `${LONG}2`]);
+    const { request, restoreName } = shorten(requestOf([`${LONG}1`, `${LONG}2`]));
+    expect(request.tools.map(({ name }) => restoreName(name))).toEqual([`${LONG}1`, `${LONG}2`]);
     expect(new Set(request.tools.map(({ name }) => name)).size).toBe(2);
   });
 
   test.each(["files.read", "größe", "a b", ""])("replaces the characters of %p that hosts reject", (name) => {
-    const { request, restore } = fit(requestOf([name]));
+    const { request, restoreName } = shorten(requestOf([name]));
     expect(request.tools[0]?.name).toMatch(/^[\w-]{1,64}$/);
-    expect(restore(request.tools[0]?.name ?? "")).toBe(name);
+    expect(restoreName(request.tools[0]?.name ?? "")).toBe(name);
   });
 
   test("shortens the tool choice and earlier calls like the tool", () => {
-    const { request } = fit(requestOf([LONG], [call("c", LONG)], { kind: "tool", name: LONG }));
+    const { request } = shorten(requestOf([LONG], [call("c", LONG)], { kind: "tool", name: LONG }));
     const name = request.tools[0]?.name;
     expect(request.toolChoice).toEqual({ kind: "tool", name: name ?? "" });
     expect(request.turns[0]?.parts[0]).toMatchObject({ name });
@@ -77,7 +77,7 @@ describe("shortenIdentifiers", () => {
 
   test("gives a call and its result one id if the id is too long or has other characters", () => {
     for (const id of [`toolu_${"x".repeat(60)}`, "call:1/2"]) {
-      const { request } = fit(requestOf([], [call(id, "f"), result(id)]));
+      const { request } = shorten(requestOf([], [call(id, "f"), result(id)]));
       const [made, given] = request.turns[0]?.parts ?? [];
       expect(made).toMatchObject({ id: expect.stringMatching(/^[\w-]{1,40}$/) });
       expect(given).toMatchObject({ callId: made?.kind === "tool_call" ? made.id : "" });
@@ -86,10 +86,10 @@ describe("shortenIdentifiers", () => {
 
   test("keeps names and ids that hosts accept", () => {
     const request = requestOf(["f"], [call("call_1", "f"), result("call_1")], { kind: "required" });
-    expect(fit(request).request).toEqual(request);
+    expect(shorten(request).request).toEqual(request);
   });
 
   test("does not change an undeclared name when it restores names", () => {
-    expect(fit(requestOf(["f"])).restore("constructor")).toBe("constructor");
+    expect(shorten(requestOf(["f"])).restoreName("constructor")).toBe("constructor");
   });
 });

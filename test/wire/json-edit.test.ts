@@ -21,7 +21,7 @@ const value = fc.oneof(
     '"\\/"',
   ),
 );
-/** A key as a sender may write it: plain, or every character escaped. */
+/** A key in either of two spellings: plain, or with every character escaped. */
 const keyText = fc
   .tuple(fc.constantFrom(...KEYS), fc.boolean())
   .map(([key, isEscaped]) => ({ key, text: isEscaped ? escapeAll(key) : JSON.stringify(key) }));
@@ -35,7 +35,7 @@ const object = fc
     members: members.map(([each]) => each),
     text: `${before}{${members.map(([each, left, right]) => left + each.text + right).join(",")}${members.length ? "" : after}}${after}`,
   }));
-/** What becomes of a key: stays, goes, or becomes a text made of its old one. */
+/** The edit of a key: keep it, drop it, or wrap its value. */
 const edits = fc.dictionary(
   fc.constantFrom(...KEYS.filter((key) => key !== "__proto__")),
   fc.constantFrom("keep", "drop", "wrap"),

@@ -34,7 +34,7 @@ function decode(chunks: readonly Uint8Array[]): SseEvent[] {
   return [...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()];
 }
 
-/** Text and tool arguments as a client would put them together, without any code of ours. */
+/** Joins text and tool arguments as a client would, without the gateway's code. */
 function collect(events: readonly SseEvent[]): string {
   return events
     .filter((event) => event.data !== "[DONE]")
@@ -43,8 +43,8 @@ function collect(events: readonly SseEvent[]): string {
       const chat = choices[0]?.delta ?? {};
       const call = chat.tool_calls?.[0]?.function ?? {};
       const started = block?.type?.endsWith("_use") ? block.name : "";
-      const said = delta?.text ?? delta?.thinking ?? delta?.partial_json ?? started;
-      return [chat.reasoning_content ?? chat.reasoning, chat.content, call.name, call.arguments, said].join(
+      const value = delta?.text ?? delta?.thinking ?? delta?.partial_json ?? started;
+      return [chat.reasoning_content ?? chat.reasoning, chat.content, call.name, call.arguments, value].join(
         "",
       );
     })
@@ -128,7 +128,7 @@ describe.skipIf(!hasRecordings)("recorded bodies", () => {
   );
 });
 
-/** Events as values, without what the reader may change; a chunk that only carried usage falls out. */
+/** Parses events without the members that the reader may change. Drops chunks that contain only usage. */
 function withoutUsage(events: readonly SseEvent[]): unknown[] {
   return events
     .filter(({ data }) => data !== "[DONE]")

@@ -6,7 +6,7 @@ import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../../src/wire/protocol.ts";
 import { parseBody } from "../../src/wire/request-body.ts";
 import { leastMs } from "../support/least-ms.ts";
-import { refusalOf } from "./play.ts";
+import { errorOf } from "./play.ts";
 
 const FIELDS = new Set(["model", "stream"]);
 
@@ -14,7 +14,7 @@ describe("parseBody", () => {
   test("takes less than 20 times as long as JSON.parse for a list of 340,000 numbers", () => {
     const text = JSON.stringify({ input: Array(340_000).fill(0) });
     const parseMs = leastMs(() => JSON.parse(text));
-    // Everyone else waits while a body is looked at; copying such a list took a hundred times this.
+    // Parsing blocks the event loop; copying such a list took a hundred times as long.
     expect(leastMs(() => parseBody(text, FIELDS))).toBeLessThan(20 * parseMs);
   });
 
@@ -60,7 +60,7 @@ describe("parseBody", () => {
 });
 
 describe("a field spelled in another case", () => {
-  // A reader without regard to case takes the long s for an s, and the Kelvin sign for a k.
+  // Case-insensitive readers take "ſ" for "s" and the Kelvin sign for "k".
   test.each<[WireProtocol, object, readonly string[]]>([
     [
       openaiChat,
@@ -80,7 +80,7 @@ describe("a field spelled in another case", () => {
     [openaiEmbeddings, { input: "hi" }, ["MODEL", "Input", "Stream", "Dimensions"]],
   ])("is rejected with wrong_shape (format %#)", (wire, body, keys) => {
     for (const key of keys) {
-      const error = refusalOf(wire, { model: "m", ...body, [key]: null });
+      const error = errorOf(wire, { model: "m", ...body, [key]: null });
       expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", key]);
     }
   });

@@ -15,7 +15,7 @@ function decodeText(text: string): SseEvent[] {
   return decode([encoder.encode(text)]);
 }
 
-/** Cuts bytes at the given places, which wrap around. */
+/** Cuts bytes at the given positions, taken modulo their length. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const sorted = [
     0,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { printCountRequest } from "../../src/wire/anthropic-messages/count-tokens.ts";
 import { WIRES } from "../../src/wire/registry.ts";
-import { refusalOf } from "./play.ts";
+import { errorOf } from "./play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 const ASK = { model: "m", max_tokens: 100, messages: MESSAGES };
@@ -26,7 +26,7 @@ describe("a messages body that refers to data stored at the provider", () => {
     ["container", { container: ["container_1"] }],
     ["previous_message_id", { previous_message_id: "msg_1" }],
   ])("is rejected with the path %s: %j", (path, members) => {
-    const error = refusalOf(WIRES.messages, { ...ASK, ...members });
+    const error = errorOf(WIRES.messages, { ...ASK, ...members });
     expect(error.row.code).toBe("invalid_request");
     expect(WIRES.messages.statusOf(error)).toBe(400);
     expect(error.publicMessage).toStartWith("Nothing is stored here");
@@ -35,7 +35,7 @@ describe("a messages body that refers to data stored at the provider", () => {
 
   test("is rejected if it repeats a key inside a container", () => {
     const text = `{"container":{"id":"container_1","id":null},${JSON.stringify(ASK).slice(1)}`;
-    expect(refusalOf(WIRES.messages, text).kind).toBe("nothing_stored");
+    expect(errorOf(WIRES.messages, text).kind).toBe("nothing_stored");
   });
 
   test("is accepted if the reference is null or creates something new", () => {
@@ -52,30 +52,30 @@ describe("a messages body that refers to data stored at the provider", () => {
 });
 
 describe("a body that creates a thread", () => {
-  const asked = JSON.stringify({ ...ASK, thread: { type: "create" } });
+  const withThread = JSON.stringify({ ...ASK, thread: { type: "create" } });
 
   test("is printed without the thread and otherwise unchanged", () => {
-    expect(print(asked)).toBe(print(JSON.stringify(ASK)));
-    const request = WIRES.messages.parseRequest(asked);
+    expect(print(withThread)).toBe(print(JSON.stringify(ASK)));
+    const request = WIRES.messages.parseRequest(withThread);
     expect(printCountRequest(request, "m")).toBe(JSON.stringify(ASK));
   });
 
   test("is printed without the thread if the key is repeated", () => {
-    const twice = asked.replace(
+    const twice = withThread.replace(
       '"thread"',
       '"thread":{"type":"continue","previous_message_id":"m"},"thread"',
     );
     expect(print(twice)).not.toContain("thread");
-    const inside = asked.replace('{"type":"create"}', '{"type":"continue","type":"create"}');
+    const inside = withThread.replace('{"type":"create"}', '{"type":"continue","type":"create"}');
     expect(print(inside)).not.toContain("thread");
   });
 
   test("has a bounded input", () => {
-    expect(WIRES.messages.parseRequest(asked).input.unbounded).toBe(false);
+    expect(WIRES.messages.parseRequest(withThread).input.unbounded).toBe(false);
   });
 
   test("is translated like a body without a thread", () => {
-    const request = WIRES.messages.parseRequest(asked);
+    const request = WIRES.messages.parseRequest(withThread);
     expect(request.readChat()).toEqual(WIRES.messages.parseRequest(JSON.stringify(ASK)).readChat());
   });
 });
@@ -105,7 +105,7 @@ describe("a chat or responses body that refers to data stored at the provider", 
       { input: [{ type: "additional_tools", tools: [{ type: "code_interpreter", container: "cntr_1" }] }] },
     ],
   ])("is rejected in %s with the path %s", (format, path, members) => {
-    const error = refusalOf(WIRES[format], { ...ASK, input: "hi", ...members });
+    const error = errorOf(WIRES[format], { ...ASK, input: "hi", ...members });
     expect(error.kind).toBe("nothing_stored");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });

@@ -27,7 +27,7 @@ const called = (json: string): ChatEvent[] => [
   { kind: "tool_input", call: 0, json },
 ];
 
-/** Reads one event of an upstream that says these steps, for a messages client who sees no reasoning. */
+/** Translates one SSE event that contains these events, for a messages client without reasoning. */
 function stream(...events: ChatEvent[]) {
   const reader: EventReader = { read: () => events, finished: true, done: true };
   const translated = translateStream(reader, printEvents(HEAD), (name) => name);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { isCounted, type Usage } from "../../src/domain/usage.ts";
-import { billedOf, type Format, forEach, frameLines, relay, usageOf } from "./usage-forms.ts";
+import { billedOf, type Format, forEachClient, frameLines, relay, usageOf } from "./usage-forms.ts";
 
-/** An answer whose only point is what it reports, as a whole and as the lines of a stream. */
+/** Builds a minimal answer that reports a usage, as a whole body and as the lines of a stream. */
 function chatAnswer(usage: object): { whole: string; lines: readonly string[] } {
   const head = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
   const chunk = (delta: object, finish_reason: string | null, more: object = {}) => ({
@@ -46,14 +46,14 @@ function responsesAnswer(usage: object): { whole: string; lines: readonly string
 
 const ANSWERS = { chat: chatAnswer, messages: messagesAnswer, responses: responsesAnswer };
 
-/** Expects a report to be billed so for every client, whole and streamed. */
+/** Expects a reported usage to be billed as given for every client, whole and streamed. */
 function expectBilled(format: Format, reported: object, usage: Usage): void {
   const { whole, lines } = ANSWERS[format](reported);
-  expect(billedOf(format, whole, false)).toEqual(forEach(format, usage));
-  expect(billedOf(format, frameLines(format, lines), true)).toEqual(forEach(format, usage));
+  expect(billedOf(format, whole, false)).toEqual(forEachClient(format, usage));
+  expect(billedOf(format, frameLines(format, lines), true)).toEqual(forEachClient(format, usage));
 }
 
-/** Expects a report to be one that cannot be counted, whole and streamed, so that a local count is billed. */
+/** Expects a reported usage to be rejected, whole and streamed, so that a local count is billed. */
 function expectUncounted(format: Format, reported: object): void {
   const { whole, lines } = ANSWERS[format](reported);
   const billed = [billedOf(format, whole, false), billedOf(format, frameLines(format, lines), true)];
@@ -169,7 +169,7 @@ describe("usage in a place that only one host uses", () => {
   const usage = { prompt_tokens: 50, completion_tokens: 7, total_tokens: 57, cached_tokens: 30 };
   const billed = usageOf({ inputTokens: 20, cachedInputTokens: 30, outputTokens: 7 });
   const head = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
-  const said = { ...head, choices: [{ index: 0, delta: { role: "assistant", content: "Hello." } }] };
+  const delta = { ...head, choices: [{ index: 0, delta: { role: "assistant", content: "Hello." } }] };
 
   test.each<[string, object]>([
     [
@@ -181,10 +181,10 @@ describe("usage in a place that only one host uses", () => {
       { ...head, choices: [{ index: 0, delta: {}, finish_reason: "stop" }], x_groq: { id: "x", usage } },
     ],
   ])("is read from %s and sent to clients that requested it", (_name, finish) => {
-    const text = frameLines("chat", [JSON.stringify(said), JSON.stringify(finish)]);
-    expect(billedOf("chat", text, true)).toEqual(forEach("chat", billed));
-    const told = relay({ upstream: "chat", client: "chat", text, stream: true }).text;
-    const last = JSON.parse(told.split("\n\n").at(-3)?.replace("data: ", "") ?? "");
+    const text = frameLines("chat", [JSON.stringify(delta), JSON.stringify(finish)]);
+    expect(billedOf("chat", text, true)).toEqual(forEachClient("chat", billed));
+    const sent = relay({ upstream: "chat", client: "chat", text, stream: true }).text;
+    const last = JSON.parse(sent.split("\n\n").at(-3)?.replace("data: ", "") ?? "");
     expect(last).toMatchObject({ choices: [], usage });
   });
 });
@@ -270,7 +270,7 @@ describe("iterations of a message", () => {
     const later = JSON.stringify({ type: "message_delta", delta: {}, usage: { output_tokens: 50 } });
     const stream = frameLines("messages", [...lines.slice(0, -1), later, ...lines.slice(-1)]);
     const usage = usageOf({ inputTokens: 9_200, outputTokens: 350 });
-    expect(billedOf("messages", stream, true)).toEqual(forEach("messages", usage));
+    expect(billedOf("messages", stream, true)).toEqual(forEachClient("messages", usage));
   });
 
   test("at the start of a stream are charged", () => {
@@ -279,7 +279,7 @@ describe("iterations of a message", () => {
     begun.message.usage = { ...top, iterations: [compaction] };
     const stream = frameLines("messages", [JSON.stringify(begun), ...lines]);
     const usage = usageOf({ inputTokens: 9_200, outputTokens: 340 });
-    expect(billedOf("messages", stream, true)).toEqual(forEach("messages", usage));
+    expect(billedOf("messages", stream, true)).toEqual(forEachClient("messages", usage));
   });
 
   test.each<[string, unknown, Partial<Usage>]>([
@@ -321,7 +321,7 @@ describe("iterations of a message", () => {
     const text = frameLines("messages", [...lines.slice(0, -1), ...repeated, ...lines.slice(-1)]);
     const started = performance.now();
     const { usage } = relay({ upstream: "messages", client: "messages", text, stream: true });
-    // Adding the list up with every event would take hundreds of millions of steps.
+    // Summing the list again at every event would take hundreds of millions of steps.
     expect(performance.now() - started).toBeLessThan(20_000);
     expect(usage === undefined || usage.inputTokens === 200 || !isCounted(usage)).toBe(true);
   });

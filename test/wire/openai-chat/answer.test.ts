@@ -26,7 +26,7 @@ const USAGE: UsageEvent = {
   },
   reasoningTokens: 5,
 };
-/** As clients know it. */
+/** The usage as clients receive it. */
 const PRINTED_USAGE = {
   prompt_tokens: 17,
   completion_tokens: 7,
@@ -48,13 +48,13 @@ function headOf(members: object = {}): ReplyHead {
   return replyHeadOf(requestOf(openaiChat, members));
 }
 
-const text = (said: string): OutputEvent => ({ kind: "text", text: said });
+const text = (value: string): OutputEvent => ({ kind: "text", text: value });
 const begin = (call: number, id = `id${call}`): OutputEvent => ({ kind: "tool_call", call, id, name: "f" });
 const input = (call: number, json: string): OutputEvent => ({ kind: "tool_input", call, json });
-const reasoning = (said: string): OutputEvent => ({ kind: "reasoning", text: said });
-const seal = (signature: string): OutputEvent => ({ kind: "reasoning_seal", signature });
+const reasoning = (value: string): OutputEvent => ({ kind: "reasoning", text: value });
+const signedBy = (signature: string): OutputEvent => ({ kind: "reasoning_seal", signature });
 
-interface Said {
+interface AnswerParts {
   readonly events: readonly OutputEvent[];
   readonly finish?: FinishEvent;
   readonly usage?: UsageEvent;
@@ -65,24 +65,24 @@ function isOutput(event: ChatEvent): event is OutputEvent {
   return event.kind !== "finish" && event.kind !== "usage" && event.kind !== "began";
 }
 
-/** The stream that a client would get. */
-function stream({ events, finish = STOP, usage, members = {} }: Said): string {
+/** Prints the stream for a client. */
+function stream({ events, finish = STOP, usage, members = {} }: AnswerParts): string {
   const printer = printEvents(headOf(members));
   return events.map((event) => printer.print(event)).join("") + printer.end(finish, usage);
 }
 
-function chunksOf(said: Said) {
-  return eventsOf(stream(said))
+function chunksOf(value: AnswerParts) {
+  return eventsOf(stream(value))
     .filter((event) => event.data !== "[DONE]")
     .map((event) => JSON.parse(event.data));
 }
 
-function deltasOf(said: Said) {
-  return chunksOf(said).map((chunk) => chunk.choices[0]?.delta);
+function deltasOf(value: AnswerParts) {
+  return chunksOf(value).map((chunk) => chunk.choices[0]?.delta);
 }
 
-/** The body that a client would get. */
-function whole({ events, finish = STOP, usage, members = {} }: Said) {
+/** Prints the body for a client and parses it. */
+function whole({ events, finish = STOP, usage, members = {} }: AnswerParts) {
   const all: ChatEvent[] = [...events, finish, ...(usage ? [usage] : [])];
   return JSON.parse(printReply(headOf(members), collectReply(all)));
 }
@@ -172,9 +172,9 @@ describe("a stream", () => {
   });
 
   test("case 42: sends a refusal as a refusal and a filter's finish as content_filter", () => {
-    const said = { events: [{ kind: "refusal", text: "No" } as const], finish: finishOf("content_filter") };
-    expect(deltasOf(said)[1]).toEqual({ refusal: "No" });
-    expect(chunksOf(said).at(-1).choices[0].finish_reason).toBe("content_filter");
+    const value = { events: [{ kind: "refusal", text: "No" } as const], finish: finishOf("content_filter") };
+    expect(deltasOf(value)[1]).toEqual({ refusal: "No" });
+    expect(chunksOf(value).at(-1).choices[0].finish_reason).toBe("content_filter");
   });
 
   test("sends reasoning as it arrives, and its signature together with its text", () => {
@@ -182,10 +182,10 @@ describe("a stream", () => {
     const events = [
       reasoning("h"),
       reasoning("m"),
-      seal("s1"),
+      signedBy("s1"),
       redacted,
       reasoning("so"),
-      seal("s2"),
+      signedBy("s2"),
       text("a"),
     ];
     const detail = (index: number, members: object) => ({
@@ -203,7 +203,7 @@ describe("a stream", () => {
   });
 
   test("omits reasoning if the client excludes it", () => {
-    const events = [reasoning("hm"), seal("s")];
+    const events = [reasoning("hm"), signedBy("s")];
     const printer = printEvents(headOf(HIDES));
     expect(events.map((event) => printer.print(event))).toEqual(["", ""]);
     expect(whole({ events, members: HIDES }).choices[0].message).toEqual({
@@ -272,9 +272,9 @@ describe("a whole answer", () => {
   test("has reasoning as a text, and its signatures if there are any", () => {
     const plain = whole({ events: [reasoning("hm"), text("a")] }).choices[0].message;
     expect(plain).toEqual({ role: "assistant", content: "a", refusal: null, reasoning_content: "hm" });
-    const sealed = whole({ events: [reasoning("h"), seal("s"), reasoning("m"), text("a")] }).choices[0]
+    const signed = whole({ events: [reasoning("h"), signedBy("s"), reasoning("m"), text("a")] }).choices[0]
       .message;
-    expect(sealed).toMatchObject({
+    expect(signed).toMatchObject({
       reasoning_content: "hm",
       reasoning_details: [
         { type: "reasoning.text", text: "h", signature: "s", format: "anthropic-claude-v1", index: 0 },
@@ -284,7 +284,7 @@ describe("a whole answer", () => {
 
   test("has reasoning that the next request returns with its signatures", () => {
     const redacted: OutputEvent = { kind: "redacted_reasoning", data: "xyz" };
-    const { message } = whole({ events: [reasoning("h"), seal("s"), redacted, text("a")] }).choices[0];
+    const { message } = whole({ events: [reasoning("h"), signedBy("s"), redacted, text("a")] }).choices[0];
     const [, turn] = requestOf(openaiChat, { messages: [{ role: "user" }, message] }).readChat().turns;
     expect(turn?.parts as unknown).toEqual([
       { kind: "reasoning", text: "h", signature: "s", redacted: undefined },
@@ -294,7 +294,7 @@ describe("a whole answer", () => {
   });
 });
 
-/** What our own reader makes of what was printed. */
+/** Reads a printed stream with the gateway's own reader. */
 function readBack(printed: string): readonly ChatEvent[] {
   const reader = readEvents();
   return eventsOf(printed).flatMap((event) => reader.read(event));
@@ -303,23 +303,25 @@ function readBack(printed: string): readonly ChatEvent[] {
 describe("a printed answer", () => {
   const word = fc.string({ minLength: 1, maxLength: 8, unit: "binary" });
   const words = fc.array(word, { minLength: 1, maxLength: 3 });
-  const spoken = fc.oneof(
-    word.map((said) => [text(said)]),
-    word.map((said): OutputEvent[] => [{ kind: "refusal", text: said }]),
+  const readable = fc.oneof(
+    word.map((value) => [text(value)]),
+    word.map((value): OutputEvent[] => [{ kind: "refusal", text: value }]),
     fc
       .array(fc.constantFrom('{"a":', "1", "}"), { minLength: 1, maxLength: 3 })
       .map((pieces) => [begin(0), ...pieces.map((json) => input(0, json))]),
   );
-  const plain = words.map((said) => said.map(reasoning));
-  const sealed = fc.oneof(
+  const plain = words.map((value) => value.map(reasoning));
+  const signed = fc.oneof(
     word.map((data): OutputEvent[] => [{ kind: "redacted_reasoning", data }]),
-    fc.tuple(fc.array(word, { maxLength: 3 }), word).map(([said, by]) => [...said.map(reasoning), seal(by)]),
+    fc
+      .tuple(fc.array(word, { maxLength: 3 }), word)
+      .map(([value, by]) => [...value.map(reasoning), signedBy(by)]),
   );
-  // A provider seals all of its reasoning or none.
+  // A provider signs all of its reasoning or nothing.
   const output = fc
     .oneof(
-      fc.array(fc.oneof(spoken, plain), { maxLength: 6 }),
-      fc.array(fc.oneof(spoken, sealed), { maxLength: 6 }),
+      fc.array(fc.oneof(readable, plain), { maxLength: 6 }),
+      fc.array(fc.oneof(readable, signed), { maxLength: 6 }),
     )
     .map(numberCalls);
   const finish = fc.constantFrom("length", "content_filter").map(finishOf);
@@ -339,7 +341,7 @@ describe("a printed answer", () => {
   });
 });
 
-/** Calls are numbered as they come. */
+/** Numbers calls in order of arrival. */
 function numberCalls(pieces: readonly OutputEvent[][]): readonly OutputEvent[] {
   let calls = -1;
   return pieces.flat().map((event) => {
@@ -348,18 +350,18 @@ function numberCalls(pieces: readonly OutputEvent[][]): readonly OutputEvent[] {
   });
 }
 
-/** A chat message keeps the order of each kind, but not between them. */
+/** Groups blocks by kind: a chat message keeps the order within a kind only. */
 function kindsApart({ blocks }: ChatReply) {
   const textOf = (kind: string) =>
     blocks.map((block) => (block.kind === kind && "text" in block ? block.text : "")).join("");
   return {
     texts: ["text", "refusal", "reasoning"].map(textOf),
     calls: blocks.filter(({ kind }) => kind === "tool_call"),
-    sealed: blocks.filter((block) => block.kind === "redacted_reasoning" || sealOf(block) !== undefined),
+    signed: blocks.filter((block) => block.kind === "redacted_reasoning" || signatureOf(block) !== undefined),
   };
 }
 
-function sealOf(block: ReplyBlock): string | undefined {
+function signatureOf(block: ReplyBlock): string | undefined {
   return block.kind === "reasoning" ? block.signature : undefined;
 }
 
@@ -370,7 +372,7 @@ describe.skipIf(!hasRecordings)("a recorded answer of a host", () => {
   const streamedOf = (name: string) =>
     readBack([...recordedLines(name), "[DONE]"].map((line) => `data: ${line}\n\n`).join(""));
 
-  /** Which kinds an answer has, and whether somebody counted it. */
+  /** Returns the kinds of blocks of an answer, and whether it has a usage. */
   const shapeOf = (events: readonly ChatEvent[]) => {
     const { blocks, finish, usage } = collectReply(events);
     return {

@@ -29,18 +29,18 @@ function chunk(delta: unknown, finish: unknown = null, extra: object = {}): stri
 const ROLE = chunk({ role: "assistant", content: "" });
 const STOP = chunk({}, "stop");
 
-/** Everything that a stream comes to. */
+/** Reads all events of a stream. */
 function read(stream: string): readonly ChatEvent[] {
   const reader = readEvents();
   return eventsOf(stream).flatMap((event) => reader.read(event));
 }
 
-/** What the deltas say, without the finish. */
+/** Reads deltas as a stream. Returns the events without the finish. */
 function outputOf(...deltas: object[]): readonly ChatEvent[] {
   return read(ROLE + deltas.map((delta) => chunk(delta)).join("") + STOP + DONE).slice(0, -1);
 }
 
-/** The same of a whole message. */
+/** Reads a whole message. Returns the events without the finish. */
 function outputOfWhole(message: object): readonly ChatEvent[] {
   const choices = [{ index: 0, message, finish_reason: "stop" }];
   return readReply(JSON.stringify({ id: "answer-1", choices })).slice(0, -1);
@@ -56,9 +56,9 @@ function faultOf(run: () => unknown): unknown {
 }
 
 const finish = (reason: string) => ({ kind: "finish", reason, stopSequence: undefined });
-const text = (said: string) => ({ kind: "text", text: said });
-const reasoning = (said: string) => ({ kind: "reasoning", text: said });
-const seal = (signature: string) => ({ kind: "reasoning_seal", signature });
+const text = (value: string) => ({ kind: "text", text: value });
+const reasoning = (value: string) => ({ kind: "reasoning", text: value });
+const signedBy = (signature: string) => ({ kind: "reasoning_seal", signature });
 const begin = (call: number, id: string, name = "f") => ({ kind: "tool_call", call, id, name });
 const input = (call: number, json: string) => ({ kind: "tool_input", call, json });
 
@@ -96,8 +96,10 @@ describe("a stream", () => {
       usage: { ...USAGE, completion_tokens: tokens, total_tokens: 10 + tokens },
     });
     const stream = chunk({ content: "a" }, null, at(1)) + chunk({}, "stop", at(2)) + data(at(3)) + DONE;
-    const told = read(stream).flatMap((event) => (event.kind === "usage" ? [event.usage.outputTokens] : []));
-    expect(told).toEqual([1, 2, 3]);
+    const reported = read(stream).flatMap((event) =>
+      event.kind === "usage" ? [event.usage.outputTokens] : [],
+    );
+    expect(reported).toEqual([1, 2, 3]);
   });
 
   test("case 60: counts each class of input once", () => {
@@ -144,13 +146,13 @@ describe("a finish reason", () => {
     ["function_call", "tool_calls"],
     ["content_filter", "content_filter"],
     ["SAFETY", "content_filter"],
-  ])("case 28: %s is read as %s", (said, reason) => {
-    expect(read(ROLE + chunk({}, said) + DONE) as unknown).toEqual([finish(reason)]);
+  ])("case 28: %s is read as %s", (value, reason) => {
+    expect(read(ROLE + chunk({}, value) + DONE) as unknown).toEqual([finish(reason)]);
   });
 
-  test.each(["error", "abort", 7, {}])("case 28: %j throws an UpstreamFault", (said) => {
-    expect(() => read(ROLE + chunk({}, said))).toThrow(UpstreamFault);
-    expect(() => readReply(JSON.stringify({ choices: [{ message: {}, finish_reason: said }] }))).toThrow(
+  test.each(["error", "abort", 7, {}])("case 28: %j throws an UpstreamFault", (value) => {
+    expect(() => read(ROLE + chunk({}, value))).toThrow(UpstreamFault);
+    expect(() => readReply(JSON.stringify({ choices: [{ message: {}, finish_reason: value }] }))).toThrow(
       UpstreamFault,
     );
   });
@@ -207,12 +209,12 @@ describe("the texts of a message", () => {
     [
       "signed reasoning",
       { reasoning_details: [{ type: "reasoning.text", text: "hm", signature: "s" }] },
-      [reasoning("hm"), seal("s")],
+      [reasoning("hm"), signedBy("s")],
     ],
     [
       "a signature beside the text",
       { reasoning: "hm", reasoning_details: [{ type: "reasoning.text", signature: "s" }] },
-      [reasoning("hm"), seal("s")],
+      [reasoning("hm"), signedBy("s")],
     ],
     [
       "encrypted reasoning",
@@ -241,24 +243,24 @@ describe("the texts of a message", () => {
   });
 
   test("are read once if a signature repeats its text", () => {
-    const sealed = { reasoning_details: [{ type: "reasoning.text", text: "hmhm", signature: "s" }] };
-    expect(outputOf({ reasoning: "hm" }, { reasoning: "hm" }, sealed) as unknown).toEqual([
+    const signed = { reasoning_details: [{ type: "reasoning.text", text: "hmhm", signature: "s" }] };
+    expect(outputOf({ reasoning: "hm" }, { reasoning: "hm" }, signed) as unknown).toEqual([
       reasoning("hm"),
       reasoning("hm"),
-      seal("s"),
+      signedBy("s"),
     ]);
-    expect(outputOf({ reasoning: "hmhm" }, { content: "a" }, sealed) as unknown).toEqual([
+    expect(outputOf({ reasoning: "hmhm" }, { content: "a" }, signed) as unknown).toEqual([
       reasoning("hmhm"),
       text("a"),
       reasoning("hmhm"),
-      seal("s"),
+      signedBy("s"),
     ]);
   });
 });
 
 describe("a tool call", () => {
-  const fragment = (members: object, said?: object) => ({
-    tool_calls: [{ ...members, ...(said && { function: said }) }],
+  const fragment = (members: object, value?: object) => ({
+    tool_calls: [{ ...members, ...(value && { function: value }) }],
   });
 
   test("case 30: begins with its id and name and continues with its input as it arrives", () => {
@@ -419,7 +421,7 @@ describe("a recorded stream", () => {
 describe("an answer with too many pieces", () => {
   const alternating = (count: number) =>
     Array.from({ length: count }, (_, at) => (at % 2 === 0 ? { reasoning: "a" } : { content: "b" }));
-  const sealed = { type: "reasoning.encrypted", data: "x" };
+  const signed = { type: "reasoning.encrypted", data: "x" };
   const fragment = { index: 0, function: { name: "f", arguments: "1" } };
   const times = (count: number, value: object) => Array.from({ length: count }, () => value);
 
@@ -429,7 +431,7 @@ describe("an answer with too many pieces", () => {
   });
 
   test.each([
-    ["signed reasoning", { reasoning_details: times(10_001, sealed) }],
+    ["signed reasoning", { reasoning_details: times(10_001, signed) }],
     ["pieces of reasoning", { reasoning_details: times(10_001, { type: "reasoning.text", text: "a" }) }],
     ["calls", { tool_calls: times(10_001, fragment) }],
   ])("%s", (_, message) => {

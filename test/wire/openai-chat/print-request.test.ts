@@ -24,11 +24,11 @@ const CLOSED = {
   additionalProperties: false,
 };
 
-function text(said: string): TextPart {
-  return { kind: "text", text: said, cache: { ttl: "5m" } };
+function text(value: string): TextPart {
+  return { kind: "text", text: value, cache: { ttl: "5m" } };
 }
 
-function say(role: Turn["role"], ...parts: Part[]): Turn {
+function turnOf(role: Turn["role"], ...parts: Part[]): Turn {
   return { role, parts };
 }
 
@@ -57,7 +57,7 @@ function document(source: Extract<Part, { kind: "document" }>["source"], name?: 
 
 function chatOf(members: Partial<ChatRequest> = {}): ChatRequest {
   return {
-    turns: [say("user", text("hi"))],
+    turns: [turnOf("user", text("hi"))],
     tools: [],
     toolChoice: undefined,
     parallelToolCalls: undefined,
@@ -177,12 +177,12 @@ describe("printRequest", () => {
 describe("printMessages", () => {
   test("case 62: joins leading system turns and keeps later ones in place", () => {
     const messages = messagesOf(
-      say("system", text("a"), text("b")),
-      say("system", text("c")),
-      say("user", text("hi")),
-      say("system", text("d")),
-      say("system", text("e")),
-      say("user", text("ho")),
+      turnOf("system", text("a"), text("b")),
+      turnOf("system", text("c")),
+      turnOf("user", text("hi")),
+      turnOf("system", text("d")),
+      turnOf("system", text("e")),
+      turnOf("user", text("ho")),
     );
     expect(messages).toEqual([
       { role: "system", content: "a\n\nb\n\nc" },
@@ -194,10 +194,10 @@ describe("printMessages", () => {
   });
 
   test("case 52: prints tool results before the user texts of their turn", () => {
-    const turn = say("user", text("and?"), result("a", text("1"), text("2")), result("b", text("3")));
+    const turn = turnOf("user", text("and?"), result("a", text("1"), text("2")), result("b", text("3")));
     const [, , ...messages] = messagesOf(
-      say("user", text("hi")),
-      say("assistant", call("a"), call("b")),
+      turnOf("user", text("hi")),
+      turnOf("assistant", call("a"), call("b")),
       turn,
     );
     expect(messages).toEqual([
@@ -209,12 +209,12 @@ describe("printMessages", () => {
 
   test("prints a system turn between calls and results after the results", () => {
     const [, , ...messages] = messagesOf(
-      say("user", text("hi")),
-      say("assistant", call("a"), call("b")),
-      say("system", text("note")),
-      say("user", result("a", text("1"))),
-      say("system", text("and")),
-      say("user", result("b", text("2")), text("ho")),
+      turnOf("user", text("hi")),
+      turnOf("assistant", call("a"), call("b")),
+      turnOf("system", text("note")),
+      turnOf("user", result("a", text("1"))),
+      turnOf("system", text("and")),
+      turnOf("user", result("b", text("2")), text("ho")),
     );
     expect(messages).toEqual([
       { role: "tool", tool_call_id: "a", content: "1" },
@@ -226,8 +226,8 @@ describe("printMessages", () => {
   });
 
   test("prints results of consecutive turns together before the user texts", () => {
-    const turns = [say("user", text("x"), result("a", IMAGE)), say("user", result("b", text("2")))];
-    expect(messagesOf(say("assistant", call("a"), call("b")), ...turns).slice(1)).toEqual([
+    const turns = [turnOf("user", text("x"), result("a", IMAGE)), turnOf("user", result("b", text("2")))];
+    expect(messagesOf(turnOf("assistant", call("a"), call("b")), ...turns).slice(1)).toEqual([
       { role: "tool", tool_call_id: "a", content: "The result is in the next message." },
       { role: "tool", tool_call_id: "b", content: "2" },
       {
@@ -242,16 +242,16 @@ describe("printMessages", () => {
 
   test("marks a result that is an error", () => {
     const failed = { ...result("a", text("no")), isError: true };
-    expect(messagesOf(say("user", failed, result("b")))).toEqual([
+    expect(messagesOf(turnOf("user", failed, result("b")))).toEqual([
       { role: "tool", tool_call_id: "a", content: "Error: no" },
       { role: "tool", tool_call_id: "b", content: "" },
     ]);
-    expect(messagesOf(say("user", result("a", text(""))))[0].content).toBe("");
+    expect(messagesOf(turnOf("user", result("a", text(""))))[0].content).toBe("");
   });
 
   test("joins the texts of an assistant, and prints null beside calls alone", () => {
     expect(
-      messagesOf(say("assistant", text("a"), text("b"), call("x")), say("assistant", call("y"))),
+      messagesOf(turnOf("assistant", text("a"), text("b"), call("x")), turnOf("assistant", call("y"))),
     ).toEqual([
       {
         role: "assistant",
@@ -263,20 +263,22 @@ describe("printMessages", () => {
         })),
       },
     ]);
-    expect(messagesOf(say("assistant", call("x")))[0].content).toBeNull();
+    expect(messagesOf(turnOf("assistant", call("x")))[0].content).toBeNull();
   });
 
   test("omits reasoning", () => {
     const reasoning = { kind: "reasoning", text: "hm", signature: "s", redacted: undefined } as const;
-    expect(messagesOf(say("assistant", reasoning, text("a")))).toEqual([{ role: "assistant", content: "a" }]);
-    expect(messagesOf(say("assistant", reasoning))).toEqual([{ role: "assistant", content: "" }]);
+    expect(messagesOf(turnOf("assistant", reasoning, text("a")))).toEqual([
+      { role: "assistant", content: "a" },
+    ]);
+    expect(messagesOf(turnOf("assistant", reasoning))).toEqual([{ role: "assistant", content: "" }]);
   });
 
   test("joins the texts of a user, and prints parts only beside other media", () => {
-    expect(messagesOf(say("user", text("a"), text("b")))[0].content).toBe("a\n\nb");
-    expect(messagesOf(say("user"))[0].content).toBe("");
+    expect(messagesOf(turnOf("user", text("a"), text("b")))[0].content).toBe("a\n\nb");
+    expect(messagesOf(turnOf("user"))[0].content).toBe("");
     const remote = { ...IMAGE, source: { kind: "url", url: "https://a.example/b" }, detail: "low" } as const;
-    expect(messagesOf(say("user", text("a"), remote))[0].content).toEqual([
+    expect(messagesOf(turnOf("user", text("a"), remote))[0].content).toEqual([
       { type: "text", text: "a" },
       { type: "image_url", image_url: { url: "https://a.example/b", detail: "low" } },
     ]);
@@ -285,20 +287,20 @@ describe("printMessages", () => {
   test("prints a PDF as a file and a text document as a text with its name", () => {
     const pdf = document({ kind: "inline", mediaType: "application/pdf", data: "aGk=" });
     const note = document({ kind: "text", text: "one" }, "note.txt");
-    expect(messagesOf(say("user", pdf, note))[0].content).toEqual([
+    expect(messagesOf(turnOf("user", pdf, note))[0].content).toEqual([
       {
         type: "file",
         file: { filename: "document.pdf", file_data: "data:application/pdf;base64,aGk=" },
       },
       { type: "text", text: "note.txt:\none" },
     ]);
-    expect(messagesOf(say("user", note))[0].content).toBe("note.txt:\none");
+    expect(messagesOf(turnOf("user", note))[0].content).toBe("note.txt:\none");
   });
 
   test("reports the path of a file that is neither PDF nor text", () => {
     const find = (mediaType: string) =>
       findUntranslatable(
-        chatOf({ turns: [say("user", document({ kind: "inline", mediaType, data: "aGk=" }))] }),
+        chatOf({ turns: [turnOf("user", document({ kind: "inline", mediaType, data: "aGk=" }))] }),
       );
     expect(find("application/pdf")).toBeUndefined();
     expect(find("application/zip")).toBe("messages[0].content[2]");
@@ -308,25 +310,25 @@ describe("printMessages", () => {
   test("reports the path of a document with only a URL, also in a tool result", () => {
     const remote = document({ kind: "url", url: "https://a.example/b.pdf" });
     expect(findUntranslatable(chatOf())).toBeUndefined();
-    expect(findUntranslatable(chatOf({ turns: [say("user", text("a"), remote)] }))).toBe(remote.path);
-    const given = say("user", result("a", text("x"), remote));
-    expect(findUntranslatable(chatOf({ turns: [say("user"), given] }))).toBe(remote.path);
+    expect(findUntranslatable(chatOf({ turns: [turnOf("user", text("a"), remote)] }))).toBe(remote.path);
+    const turn = turnOf("user", result("a", text("x"), remote));
+    expect(findUntranslatable(chatOf({ turns: [turnOf("user"), turn] }))).toBe(remote.path);
   });
 });
 
 describe("a cache mark", () => {
-  const plain = (said: string): TextPart => ({ kind: "text", text: said, cache: undefined });
-  const marked = (said: string, ttl?: "1h") => ({
+  const plain = (value: string): TextPart => ({ kind: "text", text: value, cache: undefined });
+  const marked = (value: string, ttl?: "1h") => ({
     type: "text",
-    text: said,
+    text: value,
     cache_control: { type: "ephemeral", ...(ttl && { ttl }) },
   });
   const turns = [
-    say("system", plain("a"), { ...plain("b"), cache: { ttl: undefined } }),
-    say("user", plain("x"), plain("y"), { ...plain(""), cache: { ttl: "1h" } }),
-    say("assistant", { ...plain("so"), cache: { ttl: "1h" } }, call("a"), call("b")),
-    say("user", { ...result("a", plain("1"), plain("2")), cache: { ttl: "1h" } }),
-    say("user", result("b", { ...plain("3"), cache: { ttl: "1h" } }), {
+    turnOf("system", plain("a"), { ...plain("b"), cache: { ttl: undefined } }),
+    turnOf("user", plain("x"), plain("y"), { ...plain(""), cache: { ttl: "1h" } }),
+    turnOf("assistant", { ...plain("so"), cache: { ttl: "1h" } }, call("a"), call("b")),
+    turnOf("user", { ...result("a", plain("1"), plain("2")), cache: { ttl: "1h" } }),
+    turnOf("user", result("b", { ...plain("3"), cache: { ttl: "1h" } }), {
       ...plain("z"),
       cache: { ttl: "1h" },
     }),
@@ -452,8 +454,8 @@ describe("reasoning_effort", () => {
 
 test("a request with twenty thousand turns is printed in linear time", () => {
   const turns = Array.from({ length: 10_000 }, () => [
-    say("assistant", call("a")),
-    say("user", result("a", text("1"))),
+    turnOf("assistant", call("a")),
+    turnOf("user", result("a", text("1"))),
   ]).flat();
   expect(messagesOf(...turns)).toHaveLength(20_000);
 });

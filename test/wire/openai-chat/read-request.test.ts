@@ -5,7 +5,7 @@ import { readChatRequest } from "../../../src/wire/openai-chat/ingress/read-requ
 
 const HI = { role: "user", content: "hi" };
 const PNG = "data:image/png;base64,aGk=";
-/** Longer by one than a name may be. */
+/** One character above the limit of a name. */
 const LONG_NAME = "n".repeat(257);
 const WEATHER = { type: "function", function: { name: "weather", description: "Looks out", strict: true } };
 
@@ -17,8 +17,8 @@ function turnsOf(...messages: object[]): readonly Turn[] {
   return read({ messages }).turns;
 }
 
-/** What a body is refused for, and where. Fails when it is taken. */
-function refusalOf(members: object): string {
+/** Returns the error and the path of a rejected body. Fails if the body is accepted. */
+function errorOf(members: object): string {
   try {
     read(members);
   } catch (error) {
@@ -28,14 +28,14 @@ function refusalOf(members: object): string {
   throw new Error("The body was taken");
 }
 
-function refusalOfMessages(...messages: object[]): string {
-  return refusalOf({ messages });
+function errorOfMessages(...messages: object[]): string {
+  return errorOf({ messages });
 }
 
-const text = (said: string, cache?: object) => ({ kind: "text", text: said, cache }) as const;
-const called = (id: string, name: string, input: string) =>
+const text = (value: string, cache?: object) => ({ kind: "text", text: value, cache }) as const;
+const callPart = (id: string, name: string, input: string) =>
   ({ kind: "tool_call", id, name, input, cache: undefined }) as const;
-const gaveBack = (callId: string, ...parts: object[]) =>
+const resultPart = (callId: string, ...parts: object[]) =>
   ({ kind: "tool_result", callId, parts, isError: false, cache: undefined }) as const;
 
 describe("readTurns", () => {
@@ -65,8 +65,8 @@ describe("readTurns", () => {
     );
     expect(turns as unknown).toEqual([
       { role: "user", parts: [text("hi")] },
-      { role: "assistant", parts: [called("a", "f", '{"a":1}'), called("b", "f", '{"a":1}')] },
-      { role: "user", parts: [gaveBack("a", text("1")), gaveBack("b", text("2"))] },
+      { role: "assistant", parts: [callPart("a", "f", '{"a":1}'), callPart("b", "f", '{"a":1}')] },
+      { role: "user", parts: [resultPart("a", text("1")), resultPart("b", text("2"))] },
       { role: "user", parts: [text("hi")] },
     ]);
   });
@@ -76,7 +76,7 @@ describe("readTurns", () => {
     (input) => {
       const call = { id: "a", type: "function", function: { name: "f", arguments: input } };
       const [, turn] = turnsOf(HI, { role: "assistant", tool_calls: [call] });
-      expect(turn?.parts as unknown).toEqual([called("a", "f", "{}")]);
+      expect(turn?.parts as unknown).toEqual([callPart("a", "f", "{}")]);
     },
   );
 
@@ -91,7 +91,7 @@ describe("readTurns", () => {
     [`${'{"a":'.repeat(600)}1${"}".repeat(600)}`],
   ])("case 53: rejects arguments that are not an object, such as %.20j", (input) => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: input } };
-    expect(refusalOfMessages(HI, { role: "assistant", tool_calls: [call] })).toBe(
+    expect(errorOfMessages(HI, { role: "assistant", tool_calls: [call] })).toBe(
       "wrong_shape messages[1].tool_calls[0].function.arguments",
     );
   });
@@ -103,39 +103,37 @@ describe("readTurns", () => {
       const result = { role: "tool", tool_call_id: "a", content: "no" };
       const [, turn] = turnsOf(HI, { role: "assistant", tool_calls: [call] }, result);
       const wrapped = JSON.stringify({ unreadable_arguments: input });
-      expect(turn?.parts as unknown).toEqual([called("a", "f", wrapped)]);
+      expect(turn?.parts as unknown).toEqual([callPart("a", "f", wrapped)]);
     },
   );
 
   test("rejects such arguments if only a user message has the id of the call", () => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: "{" } };
     const named = { role: "user", tool_call_id: "a", content: "no" };
-    expect(refusalOfMessages(HI, { role: "assistant", tool_calls: [call] }, named)).toStartWith(
-      "wrong_shape",
-    );
+    expect(errorOfMessages(HI, { role: "assistant", tool_calls: [call] }, named)).toStartWith("wrong_shape");
   });
 
   test("reads arguments that are sent as an object", () => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: { a: [1] } } };
     const [turn] = turnsOf({ role: "assistant", tool_calls: [call] });
-    expect(turn?.parts as unknown).toEqual([called("a", "f", '{"a":[1]}')]);
+    expect(turn?.parts as unknown).toEqual([callPart("a", "f", '{"a":[1]}')]);
   });
 
   test("counts the values of all arguments against the bound of the body", () => {
     const call = { id: "a", function: { name: "f", arguments: `{"a":[${"0,".repeat(40_000)}0]}` } };
-    const spoken = { role: "user", content: Array(30_000).fill(0) };
-    expect(refusalOfMessages({ role: "assistant", tool_calls: [call, call, call] })).toBe(
+    const userMessage = { role: "user", content: Array(30_000).fill(0) };
+    expect(errorOfMessages({ role: "assistant", tool_calls: [call, call, call] })).toBe(
       "wrong_shape messages[0].tool_calls[2].function.arguments",
     );
-    expect(refusalOfMessages({ role: "assistant", tool_calls: [call, call] }, spoken)).toBe(
+    expect(errorOfMessages({ role: "assistant", tool_calls: [call, call] }, userMessage)).toBe(
       "wrong_shape messages[0].tool_calls[1].function.arguments",
     );
   });
 
   test("rejects a body of more than 100,000 values at any place", () => {
     const many = Array(100_001).fill(0);
-    expect(refusalOf({ metadata: { many } })).toBe("wrong_shape undefined");
-    expect(refusalOf({ tools: Array(50_001).fill({ a: 1 }) })).toBe("wrong_shape undefined");
+    expect(errorOf({ metadata: { many } })).toBe("wrong_shape undefined");
+    expect(errorOf({ tools: Array(50_001).fill({ a: 1 }) })).toBe("wrong_shape undefined");
     expect(() => read({ metadata: { many: many.slice(0, 90_000) } })).not.toThrow();
   });
 
@@ -144,7 +142,7 @@ describe("readTurns", () => {
     (content) => {
       const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
       const [turn] = turnsOf({ role: "assistant", content, tool_calls: [call] });
-      expect(turn?.parts as unknown).toEqual([called("a", "f", "{}")]);
+      expect(turn?.parts as unknown).toEqual([callPart("a", "f", "{}")]);
     },
   );
 
@@ -199,27 +197,27 @@ describe("readTurns", () => {
       { role: "system", content: [{ type: "image_url", image_url: { url: PNG } }] },
       "untranslatable messages[0].content[0].type",
     ],
-  ])("rejects %j with %s", (message, refusal) => {
-    expect(refusalOfMessages(message)).toBe(refusal);
+  ])("rejects %j with %s", (message, error) => {
+    expect(errorOfMessages(message)).toBe(error);
   });
 });
 
 describe("reasoning that a client sends back", () => {
-  const reasoned = (said: string, seal: object = {}) => ({
+  const reasoningPart = (value: string, signature: object = {}) => ({
     kind: "reasoning",
-    text: said,
+    text: value,
     signature: undefined,
     redacted: undefined,
-    ...seal,
+    ...signature,
   });
 
   test.each<[string, object, object[]]>([
-    ["from reasoning_content", { reasoning_content: "hm" }, [reasoned("hm")]],
-    ["from reasoning", { reasoning: "hm" }, [reasoned("hm")]],
+    ["from reasoning_content", { reasoning_content: "hm" }, [reasoningPart("hm")]],
+    ["from reasoning", { reasoning: "hm" }, [reasoningPart("hm")]],
     [
       "from parts",
       { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] },
-      [reasoned("hm")],
+      [reasoningPart("hm")],
     ],
     [
       "with its signatures",
@@ -232,9 +230,9 @@ describe("reasoning that a client sends back", () => {
         ],
       },
       [
-        reasoned("hm", { signature: "s1" }),
-        reasoned("", { redacted: "xyz" }),
-        reasoned("hm", { signature: "s2" }),
+        reasoningPart("hm", { signature: "s1" }),
+        reasoningPart("", { redacted: "xyz" }),
+        reasoningPart("hm", { signature: "s2" }),
       ],
     ],
     [
@@ -247,7 +245,7 @@ describe("reasoning that a client sends back", () => {
           { type: "reasoning.text", text: "so", index: 1 },
         ],
       },
-      [reasoned("hm", { signature: "s" }), reasoned("so")],
+      [reasoningPart("hm", { signature: "s" }), reasoningPart("so")],
     ],
     [
       "without signatures of other providers",
@@ -257,7 +255,7 @@ describe("reasoning that a client sends back", () => {
           { type: "reasoning.encrypted", data: "xyz", format: "openai-responses-v1" },
         ],
       },
-      [reasoned("hm")],
+      [reasoningPart("hm")],
     ],
     ["as nothing if its type is wrong", { reasoning: 7, reasoning_details: [7, null, {}] }, []],
   ])("is read %s", (_, members, expected) => {
@@ -291,7 +289,7 @@ describe("a media part", () => {
   });
 
   test("is read as part of the result of a tool", () => {
-    const result = gaveBack("a", { ...image, source: inline("image/png") });
+    const result = resultPart("a", { ...image, source: inline("image/png") });
     expect(partOf({ type: "image_url", image_url: { url: PNG } }, "tool")).toEqual(result);
   });
 
@@ -344,8 +342,8 @@ describe("a media part", () => {
     [{ type: "file", file: {} }, "wrong_shape messages[0].content[0].file.file_data"],
     [{ type: "file" }, "wrong_shape messages[0].content[0].file"],
     [{ type: "file", file: { file_data: "aGk=" } }, "untranslatable messages[0].content[0].file.file_data"],
-  ])("is rejected: %.90j", (part, refusal) => {
-    expect(refusalOfMessages({ role: "user", content: [part] })).toBe(refusal);
+  ])("is rejected: %.90j", (part, error) => {
+    expect(errorOfMessages({ role: "user", content: [part] })).toBe(error);
   });
 });
 
@@ -443,8 +441,8 @@ describe("readTools", () => {
       "wrong_shape tool_choice.allowed_tools.mode",
     ],
     ["a string as a boolean", { parallel_tool_calls: "no" }, "wrong_shape parallel_tool_calls"],
-  ])("rejects %s", (_, members, refusal) => {
-    expect(refusalOf(members)).toBe(refusal);
+  ])("rejects %s", (_, members, error) => {
+    expect(errorOf(members)).toBe(error);
   });
 
   test("rejects a schema that nests too deep", () => {
@@ -528,8 +526,8 @@ describe("readChatRequest", () => {
     [{ temperature: 2.1 }, "wrong_shape temperature"],
     [{ top_p: -1 }, "wrong_shape top_p"],
     [{ top_k: 1.5 }, "wrong_shape top_k"],
-  ])("case 66: rejects %j with its path", (members, refusal) => {
-    expect(refusalOf(members)).toBe(refusal);
+  ])("case 66: rejects %j with its path", (members, error) => {
+    expect(errorOf(members)).toBe(error);
   });
 
   test("case 66: drops fields whose loss no client notices", () => {

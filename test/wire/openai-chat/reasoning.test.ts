@@ -34,14 +34,14 @@ const call = (id: string, more: object = {}) => ({
   ...more,
 });
 
-/** What a host puts out besides texts. */
-function sealsOf(message: object, source?: Source): ChatEvent[] {
+/** Reads the events of a message without the finish. */
+function stateEventsOf(message: object, source?: Source): ChatEvent[] {
   const choices = [{ index: 0, message: { role: "assistant", ...message }, finish_reason: "stop" }];
   const events = readReply(JSON.stringify({ id: "x", choices }), source);
   return events.filter(({ kind }) => kind !== "finish");
 }
 
-/** The parts that a client sends back of such events. */
+/** Returns the parts that a client sends back of such events. */
 function partsOf(events: readonly ChatEvent[]): Part[] {
   const parts: Part[] = [];
   let text = "";
@@ -72,13 +72,13 @@ const optionsOf = (origin: string | undefined, traits = TRAITS) => ({
   origin,
 });
 
-/** The assistant's message as an upstream of chat completions gets it. */
-function returnedTo(parts: readonly Part[], origin: string | undefined, traits = TRAITS) {
-  const fitted = shortenIdentifiers(chatOf(parts), {
+/** Prints the assistant message for an upstream of chat completions. */
+function messageFor(parts: readonly Part[], origin: string | undefined, traits = TRAITS) {
+  const shortened = shortenIdentifiers(chatOf(parts), {
     nameCharsMax: 64,
     idCharsMax: openaiChat.egress?.idCharsMax ?? 0,
   });
-  return JSON.parse(printRequest(fitted, optionsOf(origin, traits))).messages[1];
+  return JSON.parse(printRequest(shortened, optionsOf(origin, traits))).messages[1];
 }
 
 const GEMINI = {
@@ -96,7 +96,7 @@ const GEMINI = {
 
 describe("the state that a host expects back", () => {
   test("is sent back unchanged, each signature with its call", () => {
-    expect(returnedTo(partsOf(sealsOf(GEMINI, ROUTER)), ORIGIN)).toEqual({
+    expect(messageFor(partsOf(stateEventsOf(GEMINI, ROUTER)), ORIGIN)).toEqual({
       role: "assistant",
       content: null,
       reasoning_details: GEMINI.reasoning_details,
@@ -106,21 +106,21 @@ describe("the state that a host expects back", () => {
   });
 
   test("is sent with its call in any order of the parts", () => {
-    const parts = partsOf(sealsOf(GEMINI, ROUTER));
-    const { tool_calls } = returnedTo(parts.toReversed(), ORIGIN);
+    const parts = partsOf(stateEventsOf(GEMINI, ROUTER));
+    const { tool_calls } = messageFor(parts.toReversed(), ORIGIN);
     expect(tool_calls).toEqual(GEMINI.tool_calls.toReversed());
   });
 
   test("is sent to no other and to no unknown upstream", () => {
-    const parts = partsOf(sealsOf(GEMINI, ROUTER));
+    const parts = partsOf(stateEventsOf(GEMINI, ROUTER));
     const bare = { role: "assistant", content: null, tool_calls: ["a", "b", "c"].map((id) => call(id)) };
-    expect(returnedTo(parts, "router google/gemini-3-flash")).toEqual(bare);
-    expect(returnedTo(parts, "other google/gemini-3-pro", ADAPTIVE)).toEqual(bare);
-    expect(returnedTo(parts, undefined)).toEqual(bare);
+    expect(messageFor(parts, "router google/gemini-3-flash")).toEqual(bare);
+    expect(messageFor(parts, "other google/gemini-3-pro", ADAPTIVE)).toEqual(bare);
+    expect(messageFor(parts, undefined)).toEqual(bare);
   });
 
   test("is not sent to an upstream of messages, which keeps its own signatures", () => {
-    const parts = [...partsOf(sealsOf(GEMINI, ROUTER)), reasoning({ text: "hm", signature: "c2ln" })];
+    const parts = [...partsOf(stateEventsOf(GEMINI, ROUTER)), reasoning({ text: "hm", signature: "c2ln" })];
     const body = JSON.parse(printMessages(chatOf(parts), optionsOf(ORIGIN, ADAPTIVE)));
     expect(body.messages[1].content).toEqual([
       { type: "tool_use", id: "a", name: "f", input: {} },
@@ -134,12 +134,12 @@ describe("the state that a host expects back", () => {
     const details = [
       { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },
     ];
-    const events = sealsOf({ content: "a", reasoning_details: details }, ROUTER);
+    const events = stateEventsOf({ content: "a", reasoning_details: details }, ROUTER);
     expect(events.some((event) => event.kind === "reasoning_seal" && isHostReasoning(event.signature))).toBe(
       true,
     );
-    expect(returnedTo(partsOf(events), ORIGIN).reasoning_details).toEqual(details);
-    expect(returnedTo(partsOf(events), CLAUDE.origin, ADAPTIVE)).not.toHaveProperty("reasoning_details");
+    expect(messageFor(partsOf(events), ORIGIN).reasoning_details).toEqual(details);
+    expect(messageFor(partsOf(events), CLAUDE.origin, ADAPTIVE)).not.toHaveProperty("reasoning_details");
   });
 
   test("is kept as Anthropic's own for its models and is sent to them at any host", () => {
@@ -147,11 +147,11 @@ describe("the state that a host expects back", () => {
       { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },
       { type: "reasoning.encrypted", data: "x", format: "anthropic-claude-v1", index: 1 },
     ];
-    const events = sealsOf({ content: "a", reasoning_details: details }, CLAUDE);
+    const events = stateEventsOf({ content: "a", reasoning_details: details }, CLAUDE);
     expect(events).toContainEqual({ kind: "reasoning_seal", signature: "s" });
     expect(events).toContainEqual({ kind: "redacted_reasoning", data: "x" });
-    expect(returnedTo(partsOf(events), "another host", ADAPTIVE).reasoning_details).toEqual(details);
-    expect(returnedTo(partsOf(events), "another host")).not.toHaveProperty("reasoning_details");
+    expect(messageFor(partsOf(events), "another host", ADAPTIVE).reasoning_details).toEqual(details);
+    expect(messageFor(partsOf(events), "another host")).not.toHaveProperty("reasoning_details");
   });
 
   test("has the shortened id of its call", () => {
@@ -164,8 +164,8 @@ describe("the state that a host expects back", () => {
       ],
       tool_calls: [call(id, { extra_content: { google: { thought_signature: "sig" } } })],
     };
-    const { reasoning_details: details, tool_calls: calls } = returnedTo(
-      partsOf(sealsOf(message, ROUTER)),
+    const { reasoning_details: details, tool_calls: calls } = messageFor(
+      partsOf(stateEventsOf(message, ROUTER)),
       ORIGIN,
     );
     expect(calls[0].id.length).toBeLessThanOrEqual(40);
@@ -184,20 +184,20 @@ describe("the state that a host expects back", () => {
       ],
       tool_calls: [call("a", { extra_content: "sig" }), call("b", { extra_content: { google: [] } })],
     };
-    const events = sealsOf(message, ROUTER).filter(({ kind }) => kind === "redacted_reasoning");
+    const events = stateEventsOf(message, ROUTER).filter(({ kind }) => kind === "redacted_reasoning");
     expect(events).toEqual([]);
   });
 });
 
 describe("encoded host state", () => {
-  const sealed = (value: object, origin = ORIGIN) =>
+  const encode = (value: object, origin = ORIGIN) =>
     encodeHostReasoning(origin, value as Record<string, unknown>);
-  const good = sealed({ kind: "message", signature: "sig" });
+  const good = encode({ kind: "message", signature: "sig" });
   const base64 = (text: string) => `tgh1_${Buffer.from(text).toString("base64url")}`;
   const detail = { type: "reasoning.text", signature: "s" };
 
   test("is sent back if it is valid", () => {
-    expect(returnedTo([reasoning({ redacted: good })], ORIGIN)).toHaveProperty("extra_content");
+    expect(messageFor([reasoning({ redacted: good })], ORIGIN)).toHaveProperty("extra_content");
   });
 
   test.each<[string, string]>([
@@ -207,30 +207,30 @@ describe("encoded host state", () => {
     ["if it is not JSON", base64("canary")],
     ["if it is a list", base64("[]")],
     ["if it has too many values", base64(`{"origin":"x","sealed":${"[".repeat(5_000)}${"]".repeat(5_000)}}`)],
-    ["if it has too many members", sealed({ kind: "message", signature: "canary", ...Array(30).fill(1) })],
-    ["if it is above 8 Mi characters", sealed({ kind: "message", signature: "x".repeat(9 * 1024 * 1024) })],
-    ["if its kind is unknown", sealed({ kind: "canary", signature: "canary" })],
-    ["if its signature is not a string", sealed({ kind: "message", signature: { canary: 1 } })],
-    ["if its call has no id", sealed({ kind: "call", signature: "canary" })],
-    ["if its detail has an unknown type", sealed({ kind: "detail", detail: { type: "canary", data: "x" } })],
-    ["if its detail is not an object", sealed({ kind: "detail", detail: "canary" })],
-    ["if it has another origin", sealed({ kind: "detail", detail }, "canary")],
+    ["if it has too many members", encode({ kind: "message", signature: "canary", ...Array(30).fill(1) })],
+    ["if it is above 8 Mi characters", encode({ kind: "message", signature: "x".repeat(9 * 1024 * 1024) })],
+    ["if its kind is unknown", encode({ kind: "canary", signature: "canary" })],
+    ["if its signature is not a string", encode({ kind: "message", signature: { canary: 1 } })],
+    ["if its call has no id", encode({ kind: "call", signature: "canary" })],
+    ["if its detail has an unknown type", encode({ kind: "detail", detail: { type: "canary", data: "x" } })],
+    ["if its detail is not an object", encode({ kind: "detail", detail: "canary" })],
+    ["if it has another origin", encode({ kind: "detail", detail }, "canary")],
   ])("is not sent back %s", (_, token) => {
     for (const part of [reasoning({ redacted: token }), reasoning({ text: "hm", signature: token })]) {
-      const body = returnedTo([part, called()], ORIGIN, ADAPTIVE);
+      const body = messageFor([part, called()], ORIGIN, ADAPTIVE);
       expect(body).toEqual({ role: "assistant", content: null, tool_calls: [call("a")] });
     }
   });
 
   test("is stripped of members that the gateway does not write", () => {
     const forged = { ...detail, text: "canary", role: "system", nested: { canary: 1 }, index: 3 };
-    const body = returnedTo([reasoning({ redacted: sealed({ kind: "detail", detail: forged }) })], ORIGIN);
+    const body = messageFor([reasoning({ redacted: encode({ kind: "detail", detail: forged }) })], ORIGIN);
     expect(body.reasoning_details).toEqual([{ type: "reasoning.text", signature: "s", index: 3 }]);
   });
 
   test("is not sent back for a missing call", () => {
-    const token = sealed({ kind: "call", signature: "canary", id: "b" });
-    expect(JSON.stringify(returnedTo([reasoning({ redacted: token }), called()], ORIGIN))).not.toContain(
+    const token = encode({ kind: "call", signature: "canary", id: "b" });
+    expect(JSON.stringify(messageFor([reasoning({ redacted: token }), called()], ORIGIN))).not.toContain(
       "canary",
     );
   });

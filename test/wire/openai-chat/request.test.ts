@@ -3,7 +3,7 @@ import type { Cause } from "../../../src/errors.ts";
 import type { UpstreamRequestOptions } from "../../../src/wire/model-request.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
-import { refusalOf } from "../play.ts";
+import { errorOf } from "../play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 const PNG = `data:image/png;base64,${"A".repeat(30_000)}`;
@@ -78,7 +78,7 @@ describe("parseRequest", () => {
     ["null", "wrong_shape"],
     ['"text"', "wrong_shape"],
   ])("rejects the body %j with %s", (text, cause) => {
-    expect(refusalOf(openaiChat, text).kind).toBe(cause);
+    expect(errorOf(openaiChat, text).kind).toBe(cause);
   });
 
   test.each<[string, object]>([
@@ -105,7 +105,7 @@ describe("parseRequest", () => {
     ["stream_options", { stream_options: [] }],
     ["tools", { tools: {} }],
   ])("rejects the path %s of %j", (path, members) => {
-    const error = refusalOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
+    const error = errorOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
@@ -118,7 +118,7 @@ describe("parseRequest", () => {
     ["modalities", { modalities: ["text", "audio"] }],
     ["models", { models: ["dearer/model"] }],
   ])("rejects the path %s if its value changes the price: %j", (path, members) => {
-    const error = refusalOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
+    const error = errorOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("unpriced_field");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
@@ -131,7 +131,7 @@ describe("parseRequest", () => {
 
   test("reads no members from a prototype", () => {
     expect(
-      refusalOf(openaiChat, `{"__proto__":{"model":"m","messages":${JSON.stringify(MESSAGES)}}}`).kind,
+      errorOf(openaiChat, `{"__proto__":{"model":"m","messages":${JSON.stringify(MESSAGES)}}}`).kind,
     ).toBe("wrong_shape");
   });
 
@@ -143,7 +143,7 @@ describe("parseRequest", () => {
         `[${"{},".repeat(10_000_000)}1]`,
         `{"a":`.repeat(5_000_000),
       ]) {
-        expect(refusalOf(openaiChat, text).kind).toBe("wrong_shape");
+        expect(errorOf(openaiChat, text).kind).toBe("wrong_shape");
       }
     });
     expect(ms).toBeLessThan(10_000);
@@ -193,7 +193,7 @@ describe("the input size", () => {
   });
 
   test("includes every byte that a model would read as text", () => {
-    const lies = [
+    const texts = [
       { type: "text", text: PNG },
       { type: "text", text: "hi", image_url: { url: PNG } },
       { type: "image_url", image_url: { url: PNG.replace("image/png", "text/plain") } },
@@ -201,7 +201,7 @@ describe("the input size", () => {
       { type: "image_url", image_url: { url: ` ${PNG}` } },
       { type: "image_url", image_url: { url: PNG.replace("png", "svg+xml") } },
     ];
-    for (const lie of lies) expect(part(lie).textBytes).toBeGreaterThan(30_000);
+    for (const text of texts) expect(part(text).textBytes).toBeGreaterThan(30_000);
     const inString = parse({ messages: [{ role: "user", content: PNG }] }).input;
     expect(inString.textBytes).toBeGreaterThan(30_000);
   });

@@ -8,7 +8,7 @@ import { eventsOf, play, requestOf } from "../play.ts";
 const WITH_USAGE = { stream_options: { include_usage: true } };
 const DONE = "data: [DONE]\n\n";
 
-/** A chunk in the shape of OpenAI's; members of `extra` come last. */
+/** Prints a chunk of OpenAI's shape; members of `extra` come last. */
 function chunk(delta: unknown, finishReason: unknown = null, extra: object = {}): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason: finishReason }];
   return data({ id: "c1", object: "chat.completion.chunk", created: 7, model: "theirs", choices, ...extra });
@@ -22,7 +22,7 @@ function run(stream: string, members: object = {}) {
   return play(openaiChat, requestOf(openaiChat, members), stream);
 }
 
-/** What a client reads as chunks, all of them, the end mark left out. */
+/** Returns all chunks that a client reads, without the end mark. */
 function chunksOf({ early, ending }: { early: string; ending: string }) {
   return eventsOf(early + ending)
     .filter((event) => event.data !== "[DONE]")
@@ -207,16 +207,16 @@ describe("a finish reason", () => {
     ["tool_use", "tool_calls"],
     ["refusal", "content_filter"],
     ["SAFETY", "content_filter"],
-  ])("%s is sent as %s", (said, shown) => {
-    const chunks = chunksOf(run(ROLE + HELLO + chunk({}, said) + DONE));
-    expect(chunks.map((each) => each.choices[0].finish_reason)).toEqual([null, null, shown]);
+  ])("%s is sent as %s", (reason, sent) => {
+    const chunks = chunksOf(run(ROLE + HELLO + chunk({}, reason) + DONE));
+    expect(chunks.map((each) => each.choices[0].finish_reason)).toEqual([null, null, sent]);
   });
 
   test.each(["error", "abort", "insufficient_system_resource", "", 7, {}, "__proto__", "constructor"])(
     "%j throws an UpstreamFault",
-    (said) => {
-      const playIt = () => run(ROLE + HELLO + chunk({}, said) + DONE);
-      expect(playIt).toThrow(UpstreamFault);
+    (reason) => {
+      const playAll = () => run(ROLE + HELLO + chunk({}, reason) + DONE);
+      expect(playAll).toThrow(UpstreamFault);
     },
   );
 
@@ -367,16 +367,16 @@ describe("usage", () => {
       chunk({ content: "b" }, null, with_(2)) +
       chunk({}, "stop", with_(3)) +
       DONE;
-    const asked = run(stream, WITH_USAGE);
-    expect(asked.usage).toEqual(OUR_USAGE);
-    expect(chunksOf(asked).map((each) => each.usage?.completion_tokens ?? null)).toEqual([
+    const requested = run(stream, WITH_USAGE);
+    expect(requested.usage).toEqual(OUR_USAGE);
+    expect(chunksOf(requested).map((each) => each.usage?.completion_tokens ?? null)).toEqual([
       null,
       null,
       null,
       3,
     ]);
-    const quiet = run(stream);
-    expect(quiet.early + quiet.ending).not.toContain("completion_tokens");
+    const unrequested = run(stream);
+    expect(unrequested.early + unrequested.ending).not.toContain("completion_tokens");
   });
 
   test("repeated at the end is sent once, and the last is billed", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openaiEmbeddings } from "../../../src/wire/openai-embeddings/protocol.ts";
-import { refusalOf } from "../play.ts";
+import { errorOf } from "../play.ts";
 
 const parse = (members: object) => openaiEmbeddings.parseRequest(JSON.stringify({ model: "m", ...members }));
 const sent = (text: string) =>
@@ -37,7 +37,7 @@ describe("parseRequest", () => {
     for (const prompt of ["a", [1]]) {
       const prompts = Array.from({ length: 2_048 }, () => prompt);
       expect(parse({ input: prompts }).input.prompts).toBe(2_048);
-      const refusal = refusalOf(openaiEmbeddings, { model: "m", input: [...prompts, prompt] });
+      const refusal = errorOf(openaiEmbeddings, { model: "m", input: [...prompts, prompt] });
       expect(refusal.publicMessage).toEndWith(": input");
     }
   });
@@ -71,16 +71,16 @@ describe("parseRequest", () => {
     [{ input: "a", dimensions: "64" }, "dimensions"],
     [{ input: "a", user: 7 }, "user"],
   ])("rejects %j with the path %s", (members, path) => {
-    const refusal = refusalOf(openaiEmbeddings, { model: "m", ...members });
+    const refusal = errorOf(openaiEmbeddings, { model: "m", ...members });
     expect(refusal).toMatchObject({ kind: "wrong_shape" });
     expect(refusal.publicMessage).toEndWith(`: ${path}`);
   });
 
   test("rejects invalid JSON, anything but an object, and fields that change the price", () => {
-    expect(refusalOf(openaiEmbeddings, "{").kind).toBe("not_json");
-    expect(refusalOf(openaiEmbeddings, "[]").kind).toBe("wrong_shape");
+    expect(errorOf(openaiEmbeddings, "{").kind).toBe("not_json");
+    expect(errorOf(openaiEmbeddings, "[]").kind).toBe("wrong_shape");
     const dear = { model: "m", input: "a", service_tier: "priority" };
-    expect(refusalOf(openaiEmbeddings, dear).kind).toBe("unpriced_field");
+    expect(errorOf(openaiEmbeddings, dear).kind).toBe("unpriced_field");
   });
 
   test("rejects millions of unclosed brackets quickly", () => {
@@ -88,7 +88,7 @@ describe("parseRequest", () => {
       `{"model":"m","input":${"[".repeat(5_000_000)}`,
       `{"input":[${"[],".repeat(2_000_000)}[]]}`,
     ]) {
-      expect(refusalOf(openaiEmbeddings, text).row.code).toBe("invalid_request");
+      expect(errorOf(openaiEmbeddings, text).row.code).toBe("invalid_request");
     }
   });
 
