@@ -31,28 +31,9 @@ const FUNCTION_CALL_INDEX = -1;
 export function createCallReader(source?: Source) {
   const finder = createCallFinder();
   const pending: PendingCall[] = [];
-  const ids = new Set<string>();
+  const takeId = createUniqueIds();
   let begun = 0;
   let waitingChars = 0;
-
-  /** Replaces a missing or repeated id: clients identify calls by their ids. */
-  const takeId = (id: string, generated: string): string => {
-    const taken = id === "" || ids.has(id) ? generated : id;
-    ids.add(taken);
-    return taken;
-  };
-
-  const wait = (call: PendingCall, json: string): void => {
-    waitingChars += json.length;
-    if (waitingChars > WAITING_CHARS_MAX) throw new UpstreamFault("A tool call has no name");
-    call.waiting += json;
-  };
-
-  const signatureEvents = (signature: string, id: string): readonly OutputEvent[] => {
-    if (signature === "" || !source) return [];
-    const data = encodeHostState(source.origin, { kind: "call", signature, id });
-    return [{ kind: "redacted_reasoning", data }];
-  };
 
   const readAll = (fragments: readonly unknown[], idPrefix: string): readonly OutputEvent[] => {
     if (fragments.length > FRAGMENTS_MAX) throw new UpstreamFault("There are too many tool calls");
@@ -70,16 +51,19 @@ export function createCallReader(source?: Source) {
     const newSignature = call.signature === "" ? readThoughtSignature(delta) : "";
     call.signature ||= newSignature;
     if (call.number !== undefined)
-      return [...signatureEvents(newSignature, call.id), ...inputEvents(call.number, json)];
+      return [...signatureEvents(source, newSignature, call.id), ...inputEvents(call.number, json)];
     if (readText(name) === "") {
-      wait(call, json);
+      waitingChars += json.length;
+      if (waitingChars > WAITING_CHARS_MAX) throw new UpstreamFault("A tool call has no name");
+      call.waiting += json;
       return [];
     }
     call.number = begun++;
     call.id = takeId(call.id, generateCallId(idPrefix, index));
     const { id, signature } = call;
     const begin: OutputEvent = { kind: "tool_call", call: call.number, id, name: readText(name) };
-    return [...signatureEvents(signature, id), begin, ...inputEvents(call.number, call.waiting + json)];
+    const signed = signatureEvents(source, signature, id);
+    return [...signed, begin, ...inputEvents(call.number, call.waiting + json)];
   };
 
   return {
@@ -98,12 +82,20 @@ export function createCallReader(source?: Source) {
       return readAll([...calls, ...functionCallOf(message)], idPrefix);
     },
 
-    /**
-     * Throws {@link UpstreamFault} if a call has no name, unless the answer was cut off at its length limit.
-     */
+    /** Throws {@link UpstreamFault} for a call without a name, unless the length limit cut the answer off. */
     close(reason: FinishReason): void {
       if (begun < finder.count() && reason !== "length") throw new UpstreamFault("A tool call has no name");
     },
+  };
+}
+
+/** Replaces missing and repeated ids of calls with generated ones: clients identify calls by their ids. */
+function createUniqueIds(): (id: string, generated: string) => string {
+  const ids = new Set<string>();
+  return (id, generated) => {
+    const unique = id === "" || ids.has(id) ? generated : id;
+    ids.add(unique);
+    return unique;
   };
 }
 
@@ -118,6 +110,12 @@ function readInput(input: unknown): string {
   if (!isSet(input)) return "";
   if (isTooDeep(input)) throw new UpstreamFault("The input of a tool call is nested too deeply");
   return JSON.stringify(input);
+}
+
+function signatureEvents(source: Source | undefined, signature: string, id: string): readonly OutputEvent[] {
+  if (signature === "" || !source) return [];
+  const data = encodeHostState(source.origin, { kind: "call", signature, id });
+  return [{ kind: "redacted_reasoning", data }];
 }
 
 function inputEvents(call: number, json: string): readonly OutputEvent[] {

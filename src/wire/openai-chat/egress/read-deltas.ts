@@ -24,8 +24,7 @@ const DETAILS_MAX = 10_000;
  */
 export function createDeltaReader(source: Source | undefined) {
   const detailReader = createDetailReader(source);
-  /** Gemini's signature of the message, held back until it does not split a text. */
-  let signature = "";
+  const messageSignature = createMessageSignature(source);
   let hasText = false;
   /** Characters of reasoning since the last signature. */
   let unsignedChars = 0;
@@ -48,13 +47,6 @@ export function createDeltaReader(source: Source | undefined) {
     return hasReasoning ? events : [...textEvents("reasoning", plain), ...events];
   };
 
-  const takeSignature = (): OutputEvent[] => {
-    if (signature === "" || !source) return [];
-    const data = encodeHostState(source.origin, { kind: "message", signature });
-    signature = "";
-    return [{ kind: "redacted_reasoning", data }];
-  };
-
   const note = (event: OutputEvent): void => {
     unsignedChars = event.kind === "reasoning" ? unsignedChars + event.text.length : 0;
     if (event.kind !== latest || !("text" in event)) blocks += 1;
@@ -69,8 +61,8 @@ export function createDeltaReader(source: Source | undefined) {
      */
     read(message: JsonObject, isLast: boolean): readonly OutputEvent[] {
       const { text, refusal } = readDeltaText(message);
-      signature = readThoughtSignature(message) || signature;
-      const leading = hasText ? [] : takeSignature();
+      messageSignature.read(message);
+      const leading = hasText ? [] : messageSignature.take();
       const reasoning = readReasoning(message);
       const endsReasoning = isLast || text !== "" || refusal !== "";
       hasText ||= text !== "" || refusal !== "";
@@ -80,10 +72,26 @@ export function createDeltaReader(source: Source | undefined) {
         ...(endsReasoning ? detailReader.close().flatMap(detailEvents) : []),
         ...textEvents("text", text),
         ...textEvents("refusal", refusal),
-        ...(isLast ? takeSignature() : []),
+        ...(isLast ? messageSignature.take() : []),
       ];
       for (const event of events) note(event);
       return events;
+    },
+  };
+}
+
+/** Holds back Gemini's signature of a message until its event does not split a text. */
+function createMessageSignature(source: Source | undefined) {
+  let signature = "";
+  return {
+    read(message: JsonObject): void {
+      signature = readThoughtSignature(message) || signature;
+    },
+    take(): OutputEvent[] {
+      if (signature === "" || !source) return [];
+      const data = encodeHostState(source.origin, { kind: "message", signature });
+      signature = "";
+      return [{ kind: "redacted_reasoning", data }];
     },
   };
 }

@@ -20,18 +20,10 @@ export function readStream(request: RequestFacts): ReplyReader {
   const modelText = JSON.stringify(request.model);
   const renameModel = createModelRename(modelText);
   let held = "";
-  let usageChunk: { readonly data: string; readonly reported: JsonObject } | undefined;
+  let usageChunk: UsageChunk | undefined;
   let isDone = false;
 
   const isFinished = () => choices.areAllFinished() && (isDone || choices.haveAllBegun());
-
-  /** Returns the frame of a chunk, or holds it back if it finishes the answer. */
-  const pass = (data: string): string => {
-    const frame = printSse({ data });
-    if (!isFinished()) return frame;
-    held = frame;
-    return "";
-  };
 
   const readChunk = (chunk: JsonObject, data: string): ReplyPart => {
     const reported = usageOfChunk(chunk);
@@ -46,8 +38,10 @@ export function readStream(request: RequestFacts): ReplyReader {
 
     const steps = choices.read(list, chunk);
     const edited = editChunk(chunk, data, steps);
-    const text = pass(chunk.model === request.model ? edited : renameModel(edited));
-    return { ...sumOfSteps(steps), text, usage };
+    const frame = printSse({ data: chunk.model === request.model ? edited : renameModel(edited) });
+    const isLast = isFinished();
+    if (isLast) held = frame;
+    return { ...sumOfSteps(steps), text: isLast ? "" : frame, usage };
   };
 
   return {
@@ -72,10 +66,7 @@ export function readStream(request: RequestFacts): ReplyReader {
     },
     ending() {
       if (!isFinished()) throw new Error("There is no ending before the finish");
-      const usage =
-        request.wantsUsage && usageChunk
-          ? printUsageChunk(usageChunk.data, usageChunk.reported, modelText)
-          : "";
+      const usage = request.wantsUsage && usageChunk ? printUsageChunk(usageChunk, modelText) : "";
       return `${held}${usage}data: ${END_MARK}\n\n`;
     },
   };
@@ -145,8 +136,14 @@ function createModelRename(modelText: string): (data: string) => string {
   };
 }
 
+/** The latest chunk with a usage. */
+interface UsageChunk {
+  readonly data: string;
+  readonly reported: JsonObject;
+}
+
 /** Prints the chunk that the usage arrived on with an empty list of choices. */
-function printUsageChunk(data: string, reported: JsonObject, modelText: string): string {
+function printUsageChunk({ data, reported }: UsageChunk, modelText: string): string {
   const usage: ValueEdit = (text) =>
     text === undefined || text === "null" ? JSON.stringify(reported) : text;
   return printSse({ data: editMembers(data, { model: () => modelText, choices: () => "[]", usage }) });
