@@ -63,9 +63,7 @@ function shortenInPart(part: Part, { shortenName, shortenId }: Shortening): Part
   return part.kind === "tool_result" ? { ...part, callId: shortenId(part.callId) } : part;
 }
 
-/**
- * Returns an identifier of at most `charsMax` letters, digits, _ and -, with a hash at its end if it was not.
- */
+/** Shortens a name to `charsMax` letters, digits, _ and -: its beginning and a hash. Keeps a valid name. */
 export function shortenIdentifier(name: string, charsMax: number): string {
   if (name.length <= charsMax && /^[\w-]+$/.test(name)) return name;
   const head = name.slice(0, charsMax - HASH_CHARS - 1).replaceAll(/[^\w-]/g, "_");
