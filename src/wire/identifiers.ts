@@ -16,15 +16,15 @@ export function shortenIdentifiers(
   request: ChatRequest,
   { nameCharsMax, idCharsMax }: IdentifierLimits,
 ): ChatRequest {
-  const shortenName = (name: string) => shortenIdentifier(name, nameCharsMax);
-  const shortenId = (id: string) => shortenIdentifier(id, idCharsMax);
+  const toHostName = (name: string) => shortenIdentifier(name, nameCharsMax);
+  const toHostId = (id: string) => shortenIdentifier(id, idCharsMax);
   const { toolChoice } = request;
   return {
     ...request,
-    turns: shortenInTurns(request.turns, { shortenName, shortenId }),
-    tools: request.tools.map((tool) => ({ ...tool, name: shortenName(tool.name) })),
+    turns: shortenInTurns(request.turns, { toHostName, toHostId }),
+    tools: request.tools.map((tool) => ({ ...tool, name: toHostName(tool.name) })),
     toolChoice:
-      toolChoice?.kind === "tool" ? { kind: "tool", name: shortenName(toolChoice.name) } : toolChoice,
+      toolChoice?.kind === "tool" ? { kind: "tool", name: toHostName(toolChoice.name) } : toolChoice,
   };
 }
 
@@ -42,8 +42,8 @@ export function originalNames(
 }
 
 interface Shortening {
-  shortenName(name: string): string;
-  shortenId(id: string): string;
+  toHostName(name: string): string;
+  toHostId(id: string): string;
 }
 
 function shortenInTurns(turns: readonly Turn[], shortening: Shortening): readonly Turn[] {
@@ -58,9 +58,9 @@ function hasIdentifier({ kind }: Part): boolean {
   return kind === "tool_call" || kind === "tool_result";
 }
 
-function shortenInPart(part: Part, { shortenName, shortenId }: Shortening): Part {
-  if (part.kind === "tool_call") return { ...part, id: shortenId(part.id), name: shortenName(part.name) };
-  return part.kind === "tool_result" ? { ...part, callId: shortenId(part.callId) } : part;
+function shortenInPart(part: Part, { toHostName, toHostId }: Shortening): Part {
+  if (part.kind === "tool_call") return { ...part, id: toHostId(part.id), name: toHostName(part.name) };
+  return part.kind === "tool_result" ? { ...part, callId: toHostId(part.callId) } : part;
 }
 
 /** Shortens a name to `charsMax` letters, digits, _ and -: its beginning and a hash. Keeps a valid name. */
