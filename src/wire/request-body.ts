@@ -34,7 +34,7 @@ export function parseBody(text: string, fields: ReadonlySet<string>): RequestBod
   const body = parseJson(text);
   if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
   const miscased = findMiscased(body, fields);
-  if (miscased !== undefined) refuse(miscased);
+  if (miscased !== undefined) reject(miscased);
   const parsed = new WeakRef(body);
   const again = () => parsed.deref() ?? parseBody(text, fields).body;
   return { body, repeatsKeys: countMembers(body) !== measured.members, again };
@@ -47,7 +47,7 @@ export function requireModel({ model }: JsonObject): string {
 
 /** Returns a name of 1 to 256 characters. Throws `wrong_shape` for anything else. */
 export function requireName(value: unknown, path: string): string {
-  if (typeof value !== "string" || value === "" || value.length > NAME_CHARS_MAX) refuse(path);
+  if (typeof value !== "string" || value === "" || value.length > NAME_CHARS_MAX) reject(path);
   return value;
 }
 
@@ -57,12 +57,12 @@ export function requireName(value: unknown, path: string): string {
  */
 export function requireMessages(body: JsonObject): readonly JsonObject[] {
   const { messages } = body;
-  if (!Array.isArray(messages) || messages.length === 0) refuse("messages");
+  if (!Array.isArray(messages) || messages.length === 0) reject("messages");
   return messages.map((message: unknown, position) => {
     const path = `messages[${position}]`;
-    if (!isJsonObject(message)) refuse(path);
-    if (typeof message.role !== "string") refuse(`${path}.role`);
-    if (!isContent(message.content)) refuse(`${path}.content`);
+    if (!isJsonObject(message)) reject(path);
+    if (typeof message.role !== "string") reject(`${path}.role`);
+    if (!isContent(message.content)) reject(`${path}.content`);
     return message;
   });
 }
@@ -80,28 +80,28 @@ export function readPositive(
 export function readWholeNumber(body: JsonObject, field: string, { min, max }: Bounds): number | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) refuse(field);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) reject(field);
   return value;
 }
 
 /** Returns a boolean; false when omitted or null. Throws `wrong_shape`. */
 export function readFlag(body: JsonObject, field: string): boolean {
   const value = body[field] ?? false;
-  if (typeof value !== "boolean") refuse(field);
+  if (typeof value !== "boolean") reject(field);
   return value;
 }
 
 /** Returns an object; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readObject(body: JsonObject, field: string): JsonObject | undefined {
   const value = body[field] ?? undefined;
-  if (value !== undefined && !isJsonObject(value)) refuse(field);
+  if (value !== undefined && !isJsonObject(value)) reject(field);
   return value;
 }
 
 /** Returns an array; an empty one when omitted or null. Throws `wrong_shape`. */
 export function readList(body: JsonObject, field: string): readonly unknown[] {
   const value = body[field] ?? [];
-  if (!Array.isArray(value)) refuse(field);
+  if (!Array.isArray(value)) reject(field);
   return value;
 }
 
@@ -121,12 +121,12 @@ const ANY: Bounds = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINI
 export function readNumber(body: JsonObject, field: string, { min, max } = ANY): number | undefined {
   const value = body[field] ?? undefined;
   if (value === undefined) return undefined;
-  return typeof value === "number" && value >= min && value <= max ? value : refuse(field);
+  return typeof value === "number" && value >= min && value <= max ? value : reject(field);
 }
 
 /** Returns a string. Throws `wrong_shape` with the path for anything else. */
 export function requireText(value: unknown, path: string): string {
-  return typeof value === "string" ? value : refuse(path);
+  return typeof value === "string" ? value : reject(path);
 }
 
 /** Returns a reasoning budget in whole tokens; 0 for anything but a positive number. */
@@ -135,12 +135,12 @@ export function readBudget(value: unknown): number {
 }
 
 /** Throws `wrong_shape` with the path of a field in the body. */
-export function refuse(path: string): never {
+export function reject(path: string): never {
   throw new GatewayError("wrong_shape", { path });
 }
 
 /** Throws `untranslatable` with the path of a field that the client would miss in another format. */
-export function refuseUntranslatable(path: string): never {
+export function rejectUntranslatable(path: string): never {
   throw new GatewayError("untranslatable", { path });
 }
 

@@ -3,7 +3,7 @@ import { shortHash } from "./identifiers.ts";
 import { isTooDeep, type ValueBudget } from "./json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, PIECE_MAX, parseJsonObject } from "./json/read.ts";
 import { measureJson } from "./json/scan.ts";
-import { refuse } from "./request-body.ts";
+import { reject } from "./request-body.ts";
 
 // Fields that several formats share: cache marks, reasoning effort, the end user, tool call arguments and
 // media.
@@ -74,18 +74,18 @@ export interface CallArguments {
 export function readCallArguments({ value, path, isAnswered }: CallArguments, budget: ValueBudget): string {
   const object = readObjectText(value, path, budget);
   if (object !== undefined) return object;
-  return isAnswered ? JSON.stringify({ unreadable_arguments: value }) : refuse(path);
+  return isAnswered ? JSON.stringify({ unreadable_arguments: value }) : reject(path);
 }
 
 function readObjectText(value: unknown, path: string, budget: ValueBudget): string | undefined {
   if (!isSet(value)) return "{}";
-  if (typeof value !== "string") refuse(path);
+  if (typeof value !== "string") reject(path);
   if (value.trim() === "") return "{}";
   // JSON values inside a string were not counted with the body.
   const measured = measureJson(value, PIECE_MAX);
-  if (!measured || !budget.spend(measured.values)) refuse(path);
+  if (!measured || !budget.spend(measured.values)) reject(path);
   const parsed = parseJsonObject(value, PIECE_MAX);
-  return parsed !== undefined && isTooDeep(parsed) ? refuse(path) : parsed && value;
+  return parsed !== undefined && isTooDeep(parsed) ? reject(path) : parsed && value;
 }
 
 const DATA_URL_HEAD = /^\s*data:([^;,\s]+)(?:;[^;,]*)*;base64$/i;

@@ -120,7 +120,7 @@ export interface UnpricedRule {
   /**
    * Throws `unpriced_field` with the path of the first field whose value may change the model or the price.
    */
-  refuse(body: JsonObject, repeatsKeys: boolean): void;
+  reject(body: JsonObject, repeatsKeys: boolean): void;
 }
 
 /**
@@ -135,21 +135,21 @@ export function createUnpricedRule(sentOnce: ReadonlySet<string>): UnpricedRule 
   const extraNames = new Set([...names, ...PRICED_NAMES]);
   return {
     names,
-    refuse(body, repeatsKeys) {
+    reject(body, repeatsKeys) {
       for (const field of Object.keys(body)) {
         const found = byField.get(field);
-        if (found !== undefined) refuseField(body[field], found, repeatsKeys);
+        if (found !== undefined) rejectField(body[field], found, repeatsKeys);
       }
       const extra = body[EXTRA_BODY];
-      if (extra !== undefined) refuseExtra(extra, extraNames, repeatsKeys);
+      if (extra !== undefined) rejectExtra(extra, extraNames, repeatsKeys);
     },
   };
 }
 
-function refuseField(value: unknown, entries: readonly Entry[], repeatsKeys: boolean): void {
+function rejectField(value: unknown, entries: readonly Entry[], repeatsKeys: boolean): void {
   for (const entry of entries) {
-    if (entry.holder === undefined) refuseValue(value, entry, repeatsKeys);
-    else refuseNested(value, entry, repeatsKeys);
+    if (entry.holder === undefined) rejectValue(value, entry, repeatsKeys);
+    else rejectNested(value, entry, repeatsKeys);
   }
 }
 
@@ -159,11 +159,11 @@ function readEntry(path: string, harmless: readonly unknown[], sentOnce: Readonl
   return { path, holder, name: path.slice(dot + 1), harmless, isSentOnce: sentOnce.has(path) };
 }
 
-function refuseValue(value: unknown, { path, harmless, isSentOnce }: Entry, repeatsKeys: boolean): void {
+function rejectValue(value: unknown, { path, harmless, isSentOnce }: Entry, repeatsKeys: boolean): void {
   if (value === undefined) return;
   const mayBeAnother = repeatsKeys && !isSentOnce;
   const isHarmless = isEmpty(value) || harmless.some((each) => isEqual(each, value));
-  if (mayBeAnother || !isHarmless) refuseUnpricedField(path);
+  if (mayBeAnother || !isHarmless) rejectUnpricedField(path);
 }
 
 /** Arrays are equal if both have one element and the elements are equal. */
@@ -172,18 +172,18 @@ function isEqual(one: unknown, other: unknown): boolean {
   return one.length === 1 && other.length === 1 && one[0] === other[0];
 }
 
-function refuseNested(holder: unknown, entry: Entry, repeatsKeys: boolean): void {
+function rejectNested(holder: unknown, entry: Entry, repeatsKeys: boolean): void {
   if (!isJsonObject(holder)) return;
   const isMiscased = findMiscased(holder, new Set([entry.name])) !== undefined;
-  if (repeatsKeys || isMiscased) refuseUnpricedField(entry.path);
-  refuseValue(holder[entry.name], entry, repeatsKeys);
+  if (repeatsKeys || isMiscased) rejectUnpricedField(entry.path);
+  rejectValue(holder[entry.name], entry, repeatsKeys);
 }
 
-function refuseExtra(extra: unknown, names: ReadonlySet<string>, repeatsKeys: boolean): void {
-  if (repeatsKeys) refuseUnpricedField(EXTRA_BODY);
+function rejectExtra(extra: unknown, names: ReadonlySet<string>, repeatsKeys: boolean): void {
+  if (repeatsKeys) rejectUnpricedField(EXTRA_BODY);
   if (!isJsonObject(extra)) return;
   const name = Object.keys(extra).find((key) => names.has(key)) ?? findMiscased(extra, names);
-  if (name !== undefined) refuseUnpricedField(`${EXTRA_BODY}.${name}`);
+  if (name !== undefined) rejectUnpricedField(`${EXTRA_BODY}.${name}`);
 }
 
 function isEmpty(value: unknown): boolean {
@@ -192,6 +192,6 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** Throws `unpriced_field` with the path of a field in the body. */
-export function refuseUnpricedField(path: string): never {
+export function rejectUnpricedField(path: string): never {
   throw new GatewayError("unpriced_field", { path });
 }

@@ -1,6 +1,6 @@
 import { findMiscased, isJsonObject, type JsonObject } from "./json/read.ts";
 import { readList } from "./request-body.ts";
-import { refuseUnpricedField } from "./unpriced-fields.ts";
+import { rejectUnpricedField } from "./unpriced-fields.ts";
 
 /**
  * Tools that call another model, whose tokens have a price of their own.
@@ -25,40 +25,40 @@ const HOLDERS = ["svg", "parameters"];
  * Rejects tools that run at the provider with a model of the caller's choice. Throws `unpriced_field` with a
  * path below `path`, as in `tools[0].model`.
  */
-export function refuseUnpricedTools(tools: readonly unknown[], path = "tools"): void {
+export function rejectUnpricedTools(tools: readonly unknown[], path = "tools"): void {
   for (const [position, tool] of tools.entries()) {
     if (!isJsonObject(tool)) continue;
     const place = `${path}[${position}]`;
-    refuseTool(tool, place);
+    rejectTool(tool, place);
     // A namespace contains tools, but no further namespaces.
-    if (Array.isArray(tool.tools)) refuseNested(tool.tools, `${place}.tools`);
+    if (Array.isArray(tool.tools)) rejectNested(tool.tools, `${place}.tools`);
   }
 }
 
 /**
  * Rejects one tool that runs at the provider with a model of the caller's choice. Throws `unpriced_field`.
  */
-export function refuseTool(tool: JsonObject, path: string): void {
+export function rejectTool(tool: JsonObject, path: string): void {
   const { type } = tool;
   if (CLIENT_TOOLS.includes(type)) return;
-  if (typeof type === "string" && MODEL_TOOLS.test(type)) refuseUnpricedField(`${path}.type`);
-  refuseModel(tool, path);
+  if (typeof type === "string" && MODEL_TOOLS.test(type)) rejectUnpricedField(`${path}.type`);
+  rejectModel(tool, path);
   for (const name of HOLDERS) {
     const holder = tool[name];
-    if (isJsonObject(holder)) refuseModel(holder, `${path}.${name}`);
+    if (isJsonObject(holder)) rejectModel(holder, `${path}.${name}`);
   }
 }
 
-function refuseNested(tools: readonly unknown[], path: string): void {
+function rejectNested(tools: readonly unknown[], path: string): void {
   for (const [position, tool] of tools.entries()) {
-    if (isJsonObject(tool)) refuseTool(tool, `${path}[${position}]`);
+    if (isJsonObject(tool)) rejectTool(tool, `${path}[${position}]`);
   }
 }
 
 /** Null is rejected too: it may be the last value of a repeated key. */
-function refuseModel(holder: JsonObject, path: string): void {
+function rejectModel(holder: JsonObject, path: string): void {
   const names = holder.model !== undefined || findMiscased(holder, MODEL) !== undefined;
-  if (names) refuseUnpricedField(`${path}.model`);
+  if (names) rejectUnpricedField(`${path}.model`);
 }
 
 /**
@@ -75,9 +75,9 @@ const PLUGINS: readonly unknown[] = [
 ];
 
 /** Throws `unpriced_field` for a plug-in that is not known to keep the model and the price of tokens. */
-export function refuseUnpricedPlugins(body: JsonObject): void {
+export function rejectUnpricedPlugins(body: JsonObject): void {
   const position = readList(body, "plugins").findIndex(
     (plugin) => !isJsonObject(plugin) || !PLUGINS.includes(plugin.id),
   );
-  if (position >= 0) refuseUnpricedField(`plugins[${position}].id`);
+  if (position >= 0) rejectUnpricedField(`plugins[${position}].id`);
 }

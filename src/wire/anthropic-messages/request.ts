@@ -16,8 +16,8 @@ import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfMessages } from "./input-size.ts";
 import { dropSeals } from "./passthrough/drop-seals.ts";
-import { dropNewThread, refuseStored } from "./stored.ts";
-import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { dropNewThread, rejectStored } from "./stored.ts";
+import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
 const SENT_ONCE = new Set([
@@ -49,10 +49,10 @@ export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
   // Before the messages, of which a continued thread may have none.
-  refuseStored(body, repeatsKeys);
+  rejectStored(body, repeatsKeys);
   const messages = requireMessages(body);
   readList(body, "tools");
-  refuseUnpriced(body, messages, repeatsKeys);
+  rejectUnpriced(body, messages, repeatsKeys);
   return {
     text,
     model,

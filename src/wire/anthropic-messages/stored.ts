@@ -12,7 +12,7 @@ const CONTAINER_KEYS = new Set(["id"]);
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool
  */
-export function refuseStored(body: JsonObject, repeatsKeys: boolean): void {
+export function rejectStored(body: JsonObject, repeatsKeys: boolean): void {
   const { thread, container, previous_message_id: previous } = body;
   if (isSet(thread) && continuesThread(thread))
     throw new GatewayError("thread_not_stored", { path: "thread" });

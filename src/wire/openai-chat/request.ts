@@ -10,14 +10,14 @@ import {
   readList,
   readObject,
   readPositive,
-  refuseUntranslatable,
+  rejectUntranslatable,
   requireMessages,
   requireModel,
 } from "../request-body.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { sizeOfChat } from "./size.ts";
 import { findStored } from "./stored.ts";
-import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 const CHOICES_MAX = 128;
 /** Fields that the gateway checks or edits. The printed body contains each of them once. */
@@ -61,9 +61,9 @@ export function parseRequest(text: string): ModelRequest {
   readList(body, "tools");
   const stored = findStored(body);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
-  refuseUnpriced(body, repeatsKeys);
+  rejectUnpriced(body, repeatsKeys);
   // A deferred answer would have to be fetched later, which the gateway does not support.
-  if (readFlag(body, "deferred")) refuseUntranslatable("deferred");
+  if (readFlag(body, "deferred")) rejectUntranslatable("deferred");
   return {
     text,
     model,

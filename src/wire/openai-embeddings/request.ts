@@ -3,7 +3,7 @@ import { editMembers, once } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
-import { parseBody, readPositive, refuse, requireModel } from "../request-body.ts";
+import { parseBody, readPositive, reject, requireModel } from "../request-body.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 
 const FORMATS: readonly unknown[] = ["float", "base64"];
@@ -32,7 +32,7 @@ export function parseRequest(text: string): ModelRequest {
   const model = requireModel(body);
   const { prompts, texts, tokenIds } = readInput(body);
   checkOptions(body);
-  UNPRICED_RULE.refuse(body, repeatsKeys);
+  UNPRICED_RULE.reject(body, repeatsKeys);
   return {
     text,
     model,
@@ -67,9 +67,9 @@ export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamR
 
 function checkOptions(body: JsonObject): void {
   const { encoding_format: format, user } = body;
-  if (isSet(format) && !FORMATS.includes(format)) refuse("encoding_format");
+  if (isSet(format) && !FORMATS.includes(format)) reject("encoding_format");
   readPositive(body, "dimensions");
-  if (isSet(user) && typeof user !== "string") refuse("user");
+  if (isSet(user) && typeof user !== "string") reject("user");
 }
 
 /** The prompts to embed: texts, or token ids that the client has counted. */
@@ -89,7 +89,7 @@ function readInput({ input }: JsonObject): EmbeddingInput {
   if (typeof input === "string") return { prompts: 1, texts: [requireText(input, "input")], tokenIds: 0 };
   const list = requireFilled(input, "input");
   if (typeof list[0] === "number") return { prompts: 1, texts: [], tokenIds: countIds(list, "input") };
-  if (list.length > PROMPTS_MAX) refuse("input");
+  if (list.length > PROMPTS_MAX) reject("input");
   return typeof list[0] === "string" ? readTexts(list) : readTokenLists(list);
 }
 
@@ -109,16 +109,16 @@ function readTokenLists(list: readonly unknown[]): EmbeddingInput {
 
 function countIds(ids: readonly unknown[], path: string): number {
   const wrong = ids.findIndex((id) => typeof id !== "number" || !Number.isSafeInteger(id) || id < 0);
-  if (wrong >= 0) refuse(`${path}[${wrong}]`);
+  if (wrong >= 0) reject(`${path}[${wrong}]`);
   return ids.length;
 }
 
 function requireText(value: unknown, path: string): string {
-  if (typeof value !== "string" || value === "") refuse(path);
+  if (typeof value !== "string" || value === "") reject(path);
   return value;
 }
 
 function requireFilled(value: unknown, path: string): readonly unknown[] {
-  if (!Array.isArray(value) || value.length === 0) refuse(path);
+  if (!Array.isArray(value) || value.length === 0) reject(path);
   return value;
 }

@@ -51,7 +51,7 @@ function outputConfigOf(schema: JsonSchema | undefined, { effort }: PrintedReaso
   return { effort, format: { type: "json_schema", schema } };
 }
 
-/** Anthropic's temperature ends at 1, and newer models refuse a `top_p` beside it. */
+/** Anthropic's temperature ends at 1, and newer models reject a `top_p` beside it. */
 function samplingOf({ temperature, topP, topK }: ChatRequest) {
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),

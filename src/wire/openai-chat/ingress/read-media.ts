@@ -1,6 +1,6 @@
 import type { DocumentPart, ImagePart } from "../../../domain/chat-request.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
-import { refuseUntranslatable } from "../../request-body.ts";
+import { rejectUntranslatable } from "../../request-body.ts";
 import { decodeTextSource, readCacheMark, readFileData, readMediaUrl } from "../../request-fields.ts";
 import { readOptionalText, requireObject, requireText } from "./read-member.ts";
 
@@ -11,7 +11,7 @@ export function readImage(part: JsonObject, path: string): ImagePart {
   const { url, detail } = isJsonObject(image) ? image : requireObject(part, "image_url", path);
   return {
     kind: "image",
-    source: readMediaUrl(requireText({ url }, "url", imagePath)) ?? refuseUntranslatable(`${imagePath}.url`),
+    source: readMediaUrl(requireText({ url }, "url", imagePath)) ?? rejectUntranslatable(`${imagePath}.url`),
     detail: readOptionalText({ detail }, "detail", imagePath),
     cache: readCacheMark(part),
     path,
@@ -22,10 +22,10 @@ export function readImage(part: JsonObject, path: string): ImagePart {
 export function readFile(part: JsonObject, path: string): DocumentPart | ImagePart {
   const filePath = `${path}.file`;
   const file = requireObject(part, "file", path);
-  if (!isSet(file.file_data) && isSet(file.file_id)) refuseUntranslatable(`${filePath}.file_id`);
+  if (!isSet(file.file_data) && isSet(file.file_id)) rejectUntranslatable(`${filePath}.file_id`);
   const name = readOptionalText(file, "filename", filePath) || undefined;
   const data = requireText(file, "file_data", filePath);
-  const source = readFileData(data, name) ?? refuseUntranslatable(`${filePath}.file_data`);
+  const source = readFileData(data, name) ?? rejectUntranslatable(`${filePath}.file_data`);
   const cache = readCacheMark(part);
   if (source.kind === "inline" && source.mediaType.startsWith("image/")) {
     return { kind: "image", source, detail: undefined, cache, path };

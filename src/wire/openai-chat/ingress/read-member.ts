@@ -1,6 +1,6 @@
 import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
-import { refuse } from "../../request-body.ts";
+import { reject } from "../../request-body.ts";
 
 // Readers of members of nested objects. `path` is the path of the object; errors (`wrong_shape`) contain the
 // member's.
@@ -8,34 +8,34 @@ import { refuse } from "../../request-body.ts";
 /** Returns a string that must be present and not empty. */
 export function requireText(object: JsonObject, member: string, path: string): string {
   const text = readOptionalText(object, member, path);
-  return text || refuse(join(path, member));
+  return text || reject(join(path, member));
 }
 
 /** Returns a string; `undefined` when omitted or null. */
 export function readOptionalText(object: JsonObject, member: string, path: string): string | undefined {
   const value = object[member];
   if (!isSet(value)) return undefined;
-  return typeof value === "string" ? value : refuse(join(path, member));
+  return typeof value === "string" ? value : reject(join(path, member));
 }
 
 /** Returns an object that must be present. */
 export function requireObject(object: JsonObject, member: string, path: string): JsonObject {
   const value = object[member];
-  return isJsonObject(value) ? value : refuse(join(path, member));
+  return isJsonObject(value) ? value : reject(join(path, member));
 }
 
 /** Returns a boolean; `undefined` when omitted or null. */
 export function readOptionalFlag(object: JsonObject, member: string, path: string): boolean | undefined {
   const value = object[member];
   if (!isSet(value)) return undefined;
-  return typeof value === "boolean" ? value : refuse(join(path, member));
+  return typeof value === "boolean" ? value : reject(join(path, member));
 }
 
 /** Returns a JSON schema of at most 500 levels; `undefined` when omitted or null. */
 export function readOptionalSchema(object: JsonObject, member: string, path: string): JsonObject | undefined {
   if (!isSet(object[member])) return undefined;
   const schema = requireObject(object, member, path);
-  return isTooDeep(schema) ? refuse(join(path, member)) : schema;
+  return isTooDeep(schema) ? reject(join(path, member)) : schema;
 }
 
 function join(path: string, member: string): string {

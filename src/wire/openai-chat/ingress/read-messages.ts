@@ -9,7 +9,7 @@ import type {
 } from "../../../domain/chat-request.ts";
 import { isTooDeep, type ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
-import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { reject, rejectUntranslatable, requireName } from "../../request-body.ts";
 import { type CallArguments, readCacheMark, readCallArguments } from "../../request-fields.ts";
 import { readPlainReasoning, textOfPart } from "../content.ts";
 import { joinReasoningDetails } from "../reasoning.ts";
@@ -56,13 +56,13 @@ function readTurn(message: JsonObject, path: string, history: History): Turn {
     case "user":
       return { role: "user", parts: readParts(message.content, contentPath, MEDIA_READERS) };
     case "assistant":
-      if (isSet(message.audio)) refuseUntranslatable(`${path}.audio`);
+      if (isSet(message.audio)) rejectUntranslatable(`${path}.audio`);
       return {
         role: "assistant",
         parts: [...readAssistantParts(message, contentPath), ...readCalls(message, path, history)],
       };
     default:
-      return refuseUntranslatable(`${path}.role`);
+      return rejectUntranslatable(`${path}.role`);
   }
 }
 
@@ -90,15 +90,15 @@ function readResult(message: JsonObject, path: string): ToolResultPart {
  */
 function readCalls(message: JsonObject, path: string, history: History): readonly ToolCallPart[] {
   const { tool_calls: calls, function_call: functionCall } = message;
-  if (isSet(functionCall)) refuseUntranslatable(`${path}.function_call`);
+  if (isSet(functionCall)) rejectUntranslatable(`${path}.function_call`);
   if (!isSet(calls)) return [];
-  if (!Array.isArray(calls)) refuse(`${path}.tool_calls`);
+  if (!Array.isArray(calls)) reject(`${path}.tool_calls`);
   return calls.map((call: unknown, index) => readCall(call, `${path}.tool_calls[${index}]`, history));
 }
 
 function readCall(call: unknown, path: string, { answered, budget }: History): ToolCallPart {
-  if (!isJsonObject(call)) refuse(path);
-  if (isSet(call.type) && call.type !== "function") refuseUntranslatable(`${path}.type`);
+  if (!isJsonObject(call)) reject(path);
+  if (isSet(call.type) && call.type !== "function") rejectUntranslatable(`${path}.type`);
   const { name, arguments: value } = requireObject(call, "function", path);
   const id = requireText(call, "id", path);
   const argumentsPath = `${path}.function.arguments`;
@@ -114,7 +114,7 @@ function readCall(call: unknown, path: string, { answered, budget }: History): T
 /** Reads arguments, a text of JSON; some clients send the object itself. */
 function readArguments(args: CallArguments, budget: ValueBudget): string {
   const { value, path } = args;
-  if (isJsonObject(value)) return isTooDeep(value) ? refuse(path) : JSON.stringify(value);
+  if (isJsonObject(value)) return isTooDeep(value) ? reject(path) : JSON.stringify(value);
   return readCallArguments(args, budget);
 }
 
@@ -130,15 +130,15 @@ function readParts<Kind extends Part>(
 ): readonly (Kind | TextPart)[] {
   if (!isSet(content)) return [];
   if (typeof content === "string") return textParts(content);
-  if (!Array.isArray(content)) refuse(path);
+  if (!Array.isArray(content)) reject(path);
   return content
     .map((part: unknown, position) => readPart(part, `${path}[${position}]`, readers))
     .filter((part) => part.kind !== "text" || part.text !== "");
 }
 
 function readPart<Kind>(part: unknown, path: string, readers: ReadonlyMap<string, PartReader<Kind>>): Kind {
-  if (!isJsonObject(part) || typeof part.type !== "string") refuse(path);
-  const read = readers.get(part.type) ?? refuseUntranslatable(`${path}.type`);
+  if (!isJsonObject(part) || typeof part.type !== "string") reject(path);
+  const read = readers.get(part.type) ?? rejectUntranslatable(`${path}.type`);
   return read(part, path);
 }
 
@@ -148,13 +148,13 @@ function textParts(text: string): readonly TextPart[] {
 
 const readTextPart = (part: JsonObject, path: string): TextPart => ({
   kind: "text",
-  text: typeof part.text === "string" ? part.text : refuse(`${path}.text`),
+  text: typeof part.text === "string" ? part.text : reject(`${path}.text`),
   cache: readCacheMark(part),
 });
 
 const readRefusal = (part: JsonObject, path: string): TextPart => ({
   kind: "text",
-  text: typeof part.refusal === "string" ? part.refusal : refuse(`${path}.refusal`),
+  text: typeof part.refusal === "string" ? part.refusal : reject(`${path}.refusal`),
   cache: undefined,
 });
 

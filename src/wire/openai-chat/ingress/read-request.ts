@@ -6,8 +6,8 @@ import {
   readList,
   readNumber,
   readObject,
-  refuse,
-  refuseUntranslatable,
+  reject,
+  rejectUntranslatable,
   requireMessages,
   SHARES,
   TEMPERATURES,
@@ -27,7 +27,7 @@ const COUNTS = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
  */
 export function readChatRequest(body: JsonObject): ChatRequest {
   const budget = createValueBudget(body);
-  refuseAnswerFields(body);
+  rejectAnswerFields(body);
   return {
     turns: readTurns(requireMessages(body), budget),
     ...readTools(body),
@@ -43,21 +43,21 @@ export function readChatRequest(body: JsonObject): ChatRequest {
 }
 
 /** Throws `untranslatable` for fields whose effect the client would miss in the answer. */
-function refuseAnswerFields(body: JsonObject): void {
-  if (typeof body.n === "number" && body.n > 1) refuseUntranslatable("n");
-  if (body.logprobs === true) refuseUntranslatable("logprobs");
-  if (typeof body.top_logprobs === "number" && body.top_logprobs > 0) refuseUntranslatable("top_logprobs");
-  if (isSet(body.audio)) refuseUntranslatable("audio");
-  if (isSet(body.web_search_options)) refuseUntranslatable("web_search_options");
-  if (readArray(body.plugins).length > 0) refuseUntranslatable("plugins");
-  refuseFunctions(body);
+function rejectAnswerFields(body: JsonObject): void {
+  if (typeof body.n === "number" && body.n > 1) rejectUntranslatable("n");
+  if (body.logprobs === true) rejectUntranslatable("logprobs");
+  if (typeof body.top_logprobs === "number" && body.top_logprobs > 0) rejectUntranslatable("top_logprobs");
+  if (isSet(body.audio)) rejectUntranslatable("audio");
+  if (isSet(body.web_search_options)) rejectUntranslatable("web_search_options");
+  if (readArray(body.plugins).length > 0) rejectUntranslatable("plugins");
+  rejectFunctions(body);
 }
 
 /** Throws `untranslatable` for the deprecated `functions`: clients that send them cannot read tool calls. */
-function refuseFunctions(body: JsonObject): void {
-  if (readList(body, "functions").length > 0) refuseUntranslatable("functions");
+function rejectFunctions(body: JsonObject): void {
+  if (readList(body, "functions").length > 0) rejectUntranslatable("functions");
   const { function_call: choice } = body;
-  if (isSet(choice) && choice !== "auto" && choice !== "none") refuseUntranslatable("function_call");
+  if (isSet(choice) && choice !== "auto" && choice !== "none") rejectUntranslatable("function_call");
 }
 
 /** Reads OpenAI's `reasoning_effort`, and the `reasoning` and `thinking` objects of other hosts. */
@@ -84,7 +84,7 @@ function modeOf(reasoning: JsonObject, thinking: JsonObject): Reasoning["thinkin
 
 function readEffort(value: unknown, path: string): Effort | undefined {
   if (!isSet(value)) return undefined;
-  return isEffort(value) ? value : refuse(path);
+  return isEffort(value) ? value : reject(path);
 }
 
 /** Reads `response_format`; `undefined` for plain text. */
@@ -92,7 +92,7 @@ function readFormat(body: JsonObject): OutputFormat | undefined {
   const format = readObject(body, "response_format");
   if (!format || !isSet(format.type) || format.type === "text") return undefined;
   if (format.type === "json_object") return { kind: "json" };
-  if (format.type !== "json_schema") refuseUntranslatable("response_format.type");
+  if (format.type !== "json_schema") rejectUntranslatable("response_format.type");
   const path = "response_format.json_schema";
   const definition = requireObject(format, "json_schema", "response_format");
   const schema = readOptionalSchema(definition, "schema", path);
@@ -110,13 +110,13 @@ function readStop({ stop }: JsonObject): readonly string[] {
   if (!isSet(stop)) return [];
   const stops: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
   return stops
-    .map((each) => (typeof each === "string" ? each : refuse("stop")))
+    .map((each) => (typeof each === "string" ? each : reject("stop")))
     .filter((each) => each !== "");
 }
 
 /** Reads `top_k`. Hosts write "all tokens" as 0 or -1. */
 function readTopK(body: JsonObject): number | undefined {
   const topK = readNumber(body, "top_k", COUNTS);
-  if (topK !== undefined && !Number.isInteger(topK)) refuse("top_k");
+  if (topK !== undefined && !Number.isInteger(topK)) reject("top_k");
   return topK !== undefined && topK > 0 ? topK : undefined;
 }

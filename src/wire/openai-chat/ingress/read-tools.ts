@@ -1,6 +1,6 @@
 import type { ChatRequest, JsonSchema, Tool, ToolChoice } from "../../../domain/chat-request.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../../json/read.ts";
-import { readList, refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { readList, reject, rejectUntranslatable, requireName } from "../../request-body.ts";
 import { readCacheMark } from "../../request-fields.ts";
 import { readOptionalFlag, readOptionalSchema, readOptionalText, requireObject } from "./read-member.ts";
 
@@ -27,8 +27,8 @@ export function readTools(body: JsonObject): Pick<ChatRequest, "tools" | "toolCh
 
 function readTool(tool: unknown, position: number): Tool {
   const path = `tools[${position}]`;
-  if (!isJsonObject(tool)) refuse(path);
-  if (isSet(tool.type) && tool.type !== "function") refuseUntranslatable(`${path}.type`);
+  if (!isJsonObject(tool)) reject(path);
+  if (isSet(tool.type) && tool.type !== "function") rejectUntranslatable(`${path}.type`);
   const functionPath = `${path}.function`;
   const definition = requireObject(tool, "function", path);
   return {
@@ -43,8 +43,8 @@ function readTool(tool: unknown, position: number): Tool {
 
 function readChoice({ tool_choice: choice }: JsonObject): ToolChoice | undefined {
   if (!isSet(choice)) return undefined;
-  if (!isJsonObject(choice)) return CHOICES.get(choice) ?? refuse("tool_choice");
-  if (choice.type !== "function") refuseUntranslatable("tool_choice.type");
+  if (!isJsonObject(choice)) return CHOICES.get(choice) ?? reject("tool_choice");
+  if (choice.type !== "function") rejectUntranslatable("tool_choice.type");
   const named = requireObject(choice, "function", "tool_choice");
   return { kind: "tool", name: requireName(named.name, "tool_choice.function.name") };
 }
@@ -55,12 +55,12 @@ function readAllowed(choice: JsonObject, tools: readonly Tool[]) {
   const { mode, tools: listed } = requireObject(choice, "allowed_tools", "tool_choice");
   const names = new Set(
     readArray(listed).map((tool, position) => {
-      if (!isJsonObject(tool)) refuse(`${path}.tools[${position}]`);
+      if (!isJsonObject(tool)) reject(`${path}.tools[${position}]`);
       const named = isJsonObject(tool.function) ? tool.function : tool;
       return requireName(named.name, `${path}.tools[${position}].name`);
     }),
   );
-  if (mode !== "auto" && mode !== "required") refuse(`${path}.mode`);
+  if (mode !== "auto" && mode !== "required") reject(`${path}.mode`);
   const toolChoice: ToolChoice = { kind: mode };
   return { toolChoice, tools: tools.filter(({ name }) => names.has(name)) };
 }
