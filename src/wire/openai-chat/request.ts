@@ -14,12 +14,12 @@ import {
   requireMessages,
   requireModel,
 } from "../request-body.ts";
+import { CHOICES_MAX } from "./chunk.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { sizeOfChat } from "./size.ts";
 import { findStored } from "./stored.ts";
 import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
-const CHOICES_MAX = 128;
 /** Fields that the gateway checks or edits. The printed body contains each of them once. */
 const SENT_ONCE = new Set([
   "model",

@@ -37,7 +37,9 @@ export function sizeOfChat(body: JsonObject, messages: readonly JsonObject[]): P
 }
 
 function searches(body: unknown): boolean {
-  return isJsonObject(body) && SEARCHES.some(([field, asks]) => isSet(body[field]) && asks(body[field]));
+  return (
+    isJsonObject(body) && SEARCHES.some(([field, isEnabled]) => isSet(body[field]) && isEnabled(body[field]))
+  );
 }
 
 function isFilled(list: unknown): boolean {
