@@ -9,7 +9,7 @@ const PAUSE_MS = 10;
 const WAIT_MS = 120_000;
 
 /** Opens connections, and closes those that it has opened. */
-export function createHostStateDecoder() {
+export function createOpener() {
   const connections: RedisConnection[] = [];
   return {
     open(location: RedisLocation): RedisConnection {

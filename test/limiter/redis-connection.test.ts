@@ -5,9 +5,9 @@ import { freePort } from "../bench/free-port.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "../support/redis-server.ts";
 import { startTcpRelay } from "../support/tcp-relay.ts";
-import { AT_ONCE_MS, createHostStateDecoder, runScript, settle, until, untilConnected } from "./redis-client.ts";
+import { AT_ONCE_MS, createOpener, runScript, settle, until, untilConnected } from "./redis-client.ts";
 
-const { open, closeAll } = createHostStateDecoder();
+const { open, closeAll } = createOpener();
 const servers: RedisServer[] = [];
 afterEach(closeAll);
 afterAll(async () => {

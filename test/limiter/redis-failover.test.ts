@@ -4,9 +4,9 @@ import { makeCertificates } from "../support/certificates.ts";
 import { type RedisCluster, type RedisClusterOptions, startRedisCluster } from "../support/redis-cluster.ts";
 import { type RedisSentinelOptions, startRedisSentinel } from "../support/redis-sentinel.ts";
 import type { RedisServer } from "../support/redis-server.ts";
-import { AT_ONCE_MS, createHostStateDecoder, runScript, settle, until, untilConnected } from "./redis-client.ts";
+import { AT_ONCE_MS, createOpener, runScript, settle, until, untilConnected } from "./redis-client.ts";
 
-const { open, closeAll } = createHostStateDecoder();
+const { open, closeAll } = createOpener();
 const started: { stop(): Promise<void> }[] = [];
 afterEach(closeAll);
 afterAll(async () => {
