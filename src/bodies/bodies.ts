@@ -1,5 +1,5 @@
 import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
-import type { ReplyPart } from "../wire/protocol.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
 import { type Body, decodeBody, type NewAnswer, type NewBody, type Soon } from "./body.ts";
 import type { LoopShare } from "./loop-share.ts";
 import { type OpenBody, openBody } from "./open-body.ts";

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads";
 import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
-import { findExchange } from "../wire/protocol-pair.ts";
+import { findProtocolPair } from "../wire/protocol-pair.ts";
 import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
 import { type Job, type JobResult, type Results, type SentPart, type SentPlan, sendError } from "./jobs.ts";
@@ -78,11 +78,11 @@ function sendPlan(planned: Planned): SentPlan {
 }
 
 function readAnswer({ client, upstream, context, head, blocks }: AnswerJob): SentPart {
-  const exchange = findExchange(WIRES[client], [upstream]);
+  const exchange = findProtocolPair(WIRES[client], [upstream]);
   if (!exchange) throw new Error(`No way from ${client} to ${upstream}`);
   const text = decodeBlocks(blocks, { fatal: false });
-  const { unsayable, ...part } = exchange.answers(context).readWhole(head, text);
-  return { part, unsayable: unsayable && sendError(unsayable) };
+  const { unrepresentable, ...part } = exchange.answers(context).readWhole(head, text);
+  return { part, unrepresentable: unrepresentable && sendError(unrepresentable) };
 }
 
 /** Buffers that change hands instead of being copied. */

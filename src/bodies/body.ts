@@ -3,7 +3,8 @@ import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
 import type { AnswerHead, PrintOptions } from "../wire/codecs.ts";
-import type { RequestFacts, WireProtocol } from "../wire/protocol.ts";
+import type { RequestFacts } from "../wire/model-request.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
 import type { Planned, PlanQuestion } from "./open-body.ts";
 
 /** A value that is there, or comes from the worker or in a later turn of the event loop. */

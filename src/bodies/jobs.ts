@@ -1,7 +1,9 @@
 import type { Surface } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/codecs.ts";
-import { type PromptTooLong, type ReplyPart, type RequestFacts, UpstreamFault } from "../wire/protocol.ts";
+import type { RequestFacts } from "../wire/model-request.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
+import { type PromptTooLong, UpstreamFault } from "../wire/upstream-fault.ts";
 import type { PlanQuestion } from "./open-body.ts";
 
 /** What is asked of a body, with everything that the answer depends on. */
@@ -43,7 +45,7 @@ export type SentPlan =
 /** A part whose fault crosses apart from it. */
 export interface SentPart {
   readonly part: ReplyPart;
-  readonly unsayable: SentError | undefined;
+  readonly unrepresentable: SentError | undefined;
 }
 
 /** What a job comes to, by its question. */

@@ -2,11 +2,12 @@ import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
 import { printCountRequest } from "../wire/anthropic-messages/count-tokens.ts";
-import type { Dialogue } from "../wire/codec-session.ts";
+import type { CodecSession } from "../wire/codec-session.ts";
 import type { AnswerContext, PrintOptions } from "../wire/codecs.ts";
 import { lazily } from "../wire/lazily.ts";
-import type { ModelRequest, RequestFacts, WireProtocol } from "../wire/protocol.ts";
-import { findExchange } from "../wire/protocol-pair.ts";
+import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
+import { findProtocolPair } from "../wire/protocol-pair.ts";
 
 /** Whether, and how, a request can be put to upstreams of one other format. */
 export interface PlanQuestion {
@@ -35,15 +36,15 @@ export interface OpenBody {
 /** Reads and checks a text; with the facts of an earlier reading only once something more than its text is asked for. */
 export function openBody(wire: WireProtocol, text: string, facts?: RequestFacts): OpenBody {
   const request = facts ? reopen(wire, text, facts) : wire.parseRequest(text);
-  const dialogues = new Map<Surface, Dialogue>();
+  const dialogues = new Map<Surface, CodecSession>();
 
-  function dialogueWith(surface: Surface, readChat = request.readChat): Dialogue {
+  function dialogueWith(surface: Surface, readChat = request.readChat): CodecSession {
     const dialogue = dialogues.get(surface) ?? beginDialogue({ wire, request, readChat }, surface);
     dialogues.set(surface, dialogue);
     return dialogue;
   }
   function planOne({ surface, options }: PlanQuestion, readChat: () => ChatRequest): Planned {
-    let dialogue: Dialogue;
+    let dialogue: CodecSession;
     try {
       dialogue = dialogueWith(surface, readChat);
     } catch (refusal) {
@@ -70,8 +71,8 @@ interface Beginning {
   readChat(): ChatRequest;
 }
 
-function beginDialogue({ wire, request, readChat }: Beginning, surface: Surface): Dialogue {
-  const exchange = findExchange(wire, [surface]);
+function beginDialogue({ wire, request, readChat }: Beginning, surface: Surface): CodecSession {
+  const exchange = findProtocolPair(wire, [surface]);
   if (!exchange) throw new GatewayError("not_built");
   return exchange.begin(request, readChat);
 }
@@ -83,13 +84,13 @@ function reopen(wire: WireProtocol, text: string, facts: RequestFacts): ModelReq
     text,
     promptText: () => parse().promptText(),
     readChat: () => parse().readChat(),
-    readAsked: () => parse().readAsked?.(),
+    readEchoedFields: () => parse().readEchoedFields?.(),
   };
 }
 
 /** The facts of a request by themselves, as they can be sent to another thread. */
 export function factsOf(request: RequestFacts | ModelRequest): RequestFacts {
   if (!("text" in request)) return request;
-  const { text: _, promptText: __, readChat: ___, readAsked: ____, ...facts } = request;
+  const { text: _, promptText: __, readChat: ___, readEchoedFields: ____, ...facts } = request;
   return facts;
 }

@@ -1,6 +1,7 @@
 import { GatewayError } from "../errors.ts";
-import type { ReplyPart, RequestFacts } from "../wire/protocol.ts";
-import { UpstreamFault } from "../wire/protocol.ts";
+import type { RequestFacts } from "../wire/model-request.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Body, NewAnswer, NewBody } from "./body.ts";
 import { type BodyQuestion, type JobResult, type Results, receiveError, type SentPlan } from "./jobs.ts";
 import { factsOf, type Planned } from "./open-body.ts";
@@ -37,8 +38,8 @@ export function createRemoteBodies(options: RemoteOptions): RemoteBodies {
       const context = { ...reader.context, request: factsOf(reader.context.request) };
       const upstream = reader.wire.surface;
       const job = { kind: "answer", client: client.surface, upstream, context, head, blocks } as const;
-      const { part, unsayable } = resultOf<"answer">(await queue.run(owner, job));
-      return unsayable ? { ...part, unsayable: faultOf(receiveError(unsayable)) } : part;
+      const { part, unrepresentable } = resultOf<"answer">(await queue.run(owner, job));
+      return unrepresentable ? { ...part, unrepresentable: faultOf(receiveError(unrepresentable)) } : part;
     },
     close: queue.close,
   };

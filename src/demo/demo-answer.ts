@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../wire/json/read.ts";
-import { joinPromptText } from "../wire/prompt-text.ts";
+import { joinPromptText } from "../wire/prompt-size.ts";
 
 /** What the demo model says, before it is put into a protocol's words. */
 export interface DemoAnswer {

@@ -2,7 +2,7 @@ import type { Body } from "../bodies/body.ts";
 import type { Model, Route } from "../domain/model.ts";
 import type { Upstream, UpstreamCall } from "../upstream/upstream.ts";
 import { COUNT_PATH, readCount } from "../wire/anthropic-messages/count-tokens.ts";
-import { UpstreamFault } from "../wire/protocol.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { headersFor } from "./attempt.ts";
 import { printCallBody } from "./call-body.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";

@@ -4,7 +4,8 @@ import type { Attempt } from "../ledger/ledger.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { allowHeaderBetas } from "../wire/anthropic-messages/betas.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
-import { UpstreamFault, type WireProtocol } from "../wire/protocol.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { printCallBody } from "./call-body.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
@@ -97,7 +98,7 @@ export async function printCall({
   hold: { quote, body },
   turn: { route, upstream },
 }: Pick<AttemptContext, "call" | "reader" | "hold" | "turn">): Promise<UpstreamCall | Unprinted> {
-  const { wire, isVerbatim } = reader;
+  const { wire, isPassthrough } = reader;
   const options = printOptionsFor(quote, route, upstream);
   try {
     return {
@@ -105,8 +106,8 @@ export async function printCall({
       path: wire.upstreamPath,
       body: await printCallBody(() => body.print(wire.surface, options)),
       stream: quote.request.stream,
-      headers: isVerbatim ? headersFor(wire, call, route) : wire.headers,
-      query: isVerbatim ? call.query : "",
+      headers: isPassthrough ? headersFor(wire, call, route) : wire.headers,
+      query: isPassthrough ? call.query : "",
     };
   } catch (fault) {
     return { fault };

@@ -10,7 +10,7 @@ import {
   type Usage,
   type UsageBound,
 } from "../domain/usage.ts";
-import type { ReplyPart } from "../wire/protocol.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
 import { guessInput, priceOf, type Quote, usageBoundOf } from "./quote.ts";
 
 /** A rough token count of text that nobody has counted yet. */

@@ -1,6 +1,6 @@
 import type { Route } from "../domain/model.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import { isOfClaude, type PrintOptions, type Source } from "../wire/codecs.ts";
+import { isClaudeModel, type PrintOptions, type Source } from "../wire/codecs.ts";
 import type { Quote } from "./quote.ts";
 
 /** Names an upstream and its model. */
@@ -10,7 +10,7 @@ function originOf({ upstream, upstreamModel }: Route): string {
 
 /** Where the answers of a route come from. */
 export function sourceOf(route: Route): Source {
-  return { origin: originOf(route), isClaude: isOfClaude(route.traits) };
+  return { origin: originOf(route), isClaude: isClaudeModel(route.traits) };
 }
 
 /** What the body for a route's upstream must know beside the request itself. */

@@ -4,7 +4,7 @@ import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
-import type { InputSize, RequestFacts } from "../wire/protocol.ts";
+import type { InputSize, RequestFacts } from "../wire/model-request.ts";
 
 /** A ceiling of ours is never lowered below this many tokens, reasoning aside. */
 const OUTPUT_TOKENS_MIN = 256;
@@ -123,7 +123,7 @@ export function guessInput({ request, inputTokens }: Quote): number {
  */
 export function usageBoundOf(quote: Quote, route: Route): UsageBound {
   const { input } = quote.request;
-  const readings = quote.ways.get(route)?.isVerbatim ? readingsOf(input) : 1;
+  const readings = quote.ways.get(route)?.isPassthrough ? readingsOf(input) : 1;
   const outputTokensMax = outputTokensMaxOf(quote);
   return {
     inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, route),
@@ -146,7 +146,7 @@ function isLongContext({ longContext }: Model, inputTokens: number, contextWindo
 
 /** The window that a request has on a route. Betas are sent only where its body passes as it is. */
 function windowOn({ model, ways, betas }: Pick<Quote, "model" | "ways" | "betas">, route: Route): number {
-  if (betas.length === 0 || !ways.get(route)?.isVerbatim) return model.contextWindow;
+  if (betas.length === 0 || !ways.get(route)?.isPassthrough) return model.contextWindow;
   const opened = windowOfBetas(betas, route.betas);
   const widened = opened > 0 ? (model.longContext?.contextWindow ?? opened) : 0;
   return Math.max(model.contextWindow, widened);
@@ -161,11 +161,11 @@ function boundInput(
   { model, ways, contextWindow }: Pick<Quote, "model" | "ways" | "contextWindow">,
   { textBytes, images, unbounded, serverTools, prompts = 1, readings = 1 }: InputSize,
 ): number {
-  const isVerbatim = (serverTools || readings > 1) && [...ways.values()].some((way) => way.isVerbatim);
+  const isPassthrough = (serverTools || readings > 1) && [...ways.values()].some((way) => way.isPassthrough);
   const most = contextWindow * prompts;
-  if (unbounded || (serverTools && isVerbatim)) return most;
+  if (unbounded || (serverTools && isPassthrough)) return most;
   const text = Math.ceil(textBytes / BYTES_PER_TOKEN_MIN);
-  return Math.min(text + images * model.imageTokens, most) * (isVerbatim ? readings : 1);
+  return Math.min(text + images * model.imageTokens, most) * (isPassthrough ? readings : 1);
 }
 
 function dearestPrices(

@@ -1,7 +1,8 @@
 import type { AnswerReader } from "../wire/codec-session.ts";
 import type { AnswerHead } from "../wire/codecs.ts";
-import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/protocol.ts";
+import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
 import { createSseDecoder } from "../wire/sse.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome, unsayable } from "./outcome.ts";
@@ -49,7 +50,7 @@ async function relayWhole(gateway: Gateway, answer: Response, context: Relay): P
   if (body.fault && reply.signal.aborted) throw body.fault;
   const part = await readWhole(gateway, context, body);
   meter.add(part);
-  if (part.unsayable) return unsayable(part.unsayable);
+  if (part.unrepresentable) return unsayable(part.unrepresentable);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 

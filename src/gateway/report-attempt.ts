@@ -2,7 +2,7 @@ import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
 import type { Trial } from "../upstream/circuit.ts";
-import { UpstreamFault } from "../wire/protocol.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
 import { type Outcome, outcomeName } from "./outcome.ts";

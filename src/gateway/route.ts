@@ -7,7 +7,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
-import { type Exchange, findExchange, verbatimContext } from "../wire/protocol-pair.ts";
+import { findProtocolPair, type ProtocolPair, passthroughContext } from "../wire/protocol-pair.ts";
 
 /** At most this many routes are tried for one request. */
 const TURNS_MAX = 4;
@@ -37,11 +37,11 @@ export async function findWays(
 ): Promise<Ways> {
   const known = candidates.map((candidate) => ({
     ...candidate,
-    exchange: findExchange(wire, candidate.surfaces),
+    exchange: findProtocolPair(wire, candidate.surfaces),
   }));
   const plans = await planTranslations(body, known);
-  const verbatim = verbatimContext(body.request);
-  const readers = new Map<Exchange, AnswerReader>();
+  const verbatim = passthroughContext(body.request);
+  const readers = new Map<ProtocolPair, AnswerReader>();
   const ways = new Map<Route, AnswerReader>();
   let textBytes = 0;
   let refusal: unknown;
@@ -62,19 +62,19 @@ export async function findWays(
 }
 
 interface KnownCandidate extends Candidate {
-  readonly exchange: Exchange | undefined;
+  readonly exchange: ProtocolPair | undefined;
 }
 
-const NO_PLANS: ReadonlyMap<Exchange, Planned> = new Map();
+const NO_PLANS: ReadonlyMap<ProtocolPair, Planned> = new Map();
 
 /** What comes of putting a request to upstreams of other formats. Nothing is asked where all speak its own. */
 async function planTranslations(
   body: Body,
   candidates: readonly KnownCandidate[],
-): Promise<ReadonlyMap<Exchange, Planned>> {
-  const questions = new Map<Exchange, Map<string, PrintOptions>>();
+): Promise<ReadonlyMap<ProtocolPair, Planned>> {
+  const questions = new Map<ProtocolPair, Map<string, PrintOptions>>();
   for (const { exchange, options } of candidates) {
-    if (!exchange || exchange.isVerbatim) continue;
+    if (!exchange || exchange.isPassthrough) continue;
     const kinds = questions.get(exchange) ?? new Map<string, PrintOptions>();
     const kind = kindOf(options);
     if (!kinds.has(kind)) kinds.set(kind, options);

@@ -2,7 +2,7 @@ import type { Caller } from "../accounts/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import type { ModelRequest } from "../wire/protocol.ts";
+import type { ModelRequest } from "../wire/model-request.ts";
 
 /**
  * Finds the model that a request asks for. Throws `account_suspended`, `unknown_model`, `model_not_allowed`, or

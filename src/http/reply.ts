@@ -80,7 +80,7 @@ export function createReply({ requestId, wire, clientHeaders, signal, onEnd }: R
     fail(thrown) {
       const error = toGatewayError(thrown);
       onEnd();
-      if (stream?.isOpen || (isStreamExpected && wire.refusesInStream(error))) {
+      if (stream?.isOpen || (isStreamExpected && wire.sendsErrorInStream(error))) {
         beginStream().end(wire.printErrorFrame(error, requestId, { model, last }));
         return error;
       }

@@ -1,91 +1,101 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
-import type { AnswerContext, AnswerHead, ClientEnd, PrintOptions, ReplyHead, UpstreamEnd } from "./codecs.ts";
-import type { ModelRequest, ReplyPart, ReplyReader, WireProtocol } from "./protocol.ts";
-import { fitNames, originalNames } from "./shorten-identifiers.ts";
+import type {
+  AnswerContext,
+  AnswerHead,
+  EgressCodec,
+  IngressCodec,
+  PrintOptions,
+  ReplyHead,
+} from "./codecs.ts";
+import { originalNames, shortenIdentifiers } from "./identifiers.ts";
+import type { ModelRequest } from "./model-request.ts";
+import type { WireProtocol } from "./protocol.ts";
+import type { ReplyPart, ReplyReader } from "./reply-part.ts";
 import { translateStream, translateWhole } from "./translate.ts";
 
-/** How the answers of an upstream are read for the client of one request. Needs nothing of its body. */
+/** Reads the answers of an upstream for the client of one request. Does not need the request's body. */
 export interface AnswerReader {
-  /** The format of the upstream. */
+  /** The upstream's format. */
   readonly wire: WireProtocol;
-  /** Whether that is the client's own format, so that body and events pass as they are. */
-  readonly isVerbatim: boolean;
+  /** Whether the client has the upstream's format, so that bodies and events pass through. */
+  readonly isPassthrough: boolean;
   readonly context: AnswerContext;
-  /** A reader for a streamed answer. */
+  /** Creates a reader for a streamed answer. */
   readStream(head: AnswerHead): ReplyReader;
   /** Reads a whole answer. Throws `UpstreamFault`. */
   readWhole(head: AnswerHead, text: string): ReplyPart;
 }
 
-/** One request on its way to upstreams of one format, and their answers on the way back. */
-export interface Dialogue extends AnswerReader {
-  /** Bytes of the body that an upstream would get, without inline media: what bounds its count of the input. */
+/** One request for upstreams of one format, and the reader of their answers. */
+export interface CodecSession extends AnswerReader {
+  /** Returns the bytes of the upstream's body without inline media: an upper bound of its input tokens. */
   textBytes(options: PrintOptions): number;
   printUpstreamRequest(options: PrintOptions): string;
 }
 
-interface Ends {
-  readonly client: ClientEnd;
+/** The codecs between a client's format and an upstream's. */
+interface Codecs {
+  readonly ingress: IngressCodec;
   readonly wire: WireProtocol;
-  readonly upstream: UpstreamEnd;
+  readonly egress: EgressCodec;
 }
 
 /**
- * Translates one request and its answers. The neutral form takes several times the memory of its text, and so is
- * not kept while an upstream thinks: who needs another body than the one that was measured, reads it again.
+ * Translates one request and its answers. The neutral form takes several times the memory of its text, so it
+ * is released after the first body. A body with other options than the measured one parses the request again.
  */
-export function createDialogue(ends: Ends, request: ModelRequest, chat: ChatRequest): Dialogue {
-  const { upstream } = ends;
-  let unread: ChatRequest | undefined = chat;
-  let printed: { readonly key: string; readonly body: string } | undefined;
+export function createCodecSession(codecs: Codecs, request: ModelRequest, chat: ChatRequest): CodecSession {
+  const { egress } = codecs;
+  let parsed: ChatRequest | undefined = chat;
+  let measured: { readonly key: string; readonly body: string } | undefined;
 
   function print(options: PrintOptions): string {
-    const body = upstream.printRequest(fitNames(unread ?? request.readChat(), upstream), options);
-    unread = undefined;
+    const body = egress.printRequest(shortenIdentifiers(parsed ?? request.readChat(), egress), options);
+    parsed = undefined;
     return body;
   }
   return {
-    ...createTranslator(ends, contextOf(request, chat, upstream)),
+    ...createTranslator(codecs, contextOf(request, chat, egress)),
     textBytes(options) {
       const body = print(options);
-      printed ??= { key: JSON.stringify(options), body };
+      measured ??= { key: JSON.stringify(options), body };
       return Buffer.byteLength(body) - request.input.mediaBytes;
     },
     printUpstreamRequest(options) {
-      const body = printed?.key === JSON.stringify(options) ? printed.body : print(options);
-      printed = undefined;
+      const body = measured?.key === JSON.stringify(options) ? measured.body : print(options);
+      measured = undefined;
       return body;
     },
   };
 }
 
-/** Translates the answers to a request of which these facts are known. */
-export function createTranslator({ client, wire, upstream }: Ends, context: AnswerContext): AnswerReader {
+/** Translates the answers to a request with the given context. */
+export function createTranslator({ ingress, wire, egress }: Codecs, context: AnswerContext): AnswerReader {
   const { toolNames } = context;
-  const restore = (name: string) => toolNames.get(name) ?? name;
+  const restoreName = (name: string) => toolNames.get(name) ?? name;
   const headOfReply = (head: AnswerHead): ReplyHead => ({ ...head, ...context });
   return {
     wire,
-    isVerbatim: false,
+    isPassthrough: false,
     context,
     readStream: (head) =>
-      translateStream(upstream.readStream(head.source), client.printStream(headOfReply(head)), restore),
+      translateStream(egress.readStream(head.source), ingress.printStream(headOfReply(head)), restoreName),
     readWhole: (head, text) =>
       translateWhole(
-        upstream.readWhole(text, head.source),
-        (reply) => client.printWhole(headOfReply(head), reply),
-        restore,
+        egress.readWhole(text, head.source),
+        (reply) => ingress.printWhole(headOfReply(head), reply),
+        restoreName,
       ),
   };
 }
 
-function contextOf(request: ModelRequest, chat: ChatRequest, upstream: UpstreamEnd): AnswerContext {
+function contextOf(request: ModelRequest, chat: ChatRequest, egress: EgressCodec): AnswerContext {
   const { isShown: isReasoningShown, thinking } = chat.reasoning;
   return {
     request,
     isReasoningShown,
-    keepsSeals: isReasoningShown || thinking === "enabled" || thinking === "adaptive",
-    asked: request.readAsked?.(),
-    toolNames: originalNames(chat.tools, upstream),
+    keepsSignatures: isReasoningShown || thinking === "enabled" || thinking === "adaptive",
+    echoed: request.readEchoedFields?.(),
+    toolNames: originalNames(chat.tools, egress),
   };
 }

@@ -2,108 +2,98 @@ import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../domain/
 import type { ChatReply } from "../domain/chat-reply.ts";
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { ModelTraits } from "../domain/model.ts";
-import type { RequestFacts, SseEvent, UpstreamRequestOptions } from "./protocol.ts";
+import type { EchoedFields, RequestFacts, UpstreamRequestOptions } from "./model-request.ts";
+import type { SseEvent } from "./sse.ts";
 
-/** Where an answer comes from. */
-export interface Source {
-  /** Names the upstream and its model: what they signed goes back to no other. */
-  readonly origin: string;
-  /** Whether the model is one of Anthropic's, whoever hosts it. */
-  readonly isClaude: boolean;
-}
-
-/** What an answer that is printed anew says of itself. */
-export interface AnswerHead {
-  readonly source?: Source | undefined;
-  /** Letters and digits that name the answer. */
-  readonly id: string;
-  /** Unix seconds. */
-  readonly createdAtS: number;
-  /** A guess, for formats that name the input before the upstream has counted it. */
-  readonly inputTokens: number;
-}
-
-/** A tool as the client of a response calls it. */
-export interface AskedTool {
-  readonly name: string;
-  readonly namespace: string | undefined;
-  /** Whether it takes any text, which comes as the one member of a JSON object. */
-  readonly isFreeForm: boolean;
-}
-
-/** What a response repeats of its request. */
-export interface Asked {
-  /** Members as JSON without braces. */
-  readonly repeated: string;
-  /** By the one name that an upstream has for them: those that differ from a function of that name. */
-  readonly tools: ReadonlyMap<string, AskedTool>;
-  /** Whether reasoning shall come in a form that can be sent back. */
-  readonly sealsReasoning: boolean;
-}
-
-/** What an answer must know of the request that it answers: plain data, for which the body need not be kept. */
-export interface AnswerContext {
-  readonly request: RequestFacts;
-  /** Whether the client gets to see what was reasoned. */
-  readonly isReasoningShown: boolean;
-  /** Whether it takes signatures of reasoning to send them back; as what is shown when left out. */
-  readonly keepsSeals?: boolean | undefined;
-  /** `undefined` where the client's format repeats nothing. */
-  readonly asked?: Asked | undefined;
-  /** The client's names of tools by those that the upstream got, where the two differ. */
-  readonly toolNames: ReadonlyMap<string, string>;
-}
-
-/** The head of a translated answer, with the request that it answers. */
-export type ReplyHead = AnswerHead & Omit<AnswerContext, "toolNames">;
-
-/** What a body that is printed anew needs beside the request itself. */
-export interface PrintOptions extends UpstreamRequestOptions {
-  readonly stream: boolean;
-  readonly traits: ModelTraits;
-  /** As of the source of an answer; without it nothing that was sealed is sent. */
-  readonly origin?: string | undefined;
-}
-
-/** Whether a model is one of Anthropic's: they alone are told to think in their ways. */
-export function isOfClaude({ reasoning }: ModelTraits): boolean {
-  return reasoning === "budget" || reasoning === "adaptive";
-}
-
-/** Reads one streamed answer into events. One per answer. */
-export interface EventReader {
-  /** Reads one SSE event: at most one finish in all, and behind it nothing but usage. Throws {@link UpstreamFault}. */
-  read(event: SseEvent): readonly ChatEvent[];
-  readonly finished: boolean;
-  /** Whether the upstream has said its last event. */
-  readonly done: boolean;
-}
-
-/** Prints one answer as a stream for a client. One per answer. */
-export interface EventPrinter {
-  /** What the client gets to see of one event, with whatever must stand before it; "" for nothing. */
-  print(event: OutputEvent): string;
-  /** The rest, from the finish on. Throws {@link UpstreamFault} when what came cannot be ended well. */
-  end(finish: FinishEvent, usage: UsageEvent | undefined): string;
-}
-
-/** The client's end of a format, for answers that came in another. */
-export interface ClientEnd {
+/** The client's side of a format, for answers that arrive in another format. */
+export interface IngressCodec {
   printStream(head: ReplyHead): EventPrinter;
-  /** Throws {@link UpstreamFault} for an answer that the format cannot say. */
+  /** Prints a whole answer. Throws {@link UpstreamFault} for an answer that the format cannot represent. */
   printWhole(head: ReplyHead, reply: ChatReply): string;
 }
 
-/** The upstream's end of a format, for requests that came in another. */
-export interface UpstreamEnd {
-  /** Longest tool name and longest id of a call that its hosts take. */
+/** The upstream's side of a format, for requests that arrive in another format. */
+export interface EgressCodec {
+  /** Longest tool name that hosts of this format accept, in characters. */
   readonly nameCharsMax: number;
+  /** Longest id of a tool call, in characters. */
   readonly idCharsMax: number;
-  /** Where in the client's body something stands that this format cannot say and the client would miss. */
+  /** Returns the path of a field that this format cannot represent and the client would miss. */
   findUntranslatable(request: ChatRequest): string | undefined;
-  /** The body, with the model, the limit and the stream flag of the options. */
+  /** Prints the body with the model, the output limit and the stream flag of the options. */
   printRequest(request: ChatRequest, options: PrintOptions): string;
   readStream(source?: Source): EventReader;
-  /** The events of a whole answer: output, one finish, usage if reported. Throws {@link UpstreamFault}. */
+  /** Reads a whole answer: output, one finish, and usage if reported. Throws {@link UpstreamFault}. */
   readWhole(text: string, source?: Source): readonly ChatEvent[];
+}
+
+/** Reads one streamed answer into neutral events. One reader per answer. */
+export interface EventReader {
+  /**
+   * Reads one SSE event. Returns one finish in all, and only usage after it. Throws {@link UpstreamFault}.
+   */
+  read(event: SseEvent): readonly ChatEvent[];
+  readonly finished: boolean;
+  /** Whether the upstream has sent its last event. */
+  readonly done: boolean;
+}
+
+/** Prints one answer as a stream for a client. One printer per answer. */
+export interface EventPrinter {
+  /** Prints one event and any frames that must precede it; "" if the client sees nothing. */
+  print(event: OutputEvent): string;
+  /**
+   * Prints the rest, from the finish on. Throws {@link UpstreamFault} if the format cannot end this answer.
+   */
+  end(finish: FinishEvent, usage: UsageEvent | undefined): string;
+}
+
+/** The options of a translated body. */
+export interface PrintOptions extends UpstreamRequestOptions {
+  readonly stream: boolean;
+  readonly traits: ModelTraits;
+  /** The {@link Source.origin} of the upstream; without it, no signed or encrypted reasoning is sent. */
+  readonly origin?: string | undefined;
+}
+
+/** The upstream model that an answer comes from. */
+export interface Source {
+  /** Identifies the upstream and its model: reasoning that it signed is sent back to no other. */
+  readonly origin: string;
+  /** Whether the model is one of Anthropic's, at any host. */
+  readonly isClaude: boolean;
+}
+
+/** The fields of an answer that the gateway sets. */
+export interface AnswerHead {
+  readonly source?: Source | undefined;
+  /** The answer's id without its prefix: letters and digits. */
+  readonly id: string;
+  /** Unix seconds. */
+  readonly createdAtS: number;
+  /** An estimate, for formats that send the input tokens before the upstream has counted them. */
+  readonly inputTokens: number;
+}
+
+/** The facts of a request that its answer depends on. Plain data: the body need not be kept. */
+export interface AnswerContext {
+  readonly request: RequestFacts;
+  /** Whether the client receives the text of reasoning. */
+  readonly isReasoningShown: boolean;
+  /**
+   * Whether the client receives signatures of reasoning to send back; equals `isReasoningShown` when omitted.
+   */
+  readonly keepsSignatures?: boolean | undefined;
+  /** `undefined` for formats whose answers repeat nothing of the request. */
+  readonly echoed?: EchoedFields | undefined;
+  /** The client's tool names by their shortened names; names that were not shortened are omitted. */
+  readonly toolNames: ReadonlyMap<string, string>;
+}
+
+/** The head of a translated answer, together with the request that it answers. */
+export type ReplyHead = AnswerHead & Omit<AnswerContext, "toolNames">;
+
+/** Returns whether a model is one of Anthropic's, which take Anthropic's own reasoning parameters. */
+export function isClaudeModel({ reasoning }: ModelTraits): boolean {
+  return reasoning === "budget" || reasoning === "adaptive";
 }

@@ -1,4 +1,4 @@
-/** A value that is made when first asked for, and then kept; so is what making it threw. */
+/** Returns a function that makes a value on its first call and keeps it, or keeps what `make` threw. */
 export function lazily<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | { readonly thrown: unknown } | undefined;
   return () => {

@@ -1,9 +1,7 @@
-import type { Usage } from "../domain/usage.ts";
-import { readCachedTokens, readCacheWriteTokens, readDetails } from "./cached-tokens.ts";
-import type { JsonObject } from "./json/read.ts";
-import { findOutsideTokens } from "./outside-tokens.ts";
+import { isCount, type Usage } from "../domain/usage.ts";
+import { isJsonObject, type JsonObject } from "./json/read.ts";
 
-/** What an OpenAI-shaped usage reports under names that differ between chat and responses. */
+/** The counts of an OpenAI-shaped usage whose names differ between chat and responses. */
 export interface ReportedTotals {
   readonly input: unknown;
   readonly output: unknown;
@@ -12,8 +10,9 @@ export interface ReportedTotals {
 }
 
 /**
- * Splits a usage into disjoint classes: the input holds tokens read from a cache or written to one. Adds tokens that only
- * `total_tokens` shows. Absurd totals stay as they are and a total that is no number is NaN; `undefined` without any.
+ * Splits a usage into disjoint classes; its input includes the tokens read from a cache or written to one.
+ * Adds tokens that only `total_tokens` includes. Returns `undefined` if neither total is a number; a single
+ * total that is not a number is NaN. Impossible counts are kept.
  */
 export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage | undefined {
   const input = readTotal(reported.input);
@@ -24,18 +23,101 @@ export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage |
   const cacheWriteTokens = readCacheWriteTokens(usage, details);
   const cached = cachedInputTokens + cacheWriteTokens;
   const { reasoning } = reported;
-  const outside = findOutsideTokens({ input, output, cached, reasoning, total: usage.total_tokens });
-  const all = input + outside.input;
+  const extra = findExtraTokens({ input, output, cached, reasoning, total: usage.total_tokens });
+  const all = input + extra.input;
   return {
-    // More cached than there was at all is counted beside the input: both are paid.
+    // More cached tokens than input tokens means that the host counts them beside the input: both are
+    // charged.
     inputTokens: all >= cached ? all - cached : all,
     cachedInputTokens,
     cacheWriteTokens,
     cacheWrite1hTokens: 0,
-    outputTokens: output + outside.output,
+    outputTokens: output + extra.output,
   };
 }
 
 function readTotal(value: unknown): number {
   return typeof value === "number" ? value : Number.NaN;
+}
+
+/** Returns the details of a usage; an empty object if it has none. */
+export function readDetails(details: unknown): JsonObject {
+  return isJsonObject(details) ? details : {};
+}
+
+/**
+ * Reads the input tokens that were read from a cache. Hosts use several names and may send 0 beside the true
+ * number, so the largest count wins. Anything but a count is ignored: those tokens are charged as input.
+ *
+ * @see https://platform.moonshot.ai/docs/api/chat `cached_tokens`
+ * @see https://api-docs.deepseek.com/guides/kv_cache `prompt_cache_hit_tokens`
+ * @see https://docs.mistral.ai/api `num_cached_tokens`, `prompt_token_details`
+ * @see https://docs.litellm.ai/docs/completion/prompt_caching `cache_read_input_tokens`
+ */
+function readCachedTokens(usage: JsonObject, details: JsonObject): number {
+  return largestOf([
+    details.cached_tokens,
+    usage.cached_tokens,
+    usage.prompt_cache_hit_tokens,
+    usage.num_cached_tokens,
+    usage.cache_read_input_tokens,
+  ]);
+}
+
+/**
+ * Reads the input tokens that were written to a cache; the largest count wins.
+ *
+ * @see https://help.aliyun.com/zh/model-studio/context-cache `cache_creation_input_tokens` in the details
+ * @see https://docs.litellm.ai/docs/completion/prompt_caching `cache_creation_tokens`
+ */
+function readCacheWriteTokens(usage: JsonObject, details: JsonObject): number {
+  return largestOf([
+    details.cache_write_tokens,
+    details.cache_creation_input_tokens,
+    details.cache_creation_tokens,
+    usage.cache_creation_input_tokens,
+  ]);
+}
+
+function largestOf(values: readonly unknown[]): number {
+  let largest = 0;
+  for (const value of values) {
+    if (isCount(value) && value > largest) largest = value;
+  }
+  return largest;
+}
+
+/** The counts of a usage before it is split into classes; they may be impossible. */
+interface ReportedTokens {
+  /** All input tokens, cached ones included. */
+  readonly input: number;
+  readonly output: number;
+  /** Input tokens read from a cache or written to one. */
+  readonly cached: number;
+  readonly reasoning: number | undefined;
+  readonly total: unknown;
+}
+
+/** Tokens that are part of the total, but of neither the input nor the output count. */
+interface ExtraTokens {
+  readonly input: number;
+  readonly output: number;
+}
+
+const NO_EXTRA_TOKENS: ExtraTokens = { input: 0, output: 0 };
+
+/**
+ * Finds tokens that only `total_tokens` includes, from the gap between the total and input plus output. A gap
+ * equal to the reasoning is output. Otherwise a gap equal to the cached tokens is input. Any other gap is
+ * output, at most the reported reasoning if there is one.
+ *
+ * @see https://docs.x.ai/docs/key-information/consumption-and-rate-limits xAI counts reasoning in the total alone.
+ * @see https://ai.google.dev/gemini-api/docs/openai Gemini reports no number of thinking tokens.
+ */
+function findExtraTokens({ input, output, cached, reasoning, total }: ReportedTokens): ExtraTokens {
+  const gap = isCount(total) ? total - input - output : 0;
+  if (!(gap > 0) || input < 0 || output < 0) return NO_EXTRA_TOKENS;
+  if (gap === reasoning) return { input: 0, output: gap };
+  if (gap === cached) return { input: gap, output: 0 };
+  return { input: 0, output: Math.min(gap, reasoning ?? gap) };
 }

@@ -1,66 +1,81 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import { type AnswerReader, createDialogue, createTranslator, type Dialogue } from "./codec-session.ts";
-import type { AnswerContext, ClientEnd, UpstreamEnd } from "./codecs.ts";
-import type { ModelRequest, RequestFacts, WireProtocol } from "./protocol.ts";
+import {
+  type AnswerReader,
+  type CodecSession,
+  createCodecSession,
+  createTranslator,
+} from "./codec-session.ts";
+import type { AnswerContext, EgressCodec, IngressCodec } from "./codecs.ts";
+import type { ModelRequest, RequestFacts } from "./model-request.ts";
+import type { WireProtocol } from "./protocol.ts";
 import { WIRES } from "./registry.ts";
 
-/** How a client of one format and an upstream of the same or another come to understand each other. */
-export interface Exchange {
-  /** The format that the upstream is spoken to in. */
+/** A client's format together with an upstream's: passthrough if they are equal, else a translation. */
+export interface ProtocolPair {
+  /** The upstream's format. */
   readonly wire: WireProtocol;
-  /** Whether that is the client's own, so that bodies pass as they are but for a few members. */
-  readonly isVerbatim: boolean;
+  /** Whether the client has the upstream's format, so that bodies pass through but for a few members. */
+  readonly isPassthrough: boolean;
   /**
-   * Takes up a request, of which `readChat` gives the neutral form. Throws `untranslatable` or `wrong_shape` for
-   * one that cannot be put to such an upstream.
+   * Starts the session of a request, whose neutral form `readChat` returns. Throws `untranslatable` or
+   * `wrong_shape` for a request that the upstream's format cannot represent.
    */
-  begin(request: ModelRequest, readChat: () => ChatRequest): Dialogue;
-  /** Reads the answers to a request that was begun, maybe in another thread. */
+  begin(request: ModelRequest, readChat: () => ChatRequest): CodecSession;
+  /** Creates a reader for the answers to a request, which another thread may have begun. */
   answers(context: AnswerContext): AnswerReader;
 }
 
-/** The way from a client to an upstream that speaks these formats: its own if it can, else a translation. */
-export function findExchange(client: WireProtocol, surfaces: readonly Surface[]): Exchange | undefined {
-  const surface = surfaces.includes(client.surface) ? client.surface : surfaces.find(isReachable(client));
-  const wire = surface && WIRES[surface];
-  return wire && exchangeBetween(client, wire);
+/**
+ * Returns the pair for an upstream that speaks these formats: passthrough if possible, else a translation.
+ */
+export function findProtocolPair(
+  client: WireProtocol,
+  surfaces: readonly Surface[],
+): ProtocolPair | undefined {
+  const pairs = PAIRS[client.surface];
+  const surface = surfaces.includes(client.surface) ? client.surface : surfaces.find((each) => pairs[each]);
+  return surface && pairs[surface];
 }
 
-const isReachable = (client: WireProtocol) => (surface: Surface) =>
-  client.client !== undefined && WIRES[surface].upstream !== undefined;
+type Pairs = Readonly<Record<Surface, ProtocolPair | undefined>>;
 
-const EXCHANGES = new Map<string, Exchange>();
+/** Every pair, by the client's format and then by the upstream's. `undefined` where no translation exists. */
+const PAIRS: Readonly<Record<Surface, Pairs>> = {
+  chat: pairsOf(WIRES.chat),
+  messages: pairsOf(WIRES.messages),
+  responses: pairsOf(WIRES.responses),
+  embeddings: pairsOf(WIRES.embeddings),
+};
 
-function exchangeBetween(client: WireProtocol, wire: WireProtocol): Exchange {
-  const pair = `${client.surface} ${wire.surface}`;
-  const known = EXCHANGES.get(pair) ?? createExchange(client, wire);
-  EXCHANGES.set(pair, known);
-  return known;
+function pairsOf(client: WireProtocol): Pairs {
+  return {
+    chat: pairOf(client, WIRES.chat),
+    messages: pairOf(client, WIRES.messages),
+    responses: pairOf(client, WIRES.responses),
+    embeddings: pairOf(client, WIRES.embeddings),
+  };
 }
 
-function createExchange(client: WireProtocol, wire: WireProtocol): Exchange {
-  if (client.surface === wire.surface) return passing(wire);
-  if (!client.client || !wire.upstream) throw new Error(`No way from ${client.surface} to ${wire.surface}`);
-  return translation(client.client, wire, wire.upstream);
+function pairOf(client: WireProtocol, wire: WireProtocol): ProtocolPair | undefined {
+  if (client === wire) return passthrough(wire);
+  return client.ingress && wire.egress && translation(client.ingress, wire, wire.egress);
 }
 
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
-
-function passing(wire: WireProtocol): Exchange {
+function passthrough(wire: WireProtocol): ProtocolPair {
   const answers = (context: AnswerContext): AnswerReader => ({
     wire,
-    isVerbatim: true,
+    isPassthrough: true,
     context,
     readStream: () => wire.readStream(context.request),
     readWhole: (_, text) => wire.readWhole(context.request, text),
   });
   return {
     wire,
-    isVerbatim: true,
+    isPassthrough: true,
     begin: (request) => ({
-      ...answers(verbatimContext(request)),
+      ...answers(passthroughContext(request)),
       textBytes: () => request.input.textBytes,
       printUpstreamRequest: (options) => wire.printUpstreamRequest(request, options),
     }),
@@ -68,22 +83,24 @@ function passing(wire: WireProtocol): Exchange {
   };
 }
 
-/** What answers must know that pass as they are. */
-export function verbatimContext(request: RequestFacts): AnswerContext {
+/** Returns the context of answers that pass through. */
+export function passthroughContext(request: RequestFacts): AnswerContext {
   return { request, isReasoningShown: true, toolNames: NO_NAMES };
 }
 
-function translation(client: ClientEnd, wire: WireProtocol, upstream: UpstreamEnd): Exchange {
-  const ends = { client, wire, upstream };
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
+function translation(ingress: IngressCodec, wire: WireProtocol, egress: EgressCodec): ProtocolPair {
+  const codecs = { ingress, wire, egress };
   return {
     wire,
-    isVerbatim: false,
+    isPassthrough: false,
     begin(request, readChat) {
       const chat = readChat();
-      const path = upstream.findUntranslatable(chat);
+      const path = egress.findUntranslatable(chat);
       if (path !== undefined) throw new GatewayError("untranslatable", { path });
-      return createDialogue(ends, request, chat);
+      return createCodecSession(codecs, request, chat);
     },
-    answers: (context) => createTranslator(ends, context),
+    answers: (context) => createTranslator(codecs, context),
   };
 }

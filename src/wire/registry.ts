@@ -5,7 +5,7 @@ import { openaiEmbeddings } from "./openai-embeddings/protocol.ts";
 import { openaiResponses } from "./openai-responses/protocol.ts";
 import type { WireProtocol } from "./protocol.ts";
 
-/** Every format, by its name. */
+/** Every wire format, by its surface. */
 export const WIRES: Readonly<Record<Surface, WireProtocol>> = {
   chat: openaiChat,
   messages: anthropicMessages,

@@ -1,6 +1,42 @@
-import type { ReplyPart } from "./protocol.ts";
+import type { Usage } from "../domain/usage.ts";
+import type { SseEvent } from "./sse.ts";
+import type { UpstreamFault } from "./upstream-fault.ts";
 
-/** What one piece of an answer holds. Reasoning is generated, but not readable. */
+/** One step of an answer: the text for the client, and what the gateway meters. */
+export interface ReplyPart {
+  /** Text for the client; "" if the step is hidden or held back until the end. */
+  readonly text: string;
+  /**
+   * Whether output began: a block start, or a non-empty text, reasoning or tool delta. Headers may be sent.
+   */
+  readonly isOutput: boolean;
+  /** Whether the step has text, a tool call, a refusal or a content-filter finish, not reasoning alone. */
+  readonly isReadable: boolean;
+  /** All text generated in this step (text, reasoning, arguments), for a local token count. */
+  readonly generated: string;
+  /** The latest usage of the answer; replaces the usage of earlier parts. */
+  readonly usage: Usage | undefined;
+  /** Why a complete answer cannot be represented in the client's format; `text` is "" then. */
+  readonly unrepresentable?: UpstreamFault | undefined;
+}
+
+/**
+ * Reads one streamed answer event by event into parts for the client. Holds back the finish and everything
+ * after it until {@link ending}, so that the client sees the end only after the settlement. One reader per
+ * answer.
+ */
+export interface ReplyReader {
+  /** Reads one SSE event. Throws {@link UpstreamFault} for an error event and for a malformed event. */
+  read(event: SseEvent): ReplyPart;
+  /** Whether the upstream has sent a finish reason for every choice. */
+  readonly finished: boolean;
+  /** Whether the upstream has sent its last event; nothing more is read. */
+  readonly done: boolean;
+  /** Returns the held-back text, finish and end marker included. Must be called after `finished`. */
+  ending(): string;
+}
+
+/** The generated text of one piece of an answer. Reasoning is generated, but not readable. */
 export interface Content {
   readonly generated: string;
   readonly isReadable: boolean;
@@ -8,7 +44,7 @@ export interface Content {
 
 export const NO_CONTENT: Content = Object.freeze({ generated: "", isReadable: false });
 
-/** A step that the client sees nothing of and that means nothing. */
+/** A step without text for the client and without anything to meter. */
 export const SILENT: ReplyPart = Object.freeze({
   text: "",
   isOutput: false,

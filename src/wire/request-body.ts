@@ -1,72 +1,73 @@
 import { GatewayError } from "../errors.ts";
-import { findMiscased } from "./json/key-case.ts";
-import { childrenOf, isJsonObject, type JsonObject } from "./json/read.ts";
+import { childrenOf } from "./json/bounds.ts";
+import { findMiscased, isJsonObject, type JsonObject } from "./json/read.ts";
 import { type JsonMeasure, measureJson } from "./json/scan.ts";
 
-/** A request body that is a JSON object of bearable size. */
+/** A request body that is a JSON object within the bounds. */
 export interface RequestBody {
   readonly body: JsonObject;
-  /** Whether some object names a key twice: what we read may not be what an upstream reads. */
+  /** Whether any object repeats a key: an upstream may take another value than the one that was checked. */
   readonly repeatsKeys: boolean;
-  /** The body again: as it was parsed while that is still in memory, else parsed anew. Holds nothing but the text. */
+  /** Returns the body: as parsed while still in memory, else parsed again. Keeps only the text alive. */
   again(): JsonObject;
 }
 
 /**
- * Far above what agents send: a thousand messages of Claude Code with its tools have some 50,000 members. Each key
- * takes a parser microseconds, each other value a tenth of that.
- */
-/**
- * Above what an embeddings host takes, 300,000 token ids, and far above what agents send. The worst body within takes
- * half a second, for which other large bodies wait.
+ * Above the 300,000 token ids that an embeddings host accepts. A thousand messages of Claude Code with its
+ * tools have about 50,000 members. A key costs a parser microseconds, any other value a tenth of that. The
+ * worst body within the bounds takes half a second, during which other large bodies wait.
  */
 const BODY_MAX: JsonMeasure = { values: 350_000, members: 200_000 };
-/** What repeats a name, as each call of an answer does, must not grow without bound. */
+/** Names are repeated in every tool call of an answer, so their length is bounded. */
 export const NAME_CHARS_MAX = 256;
 
 /**
- * Parses a body. Throws `not_json`, or `wrong_shape` when it is no object, has over 350,000 values, 200,000 members,
- * a number over 1,024 characters or a key over 16,384, or has a key that is one of these fields but for the case of
- * its letters.
+ * Parses a body. Throws `not_json` for invalid JSON and `wrong_shape` for anything but an object. Also throws
+ * `wrong_shape` above 350,000 values or 200,000 members, and for a number above 1,024 or a key above 16,384
+ * characters. A key that differs from one of `fields` only in case is a wrong shape too.
  */
 export function parseBody(text: string, fields: ReadonlySet<string>): RequestBody {
   const measured = measureJson(text, BODY_MAX);
-  // Tens of megabytes of brackets, keys or digits would keep the parser, and whoever waits for it, for seconds.
+  // Tens of megabytes of brackets, keys or digits would block the parser, and all waiting bodies, for
+  // seconds.
   if (!measured) throw new GatewayError("wrong_shape");
   const body = parseJson(text);
   if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
   const miscased = findMiscased(body, fields);
-  if (miscased !== undefined) refuse(miscased);
+  if (miscased !== undefined) reject(miscased);
   const parsed = new WeakRef(body);
   const again = () => parsed.deref() ?? parseBody(text, fields).body;
   return { body, repeatsKeys: countMembers(body) !== measured.members, again };
 }
 
-/** The model's name, 1 to 256 characters. */
+/** Returns the model's name of 1 to 256 characters. Throws `wrong_shape` for anything else. */
 export function requireModel({ model }: JsonObject): string {
   return requireName(model, "model");
 }
 
-/** A name of 1 to 256 characters. */
+/** Returns a name of 1 to 256 characters. Throws `wrong_shape` for anything else. */
 export function requireName(value: unknown, path: string): string {
-  if (typeof value !== "string" || value === "" || value.length > NAME_CHARS_MAX) refuse(path);
+  if (typeof value !== "string" || value === "" || value.length > NAME_CHARS_MAX) reject(path);
   return value;
 }
 
-/** Messages with a role and, if any, a content of text, parts or null. What a role or part is called is not ours to judge. */
+/**
+ * Returns the messages: at least one, each with a role and an optional content of text, parts or null. Role
+ * names and part types are checked by the upstream. Throws `wrong_shape`.
+ */
 export function requireMessages(body: JsonObject): readonly JsonObject[] {
   const { messages } = body;
-  if (!Array.isArray(messages) || messages.length === 0) refuse("messages");
+  if (!Array.isArray(messages) || messages.length === 0) reject("messages");
   return messages.map((message: unknown, position) => {
     const path = `messages[${position}]`;
-    if (!isJsonObject(message)) refuse(path);
-    if (typeof message.role !== "string") refuse(`${path}.role`);
-    if (!isContent(message.content)) refuse(`${path}.content`);
+    if (!isJsonObject(message)) reject(path);
+    if (typeof message.role !== "string") reject(`${path}.role`);
+    if (!isContent(message.content)) reject(`${path}.content`);
     return message;
   });
 }
 
-/** A whole number from 1 to `max`, or `undefined` when it is left out or null. */
+/** Returns an integer from 1 to `max`; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readPositive(
   body: JsonObject,
   field: string,
@@ -75,71 +76,71 @@ export function readPositive(
   return readWholeNumber(body, field, { min: 1, max });
 }
 
-/** A whole number within bounds, or `undefined` when it is left out or null. */
+/** Returns an integer within the bounds; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readWholeNumber(body: JsonObject, field: string, { min, max }: Bounds): number | undefined {
   const value = body[field];
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) refuse(field);
+  if (typeof value !== "number" || !Number.isSafeInteger(value) || value < min || value > max) reject(field);
   return value;
 }
 
-/** A flag, false when it is left out or null. */
+/** Returns a boolean; false when omitted or null. Throws `wrong_shape`. */
 export function readFlag(body: JsonObject, field: string): boolean {
   const value = body[field] ?? false;
-  if (typeof value !== "boolean") refuse(field);
+  if (typeof value !== "boolean") reject(field);
   return value;
 }
 
-/** An object, `undefined` when it is left out or null. */
+/** Returns an object; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readObject(body: JsonObject, field: string): JsonObject | undefined {
   const value = body[field] ?? undefined;
-  if (value !== undefined && !isJsonObject(value)) refuse(field);
+  if (value !== undefined && !isJsonObject(value)) reject(field);
   return value;
 }
 
-/** A list, empty when it is left out or null. */
+/** Returns an array; an empty one when omitted or null. Throws `wrong_shape`. */
 export function readList(body: JsonObject, field: string): readonly unknown[] {
   const value = body[field] ?? [];
-  if (!Array.isArray(value)) refuse(field);
+  if (!Array.isArray(value)) reject(field);
   return value;
 }
 
-/** What a number may be, both ends included. */
+/** The range of a number, both ends included. */
 interface Bounds {
   readonly min: number;
   readonly max: number;
 }
 
-/** As OpenAI counts it; Anthropic's ends at 1. */
+/** OpenAI's range; Anthropic's ends at 1. */
 export const TEMPERATURES: Bounds = { min: 0, max: 2 };
-/** Of a share of something. */
+/** The range of probabilities such as `top_p`. */
 export const SHARES: Bounds = { min: 0, max: 1 };
 const ANY: Bounds = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
 
-/** A number within bounds, or `undefined` when it is left out or null. */
+/** Returns a number within the bounds; `undefined` when omitted or null. Throws `wrong_shape`. */
 export function readNumber(body: JsonObject, field: string, { min, max } = ANY): number | undefined {
   const value = body[field] ?? undefined;
   if (value === undefined) return undefined;
-  return typeof value === "number" && value >= min && value <= max ? value : refuse(field);
+  return typeof value === "number" && value >= min && value <= max ? value : reject(field);
 }
 
-/** A text; the path names it in a refusal. */
+/** Returns a string. Throws `wrong_shape` with the path for anything else. */
 export function requireText(value: unknown, path: string): string {
-  return typeof value === "string" ? value : refuse(path);
+  return typeof value === "string" ? value : reject(path);
 }
 
-/** A reasoning budget in whole tokens; 0 for what is none, which is the upstream's to refuse. */
+/** Returns a reasoning budget in whole tokens; 0 for anything but a positive number. */
 export function readBudget(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.ceil(value) : 0;
 }
 
-/** Throws `wrong_shape`, naming a place in the body. */
-export function refuse(path: string): never {
+/** Throws `wrong_shape` with the path of a field in the body. */
+export function reject(path: string): never {
   throw new GatewayError("wrong_shape", { path });
 }
 
-/** Throws `untranslatable`, naming what the client would miss in another format. */
-export function refuseUntranslatable(path: string): never {
+/** Throws `untranslatable` with the path of a field that the client would miss in another format. */
+export function rejectUntranslatable(path: string): never {
   throw new GatewayError("untranslatable", { path });
 }
 

@@ -1,48 +1,60 @@
-import { type SseEvent, UpstreamFault } from "./protocol.ts";
+import { UpstreamFault } from "./upstream-fault.ts";
+
+/** One event of a stream. `data` joins several data lines with a line feed. */
+export interface SseEvent {
+  readonly event: string | undefined;
+  readonly data: string;
+}
 
 /** Bounds of one event. */
 export interface SseLimits {
-  /** Characters of all lines of an event that is not complete yet. */
+  /** Characters of an incomplete event, over all its lines. */
   readonly eventCharsMax: number;
-  /** Its `data` lines. */
+  /** Number of `data` lines. */
   readonly eventLinesMax?: number;
 }
 
-/** Turns bytes into events, however the bytes are cut. One per stream. */
+/** Decodes bytes into events, wherever the chunks are cut. One decoder per stream. */
 export interface SseDecoder {
-  /** The events that these bytes complete. Throws {@link UpstreamFault} above a limit. */
+  /** Returns the events that these bytes complete. Throws {@link UpstreamFault} above a limit. */
   push(bytes: Uint8Array): SseEvent[];
-  /** The event that the end of the stream leaves without its blank line, if any. */
+  /** Returns the last event if the stream ended without its blank line. */
   end(): SseEvent[];
 }
 
-/** An event on its way out; `data` may have several lines. */
+/** An event to print; `data` may contain line feeds. */
 export interface SseFrame {
   readonly event?: string;
   readonly data: string;
 }
 
 const EVENT_CHARS_MAX = 16 * 1024 * 1024;
-/** Providers send an event in one line; each line takes far more memory than its characters until it is joined. */
+/**
+ * Providers send an event in one line. A line costs far more memory than its characters until it is joined.
+ */
 const EVENT_LINES_MAX = 10_000;
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 const DATA_FIELD = "data: ";
 
-/** Reads a server-sent event stream: LF, CRLF and CR, with or without BOM; comments, ids and retries are dropped. */
+/**
+ * Creates a decoder that accepts LF, CRLF and CR, with or without BOM, and drops comments, ids and retries.
+ *
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
 export function createSseDecoder(limits: SseLimits = { eventCharsMax: EVENT_CHARS_MAX }): SseDecoder {
   const decoder = new TextDecoder();
   const lines = createLineReader(limits.eventLinesMax ?? EVENT_LINES_MAX);
   let isAfterCr = false;
 
-  const normalise = (text: string): string => {
+  const normaliseLineEnds = (text: string): string => {
     const rest = isAfterCr && text.startsWith("\n") ? text.slice(1) : text;
     if (text !== "") isAfterCr = text.endsWith("\r");
     return rest.includes("\r") ? rest.replaceAll("\r\n", "\n").replaceAll("\r", "\n") : rest;
   };
 
   const read = (text: string): SseEvent[] => {
-    const events = lines.read(normalise(text));
+    const events = lines.read(normaliseLineEnds(text));
     if (lines.pendingChars() > limits.eventCharsMax) throw new UpstreamFault("An event is too long");
     return events;
   };
@@ -56,14 +68,14 @@ export function createSseDecoder(limits: SseLimits = { eventCharsMax: EVENT_CHAR
   };
 }
 
-/** Prints one event; a line break in the data starts another data line. */
+/** Prints one event; each line feed in the data starts another data line. */
 export function printSse({ event, data }: SseFrame): string {
   const name = event === undefined ? "" : `event: ${event}\n`;
   const body = data.includes("\n") ? data.replaceAll("\n", "\ndata: ") : data;
   return `${name}data: ${body}\n\n`;
 }
 
-/** Whether a line is all of an event: the form that nearly every event of a chat has. */
+/** Returns whether one `data` line is a whole event, as nearly every event of a chat stream is. */
 function isWholeEvent(text: string, start: number, end: number): boolean {
   return text.charCodeAt(end + 1) === LINE_FEED && text.startsWith(DATA_FIELD, start);
 }
@@ -88,7 +100,7 @@ function createLineReader(linesMax: number) {
   return {
     pendingChars: () => partial.length + (data?.length ?? 0) + (event?.length ?? 0),
 
-    /** The events that this text, whose lines end in LF only, completes. */
+    /** Returns the events that the text completes. Lines must end in LF. */
     read(text: string): SseEvent[] {
       const events: SseEvent[] = [];
       let start = 0;

@@ -1,15 +1,19 @@
-import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../domain/chat-event.ts";
-import type { ChatReply } from "../domain/chat-reply.ts";
+import type { ChatEvent, FinishEvent, OutputEvent, ToolCallEvent, UsageEvent } from "../domain/chat-event.ts";
+import type { ChatReply, ReplyBlock } from "../domain/chat-reply.ts";
 import type { EventPrinter, EventReader } from "./codecs.ts";
-import { collectReply } from "./collect-reply.ts";
-import { type ReplyPart, type ReplyReader, UpstreamFault } from "./protocol.ts";
+import type { ReplyPart, ReplyReader } from "./reply-part.ts";
+import { UpstreamFault } from "./upstream-fault.ts";
 
-/** Gives a tool the name that the client has for it. */
-type Restore = (name: string) => string;
+/** Returns the client's name of a tool whose name was shortened for the upstream. */
+type RestoreName = (name: string) => string;
 
-/** A streamed answer of one format as the client of another shall see it. The finish is kept back for the ending. */
-export function translateStream(reader: EventReader, printer: EventPrinter, restore: Restore): ReplyReader {
-  const mend = createMender(restore);
+/** Translates a streamed answer into the client's format. Holds back the finish until `ending()`. */
+export function translateStream(
+  reader: EventReader,
+  printer: EventPrinter,
+  restoreName: RestoreName,
+): ReplyReader {
+  const normalise = createNormaliser(restoreName);
   let finish: FinishEvent | undefined;
   let usage: UsageEvent | undefined;
 
@@ -20,15 +24,15 @@ export function translateStream(reader: EventReader, printer: EventPrinter, rest
     get done() {
       return reader.done;
     },
-    read(event) {
+    read(sseEvent) {
       const tally = createTally();
       let text = "";
-      for (const said of reader.read(event)) {
-        const mended = mend(said);
-        tally.add(mended);
-        if (mended.kind === "finish") finish ??= mended;
-        else if (mended.kind === "usage") usage = mended;
-        else if (mended.kind !== "began") text += printer.print(mended);
+      for (const read of reader.read(sseEvent)) {
+        const event = normalise(read);
+        tally.add(event);
+        if (event.kind === "finish") finish ??= event;
+        else if (event.kind === "usage") usage = event;
+        else if (event.kind !== "began") text += printer.print(event);
       }
       return tally.part(text);
     },
@@ -39,31 +43,51 @@ export function translateStream(reader: EventReader, printer: EventPrinter, rest
   };
 }
 
-/** The same for a whole answer. Throws {@link UpstreamFault} for one that never finished. */
+/**
+ * Translates a whole answer. Throws {@link UpstreamFault} if it never finished. If `print` throws one, the
+ * part reports it as `unrepresentable` and keeps the usage.
+ */
 export function translateWhole(
   events: readonly ChatEvent[],
   print: (reply: ChatReply) => string,
-  restore: Restore,
+  restoreName: RestoreName,
 ): ReplyPart {
-  const mended = events.map(createMender(restore));
+  const normalised = events.map(createNormaliser(restoreName));
   const tally = createTally();
-  for (const event of mended) tally.add(event);
-  const reply = collectReply(mended);
+  for (const event of normalised) tally.add(event);
+  const reply = collectReply(normalised);
   try {
     return { ...tally.part(print(reply)), isOutput: true };
   } catch (fault) {
     if (!(fault instanceof UpstreamFault)) throw fault;
-    return { ...tally.part(""), isOutput: true, unsayable: fault };
+    return { ...tally.part(""), isOutput: true, unrepresentable: fault };
   }
 }
 
-/** Gives tools their names back, and says of a finish whether tools were called: hosts are not always of one mind. */
-function createMender(restore: Restore): (event: ChatEvent) => ChatEvent {
+/** Joins the events of a whole answer into blocks. Throws {@link UpstreamFault} if it never finished. */
+export function collectReply(events: readonly ChatEvent[]): ChatReply {
+  const collected = createBlocks();
+  let finish: FinishEvent | undefined;
+  let usage: UsageEvent | undefined;
+  for (const event of events) {
+    if (event.kind === "finish") finish = event;
+    else if (event.kind === "usage") usage = event;
+    else if (event.kind !== "began") collected.add(event);
+  }
+  if (!finish) throw new UpstreamFault("The answer has no finish");
+  return { blocks: collected.blocks, finish, usage };
+}
+
+/**
+ * Restores tool names, and makes the finish reason agree with the calls: hosts send `stop` after tool calls
+ * and `tool_calls` without any.
+ */
+function createNormaliser(restoreName: RestoreName): (event: ChatEvent) => ChatEvent {
   let hasCalls = false;
   return (event) => {
     if (event.kind === "tool_call") {
       hasCalls = true;
-      return { ...event, name: restore(event.name) };
+      return { ...event, name: restoreName(event.name) };
     }
     if (event.kind !== "finish") return event;
     if (event.reason === "stop" && hasCalls) return { ...event, reason: "tool_calls" };
@@ -71,7 +95,7 @@ function createMender(restore: Restore): (event: ChatEvent) => ChatEvent {
   };
 }
 
-/** What events mean to the gateway, put together to a part. */
+/** Sums up what the gateway meters of several events. */
 function createTally() {
   let generated = "";
   let isReadable = false;
@@ -84,9 +108,9 @@ function createTally() {
       else if (event.kind === "began") isOutput = true;
       else {
         isOutput = true;
-        const words = wordsOf(event);
-        generated += words;
-        isReadable ||= event.kind === "tool_call" || (words !== "" && event.kind !== "reasoning");
+        const text = generatedTextOf(event);
+        generated += text;
+        isReadable ||= event.kind === "tool_call" || (text !== "" && event.kind !== "reasoning");
       }
     },
     part: (text: string): ReplyPart => ({
@@ -99,8 +123,10 @@ function createTally() {
   };
 }
 
-/** What a model wrote in one step. What only its provider can read is not counted. */
-function wordsOf(event: OutputEvent): string {
+/**
+ * Returns the generated text of an event; "" for signatures and encrypted reasoning, which are not counted.
+ */
+function generatedTextOf(event: OutputEvent): string {
   switch (event.kind) {
     case "tool_call":
       return event.name;
@@ -112,4 +138,47 @@ function wordsOf(event: OutputEvent): string {
     default:
       return event.text;
   }
+}
+
+type Growing<Block> = Block extends unknown ? { -readonly [Key in keyof Block]: Block[Key] } : never;
+type CallBlock = Growing<Extract<ReplyBlock, { kind: "tool_call" }>>;
+
+function createBlocks() {
+  const blocks: Growing<ReplyBlock>[] = [];
+  const calls: CallBlock[] = [];
+
+  const addText = (kind: "text" | "refusal", text: string): void => {
+    const last = blocks.at(-1);
+    if (last?.kind === kind) last.text += text;
+    else if (text !== "") blocks.push({ kind, text });
+  };
+
+  /** A signature completes a block of reasoning: later reasoning starts another block. */
+  const addReasoning = (text: string, signature?: string): void => {
+    const last = blocks.at(-1);
+    if (last?.kind === "reasoning" && last.signature === undefined) {
+      last.text += text;
+      last.signature = signature;
+    } else blocks.push({ kind: "reasoning", text, signature });
+  };
+
+  const beginCall = ({ call, id, name }: ToolCallEvent): void => {
+    const block: CallBlock = { kind: "tool_call", id, name, input: "" };
+    calls[call] = block;
+    blocks.push(block);
+  };
+
+  const add = (event: OutputEvent): void => {
+    if (event.kind === "text" || event.kind === "refusal") addText(event.kind, event.text);
+    else if (event.kind === "reasoning") addReasoning(event.text);
+    else if (event.kind === "reasoning_seal") addReasoning("", event.signature);
+    else if (event.kind === "redacted_reasoning") blocks.push({ kind: event.kind, data: event.data });
+    else if (event.kind === "tool_call") beginCall(event);
+    else {
+      const call = calls[event.call];
+      if (call) call.input += event.json;
+    }
+  };
+
+  return { blocks: blocks as readonly ReplyBlock[], add };
 }

@@ -1,15 +1,14 @@
 import { GatewayError } from "../errors.ts";
-import { findMiscased } from "./json/key-case.ts";
-import { isJsonObject, isSet, type JsonObject } from "./json/read.ts";
+import { findMiscased, isJsonObject, isSet, type JsonObject } from "./json/read.ts";
 
 /**
- * Fields of a body that change its model or its price, each with the values that change neither. A dot leads into an
- * object. Null, an empty list and an empty object change nothing in any field.
+ * Fields that change the model or the price, each with the values that change neither. A dot descends into an
+ * object. Null, an empty array and an empty object are harmless in every field.
  */
 export type UnpricedFields = Readonly<Record<string, readonly unknown[]>>;
 
 /**
- * Tiers that every format has.
+ * Service tiers, which every format has.
  *
  * @see https://developers.openai.com/api/docs/guides/priority-processing
  * @see https://console.groq.com/docs/service-tiers
@@ -21,13 +20,13 @@ export const TIER_FIELDS = {
 } satisfies UnpricedFields;
 
 /**
- * Fields by which gateways behind an upstream let the caller choose another model or provider.
+ * Fields that make a gateway behind the upstream choose another model or provider.
  *
  * @see https://openrouter.ai/docs/guides/routing/model-fallbacks `models`, `route`
  * @see https://openrouter.ai/docs/guides/routing/provider-selection `provider`
  * @see https://openrouter.ai/docs/guides/features/presets `preset`
- * @see https://docs.litellm.ai/docs/proxy/reliability `fallbacks` and what follows it
- * @see https://docs.litellm.ai/docs/completion/input `extra_headers`, which may name betas with a price of their own
+ * @see https://docs.litellm.ai/docs/proxy/reliability `fallbacks` and the fields after it
+ * @see https://docs.litellm.ai/docs/completion/input `extra_headers`, which may contain betas with a price of their own
  * @see https://vercel.com/docs/ai-gateway/models-and-providers/provider-options `providerOptions.gateway`
  */
 const ROUTER_FIELDS = {
@@ -45,12 +44,12 @@ const ROUTER_FIELDS = {
   custom_llm_provider: [],
   "extra_headers.anthropic-beta": [],
   "providerOptions.gateway": [],
-  // Other spellings of a name are found by the one in small letters.
+  // The case-insensitive check compares with the lower-case spelling.
   "provideroptions.gateway": [],
 } satisfies UnpricedFields;
 
 /**
- * Fields by which inference servers generate more than is returned, or with other weights.
+ * Fields that make an inference server generate more than it returns, or use other weights.
  *
  * @see https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
  * @see https://docs.sglang.ai/basic_usage/sampling_params.html
@@ -67,7 +66,7 @@ const ENGINE_FIELDS = {
 } satisfies UnpricedFields;
 
 /**
- * Fields of single hosts, which others behind the same format may come to know.
+ * Fields of single hosts, which other hosts of the format may adopt.
  *
  * @see https://developers.openai.com/api/docs/guides/audio `modalities`
  * @see https://console.groq.com/docs/compound `compound_custom.models`
@@ -83,7 +82,7 @@ const HOST_FIELDS = {
   "billing_policy.bill_to": ["self"],
 } satisfies UnpricedFields;
 
-/** Fields that no format takes at a price of their own. */
+/** The fields that are rejected in every format. */
 const UNPRICED_FIELDS: UnpricedFields = {
   ...TIER_FIELDS,
   ...ROUTER_FIELDS,
@@ -91,9 +90,9 @@ const UNPRICED_FIELDS: UnpricedFields = {
   ...HOST_FIELDS,
 };
 
-/** What a server merges over the body itself, as LiteLLM does. */
+/** LiteLLM merges the members of this object over the body. */
 const EXTRA_BODY = "extra_body";
-/** Fields that decide what an answer may cost, and are checked or edited at the top level alone. */
+/** Fields that bound the cost of an answer and are checked or edited only at the top level. */
 const PRICED_NAMES = [
   "model",
   "n",
@@ -107,22 +106,26 @@ const PRICED_NAMES = [
 
 interface Entry {
   readonly path: string;
-  /** The top-level field that the last name of the path is in; `undefined` for the body itself. */
+  /** The top-level field that contains the name; `undefined` if the name is at the top level itself. */
   readonly holder: string | undefined;
   readonly name: string;
   readonly harmless: readonly unknown[];
-  /** Whether an upstream gets this field only as it was checked, though the client names it twice. */
+  /** Whether the printed body contains the field once, so that a repeated key is harmless. */
   readonly isSentOnce: boolean;
 }
 
 export interface UnpricedRule {
-  /** The top-level names, whose case matters. */
+  /** The top-level names, whose other spellings are rejected. */
   readonly names: readonly string[];
-  /** Throws `unpriced_field` with the path of the first field that is priced otherwise than the catalog says. */
-  refuse(body: JsonObject, repeatsKeys: boolean): void;
+  /**
+   * Throws `unpriced_field` with the path of the first field whose value may change the model or the price.
+   */
+  reject(body: JsonObject, repeatsKeys: boolean): void;
 }
 
-/** Prepares the table for a format. In a body that repeats keys, only the fields of `sentOnce` may have any value at all. */
+/**
+ * Creates the rule of a format. In a body that repeats keys, only the fields of `sentOnce` may have a value.
+ */
 export function createUnpricedRule(sentOnce: ReadonlySet<string>): UnpricedRule {
   const entries = Object.entries(UNPRICED_FIELDS).map(([path, harmless]) =>
     readEntry(path, harmless, sentOnce),
@@ -132,21 +135,21 @@ export function createUnpricedRule(sentOnce: ReadonlySet<string>): UnpricedRule 
   const extraNames = new Set([...names, ...PRICED_NAMES]);
   return {
     names,
-    refuse(body, repeatsKeys) {
+    reject(body, repeatsKeys) {
       for (const field of Object.keys(body)) {
         const found = byField.get(field);
-        if (found !== undefined) refuseField(body[field], found, repeatsKeys);
+        if (found !== undefined) rejectField(body[field], found, repeatsKeys);
       }
       const extra = body[EXTRA_BODY];
-      if (extra !== undefined) refuseExtra(extra, extraNames, repeatsKeys);
+      if (extra !== undefined) rejectExtra(extra, extraNames, repeatsKeys);
     },
   };
 }
 
-function refuseField(value: unknown, entries: readonly Entry[], repeatsKeys: boolean): void {
+function rejectField(value: unknown, entries: readonly Entry[], repeatsKeys: boolean): void {
   for (const entry of entries) {
-    if (entry.holder === undefined) refuseValue(value, entry, repeatsKeys);
-    else refuseNested(value, entry, repeatsKeys);
+    if (entry.holder === undefined) rejectValue(value, entry, repeatsKeys);
+    else rejectNested(value, entry, repeatsKeys);
   }
 }
 
@@ -156,31 +159,31 @@ function readEntry(path: string, harmless: readonly unknown[], sentOnce: Readonl
   return { path, holder, name: path.slice(dot + 1), harmless, isSentOnce: sentOnce.has(path) };
 }
 
-function refuseValue(value: unknown, { path, harmless, isSentOnce }: Entry, repeatsKeys: boolean): void {
+function rejectValue(value: unknown, { path, harmless, isSentOnce }: Entry, repeatsKeys: boolean): void {
   if (value === undefined) return;
   const mayBeAnother = repeatsKeys && !isSentOnce;
   const isHarmless = isEmpty(value) || harmless.some((each) => isEqual(each, value));
-  if (mayBeAnother || !isHarmless) refuseUnpricedField(path);
+  if (mayBeAnother || !isHarmless) rejectUnpricedField(path);
 }
 
-/** Lists are equal when they have one element, and that is equal. */
+/** Arrays are equal if both have one element and the elements are equal. */
 function isEqual(one: unknown, other: unknown): boolean {
   if (!Array.isArray(one) || !Array.isArray(other)) return one === other;
   return one.length === 1 && other.length === 1 && one[0] === other[0];
 }
 
-function refuseNested(holder: unknown, entry: Entry, repeatsKeys: boolean): void {
+function rejectNested(holder: unknown, entry: Entry, repeatsKeys: boolean): void {
   if (!isJsonObject(holder)) return;
   const isMiscased = findMiscased(holder, new Set([entry.name])) !== undefined;
-  if (repeatsKeys || isMiscased) refuseUnpricedField(entry.path);
-  refuseValue(holder[entry.name], entry, repeatsKeys);
+  if (repeatsKeys || isMiscased) rejectUnpricedField(entry.path);
+  rejectValue(holder[entry.name], entry, repeatsKeys);
 }
 
-function refuseExtra(extra: unknown, names: ReadonlySet<string>, repeatsKeys: boolean): void {
-  if (repeatsKeys) refuseUnpricedField(EXTRA_BODY);
+function rejectExtra(extra: unknown, names: ReadonlySet<string>, repeatsKeys: boolean): void {
+  if (repeatsKeys) rejectUnpricedField(EXTRA_BODY);
   if (!isJsonObject(extra)) return;
   const name = Object.keys(extra).find((key) => names.has(key)) ?? findMiscased(extra, names);
-  if (name !== undefined) refuseUnpricedField(`${EXTRA_BODY}.${name}`);
+  if (name !== undefined) rejectUnpricedField(`${EXTRA_BODY}.${name}`);
 }
 
 function isEmpty(value: unknown): boolean {
@@ -188,7 +191,7 @@ function isEmpty(value: unknown): boolean {
   return Array.isArray(value) ? value.length === 0 : isJsonObject(value) && Object.keys(value).length === 0;
 }
 
-/** Throws `unpriced_field`, naming a place in the body. */
-export function refuseUnpricedField(path: string): never {
+/** Throws `unpriced_field` with the path of a field in the body. */
+export function rejectUnpricedField(path: string): never {
   throw new GatewayError("unpriced_field", { path });
 }

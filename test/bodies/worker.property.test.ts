@@ -5,9 +5,9 @@ import { createLoopShare } from "../../src/bodies/loop-share.ts";
 import type { PlanQuestion } from "../../src/bodies/open-body.ts";
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
-import { UpstreamFault } from "../../src/wire/protocol.ts";
-import { findExchange } from "../../src/wire/protocol-pair.ts";
+import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
+import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
 import { answerOf } from "../fuzz/cases/fuzz-answer.ts";
 import { caseOf, TRAITS } from "../fuzz/cases/fuzz-case.ts";
 import { type CaseId, stepsOf } from "../fuzz/cases/steps.ts";
@@ -63,7 +63,7 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
   const { client, body: bytes } = caseOf(id);
   const wire = WIRES[client === "count_tokens" ? "messages" : client];
   const draw = stepsOf(id).draw("bodies");
-  const questions = TARGETS.filter((target) => findExchange(wire, [target])).map(
+  const questions = TARGETS.filter((target) => findProtocolPair(wire, [target])).map(
     (surface): PlanQuestion => ({
       surface,
       options: [drawOne(draw, Object.values(TRAITS)), TRAITS.plain].map((traits) => ({
@@ -81,7 +81,7 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
       text: _,
       promptText: __,
       readChat: ___,
-      readAsked: ____,
+      readEchoedFields: ____,
       ...facts
     } = { ...body.request } as Record<string, unknown>;
     const plans = (await body.plan(questions)).map((plan) => {
@@ -108,20 +108,20 @@ async function answerFrom(bodies: Bodies, id: CaseId) {
   const request = wire.parseRequest(
     JSON.stringify({ ...drawOne(draw, SEEDS[client].slice(0, 4)), stream: false }),
   );
-  const exchange = findExchange(wire, [form]);
+  const exchange = findProtocolPair(wire, [form]);
   const outcome = await outcomeOf(async () => {
     const reader = exchange?.begin(request, request.readChat);
     if (!reader) throw new GatewayError("not_built");
     const { answer } = answerOf(id, { form, stream: false, choices: 1, call: 0 });
     const blocks = blocksOf(Buffer.from(answer.body));
-    const { unsayable, ...part } = await bodies.readAnswer({
+    const { unrepresentable, ...part } = await bodies.readAnswer({
       reader,
       client: wire,
       owner: OWNER,
       head: HEAD,
       blocks,
     });
-    return { part, unsayable: unsayable && describeError(unsayable) };
+    return { part, unrepresentable: unrepresentable && describeError(unrepresentable) };
   });
   return { kind: "value" in outcome ? "part" : "fault", outcome };
 }

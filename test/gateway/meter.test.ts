@@ -27,7 +27,7 @@ const ROWS: readonly (readonly [
   ["tools at the provider do not explain anything", SERVED, [1e12, 1], [10_000_000, 1]],
   [
     "tools that translation leaves out explain nothing",
-    { ...SERVED, isVerbatim: false },
+    { ...SERVED, isPassthrough: false },
     [950_648, 1],
     [10_000, 1],
   ],
@@ -35,7 +35,12 @@ const ROWS: readonly (readonly [
   ["an allowed beta has its own bound", WIDE, [1_000_001, 1], [1_000_000, 1]],
   ["a beta that is not allowed widens nothing", { betas: WIDE.betas }, [700_000, 1], [10_000, 1]],
   ["a beta that nobody asks for widens nothing", { route: WIDE.route }, [700_000, 1], [10_000, 1]],
-  ["a beta is not sent to a translated upstream", { ...WIDE, isVerbatim: false }, [700_000, 1], [10_000, 1]],
+  [
+    "a beta is not sent to a translated upstream",
+    { ...WIDE, isPassthrough: false },
+    [700_000, 1],
+    [10_000, 1],
+  ],
   [
     "the operator says how wide the window is",
     { ...WIDE, model: { longContext: { contextWindow: 500_000, aboveInputTokens: 10_000 } } },

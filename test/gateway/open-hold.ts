@@ -4,9 +4,10 @@ import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import type { OpenHold } from "../../src/gateway/hold.ts";
 import { createMeter } from "../../src/gateway/meter.ts";
 import { quoteRequest } from "../../src/gateway/quote.ts";
-import type { InputSize, ModelRequest, ReplyPart } from "../../src/wire/protocol.ts";
-import { verbatimContext } from "../../src/wire/protocol-pair.ts";
+import type { InputSize, ModelRequest } from "../../src/wire/model-request.ts";
+import { passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
+import type { ReplyPart } from "../../src/wire/reply-part.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 
 /** Every token costs twice as much as at the test price, written ones included. */
@@ -27,7 +28,7 @@ export interface OpenHoldOptions {
   readonly model?: Partial<Model>;
   readonly route?: Partial<Route>;
   readonly betas?: readonly string[];
-  readonly isVerbatim?: boolean;
+  readonly isPassthrough?: boolean;
 }
 
 /**
@@ -35,7 +36,7 @@ export interface OpenHoldOptions {
  * an answer. Input costs 1,000 nanos a token, cached 100, written 1,250 and 2,000, output 2,000.
  */
 export function openHold(options: OpenHoldOptions = {}): OpenHold & { readonly route: Route } {
-  const { usage, generated = "", isShown = false, betas = [], isVerbatim = true } = options;
+  const { usage, generated = "", isShown = false, betas = [], isPassthrough = true } = options;
   const route = scriptedRoute("up", "theirs", options.route);
   const model = scriptedModel("m", "anthropic", { contextWindow: 10_000, routes: [route], ...options.model });
   const size = { textBytes: 400, mediaBytes: 0, images: 0, unbounded: false, serverTools: false };
@@ -44,8 +45,8 @@ export function openHold(options: OpenHoldOptions = {}): OpenHold & { readonly r
   const request = { ...wire.parseRequest(body), input: { ...size, ...options.input }, ...options.request };
   const reader = {
     wire,
-    isVerbatim,
-    context: verbatimContext(request),
+    isPassthrough,
+    context: passthroughContext(request),
     readStream: () => wire.readStream(request),
     readWhole: () => wire.readWhole(request, ""),
   };

@@ -11,10 +11,10 @@ import {
   quoteRequest,
   tokensOf,
 } from "../../src/gateway/quote.ts";
-import type { Dialogue } from "../../src/wire/codec-session.ts";
+import type { CodecSession } from "../../src/wire/codec-session.ts";
+import type { ModelRequest } from "../../src/wire/model-request.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import type { ModelRequest } from "../../src/wire/protocol.ts";
-import { findExchange } from "../../src/wire/protocol-pair.ts";
+import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
 
 const PRICE: Price = {
   input: 3_000_000n,
@@ -63,11 +63,11 @@ function request(over: Partial<ModelRequest> = {}): ModelRequest {
 }
 
 /** Ways to the routes; what is said on them matters to nobody here. */
-function waysOf(routes: readonly Route[], isVerbatim = true): ReadonlyMap<Route, Dialogue> {
-  const exchange = findExchange(openaiChat, ["chat"]);
+function waysOf(routes: readonly Route[], isPassthrough = true): ReadonlyMap<Route, CodecSession> {
+  const exchange = findProtocolPair(openaiChat, ["chat"]);
   const dialogue = exchange?.begin(request(), request().readChat);
   if (!dialogue) throw new Error("There is no way");
-  return new Map(routes.map((route) => [route, { ...dialogue, isVerbatim }]));
+  return new Map(routes.map((route) => [route, { ...dialogue, isPassthrough }]));
 }
 
 function quote(over: Partial<ModelRequest> = {}, mayClamp = false): Quote {
@@ -170,10 +170,10 @@ test("a body that translation makes larger is bounded as it is sent, and a small
 
 test("a tool that runs at the upstream fills the context window, but not where translation leaves it out", () => {
   const input = { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: true };
-  const bound = (isVerbatim: boolean) =>
+  const bound = (isPassthrough: boolean) =>
     quoteRequest({
       model: MODEL,
-      ways: waysOf(MODEL.routes, isVerbatim),
+      ways: waysOf(MODEL.routes, isPassthrough),
       request: request({ input }),
       mayClamp: false,
     }).inputTokens;

@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorRow } from "../../src/errors.ts";
-import type { SseEvent } from "../../src/wire/protocol.ts";
+import type { SseEvent } from "../../src/wire/sse.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
 import type { Plan } from "./plan.ts";
 

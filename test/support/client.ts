@@ -1,4 +1,4 @@
-import type { SseEvent } from "../../src/wire/protocol.ts";
+import type { SseEvent } from "../../src/wire/sse.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
 import type { TestGateway } from "./test-gateway.ts";
 

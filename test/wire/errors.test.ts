@@ -5,27 +5,24 @@ import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
 import { leastMs } from "../support/least-ms.ts";
 import { eventsOf } from "./play.ts";
 
-// Safe because the keys of the table are its causes.
+// The cast is safe: the keys of the table are its causes.
 const CAUSES = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
 
 describe("printError", () => {
-  test.each(CAUSES)(
-    "case 14: says %s in the envelope of each surface, and nothing of its reason",
-    (cause) => {
-      const error = new GatewayError(cause, { reason: new Error("canary") });
-      const row = ERRORS[cause];
-      expect(JSON.parse(openaiChat.printError(error, "r1"))).toEqual({
-        error: { message: row.message, type: row.chat[1], code: row.code },
-      });
-      expect(JSON.parse(anthropicMessages.printError(error, "r1"))).toEqual({
-        type: "error",
-        error: { type: row.messages[1], message: row.message, details: { error_code: row.code } },
-        request_id: "r1",
-      });
-    },
-  );
+  test.each(CAUSES)("case 14: prints %s in the envelope of each surface without its reason", (cause) => {
+    const error = new GatewayError(cause, { reason: new Error("canary") });
+    const row = ERRORS[cause];
+    expect(JSON.parse(openaiChat.printError(error, "r1"))).toEqual({
+      error: { message: row.message, type: row.chat[1], code: row.code },
+    });
+    expect(JSON.parse(anthropicMessages.printError(error, "r1"))).toEqual({
+      type: "error",
+      error: { type: row.messages[1], message: row.message, details: { error_code: row.code } },
+      request_id: "r1",
+    });
+  });
 
-  test("adds the path of a wrong field", () => {
+  test("appends the path of a malformed field", () => {
     const error = new GatewayError("wrong_shape", { path: "messages[0].role" });
     expect(openaiChat.printError(error, "r1")).toContain("messages[0].role");
   });
@@ -34,7 +31,7 @@ describe("printError", () => {
 describe("printErrorFrame", () => {
   const error = new GatewayError("upstream_timeout");
 
-  test("is one event of the surface with the same body", () => {
+  test("prints one event of the surface that contains the error body", () => {
     expect(eventsOf(openaiChat.printErrorFrame(error, "r1"))).toEqual([
       { event: undefined, data: openaiChat.printError(error, "r1") },
     ]);
@@ -82,16 +79,16 @@ describe("readPromptTooLong", () => {
     expect(chat(message)).toEqual({ tokens });
   });
 
-  test("takes OpenAI's code alone for enough", () => {
+  test("recognises OpenAI's error code without a known message", () => {
     expect(chat("Too much.", "context_length_exceeded")).toEqual({ tokens: undefined });
   });
 
-  test("reads Anthropic's tokens", () => {
+  test("reads the tokens of Anthropic's message", () => {
     expect(messages("prompt is too long: 212384 tokens > 200000 maximum")).toEqual({ tokens: 212_384 });
     expect(messages("Prompt is too long")).toEqual({ tokens: undefined });
   });
 
-  test("finds nothing in other refusals", () => {
+  test("returns undefined for other errors", () => {
     for (const message of ["max_tokens: 999999 > 64000", "invalid role", ""]) {
       expect(chat(message)).toBeUndefined();
       expect(messages(message)).toBeUndefined();
@@ -99,7 +96,7 @@ describe("readPromptTooLong", () => {
     expect(chat("<html>")).toBeUndefined();
   });
 
-  test("is not held up by a refusal of megabytes", () => {
+  test("reads an error body of megabytes in under 200 ms", () => {
     const text = `prompt is too long ${"9 ".repeat(2_000_000)}${"you requested ".repeat(100_000)}`;
     const read = () => {
       expect(openaiChat.readPromptTooLong(text)).toEqual({ tokens: undefined });

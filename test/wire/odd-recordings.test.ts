@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Usage } from "../../src/domain/usage.ts";
 import { hasOddRecordings, oddRecording } from "../support/recordings.ts";
-import { billedOf, type Format, forEach, frameLines, usageOf } from "./usage-forms.ts";
+import { billedOf, type Format, forEachClient, frameLines, usageOf } from "./usage-forms.ts";
 
-/** What each whole answer is to be billed as. */
+/** The usage to be billed of each whole answer. */
 const WHOLE: readonly (readonly [file: string, format: Format, usage: Usage])[] = [
   ["xai/xai-text", "chat", usageOf({ inputTokens: 10, cachedInputTokens: 2, outputTokens: 229 })],
   ["moonshotai/moonshotai-text", "chat", usageOf({ inputTokens: 9, outputTokens: 5 })],
@@ -24,7 +24,7 @@ const WHOLE: readonly (readonly [file: string, format: Format, usage: Usage])[] 
   ],
 ];
 
-/** What each streamed answer is to be billed as. */
+/** The usage to be billed of each streamed answer. */
 const STREAMED: readonly (readonly [file: string, format: Format, usage: Usage])[] = [
   ["xai/xai-text", "chat", usageOf({ inputTokens: 1, cachedInputTokens: 11, outputTokens: 291 })],
   ["moonshotai/moonshotai-stream", "chat", usageOf({ inputTokens: 9, outputTokens: 12 })],
@@ -41,16 +41,13 @@ const linesOf = (file: string) =>
     .filter((line) => line.trim() !== "");
 
 describe.skipIf(!hasOddRecordings)("recorded answers with unusual reports of usage", () => {
-  test.each(WHOLE)("%s is billed in full when it is whole, whatever the client", (file, format, usage) => {
-    expect(billedOf(format, oddRecording(`${file}.json`), false)).toEqual(forEach(format, usage));
+  test.each(WHOLE)("%s is billed in full as a whole answer for every client", (file, format, usage) => {
+    expect(billedOf(format, oddRecording(`${file}.json`), false)).toEqual(forEachClient(format, usage));
   });
 
-  test.each(STREAMED)(
-    "%s is billed in full when it is streamed, whatever the client",
-    (file, format, usage) => {
-      expect(billedOf(format, frameLines(format, linesOf(file)), true)).toEqual(forEach(format, usage));
-    },
-  );
+  test.each(STREAMED)("%s is billed in full as a stream for every client", (file, format, usage) => {
+    expect(billedOf(format, frameLines(format, linesOf(file)), true)).toEqual(forEachClient(format, usage));
+  });
 
   test("the first and the last message of programmatic tool calling are billed in full when streamed", () => {
     const lines = linesOf("anthropic/anthropic-programmatic-tool-calling.1");
@@ -61,8 +58,8 @@ describe.skipIf(!hasOddRecordings)("recorded answers with unusual reports of usa
     const last = lines.slice(starts.at(-1));
     const billed = [first, last].map((each) => billedOf("messages", frameLines("messages", each), true));
     expect(billed).toEqual([
-      forEach("messages", usageOf({ inputTokens: 3_369, outputTokens: 725 })),
-      forEach("messages", usageOf({ inputTokens: 4_551, outputTokens: 197 })),
+      forEachClient("messages", usageOf({ inputTokens: 3_369, outputTokens: 725 })),
+      forEachClient("messages", usageOf({ inputTokens: 4_551, outputTokens: 197 })),
     ]);
   });
 });

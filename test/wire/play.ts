@@ -1,46 +1,49 @@
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
-import type { Dialogue } from "../../src/wire/codec-session.ts";
+import type { CodecSession } from "../../src/wire/codec-session.ts";
 import type { ReplyHead } from "../../src/wire/codecs.ts";
-import type { ModelRequest, ReplyPart, SseEvent, WireProtocol } from "../../src/wire/protocol.ts";
-import { findExchange } from "../../src/wire/protocol-pair.ts";
+import type { ModelRequest } from "../../src/wire/model-request.ts";
+import type { WireProtocol } from "../../src/wire/protocol.ts";
+import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
+import type { ReplyPart } from "../../src/wire/reply-part.ts";
+import type { SseEvent } from "../../src/wire/sse.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
 
-/** A request of the given protocol, as the gateway would have read it. */
+/** Parses a request of the given format. */
 export function requestOf(wire: WireProtocol, members: object = {}): ModelRequest {
   const body = { model: "asked", messages: [{ role: "user", content: "hi" }], max_tokens: 100, stream: true };
   return wire.parseRequest(JSON.stringify({ ...body, ...members }));
 }
 
-/** What an answer to a request says of itself, where it is printed anew. */
+/** Returns the head of a translated answer to a request. */
 export function headOf(request: ModelRequest, more: Partial<ReplyHead> = {}): ReplyHead {
   const { isShown } = request.readChat().reasoning;
-  const asked = request.readAsked?.();
-  return { request, id: "abc", createdAtS: 7, inputTokens: 1, isReasoningShown: isShown, asked, ...more };
+  const echoed = request.readEchoedFields?.();
+  return { request, id: "abc", createdAtS: 7, inputTokens: 1, isReasoningShown: isShown, echoed, ...more };
 }
 
-/** The way of a request to an upstream that speaks one format. Throws a `GatewayError` when it has none there. */
-export function dialogueOf(wire: WireProtocol, surface: Surface, request: ModelRequest): Dialogue {
-  const dialogue = findExchange(wire, [surface])?.begin(request, request.readChat);
-  if (!dialogue) throw new Error(`No way from ${wire.surface} to ${surface}`);
-  return dialogue;
+/** Starts the codec session of a request for an upstream of one format. Throws `GatewayError`. */
+export function codecSessionOf(wire: WireProtocol, surface: Surface, request: ModelRequest): CodecSession {
+  const session = findProtocolPair(wire, [surface])?.begin(request, request.readChat);
+  if (!session) throw new Error(`No protocol pair from ${wire.surface} to ${surface}`);
+  return session;
 }
 
-/** The refusal of a body. Fails when the body is taken, or refused with anything but a cause of ours. */
-export function refusalOf(wire: WireProtocol, body: string | object): GatewayError {
+/** Returns the error that rejects a body. Fails if the body is accepted or another error is thrown. */
+export function errorOf(wire: WireProtocol, body: string | object): GatewayError {
   try {
     wire.parseRequest(typeof body === "string" ? body : JSON.stringify(body));
   } catch (error) {
     if (error instanceof GatewayError) return error;
     throw error;
   }
-  throw new Error("The body was taken");
+  throw new Error("The body was accepted");
 }
 
-/** Everything a client and the gateway learn from one streamed answer. */
+/** Everything that a client and the gateway read from one streamed answer. */
 export interface Played {
   readonly parts: readonly ReplyPart[];
-  /** What went out before the settlement. */
+  /** The text sent before the settlement. */
   readonly early: string;
   readonly ending: string;
   readonly generated: string;
@@ -51,7 +54,7 @@ export interface Played {
   readonly done: boolean;
 }
 
-/** Plays a stream, in the pieces it is given in, through a reader. Throws what the reader throws. */
+/** Plays a stream through a reader in the given chunks. Throws the reader's errors. */
 export function play(
   wire: WireProtocol,
   request: ModelRequest,
@@ -76,7 +79,7 @@ export function play(
   };
 }
 
-/** The events that a client would read. */
+/** Decodes the events of a text. */
 export function eventsOf(text: string): SseEvent[] {
   const decoder = createSseDecoder();
   return decoder.push(new TextEncoder().encode(text));

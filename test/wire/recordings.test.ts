@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import type { SseEvent, WireProtocol } from "../../src/wire/protocol.ts";
+import type { WireProtocol } from "../../src/wire/protocol.ts";
+import type { SseEvent } from "../../src/wire/sse.ts";
 import { createSseDecoder, printSse } from "../../src/wire/sse.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../support/recordings.ts";
 import { eventsOf, play, requestOf } from "./play.ts";
@@ -33,7 +34,7 @@ function decode(chunks: readonly Uint8Array[]): SseEvent[] {
   return [...chunks.flatMap((chunk) => decoder.push(chunk)), ...decoder.end()];
 }
 
-/** Text and tool arguments as a client would put them together, without any code of ours. */
+/** Joins text and tool arguments as a client would, without the gateway's code. */
 function collect(events: readonly SseEvent[]): string {
   return events
     .filter((event) => event.data !== "[DONE]")
@@ -42,8 +43,8 @@ function collect(events: readonly SseEvent[]): string {
       const chat = choices[0]?.delta ?? {};
       const call = chat.tool_calls?.[0]?.function ?? {};
       const started = block?.type?.endsWith("_use") ? block.name : "";
-      const said = delta?.text ?? delta?.thinking ?? delta?.partial_json ?? started;
-      return [chat.reasoning_content ?? chat.reasoning, chat.content, call.name, call.arguments, said].join(
+      const value = delta?.text ?? delta?.thinking ?? delta?.partial_json ?? started;
+      return [chat.reasoning_content ?? chat.reasoning, chat.content, call.name, call.arguments, value].join(
         "",
       );
     })
@@ -52,7 +53,7 @@ function collect(events: readonly SseEvent[]): string {
 
 describe.skipIf(!hasRecordings)("recorded streams", () => {
   test.each(recordings("streamed"))(
-    "$name plays through, verbatim but for model and usage",
+    "$name passes through except the model and the usage",
     ({ name, protocol }) => {
       const wire = wireOf(protocol);
       const stream = streamOf(name, protocol);
@@ -69,28 +70,34 @@ describe.skipIf(!hasRecordings)("recorded streams", () => {
     },
   );
 
-  test.each(recordings("streamed"))("$name gives the same events however it is cut", ({ name, protocol }) => {
-    const bytes = new TextEncoder().encode(streamOf(name, protocol));
-    const whole = decode([bytes]);
-    const isSmall = bytes.length < SMALL_BYTES;
-    for (let size = 1; size <= (isSmall ? bytes.length : 40); size += 1) {
-      expect(Bun.deepEquals(decode(piecesOf(bytes, size)), whole)).toBe(true);
-    }
-    for (let at = 1; isSmall && at < bytes.length; at += 1) {
-      expect(Bun.deepEquals(decode([bytes.subarray(0, at), bytes.subarray(at)]), whole)).toBe(true);
-    }
-  });
-
-  test.each(recordings("streamed"))("$name reads the same a byte at a time", ({ name, protocol }) => {
-    const wire = wireOf(protocol);
-    const stream = streamOf(name, protocol);
-    const bytes = new TextEncoder().encode(stream);
-    const request = requestOf(wire);
-    expect(play(wire, request, piecesOf(bytes, 1))).toEqual(play(wire, request, [bytes]));
-  });
+  test.each(recordings("streamed"))(
+    "$name is decoded to equal events wherever its bytes are cut",
+    ({ name, protocol }) => {
+      const bytes = new TextEncoder().encode(streamOf(name, protocol));
+      const whole = decode([bytes]);
+      const isSmall = bytes.length < SMALL_BYTES;
+      for (let size = 1; size <= (isSmall ? bytes.length : 40); size += 1) {
+        expect(Bun.deepEquals(decode(piecesOf(bytes, size)), whole)).toBe(true);
+      }
+      for (let at = 1; isSmall && at < bytes.length; at += 1) {
+        expect(Bun.deepEquals(decode([bytes.subarray(0, at), bytes.subarray(at)]), whole)).toBe(true);
+      }
+    },
+  );
 
   test.each(recordings("streamed"))(
-    "$name cut off anywhere is never finished too early",
+    "$name is read to equal parts one byte at a time",
+    ({ name, protocol }) => {
+      const wire = wireOf(protocol);
+      const stream = streamOf(name, protocol);
+      const bytes = new TextEncoder().encode(stream);
+      const request = requestOf(wire);
+      expect(play(wire, request, piecesOf(bytes, 1))).toEqual(play(wire, request, [bytes]));
+    },
+  );
+
+  test.each(recordings("streamed"))(
+    "$name is not finished before its finish reason",
     ({ name, protocol }) => {
       const wire = wireOf(protocol);
       const events = eventsOf(streamOf(name, protocol));
@@ -107,7 +114,7 @@ describe.skipIf(!hasRecordings)("recorded streams", () => {
 
 describe.skipIf(!hasRecordings)("recorded bodies", () => {
   test.each(recordings("whole"))(
-    "$name passes byte for byte but for the model's name",
+    "$name passes byte for byte except the model's name",
     ({ name, protocol }) => {
       const wire = wireOf(protocol);
       const body = recordedBody(name);
@@ -121,7 +128,7 @@ describe.skipIf(!hasRecordings)("recorded bodies", () => {
   );
 });
 
-/** Events as values, without what the reader may change; a chunk that only carried usage falls out. */
+/** Parses events without the members that the reader may change. Drops chunks that contain only usage. */
 function withoutUsage(events: readonly SseEvent[]): unknown[] {
   return events
     .filter(({ data }) => data !== "[DONE]")

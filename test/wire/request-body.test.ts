@@ -6,15 +6,15 @@ import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../../src/wire/protocol.ts";
 import { parseBody } from "../../src/wire/request-body.ts";
 import { leastMs } from "../support/least-ms.ts";
-import { refusalOf } from "./play.ts";
+import { errorOf } from "./play.ts";
 
 const FIELDS = new Set(["model", "stream"]);
 
 describe("parseBody", () => {
-  test("takes no more than a small multiple of JSON.parse for a list of 340,000 numbers", () => {
+  test("takes less than 20 times as long as JSON.parse for a list of 340,000 numbers", () => {
     const text = JSON.stringify({ input: Array(340_000).fill(0) });
     const parseMs = leastMs(() => JSON.parse(text));
-    // Everyone else waits while a body is looked at; copying such a list took a hundred times this.
+    // Parsing blocks the event loop; copying such a list took a hundred times as long.
     expect(leastMs(() => parseBody(text, FIELDS))).toBeLessThan(20 * parseMs);
   });
 
@@ -22,7 +22,7 @@ describe("parseBody", () => {
     ['{"a":1,"a":2}', true],
     ['{"a":[{"b":1,"b":2}]}', true],
     ['{"a":{"b":1},"c":[{"b":1},{"b":2}]}', false],
-  ])("sees whether a key is named twice in %s", (text, repeatsKeys) => {
+  ])("reports whether a key is repeated in %s", (text, repeatsKeys) => {
     expect(parseBody(text, FIELDS).repeatsKeys).toBe(repeatsKeys);
   });
 
@@ -33,12 +33,12 @@ describe("parseBody", () => {
     ["a number of 1,025 digits", `{"model":"m","a":${"1".repeat(1_025)}}`],
     ["a fraction of 1,025 characters", `{"model":"m","a":[0.${"1".repeat(1_020)}E+5]}`],
     ["a key of 16,383 characters", `{"model":"m","${"k".repeat(16_383)}":1}`],
-  ])("refuses %s before they are parsed", (_, text) => {
+  ])("rejects %s before parsing", (_, text) => {
     expect(() => parseBody(text, FIELDS)).toThrow("wrong_shape");
     expect(() => parseBody(`${text.slice(0, -1)},`, FIELDS)).toThrow("wrong_shape");
   });
 
-  test("takes as much structure as a thousand messages of an agent have, several times over", () => {
+  test("accepts several times the structure of a thousand agent messages", () => {
     const call = { type: "tool_use", id: "toolu_1", name: "Edit", input: { path: "a", old: "b", new: "c" } };
     const block = { type: "text", text: "said", cache_control: { type: "ephemeral" } };
     const message = { role: "assistant", content: [block, block, call, call] };
@@ -48,19 +48,19 @@ describe("parseBody", () => {
     expect(parseBody(long, FIELDS).repeatsKeys).toBe(false);
   });
 
-  test("says of a text that is no JSON that it is none, however long its words are", () => {
+  test("throws not_json for invalid JSON with words of any length", () => {
     expect(() => parseBody("x".repeat(100_000), FIELDS)).toThrow("not_json");
     expect(() => parseBody(`[${"x".repeat(100_000)}]`, FIELDS)).toThrow("not_json");
   });
 
-  test("takes keys that are near no field, or a field's own", () => {
+  test("accepts keys that differ from every field in more than case, and the fields themselves", () => {
     const text = '{"model":"m","stream":true,"models":1,"":1,"Metadata":{"Model":1}}';
     expect(parseBody(text, FIELDS).body.model).toBe("m");
   });
 });
 
-describe("a field in other letters", () => {
-  // A reader without regard to case takes the long s for an s, and the Kelvin sign for a k.
+describe("a field spelled in another case", () => {
+  // Case-insensitive readers take "ſ" for "s" and the Kelvin sign for "k".
   test.each<[WireProtocol, object, readonly string[]]>([
     [
       openaiChat,
@@ -78,9 +78,9 @@ describe("a field in other letters", () => {
       ["mOdel", "Store", "\u017Ftore", "PREVIOUS_RESPONSE_ID", "Conversation", "Max_Output_Tokens", "Input"],
     ],
     [openaiEmbeddings, { input: "hi" }, ["MODEL", "Input", "Stream", "Dimensions"]],
-  ])("is a wrong shape", (wire, body, keys) => {
+  ])("is rejected with wrong_shape (format %#)", (wire, body, keys) => {
     for (const key of keys) {
-      const error = refusalOf(wire, { model: "m", ...body, [key]: null });
+      const error = errorOf(wire, { model: "m", ...body, [key]: null });
       expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", key]);
     }
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { type SseEvent, UpstreamFault } from "../../src/wire/protocol.ts";
-import { createSseDecoder, printSse } from "../../src/wire/sse.ts";
+import { createSseDecoder, printSse, type SseEvent } from "../../src/wire/sse.ts";
+import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
 import { cpuMs } from "../support/cpu-ms.ts";
 
 const encoder = new TextEncoder();
@@ -15,7 +15,7 @@ function decodeText(text: string): SseEvent[] {
   return decode([encoder.encode(text)]);
 }
 
-/** Cuts bytes at the given places, which wrap around. */
+/** Cuts bytes at the given positions, taken modulo their length. */
 function cut(bytes: Uint8Array, places: readonly number[]): Uint8Array[] {
   const sorted = [
     0,
@@ -46,7 +46,7 @@ const line = fc.oneof(
 );
 
 describe("createSseDecoder", () => {
-  test("gives the same events however the bytes are cut", () => {
+  test("returns equal events wherever the bytes are cut", () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(line, lineEnd)),
@@ -64,7 +64,7 @@ describe("createSseDecoder", () => {
     );
   });
 
-  test("reads back what was printed, whatever the line end", () => {
+  test("decodes what printSse printed, with any line end", () => {
     const data = fc
       .string({ unit: "binary" })
       .map((text) => text.replaceAll("\r", "").replaceAll("\ufeff", ""));
@@ -87,7 +87,11 @@ describe("createSseDecoder", () => {
     ["a named event", "event: ping\ndata: {}\n\n", [{ event: "ping", data: "{}" }]],
     ["a name after the data", "data: {}\nevent: ping\n\n", [{ event: "ping", data: "{}" }]],
     ["data without a space", "data:{}\n\n", [{ event: undefined, data: "{}" }]],
-    ["data with two spaces, of which one is its own", "data:  {}\n\n", [{ event: undefined, data: " {}" }]],
+    [
+      "data with two leading spaces, of which the second is kept",
+      "data:  {}\n\n",
+      [{ event: undefined, data: " {}" }],
+    ],
     ["several data lines", "data: a\ndata:\ndata: b\n\n", [{ event: undefined, data: "a\n\nb" }]],
     ["CRLF", "event: x\r\ndata: a\r\n\r\n", [{ event: "x", data: "a" }]],
     ["CR", "event: x\rdata: a\r\r", [{ event: "x", data: "a" }]],
@@ -101,17 +105,17 @@ describe("createSseDecoder", () => {
     ["many blank lines", "\n\n\ndata: a\n\n\n\n", [{ event: undefined, data: "a" }]],
     ["an unknown field", "dataset: a\ndata: b\n\n", [{ event: undefined, data: "b" }]],
     ["a colon in the data", "data: a: b\n\n", [{ event: undefined, data: "a: b" }]],
-  ])("reads %s", (_, text, events) => {
+  ])("decodes %s", (_, text, events) => {
     expect(decodeText(text)).toEqual(events);
   });
 
-  test("gives an event as soon as its blank line is there, also when that ends in CR", () => {
+  test("returns an event as soon as its blank line arrives, even if that ends in CR", () => {
     const decoder = createSseDecoder();
     expect(decoder.push(encoder.encode("data: a\r\n\r"))).toEqual([{ event: undefined, data: "a" }]);
     expect(decoder.push(encoder.encode("\ndata: b\r\n\r"))).toEqual([{ event: undefined, data: "b" }]);
   });
 
-  test("gives the last event when the stream ends without its blank line", () => {
+  test("returns the last event of a stream that ends without a blank line", () => {
     expect(decodeText("data: a\n\ndata: [DONE]")).toEqual([
       { event: undefined, data: "a" },
       { event: undefined, data: "[DONE]" },
@@ -124,7 +128,7 @@ describe("createSseDecoder", () => {
     ["one endless line", "data: ", "x".repeat(100)],
     ["endless data lines", "", `data: ${"x".repeat(90)}\n`],
     ["an endless comment", ": ", "x".repeat(100)],
-  ])("throws on %s instead of keeping it", (_, head, more) => {
+  ])("throws an UpstreamFault for %s", (_, head, more) => {
     const decoder = createSseDecoder({ eventCharsMax: 1000 });
     const pushMany = () => {
       decoder.push(encoder.encode(head));
@@ -133,21 +137,24 @@ describe("createSseDecoder", () => {
     expect(pushMany).toThrow(UpstreamFault);
   });
 
-  test.each(["data: x\n", "data:\n", "data\n"])("throws on 10,001 lines of %j in one event", (line) => {
-    const lines = (count: number) => encoder.encode(line.repeat(count));
-    expect(createSseDecoder().push(lines(10_000))).toEqual([]);
-    expect(() => createSseDecoder().push(lines(10_001))).toThrow(UpstreamFault);
-    const decoder = createSseDecoder();
-    const inEvents = encoder.encode(`${line.repeat(6_000)}\n`.repeat(2));
-    expect(decoder.push(inEvents)).toHaveLength(2);
-  });
+  test.each(["data: x\n", "data:\n", "data\n"])(
+    "throws an UpstreamFault for 10,001 lines of %j in one event",
+    (line) => {
+      const lines = (count: number) => encoder.encode(line.repeat(count));
+      expect(createSseDecoder().push(lines(10_000))).toEqual([]);
+      expect(() => createSseDecoder().push(lines(10_001))).toThrow(UpstreamFault);
+      const decoder = createSseDecoder();
+      const inEvents = encoder.encode(`${line.repeat(6_000)}\n`.repeat(2));
+      expect(decoder.push(inEvents)).toHaveLength(2);
+    },
+  );
 
-  test("takes any number of events that are each below the limit", () => {
+  test("accepts any number of events below the limit", () => {
     const decoder = createSseDecoder({ eventCharsMax: 1000 });
     expect(decoder.push(encoder.encode(`data: ${"x".repeat(900)}\n\n`.repeat(50)))).toHaveLength(50);
   });
 
-  test("reads a large event that comes in small pieces without reading it again each time", () => {
+  test("decodes a large event in small chunks in linear time", () => {
     const decoder = createSseDecoder();
     const piece = encoder.encode("x".repeat(1000));
     const ms = cpuMs(() => {
@@ -160,7 +167,7 @@ describe("createSseDecoder", () => {
 });
 
 describe("printSse", () => {
-  test("frames every line of the data", () => {
+  test("prints every line of the data as a data line", () => {
     expect(printSse({ event: "x", data: "a\nb" })).toBe("event: x\ndata: a\ndata: b\n\n");
     expect(printSse({ data: "{}" })).toBe("data: {}\n\n");
   });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { printCountRequest } from "../../src/wire/anthropic-messages/count-tokens.ts";
 import { WIRES } from "../../src/wire/registry.ts";
-import { refusalOf } from "./play.ts";
+import { errorOf } from "./play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 const ASK = { model: "m", max_tokens: 100, messages: MESSAGES };
@@ -10,7 +10,7 @@ const UPSTREAM = { model: "up", outputTokensMax: 50, outputLimitField: undefined
 const print = (body: string) =>
   WIRES.messages.printUpstreamRequest(WIRES.messages.parseRequest(body), UPSTREAM);
 
-describe("what a messages body refers to at the provider", () => {
+describe("a messages body that refers to data stored at the provider", () => {
   test.each<[path: string, members: object]>([
     ["thread", { thread: { type: "continue", previous_message_id: "msg_1" } }],
     ["thread", { thread: { type: "continue", previous_message_id: "msg_1" }, messages: [] }],
@@ -25,20 +25,20 @@ describe("what a messages body refers to at the provider", () => {
     ["container", { container: { ID: "container_1" } }],
     ["container", { container: ["container_1"] }],
     ["previous_message_id", { previous_message_id: "msg_1" }],
-  ])("is refused by name: %s in %j", (path, members) => {
-    const error = refusalOf(WIRES.messages, { ...ASK, ...members });
+  ])("is rejected with the path %s: %j", (path, members) => {
+    const error = errorOf(WIRES.messages, { ...ASK, ...members });
     expect(error.row.code).toBe("invalid_request");
     expect(WIRES.messages.statusOf(error)).toBe(400);
     expect(error.publicMessage).toStartWith("Nothing is stored here");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 
-  test("is refused where a key is named twice in a container", () => {
+  test("is rejected if it repeats a key inside a container", () => {
     const text = `{"container":{"id":"container_1","id":null},${JSON.stringify(ASK).slice(1)}`;
-    expect(refusalOf(WIRES.messages, text).kind).toBe("nothing_stored");
+    expect(errorOf(WIRES.messages, text).kind).toBe("nothing_stored");
   });
 
-  test("is taken where it is nothing, or new", () => {
+  test("is accepted if the reference is null or creates something new", () => {
     const skill = { type: "anthropic", skill_id: "pptx", version: "latest" };
     for (const members of [
       { thread: null, container: null, previous_message_id: null },
@@ -51,36 +51,36 @@ describe("what a messages body refers to at the provider", () => {
   });
 });
 
-describe("a new thread", () => {
-  const asked = JSON.stringify({ ...ASK, thread: { type: "create" } });
+describe("a body that creates a thread", () => {
+  const withThread = JSON.stringify({ ...ASK, thread: { type: "create" } });
 
-  test("reaches no upstream, and changes nothing else of the body", () => {
-    expect(print(asked)).toBe(print(JSON.stringify(ASK)));
-    const request = WIRES.messages.parseRequest(asked);
+  test("is printed without the thread and otherwise unchanged", () => {
+    expect(print(withThread)).toBe(print(JSON.stringify(ASK)));
+    const request = WIRES.messages.parseRequest(withThread);
     expect(printCountRequest(request, "m")).toBe(JSON.stringify(ASK));
   });
 
-  test("reaches no upstream when the body names it twice", () => {
-    const twice = asked.replace(
+  test("is printed without the thread if the key is repeated", () => {
+    const twice = withThread.replace(
       '"thread"',
       '"thread":{"type":"continue","previous_message_id":"m"},"thread"',
     );
     expect(print(twice)).not.toContain("thread");
-    const inside = asked.replace('{"type":"create"}', '{"type":"continue","type":"create"}');
+    const inside = withThread.replace('{"type":"create"}', '{"type":"continue","type":"create"}');
     expect(print(inside)).not.toContain("thread");
   });
 
-  test("bounds the input as a body without one", () => {
-    expect(WIRES.messages.parseRequest(asked).input.unbounded).toBe(false);
+  test("has a bounded input", () => {
+    expect(WIRES.messages.parseRequest(withThread).input.unbounded).toBe(false);
   });
 
-  test("is no part of what is translated", () => {
-    const request = WIRES.messages.parseRequest(asked);
+  test("is translated like a body without a thread", () => {
+    const request = WIRES.messages.parseRequest(withThread);
     expect(request.readChat()).toEqual(WIRES.messages.parseRequest(JSON.stringify(ASK)).readChat());
   });
 });
 
-describe("what other bodies refer to at the provider", () => {
+describe("a chat or responses body that refers to data stored at the provider", () => {
   test.each<[format: "chat" | "responses", path: string, members: object]>([
     ["chat", "session_params", { session_params: { id: "s" } }],
     [
@@ -104,24 +104,24 @@ describe("what other bodies refer to at the provider", () => {
       "input[0].tools[0].container",
       { input: [{ type: "additional_tools", tools: [{ type: "code_interpreter", container: "cntr_1" }] }] },
     ],
-  ])("is refused by name in %s: %s", (format, path, members) => {
-    const error = refusalOf(WIRES[format], { ...ASK, input: "hi", ...members });
+  ])("is rejected in %s with the path %s", (format, path, members) => {
+    const error = errorOf(WIRES[format], { ...ASK, input: "hi", ...members });
     expect(error.kind).toBe("nothing_stored");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 });
 
-describe("a compaction at the provider", () => {
+describe("context management at the provider", () => {
   test.each<[format: "messages" | "responses", members: object]>([
     ["messages", { compaction: { type: "summarize" } }],
     ["messages", { context_management: { edits: [{ type: "compact_20260112" }] } }],
     ["responses", { context_management: [{ type: "compaction" }] }],
-  ])("reads the prompt twice: %s %j", (format, members) => {
+  ])("counts two readings of the prompt if it compacts: %s %j", (format, members) => {
     const request = WIRES[format].parseRequest(JSON.stringify({ ...ASK, input: "hi", ...members }));
     expect(request.input.readings).toBe(2);
   });
 
-  test("is not what clears tool uses", () => {
+  test("counts one reading of the prompt if it only clears tool uses", () => {
     const context_management = { edits: [{ type: "clear_tool_uses_20250919" }] };
     const request = WIRES.messages.parseRequest(JSON.stringify({ ...ASK, context_management }));
     expect(request.input.readings).toBe(1);

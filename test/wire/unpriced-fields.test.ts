@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { WIRES } from "../../src/wire/registry.ts";
-import { refusalOf } from "./play.ts";
+import { errorOf } from "./play.ts";
 
 const ASK = {
   model: "m",
@@ -10,7 +10,7 @@ const ASK = {
 };
 const FORMATS = Object.keys(WIRES) as (keyof typeof WIRES)[];
 
-/** Fields that every format refuses, by the path that the refusal names. */
+/** Fields that every format rejects, by the path in the error. */
 const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
   ["service_tier", { service_tier: "priority" }],
   ["service_tier", { service_tier: "ultrafast" }],
@@ -61,7 +61,7 @@ const EVERYWHERE: readonly (readonly [path: string, members: object])[] = [
   ["extra_body.extra_body", { extra_body: { extra_body: { model: "dear" } } }],
 ];
 
-/** Fields of single formats. */
+/** Fields that a single format rejects. */
 const OF_FORMAT: readonly (readonly [format: keyof typeof WIRES, path: string, members: object])[] = [
   ["chat", "plugins[0].id", { plugins: [{ id: "fusion" }] }],
   ["chat", "plugins[1].id", { plugins: [{ id: "web" }, { id: "auto-router", allowed_models: ["*"] }] }],
@@ -108,20 +108,20 @@ const OF_FORMAT: readonly (readonly [format: keyof typeof WIRES, path: string, m
 describe.each(FORMATS)("a body of %s", (format) => {
   const wire = WIRES[format];
 
-  test.each(EVERYWHERE)("is refused by name for %s in %j", (path, members) => {
-    const error = refusalOf(wire, { ...ASK, ...members });
+  test.each(EVERYWHERE)("is rejected with the path %s: %j", (path, members) => {
+    const error = errorOf(wire, { ...ASK, ...members });
     expect(error.kind).toBe("unpriced_field");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 
-  test("is refused for a field whose case alone differs", () => {
+  test("is rejected for a field that differs only in case", () => {
     for (const name of ["Fallbacks", "BEST_OF", "Models", "PROVIDEROPTIONS", "Extra_Body"]) {
-      const error = refusalOf(wire, { ...ASK, [name]: ["dear"] });
+      const error = errorOf(wire, { ...ASK, [name]: ["dear"] });
       expect([name, error.kind]).toEqual([name, "wrong_shape"]);
     }
   });
 
-  test("is refused for a field that is named twice, whichever value an upstream would read", () => {
+  test("is rejected for a repeated field, whichever value is the last", () => {
     const rest = JSON.stringify(ASK).slice(1);
     for (const twice of [
       '"fallbacks":[{"model":"dear"}],"fallbacks":null',
@@ -134,7 +134,7 @@ describe.each(FORMATS)("a body of %s", (format) => {
     }
   });
 
-  test("is taken with values that change neither model nor price", () => {
+  test("is accepted with values that change neither the model nor the price", () => {
     const harmless = {
       service_tier: "auto",
       speed: "standard",
@@ -155,14 +155,14 @@ describe.each(FORMATS)("a body of %s", (format) => {
   });
 });
 
-describe("a body of its own format", () => {
-  test.each(OF_FORMAT)("of %s is refused by name for %s in %j", (format, path, members) => {
-    const error = refusalOf(WIRES[format], { ...ASK, ...members });
+describe("a body with fields of a single format", () => {
+  test.each(OF_FORMAT)("is rejected in %s with the path %s: %j", (format, path, members) => {
+    const error = errorOf(WIRES[format], { ...ASK, ...members });
     expect(error.kind).toBe("unpriced_field");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 
-  test("is taken with tools and plug-ins that are billed per use, or run at the client", () => {
+  test("is accepted with tools and plug-ins that are billed per use or run at the client", () => {
     const schema = { type: "object", properties: { model: { type: "string" } }, model: "text" };
     const chat = {
       plugins: [{ id: "web" }, { id: "file-parser", pdf: { engine: "native" } }],
@@ -187,8 +187,8 @@ describe("a body of its own format", () => {
     expect(() => WIRES.messages.parseRequest(JSON.stringify(ask))).not.toThrow();
   });
 
-  test("of chat is refused for an answer that would come to a later request", () => {
-    const error = refusalOf(WIRES.chat, { ...ASK, deferred: true });
+  test("is rejected in chat if it asks for a deferred answer", () => {
+    const error = errorOf(WIRES.chat, { ...ASK, deferred: true });
     expect(error.kind).toBe("untranslatable");
     expect(error.publicMessage).toEndWith(": deferred");
   });

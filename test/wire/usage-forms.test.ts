@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { isCounted, type Usage } from "../../src/domain/usage.ts";
-import { billedOf, type Format, forEach, frameLines, relay, usageOf } from "./usage-forms.ts";
+import { billedOf, type Format, forEachClient, frameLines, relay, usageOf } from "./usage-forms.ts";
 
-/** An answer whose only point is what it reports, as a whole and as the lines of a stream. */
+/** Builds a minimal answer that reports a usage, as a whole body and as the lines of a stream. */
 function chatAnswer(usage: object): { whole: string; lines: readonly string[] } {
   const head = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
   const chunk = (delta: object, finish_reason: string | null, more: object = {}) => ({
@@ -46,14 +46,14 @@ function responsesAnswer(usage: object): { whole: string; lines: readonly string
 
 const ANSWERS = { chat: chatAnswer, messages: messagesAnswer, responses: responsesAnswer };
 
-/** Expects a report to be billed so for every client, whole and streamed. */
+/** Expects a reported usage to be billed as given for every client, whole and streamed. */
 function expectBilled(format: Format, reported: object, usage: Usage): void {
   const { whole, lines } = ANSWERS[format](reported);
-  expect(billedOf(format, whole, false)).toEqual(forEach(format, usage));
-  expect(billedOf(format, frameLines(format, lines), true)).toEqual(forEach(format, usage));
+  expect(billedOf(format, whole, false)).toEqual(forEachClient(format, usage));
+  expect(billedOf(format, frameLines(format, lines), true)).toEqual(forEachClient(format, usage));
 }
 
-/** Expects a report to be one that cannot be counted, whole and streamed, so that a local count is billed. */
+/** Expects a reported usage to be rejected, whole and streamed, so that a local count is billed. */
 function expectUncounted(format: Format, reported: object): void {
   const { whole, lines } = ANSWERS[format](reported);
   const billed = [billedOf(format, whole, false), billedOf(format, frameLines(format, lines), true)];
@@ -64,17 +64,17 @@ function expectUncounted(format: Format, reported: object): void {
 
 const reasons = (reasoning_tokens: unknown) => ({ completion_tokens_details: { reasoning_tokens } });
 
-describe("reasoning that only the total shows", () => {
+describe("reasoning that only the total includes", () => {
   test.each<[string, object, number]>([
-    ["is added when it is what the total has more", { total_tokens: 140, ...reasons(110) }, 117],
-    ["is not added when the total has nothing more", { total_tokens: 30, ...reasons(5) }, 7],
+    ["is added if it equals the gap of the total", { total_tokens: 140, ...reasons(110) }, 117],
+    ["is not added if the total has no gap", { total_tokens: 30, ...reasons(5) }, 7],
     ["is not added without a total", reasons(110), 7],
-    ["is not added when the total is less", { total_tokens: 4, ...reasons(110) }, 7],
-    ["is not added for a total that is no number", { total_tokens: "140", ...reasons(110) }, 7],
-    ["is added as far as the total shows it", { total_tokens: 70, ...reasons(110) }, 47],
-    ["is added and no more than that", { total_tokens: 900, ...reasons(110) }, 117],
-    ["is all that the total has more when its number is not reported", { total_tokens: 90 }, 67],
-    ["is none where its number is reported as zero", { total_tokens: 90, ...reasons(0) }, 7],
+    ["is not added if the total is smaller", { total_tokens: 4, ...reasons(110) }, 7],
+    ["is not added if the total is not a number", { total_tokens: "140", ...reasons(110) }, 7],
+    ["is added up to the gap of the total", { total_tokens: 70, ...reasons(110) }, 47],
+    ["is added without the rest of the gap", { total_tokens: 900, ...reasons(110) }, 117],
+    ["is the whole gap if its number is not reported", { total_tokens: 90 }, 67],
+    ["is not added if its number is reported as zero", { total_tokens: 90, ...reasons(0) }, 7],
   ])("%s", (_name, more, outputTokens) => {
     const usage = usageOf({ inputTokens: 23, outputTokens });
     expectBilled("chat", { prompt_tokens: 23, completion_tokens: 7, ...more }, usage);
@@ -83,7 +83,7 @@ describe("reasoning that only the total shows", () => {
     expectBilled("responses", reported, usage);
   });
 
-  test("is told to clients of other formats within their output", () => {
+  test("is part of the output that clients of other formats receive", () => {
     const reported = { prompt_tokens: 23, completion_tokens: 7, total_tokens: 140, ...reasons(110) };
     const { whole } = chatAnswer(reported);
     const toMessages = JSON.parse(
@@ -103,7 +103,7 @@ describe("reasoning that only the total shows", () => {
     });
   });
 
-  test("leaves what cannot be counted uncounted", () => {
+  test("is not added to impossible counts", () => {
     expectUncounted("chat", { prompt_tokens: -23, completion_tokens: 7, total_tokens: 140, ...reasons(110) });
     expectUncounted("chat", { prompt_tokens: 23, completion_tokens: -7, total_tokens: 140, ...reasons(110) });
     expectUncounted("chat", { prompt_tokens: 23, completion_tokens: 1e300, total_tokens: 1e300 });
@@ -126,7 +126,7 @@ describe("cached tokens", () => {
     expectBilled("chat", { ...counts, ...more }, usage);
   });
 
-  test("are read beside the details of a responses answer", () => {
+  test("are read outside the details of a responses answer", () => {
     expectBilled("responses", { input_tokens: 50, output_tokens: 7, cached_tokens: 30 }, usage);
   });
 
@@ -139,19 +139,19 @@ describe("cached tokens", () => {
     expectBilled("chat", { ...counts, ...more }, written);
   });
 
-  test("that are counted beside the prompt are taken out of nothing", () => {
+  test("that the host counts beside the prompt are not subtracted from it", () => {
     const beside = { prompt_tokens: 20, completion_tokens: 7, total_tokens: 57, cache_read_input_tokens: 30 };
     expectBilled("chat", beside, usage);
   });
 
-  test("that are negative or no number leave the rest of the report as it is", () => {
+  test("are ignored if they are negative or not a number", () => {
     const uncached = usageOf({ inputTokens: 50, outputTokens: 7 });
     expectBilled("chat", { ...counts, cached_tokens: "30" }, uncached);
     expectBilled("chat", { ...counts, cached_tokens: -1 }, uncached);
     expectBilled("chat", { ...counts, total_tokens: 1e300 }, uncached);
   });
 
-  test("that are more than the prompt are counted beside it, however they are spelled", () => {
+  test("are not subtracted from a prompt with fewer tokens, under any name", () => {
     const beside = usageOf({ inputTokens: 50, cachedInputTokens: 75, outputTokens: 7 });
     const details = { cached_tokens: 75 };
     for (const more of [
@@ -165,11 +165,11 @@ describe("cached tokens", () => {
   });
 });
 
-describe("usage in a place of the host's own", () => {
+describe("usage in a place that only one host uses", () => {
   const usage = { prompt_tokens: 50, completion_tokens: 7, total_tokens: 57, cached_tokens: 30 };
   const billed = usageOf({ inputTokens: 20, cachedInputTokens: 30, outputTokens: 7 });
   const head = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
-  const said = { ...head, choices: [{ index: 0, delta: { role: "assistant", content: "Hello." } }] };
+  const delta = { ...head, choices: [{ index: 0, delta: { role: "assistant", content: "Hello." } }] };
 
   test.each<[string, object]>([
     [
@@ -177,14 +177,14 @@ describe("usage in a place of the host's own", () => {
       { ...head, choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }] },
     ],
     [
-      "a member of the host",
+      "a member with the host's name",
       { ...head, choices: [{ index: 0, delta: {}, finish_reason: "stop" }], x_groq: { id: "x", usage } },
     ],
-  ])("is read from %s, and told to clients that asked for it", (_name, finish) => {
-    const text = frameLines("chat", [JSON.stringify(said), JSON.stringify(finish)]);
-    expect(billedOf("chat", text, true)).toEqual(forEach("chat", billed));
-    const told = relay({ upstream: "chat", client: "chat", text, stream: true }).text;
-    const last = JSON.parse(told.split("\n\n").at(-3)?.replace("data: ", "") ?? "");
+  ])("is read from %s and sent to clients that requested it", (_name, finish) => {
+    const text = frameLines("chat", [JSON.stringify(delta), JSON.stringify(finish)]);
+    expect(billedOf("chat", text, true)).toEqual(forEachClient("chat", billed));
+    const sent = relay({ upstream: "chat", client: "chat", text, stream: true }).text;
+    const last = JSON.parse(sent.split("\n\n").at(-3)?.replace("data: ", "") ?? "");
     expect(last).toMatchObject({ choices: [], usage });
   });
 });
@@ -209,48 +209,44 @@ describe("iterations of a message", () => {
   const message = counted("message", 200, 40);
 
   test.each<[string, readonly object[], Partial<Usage>]>([
-    ["with a compaction are all paid", [compaction, message], { inputTokens: 9_200, outputTokens: 340 }],
-    ["in any order are all paid", [message, compaction], { inputTokens: 9_200, outputTokens: 340 }],
+    ["with a compaction are all charged", [compaction, message], { inputTokens: 9_200, outputTokens: 340 }],
+    ["are all charged in any order", [message, compaction], { inputTokens: 9_200, outputTokens: 340 }],
     [
-      "with two compactions are all paid",
+      "with two compactions are all charged",
       [compaction, compaction, message],
       { inputTokens: 18_200, outputTokens: 640 },
     ],
-    ["of one message are paid once", [message], { inputTokens: 200, outputTokens: 40 }],
+    ["of one message are charged once", [message], { inputTokens: 200, outputTokens: 40 }],
     [
-      "of a loop of tools are paid once",
+      "of a tool loop are charged once",
       [counted("message", 120, 30), counted("message", 80, 10)],
       { inputTokens: 200, outputTokens: 40 },
     ],
     ["without the message are added", [compaction], { inputTokens: 9_200, outputTokens: 340 }],
     [
-      "that leave a count out are paid for the other",
+      "that omit a count are charged for the other",
       [message, { type: "x", input_tokens: 5 }, { type: "y" }],
       { inputTokens: 205, outputTokens: 40 },
     ],
-    ["that are none change nothing", [], { inputTokens: 200, outputTokens: 40 }],
+    ["that are empty change nothing", [], { inputTokens: 200, outputTokens: 40 }],
     [
-      "of an advisor are not free",
+      "of an advisor are charged",
       [message, counted("advisor_message", 500, 60)],
       { inputTokens: 700, outputTokens: 100 },
     ],
-    [
-      "of an unknown type are not free",
-      [message, counted("x", 5, 6)],
-      { inputTokens: 205, outputTokens: 46 },
-    ],
+    ["of an unknown type are charged", [message, counted("x", 5, 6)], { inputTokens: 205, outputTokens: 46 }],
   ])("%s", (_name, iterations, classes) => {
     expectBilled("messages", { ...top, iterations }, usageOf(classes));
   });
 
-  test("are not counted twice where the top level has them already", () => {
+  test("are charged once if the top level includes them", () => {
     const all = { ...top, input_tokens: 9_200, output_tokens: 340, iterations: [compaction, message] };
     expectBilled("messages", all, usageOf({ inputTokens: 9_200, outputTokens: 340 }));
     const alone = { ...top, input_tokens: 9_000, output_tokens: 300, iterations: [compaction] };
     expectBilled("messages", alone, usageOf({ inputTokens: 9_000, outputTokens: 300 }));
   });
 
-  test("are paid by their classes, each cache of its own", () => {
+  test("are charged by class, each kind of cache separately", () => {
     const cached = counted("compaction", 1_000, 300, {
       cache_read_input_tokens: 4_000,
       cache_creation_input_tokens: 700,
@@ -269,55 +265,55 @@ describe("iterations of a message", () => {
     );
   });
 
-  test("stand when a later event of a stream leaves them out", () => {
+  test("are kept if a later event of a stream omits them", () => {
     const { lines } = messagesAnswer({ ...top, iterations: [compaction, message] });
     const later = JSON.stringify({ type: "message_delta", delta: {}, usage: { output_tokens: 50 } });
     const stream = frameLines("messages", [...lines.slice(0, -1), later, ...lines.slice(-1)]);
     const usage = usageOf({ inputTokens: 9_200, outputTokens: 350 });
-    expect(billedOf("messages", stream, true)).toEqual(forEach("messages", usage));
+    expect(billedOf("messages", stream, true)).toEqual(forEachClient("messages", usage));
   });
 
-  test("at the start of a stream count as well", () => {
+  test("at the start of a stream are charged", () => {
     const [start = "", ...lines] = messagesAnswer({ output_tokens: 40 }).lines;
     const begun = JSON.parse(start);
     begun.message.usage = { ...top, iterations: [compaction] };
     const stream = frameLines("messages", [JSON.stringify(begun), ...lines]);
     const usage = usageOf({ inputTokens: 9_200, outputTokens: 340 });
-    expect(billedOf("messages", stream, true)).toEqual(forEach("messages", usage));
+    expect(billedOf("messages", stream, true)).toEqual(forEachClient("messages", usage));
   });
 
   test.each<[string, unknown, Partial<Usage>]>([
-    ["a text", "compaction", {}],
+    ["a string", "compaction", {}],
     ["an object", { compaction }, {}],
-    ["an entry that is a text", ["compaction", compaction], { inputTokens: 9_200, outputTokens: 340 }],
+    ["an entry that is a string", ["compaction", compaction], { inputTokens: 9_200, outputTokens: 340 }],
     ["a negative count", [counted("compaction", -1, 300), message], { outputTokens: 340 }],
     [
-      "a total that is a text",
+      "a total that is a string",
       [{ ...compaction, input_tokens: "x" }, compaction],
       { inputTokens: 9_200, outputTokens: 640 },
     ],
     [
-      "a cache that is a text",
+      "a cache count that is a string",
       [counted("compaction", 9_000, 300, { cache_read_input_tokens: "1" })],
       { inputTokens: 9_200, outputTokens: 340 },
     ],
     ["half a token", [counted("compaction", 0.5, 300)], { outputTokens: 340 }],
     [
-      "more written for an hour than at all",
+      "more tokens written for an hour than in total",
       [counted("compaction", 1, 1, { cache_creation: { ephemeral_1h_input_tokens: 9 } }), message],
       { inputTokens: 201, cacheWrite1hTokens: 9, outputTokens: 41 },
     ],
     [
-      "counts beyond all numbers",
+      "counts above the safe integers",
       [counted("compaction", 9e15, 300), counted("compaction", 9e15, 300)],
       { inputTokens: 9e15 + 200, outputTokens: 340 },
     ],
-  ])("with %s are paid as far as they can be counted", (_name, iterations, more) => {
+  ])("with %s are charged as far as they are counts", (_name, iterations, more) => {
     const usage = usageOf({ inputTokens: 200, outputTokens: 40, ...more });
     expectBilled("messages", { ...top, iterations }, usage);
   });
 
-  test("without end take time in proportion to their bytes, however often a stream goes on", () => {
+  test("of any number take linear time in their bytes over a whole stream", () => {
     const iterations = Array.from({ length: 30_000 }, () => counted("message", 0, 0));
     const { lines } = messagesAnswer({ ...top, iterations });
     const later = JSON.stringify({ type: "message_delta", delta: {}, usage: { output_tokens: 40 } });
@@ -325,7 +321,7 @@ describe("iterations of a message", () => {
     const text = frameLines("messages", [...lines.slice(0, -1), ...repeated, ...lines.slice(-1)]);
     const started = performance.now();
     const { usage } = relay({ upstream: "messages", client: "messages", text, stream: true });
-    // Adding the list up with every event would take hundreds of millions of steps.
+    // Summing the list again at every event would take hundreds of millions of steps.
     expect(performance.now() - started).toBeLessThan(20_000);
     expect(usage === undefined || usage.inputTokens === 200 || !isCounted(usage)).toBe(true);
   });

@@ -3,28 +3,28 @@ import fc from "fast-check";
 import type { Surface } from "../../src/domain/model.ts";
 import { inputTokensOf, NO_USAGE, totalTokensOf, type Usage } from "../../src/domain/usage.ts";
 import { isJsonObject, type JsonObject } from "../../src/wire/json/read.ts";
-import { findExchange } from "../../src/wire/protocol-pair.ts";
+import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { printSse } from "../../src/wire/sse.ts";
-import { dialogueOf, eventsOf, requestOf } from "./play.ts";
+import { codecSessionOf, eventsOf, requestOf } from "./play.ts";
 
-/** A format in which text is answered. */
+/** A format whose answers contain text. */
 type Format = Exclude<Surface, "embeddings">;
 
-/** What an upstream counted. */
+/** The usage that an upstream counted. */
 interface Counted {
   readonly usage: Usage;
   readonly reasoningTokens: number;
 }
 
-/** An answer that is all usage: its body, or its events. */
+/** An answer that contains little but usage: its body, or its events. */
 interface Answer {
   readonly format: Format;
   readonly text: string;
 }
 
 const FORMATS: readonly Format[] = ["chat", "messages", "responses"];
-/** Only Anthropic parts what is cached for an hour from what is cached for minutes. */
+/** The only format that separates tokens cached for an hour from tokens cached for minutes. */
 const HOURLY: Format = "messages";
 
 const count = fc.oneof(fc.constant(0), fc.nat(20), fc.nat(1_000_000_000));
@@ -38,31 +38,31 @@ const counted: fc.Arbitrary<Counted> = fc
   })
   .chain((usage) => fc.record({ usage: fc.constant(usage), reasoningTokens: fc.nat(usage.outputTokens) }));
 
-/** The formats that an answer goes through, each in front of the one before: a gateway may stand behind a gateway. */
+/** The formats that an answer passes, upstream first: a gateway may be the upstream of another gateway. */
 const path = fc
   .tuple(fc.constantFrom(...FORMATS), fc.array(fc.constantFrom(...FORMATS), { minLength: 1, maxLength: 4 }))
-  .map(([first, others]) => others.reduce((way, next) => goOn(way, next), [first]))
-  .filter((way) => way.length > 1);
+  .map(([first, others]) => others.reduce((formats, next) => extend(formats, next), [first]))
+  .filter((formats) => formats.length > 1);
 
-/** Ways in which hosts report, of which each format has one or several. */
+/** Selects one of the styles in which hosts of a format report usage. */
 const manner = fc.nat(2);
 
 describe("usage", () => {
-  test("is billed and told by the same totals and classes on every path, streamed and whole", () => {
+  test("is billed and printed with equal totals and classes on every path, streamed and whole", () => {
     fc.assert(
-      fc.property(counted, path, manner, fc.boolean(), ({ usage, reasoningTokens }, way, how, stream) => {
-        const [first = "chat", ...clients] = way;
-        let said = sayable({ usage, reasoningTokens }, first);
-        let answer = report(said, { format: first, how, stream });
+      fc.property(counted, path, manner, fc.boolean(), ({ usage, reasoningTokens }, formats, how, stream) => {
+        const [first = "chat", ...clients] = formats;
+        let reported = representable({ usage, reasoningTokens }, first);
+        let answer = report(reported, { format: first, how, stream });
         for (const client of clients) {
           const relayed = relay(answer, client, stream);
-          expect(relayed.billed).toEqual(said.usage);
-          said = sayable(said, client);
+          expect(relayed.billed).toEqual(reported.usage);
+          reported = representable(reported, client);
           answer = relayed.answer;
-          expect(totalTokensOf(said.usage)).toBe(totalTokensOf(usage));
-          expect(inputTokensOf(said.usage)).toBe(inputTokensOf(usage));
-          expect(heard(answer, stream)).toEqual(said.usage);
-          expect(told(answer, stream)).toEqual({
+          expect(totalTokensOf(reported.usage)).toBe(totalTokensOf(usage));
+          expect(inputTokensOf(reported.usage)).toBe(inputTokensOf(usage));
+          expect(readByClient(answer, stream)).toEqual(reported.usage);
+          expect(printedTotals(answer, stream)).toEqual({
             reasoningTokens,
             ...(client !== HOURLY && { total: totalTokensOf(usage) }),
           });
@@ -72,7 +72,7 @@ describe("usage", () => {
     );
   });
 
-  test("that cannot be true reaches the bill as it is, and no client of another format", () => {
+  test("that is impossible is billed unchanged and not printed for clients of another format", () => {
     const more = fc.integer({ min: 1, max: 1_000 });
     const pairs = fc.constantFrom<[Format, Format]>(
       ["chat", "messages"],
@@ -86,49 +86,49 @@ describe("usage", () => {
         const answer = report({ usage: impossible, reasoningTokens: 0 }, { format: first, how: 0, stream });
         const relayed = relay(answer, client, stream);
         expect(relayed.billed).toEqual(impossible);
-        const heardOf = heard(relayed.answer, stream);
-        expect(Object.values(heardOf ?? {}).every((tokens) => tokens >= 0)).toBe(true);
-        expect(heardOf?.outputTokens ?? 0).toBe(0);
+        const read = readByClient(relayed.answer, stream);
+        expect(Object.values(read ?? {}).every((tokens) => tokens >= 0)).toBe(true);
+        expect(read?.outputTokens ?? 0).toBe(0);
       }),
       { numRuns: 60, seed: 6 },
     );
   });
 });
 
-/** Where there is a way from the last format to the next, the path goes on with it. */
-function goOn(way: Format[], next: Format): Format[] {
-  return findExchange(WIRES[next], way.slice(-1)) ? [...way, next] : way;
+/** Appends the next format if a protocol pair leads from the last one to it. */
+function extend(formats: Format[], next: Format): Format[] {
+  return findProtocolPair(WIRES[next], formats.slice(-1)) ? [...formats, next] : formats;
 }
 
-/** What of it a format can say: most have one class of tokens that are written to a cache. */
-function sayable({ usage, reasoningTokens }: Counted, format: Format): Counted {
+/** Returns a usage as a format represents it: most have one class of tokens written to a cache. */
+function representable({ usage, reasoningTokens }: Counted, format: Format): Counted {
   if (format === HOURLY) return { usage, reasoningTokens };
   const cacheWriteTokens = usage.cacheWriteTokens + usage.cacheWrite1hTokens;
   return { usage: { ...usage, cacheWriteTokens, cacheWrite1hTokens: 0 }, reasoningTokens };
 }
 
-/** Puts an answer through the gateway to a client of the format. */
+/** Relays an answer through the gateway to a client of the format. */
 function relay({ format, text }: Answer, client: Format, stream: boolean) {
-  const dialogue = dialogueOf(WIRES[client], format, requestFor(client, stream));
+  const session = codecSessionOf(WIRES[client], format, requestFor(client, stream));
   const head = { id: "a1", createdAtS: 1, inputTokens: 5 };
   if (!stream) {
-    const { text: body, usage: billed } = dialogue.readWhole(head, text);
+    const { text: body, usage: billed } = session.readWhole(head, text);
     return { answer: { format: client, text: body }, billed };
   }
-  const reader = dialogue.readStream(head);
+  const reader = session.readStream(head);
   const parts = eventsOf(text).map((event) => reader.read(event));
   const events = parts.map((part) => part.text).join("") + reader.ending();
   const billed = parts.findLast((part) => part.usage !== undefined)?.usage;
   return { answer: { format: client, text: events }, billed };
 }
 
-/** What a client of the same format makes of an answer, by the reader that bills such answers. */
-function heard(answer: Answer, stream: boolean): Usage | undefined {
+/** Returns the usage that a client reads from an answer, with the reader that bills such answers. */
+function readByClient(answer: Answer, stream: boolean): Usage | undefined {
   return relay(answer, answer.format, stream).billed;
 }
 
-/** What an answer says beside: how much was reasoned, and the total where the format has one. */
-function told({ format, text }: Answer, stream: boolean) {
+/** Returns the reasoning tokens of an answer, and the total if the format has one. */
+function printedTotals({ format, text }: Answer, stream: boolean) {
   const usage = usagesIn(text, stream).at(-1) ?? {};
   const details = usage[format === "chat" ? "completion_tokens_details" : "output_tokens_details"];
   const { reasoning_tokens, thinking_tokens } = isJsonObject(details) ? details : {};
@@ -152,11 +152,11 @@ function requestFor(format: Format, stream: boolean) {
 
 type Manner = { readonly format: Format; readonly how: number; readonly stream: boolean };
 
-/** An answer as an upstream of the format reports it, in one of its manners. */
-function report(said: Counted, { format, how, stream }: Manner): Answer {
+/** Builds an answer of an upstream of the format, in one of its reporting styles. */
+function report(reported: Counted, { format, how, stream }: Manner): Answer {
   const { events, whole } = { chat: chatReports, messages: messagesReports, responses: responsesReports }[
     format
-  ](said, how);
+  ](reported, how);
   const text = stream ? events.map(printEvent).join("") : JSON.stringify(whole);
   return { format, text: stream && format === "chat" ? `${text}data: [DONE]\n\n` : text };
 }
@@ -166,7 +166,7 @@ function printEvent(event: JsonObject): string {
   return printSse({ ...name, data: JSON.stringify(event) });
 }
 
-/** On the finish, on a chunk of its own, or with every chunk. */
+/** Reports the usage on the finish, on a chunk of its own, or with every chunk. */
 function chatReports({ usage, reasoningTokens }: Counted, how: number) {
   const total = {
     prompt_tokens: inputTokensOf(usage),
@@ -195,7 +195,7 @@ function chatReports({ usage, reasoningTokens }: Counted, how: number) {
   };
 }
 
-/** The input at the start; at the end the output alone, all of it again, or all of it with empty members. */
+/** Reports the input at the start. Reports at the end the output, both again, or both with empty members. */
 function messagesReports({ usage, reasoningTokens }: Counted, how: number) {
   const split = {
     ephemeral_5m_input_tokens: usage.cacheWriteTokens,
@@ -204,7 +204,7 @@ function messagesReports({ usage, reasoningTokens }: Counted, how: number) {
   const input = {
     input_tokens: usage.inputTokens,
     cache_read_input_tokens: usage.cachedInputTokens,
-    // Some hosts have nothing but the split.
+    // Some hosts report only the split.
     ...(how !== 2 && { cache_creation_input_tokens: usage.cacheWriteTokens + usage.cacheWrite1hTokens }),
     cache_creation: split,
   };

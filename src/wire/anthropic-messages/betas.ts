@@ -1,5 +1,5 @@
+import type { ValueEdit } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
-import type { ValueEdit } from "../json/text.ts";
 
 /**
  * Betas that change what a request costs or how much it may read. They reach an upstream only where the operator

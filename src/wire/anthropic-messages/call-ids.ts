@@ -1,5 +1,5 @@
-import { createCallIds } from "../call-ids.ts";
 import type { ReplyHead } from "../codecs.ts";
+import { createCallIds } from "../identifiers.ts";
 
 /** What Anthropic's clients take and give back. */
 const ID = /^[\w-]{1,256}$/;

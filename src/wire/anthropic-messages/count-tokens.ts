@@ -1,6 +1,6 @@
+import { editMembers } from "../json/edit.ts";
 import { parseJsonObject } from "../json/read.ts";
-import { editMembers } from "../json/text.ts";
-import type { ModelRequest } from "../protocol.ts";
+import type { ModelRequest } from "../model-request.ts";
 import { allowBodyBetas } from "./betas.ts";
 import { dropSeals } from "./passthrough/drop-seals.ts";
 import { dropNewThread } from "./stored.ts";

@@ -1,6 +1,6 @@
 import type { ChatEvent, FinishEvent, FinishReason } from "../../domain/chat-event.ts";
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
-import { UpstreamFault } from "../protocol.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
 
 /** Anthropic's words; one that is not here stands for an ordinary end. */
 const FINISHES: ReadonlyMap<string, FinishReason> = new Map([

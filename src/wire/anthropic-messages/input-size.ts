@@ -7,7 +7,7 @@ import {
   sumOfSizes,
   TEXT_SIZE,
   UNBOUNDED_SIZE,
-} from "../part-size.ts";
+} from "../prompt-size.ts";
 
 /** Blocks whose tokens are all in the body's text. Every other block may be anything. */
 const TEXT_BLOCKS = new Set([

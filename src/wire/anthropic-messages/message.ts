@@ -1,5 +1,5 @@
 import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject } from "../json/read.ts";
-import { UpstreamFault } from "../protocol.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
 import { readStopReason } from "./finish-reason.ts";
 
 /** A whole message that is complete. */

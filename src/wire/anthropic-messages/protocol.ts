@@ -1,6 +1,6 @@
-import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { printSse } from "../sse.ts";
+import { findPromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 import { findUntranslatable } from "./egress/find-untranslatable.ts";
 import { printRequest } from "./egress/print-request.ts";
 import { readEvents } from "./egress/read-events.ts";
@@ -13,7 +13,7 @@ import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
 const TOO_LONG: TooLongPhrases = {
-  said: /prompt is too long/i,
+  phrase: /prompt is too long/i,
   tokens: [/prompt is too long\D{0,40}(\d[\d,]{0,11}) tokens/i],
 };
 
@@ -29,8 +29,8 @@ export const anthropicMessages: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: { printStream: printEvents, printWhole: printReply },
-  upstream: {
+  ingress: { printStream: printEvents, printWhole: printReply },
+  egress: {
     nameCharsMax: 128,
     idCharsMax: 64,
     findUntranslatable,
@@ -42,6 +42,6 @@ export const anthropicMessages: WireProtocol = {
   statusOf,
   printError,
   printErrorFrame,
-  refusesInStream: () => false,
+  sendsErrorInStream: () => false,
   keepAlive: printSse({ event: "ping", data: '{"type": "ping"}' }),
 };

@@ -1,8 +1,7 @@
+import { editMembers, onceEach } from "../json/edit.ts";
 import type { JsonObject } from "../json/read.ts";
-import { editMembers, sayEachOnce } from "../json/text.ts";
-import { inputSizeOf } from "../part-size.ts";
-import { joinPromptText } from "../prompt-text.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
   parseBody,
   readBudget,
@@ -17,8 +16,8 @@ import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfMessages } from "./input-size.ts";
 import { dropSeals } from "./passthrough/drop-seals.ts";
-import { dropNewThread, refuseStored } from "./stored.ts";
-import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { dropNewThread, rejectStored } from "./stored.ts";
+import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
 const SENT_ONCE = new Set([
@@ -40,7 +39,7 @@ const SENT_ONCE = new Set([
   "plugins",
   ...BETA_FIELDS,
 ]);
-const ONCE = sayEachOnce(SENT_ONCE);
+const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
 /** 0 asks for no answer: the prompt is only written to the provider's cache. */
 const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
@@ -50,10 +49,10 @@ export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
   // Before the messages, of which a continued thread may have none.
-  refuseStored(body, repeatsKeys);
+  rejectStored(body, repeatsKeys);
   const messages = requireMessages(body);
   readList(body, "tools");
-  refuseUnpriced(body, messages, repeatsKeys);
+  rejectUnpriced(body, messages, repeatsKeys);
   return {
     text,
     model,

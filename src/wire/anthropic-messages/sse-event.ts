@@ -1,5 +1,6 @@
 import { EVENT_MAX, type JsonObject, parseJsonObject } from "../json/read.ts";
-import { type SseEvent, UpstreamFault } from "../protocol.ts";
+import type { SseEvent } from "../sse.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
 
 const EVENT_NAME = /^\w{1,64}$/;
 

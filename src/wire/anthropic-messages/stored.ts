@@ -1,7 +1,6 @@
 import { GatewayError } from "../../errors.ts";
-import { findMiscased } from "../json/key-case.ts";
-import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
-import type { ValueEdit } from "../json/text.ts";
+import type { ValueEdit } from "../json/edit.ts";
+import { findMiscased, isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 
 const THREAD_KEYS = new Set(["type", "previous_message_id"]);
 const CONTAINER_KEYS = new Set(["id"]);
@@ -13,7 +12,7 @@ const CONTAINER_KEYS = new Set(["id"]);
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool
  */
-export function refuseStored(body: JsonObject, repeatsKeys: boolean): void {
+export function rejectStored(body: JsonObject, repeatsKeys: boolean): void {
   const { thread, container, previous_message_id: previous } = body;
   if (isSet(thread) && continuesThread(thread))
     throw new GatewayError("thread_not_stored", { path: "thread" });

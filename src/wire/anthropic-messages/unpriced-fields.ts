@@ -1,30 +1,29 @@
 import { isJsonObject, type JsonObject, readArray } from "../json/read.ts";
 import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
-import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
-import { refuseTool, refuseUnpricedTools } from "../unpriced-tools.ts";
+import { rejectTool, rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
 
 const RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
 
 export const UNPRICED_NAMES = RULE.names;
 
 /** Throws `unpriced_field`, naming what would be billed otherwise than the catalog says. */
-export function refuseUnpriced(
+export function rejectUnpriced(
   body: JsonObject,
   messages: readonly JsonObject[],
   repeatsKeys: boolean,
 ): void {
-  RULE.refuse(body, repeatsKeys);
-  refuseUnpricedPlugins(body);
-  refuseUnpricedTools(readArray(body.tools));
+  RULE.reject(body, repeatsKeys);
+  rejectUnpricedPlugins(body);
+  rejectUnpricedTools(readArray(body.tools));
   for (const [position, message] of messages.entries()) {
-    if (message.role === "system") refuseAddedTools(message.content, `messages[${position}].content`);
+    if (message.role === "system") rejectAddedTools(message.content, `messages[${position}].content`);
   }
 }
 
 /** A system message may define a tool from there on. */
-function refuseAddedTools(content: unknown, path: string): void {
+function rejectAddedTools(content: unknown, path: string): void {
   for (const [position, block] of readArray(content).entries()) {
     const added = isJsonObject(block) && isJsonObject(block.tool) ? block.tool.definition : undefined;
-    if (isJsonObject(added)) refuseTool(added, `${path}[${position}].tool.definition`);
+    if (isJsonObject(added)) rejectTool(added, `${path}[${position}].tool.definition`);
   }
 }

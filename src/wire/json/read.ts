@@ -1,37 +1,42 @@
 import { type JsonMeasure, measureJson } from "./scan.ts";
 
-/** What is parsed in one piece while others wait, such as the arguments of a call. */
+/** Bound of a JSON text that is parsed without yielding, such as the arguments of a tool call. */
 export const PIECE_MAX: JsonMeasure = { values: 100_000, members: 30_000 };
-/** Each escape in a string takes a parser as long as a hundred other characters. */
+/** An escape in a string costs a parser as much as a hundred other characters. */
 const ESCAPES_MAX = 500_000;
-/** The last event of a responses stream repeats the whole answer, with the log probabilities that were asked for. */
+/**
+ * Bound of one stream event. The last one of a responses stream repeats the answer with log probabilities.
+ */
 export const EVENT_MAX: JsonBounds = { values: 1_000_000, members: 250_000, escapes: ESCAPES_MAX };
-/** A whole answer with twenty log probabilities for each token has millions of values. */
+/** Bound of a whole answer. Twenty log probabilities for each token make millions of values. */
 export const ANSWER_MAX: JsonMeasure = { values: 4_000_000, members: 4_000_000 };
 
-/** The most structure of a text that is parsed. */
+/** The largest structure of a text that is parsed. */
 interface JsonBounds extends JsonMeasure {
-  /** Backslashes that begin an escape; any number when left out. */
+  /** Largest number of escapes in strings; unbounded when omitted. */
   readonly escapes?: number;
 }
 
 const DEFAULT_MAX: JsonBounds = { ...PIECE_MAX, escapes: ESCAPES_MAX };
+/** Longer than every field that the gateway checks, in any spelling. */
+const KEY_CHARS_MAX = 64;
 
-/** An object of somebody else's JSON: nothing is known of its members. */
+/** A parsed JSON object whose members have not been checked. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Whether a member says anything: JSON's null is as good as leaving it out. */
+/** Returns whether a member has a value: null counts as omitted. */
 export function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
 /**
- * Parses a JSON object; `undefined` for any other text, and for one of more structure than `most`: by default 100,000
- * values, 30,000 members and 500,000 escapes, which take some tens of milliseconds.
+ * Parses a JSON object. Returns `undefined` for any other text, and for a text with more structure than
+ * `most`. The default of 100,000 values, 30,000 members and 500,000 escapes parses in some tens of
+ * milliseconds.
  */
 export function parseJsonObject(text: string, most: JsonBounds = DEFAULT_MAX): JsonObject | undefined {
   if (!isWithin(text, most)) return undefined;
@@ -43,7 +48,7 @@ export function parseJsonObject(text: string, most: JsonBounds = DEFAULT_MAX): J
   }
 }
 
-/** A member takes several characters, any value one: what is shorter need not be looked at. */
+/** A member takes several characters and a value at least one, so shorter texts are not scanned. */
 function isWithin(text: string, most: JsonBounds): boolean {
   if (text.length <= most.members) return true;
   if (most.escapes !== undefined && hasMoreEscapes(text, most.escapes)) return false;
@@ -57,19 +62,19 @@ function hasMoreEscapes(text: string, most: number): boolean {
   return count > most;
 }
 
-/** The text, or "" for what is none. */
+/** Returns a string, or "" for any other value. */
 export function readText(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** The elements, or none for what is no array. */
+/** Returns an array, or an empty one for any other value. */
 export function readArray(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /**
- * An optional number of somebody else's usage: 0 when it is left out or null, NaN when it is no number,
- * so that a sum with it is none either.
+ * Reads an optional number of a provider's usage: 0 when omitted or null, NaN for any other type. NaN makes
+ * every sum with it invalid.
  */
 export function readCount(value: unknown): number {
   if (value === undefined || value === null) return 0;
@@ -77,9 +82,16 @@ export function readCount(value: unknown): number {
 }
 
 /**
- * The elements of an array or the values of an object. A long array's elements, copied as an object's values, take a
- * thousand times as long.
+ * Returns the first key that differs from one of the fields only in the case of its letters. Some upstreams
+ * match keys case-insensitively and would read a value that the gateway has neither checked nor edited.
  */
-export function childrenOf(container: object): readonly unknown[] {
-  return Array.isArray(container) ? container : Object.values(container);
+export function findMiscased(body: JsonObject, fields: ReadonlySet<string>): string | undefined {
+  return Object.keys(body).find(
+    (key) => key.length <= KEY_CHARS_MAX && !fields.has(key) && fields.has(foldCase(key)),
+  );
+}
+
+/** Folds upwards, then downwards: case-insensitive readers take "ſ" for "s" and the Kelvin sign for "k". */
+function foldCase(key: string): string {
+  return key.toUpperCase().toLowerCase();
 }

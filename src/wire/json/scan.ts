@@ -16,22 +16,22 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/** How much structure a JSON text has, counted outside its strings. */
+/** The amount of structure in a JSON text, counted outside its strings. */
 export interface JsonMeasure {
-  /** Members of all objects together, repeated keys included. */
+  /** Members of all objects, repeated keys included. */
   readonly members: number;
-  /** Objects, arrays and what commas part: what a parser must make room for. */
+  /** Objects, arrays and commas: about the number of values that a parser allocates. */
   readonly values: number;
 }
 
-/** A parser takes time that grows with the square of a number's digits; a double has 17 that count. */
+/** Parsing time grows with the square of a number's digits; a double keeps 17 of them. */
 const NUMBER_CHARS_MAX = 1_024;
-/** The longest key that anybody sends is a regular expression of a schema. */
+/** The longest keys in practice are regular expressions in `patternProperties` of a schema. */
 const KEY_CHARS_MAX = 16_384;
 
 /**
- * Counts the structure of a text that may or may not be JSON, without parsing it and without memory. `undefined`
- * as soon as it has more of either than `most`, a number over 1,024 characters or a key over 16,384.
+ * Counts the structure of a text, valid JSON or not, without parsing it and without allocating. Returns
+ * `undefined` above `most`, for a number above 1,024 characters and for a key above 16,384 characters.
  */
 export function measureJson(text: string, most: JsonMeasure): JsonMeasure | undefined {
   let members = 0;
@@ -58,7 +58,7 @@ export function measureJson(text: string, most: JsonMeasure): JsonMeasure | unde
   return { members, values };
 }
 
-/** The index of the first character from `at` on that is not JSON white space. */
+/** Returns the index of the first character at or after `at` that is not JSON white space. */
 export function skipSpace(text: string, at: number): number {
   let next = at;
   while (text.charCodeAt(next) <= SPACE) next += 1;
@@ -66,8 +66,8 @@ export function skipSpace(text: string, at: number): number {
 }
 
 /**
- * The index after the string whose opening quote is at `start`; the length of the text when it never ends.
- * Jumps from quote to quote, so that megabytes of base64 cost a search and no loop.
+ * Returns the index after the string whose opening quote is at `start`, or the length of the text if it never
+ * ends. Searches from quote to quote, so megabytes of base64 cost one native search.
  */
 export function skipString(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1);
@@ -75,7 +75,9 @@ export function skipString(text: string, start: number): number {
   return quote < 0 ? text.length : quote + 1;
 }
 
-/** The index after the JSON value that begins at `start`. The text is valid JSON; depth costs nothing. */
+/**
+ * Returns the index after the JSON value that begins at `start`. The text must be valid JSON of any depth.
+ */
 export function skipValue(text: string, start: number): number {
   const first = text.charCodeAt(start);
   if (first === QUOTE) return skipString(text, start);
@@ -89,7 +91,7 @@ function startsNumber(code: number): boolean {
   return code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9);
 }
 
-/** The index after the characters of a number; whether they make one is the parser's to find out. */
+/** Returns the index after a run of number characters; the parser checks that they form a number. */
 function skipNumber(text: string, start: number): number {
   let at = start + 1;
   for (let code = text.charCodeAt(at); isOfNumber(code); code = text.charCodeAt(at)) at += 1;

@@ -1,13 +1,17 @@
 import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../json/read.ts";
-import { type SseEvent, UpstreamFault } from "../protocol.ts";
+import type { SseEvent } from "../sse.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
 
 export const END_MARK = "[DONE]";
-/** More than any request may ask for. */
+/** The largest number of choices that a request may ask for. */
 export const CHOICES_MAX = 128;
 
-const OWN_ID_CHARS = 24;
+const ID_PREFIX_CHARS = 24;
 
-/** The chunk of an event, `undefined` for what is no JSON. Throws {@link UpstreamFault} for an error in its place. */
+/**
+ * Parses the chunk of an event. Returns `undefined` for invalid JSON. Throws {@link UpstreamFault} for an
+ * error that the chunk reports.
+ */
 export function parseChunk(event: SseEvent): JsonObject | undefined {
   if (event.event === "error") throw new UpstreamFault("The upstream reported an error");
   const chunk = parseJsonObject(event.data, EVENT_MAX);
@@ -15,22 +19,84 @@ export function parseChunk(event: SseEvent): JsonObject | undefined {
   return chunk;
 }
 
-/** A choice of a chunk. Throws {@link UpstreamFault} for what is none. */
+/** Returns a choice of a chunk. Throws {@link UpstreamFault} for anything but an object, and for an error. */
 export function requireChoice(choice: unknown): JsonObject {
-  if (!isJsonObject(choice)) throw new UpstreamFault("A choice is no object");
-  // Some hosts fail one choice of a chunk; what they say of it is theirs to know.
+  if (!isJsonObject(choice)) throw new UpstreamFault("A choice is not an object");
+  // Some hosts report the error of a single choice.
   if (choice.error) throw new UpstreamFault("A choice is an error");
   return choice;
 }
 
-/** Which of the choices that were asked for it is. Throws {@link UpstreamFault} for any other. */
+/** Returns the index of a choice, 0 when omitted. Throws {@link UpstreamFault} for an unrequested index. */
 export function readIndex({ index = 0 }: JsonObject, choices: number): number {
   const isIndex = typeof index === "number" && Number.isInteger(index) && index >= 0;
-  if (!isIndex || index >= choices) throw new UpstreamFault("A choice has no index");
+  if (!isIndex || index >= choices) throw new UpstreamFault("A choice has an index that was not requested");
   return index;
 }
 
-/** What tells the calls of one choice of this answer from those of others. */
-export function placeOf({ id }: JsonObject, choice: number): string {
-  return `${readText(id).slice(-OWN_ID_CHARS)}_${choice}`;
+/** Returns a prefix for generated call ids that is unique to this choice of this answer. */
+export function callIdPrefixOf({ id }: JsonObject, choice: number): string {
+  return `${readText(id).slice(-ID_PREFIX_CHARS)}_${choice}`;
+}
+
+/** Generates an id for a tool call without one. The prefix makes it unique among all answers. */
+export function generateCallId(prefix: string, index: number): string {
+  return `call_${`${prefix}_${index}`.replaceAll(/[^\w-]/g, "")}`;
+}
+
+/** One tool call of a choice, numbered from 0 in order of arrival. */
+interface FoundCall {
+  readonly index: number;
+  /** The upstream's id; "" until it has sent one. */
+  readonly id: string;
+  readonly isFirstFragment: boolean;
+}
+
+type Call = Omit<FoundCall, "isFirstFragment">;
+
+/** Bound of the memory for the calls of a choice: enough for thousands of calls. */
+const REMEMBERED_CHARS_MAX = 1024 * 1024;
+/** Memory of a call beside its id, as characters. */
+const CALL_CHARS = 100;
+
+/** Assigns fragments of tool calls to the calls of one choice. Hosts send indexes, ids, both or neither. */
+export function createCallFinder() {
+  const byUpstreamIndex = new Map<number, Call>();
+  const byId = new Map<string, Call>();
+  let calls = 0;
+  let remembered = 0;
+  let latest: Call | undefined;
+
+  const open = (id: string): Call => {
+    remembered += CALL_CHARS + id.length;
+    if (remembered > REMEMBERED_CHARS_MAX) throw new UpstreamFault("There are too many tool calls");
+    return { index: calls++, id };
+  };
+
+  const findKnown = (delta: JsonObject): Call | undefined => {
+    const id = readText(delta.id);
+    const isNamed = isJsonObject(delta.function) && readText(delta.function.name) !== "";
+    if (typeof delta.index !== "number") {
+      if (id !== "") return byId.get(id);
+      return isNamed ? undefined : latest;
+    }
+    const known = byUpstreamIndex.get(delta.index);
+    // Some hosts send index 0 with every call: a new id together with a name starts another call.
+    const isOther = isNamed && id !== "" && known !== undefined && known.id !== "" && known.id !== id;
+    return isOther ? undefined : known;
+  };
+
+  return {
+    count: () => calls,
+
+    /** Returns the call of a fragment. Throws {@link UpstreamFault} above the memory bound. */
+    find(delta: JsonObject): FoundCall {
+      const known = findKnown(delta);
+      const call = known ?? open(readText(delta.id));
+      latest = call;
+      if (call.id !== "") byId.set(call.id, call);
+      if (typeof delta.index === "number") byUpstreamIndex.set(delta.index, call);
+      return { index: call.index, id: call.id, isFirstFragment: known === undefined };
+    },
+  };
 }

@@ -1,19 +1,21 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../json/read.ts";
-import { joinPromptText } from "../prompt-text.ts";
+import { joinPromptText } from "../prompt-size.ts";
 import type { Content } from "../reply-part.ts";
 
-/** The words of a delta or a message, its tool calls left out. */
-export interface Said {
+/** The texts of a delta or a message, tool calls excluded. */
+export interface DeltaText {
   readonly reasoning: string;
   readonly text: string;
   readonly refusal: string;
 }
 
-/** Parts of a content that are reasoning; one of any other kind is text if it holds a text. */
+/** Types of content parts that are reasoning; a part of any other type is text if it has a text. */
 const REASONING = /^(?:(?:redacted_)?thinking|thought|reasoning(?:[._].*)?|summary_text)$/;
 
-/** Reads the words of a delta or a message; hosts spell reasoning in several ways, and some say it twice. */
-export function readSaid(message: JsonObject): Said {
+/**
+ * Reads the texts of a delta or a message. Hosts use several names for reasoning, some of them two at once.
+ */
+export function readDeltaText(message: JsonObject): DeltaText {
   const { content } = message;
   return {
     reasoning: readReasoning(message),
@@ -22,9 +24,9 @@ export function readSaid(message: JsonObject): Said {
   };
 }
 
-/** Reads what a delta or a message holds. */
+/** Reads what the gateway meters of a delta or a message. */
 export function readContent(message: JsonObject): Content {
-  const { reasoning, text, refusal } = readSaid(message);
+  const { reasoning, text, refusal } = readDeltaText(message);
   const called = readCalls(message);
   const hasMedia = isJsonObject(message.audio) || readArray(message.images).length > 0;
   return {
@@ -33,18 +35,18 @@ export function readContent(message: JsonObject): Content {
   };
 }
 
-/** The text of one part of a content or one detail of reasoning, whatever it is called there. */
+/** Returns the text of a content part or of an entry of `reasoning_details`, under any of its names. */
 export function textOfPart(part: unknown): string {
   return isJsonObject(part) ? readText(part.text) || joinPromptText([part.thinking, part.summary]) : "";
 }
 
-/** Reasoning that is said as a plain text. */
-export function readSpokenReasoning(message: JsonObject): string {
+/** Returns reasoning that is a plain string, not a part or a detail. */
+export function readPlainReasoning(message: JsonObject): string {
   return readText(message.reasoning_content) || readText(message.reasoning);
 }
 
 function readReasoning(message: JsonObject): string {
-  const reasoning = readSpokenReasoning(message);
+  const reasoning = readPlainReasoning(message);
   if (reasoning !== "") return reasoning;
   const details = readArray(message.reasoning_details);
   if (details.length > 0) return joinTexts(details);

@@ -1,10 +1,14 @@
 import type { FinishEvent } from "../../domain/chat-event.ts";
-import { UpstreamFault } from "../protocol.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
 
-/** The only finish reasons that clients know. */
+/**
+ * The finish reasons that clients know.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter" | "function_call";
 
-/** What hosts say, in lower case, and what it is called here. */
+/** Finish reasons of all hosts, in lower case, and the reason that clients receive. */
 const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
   ["stop", "stop"],
   ["end_turn", "stop"],
@@ -29,17 +33,17 @@ const FINISH_REASONS: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /**
- * Why a choice finished, `undefined` while it has not. A plain stop after tool calls is `tool_calls`, or
- * the client would end its turn. Throws {@link UpstreamFault} for an error or a word that nobody knows.
+ * Returns why a choice finished; `undefined` while it has not. A `stop` after tool calls becomes
+ * `tool_calls`, or the client would not run the tools. Throws {@link UpstreamFault} for an unknown reason.
  */
 export function readFinishReason(value: unknown, calledTools: boolean): FinishReason | undefined {
   if (value === undefined || value === null || value === "") return undefined;
   const reason = typeof value === "string" ? FINISH_REASONS.get(value.toLowerCase()) : undefined;
-  if (reason === undefined) throw new UpstreamFault("The answer ended for no reason that is known");
+  if (reason === undefined) throw new UpstreamFault("The finish reason is unknown");
   return reason === "stop" && calledTools ? "tool_calls" : reason;
 }
 
-/** The finish in no provider's words. Hosts do not tell which stop sequence it was. */
+/** Returns the neutral finish event. Hosts do not report which stop sequence matched. */
 export function finishEvent(reason: FinishReason): FinishEvent {
   const neutral = reason === "function_call" ? "tool_calls" : reason;
   return { kind: "finish", reason: neutral, stopSequence: undefined };

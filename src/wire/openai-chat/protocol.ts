@@ -1,28 +1,20 @@
-import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import type { WireProtocol } from "../protocol.ts";
+import { ID_CHARS_MAX } from "./egress/print-reasoning.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
 import { readEvents } from "./egress/read-events.ts";
 import { readReply } from "./egress/read-reply.ts";
-import { printError, printErrorFrame, statusOf } from "./error.ts";
-import { ID_CHARS_MAX } from "./id-chars.ts";
+import { printError, printErrorFrame, readPromptTooLong, statusOf } from "./error.ts";
 import { printEvents } from "./ingress/print-events.ts";
 import { printReply } from "./ingress/print-reply.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
-const TOO_LONG: TooLongPhrases = {
-  said: /context_length_exceeded|maximum context length|exceed the configured limit|prompt is too long/i,
-  tokens: [
-    /(\d[\d,]{0,11}) in the messages/i,
-    /resulted in (\d[\d,]{0,11}) tokens/i,
-    /your request has (\d[\d,]{0,11}) input tokens/i,
-    /you requested (\d[\d,]{0,11}) tokens/i,
-    /prompt is too long: (\d[\d,]{0,11}) tokens/i,
-  ],
-};
-
-/** OpenAI's chat completions, which most hosts of open models speak too. */
+/**
+ * OpenAI's chat completions, which most hosts of open models speak too.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export const openaiChat: WireProtocol = {
   surface: "chat",
   path: "/v1/chat/completions",
@@ -33,8 +25,8 @@ export const openaiChat: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: { printStream: printEvents, printWhole: printReply },
-  upstream: {
+  ingress: { printStream: printEvents, printWhole: printReply },
+  egress: {
     nameCharsMax: 64,
     idCharsMax: ID_CHARS_MAX,
     findUntranslatable,
@@ -42,10 +34,10 @@ export const openaiChat: WireProtocol = {
     readStream: readEvents,
     readWhole: readReply,
   },
-  readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
+  readPromptTooLong,
   statusOf,
   printError,
   printErrorFrame,
-  refusesInStream: () => false,
+  sendsErrorInStream: () => false,
   keepAlive: ": ping\n\n",
 };

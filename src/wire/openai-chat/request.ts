@@ -1,9 +1,8 @@
 import { GatewayError } from "../../errors.ts";
+import { editMembers, once, onceEach } from "../json/edit.ts";
 import { isJsonObject, type JsonObject } from "../json/read.ts";
-import { editMembers, sayEachOnce, sayOnce } from "../json/text.ts";
-import { inputSizeOf } from "../part-size.ts";
-import { joinPromptText } from "../prompt-text.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
   parseBody,
   readBudget,
@@ -11,17 +10,17 @@ import {
   readList,
   readObject,
   readPositive,
-  refuseUntranslatable,
+  rejectUntranslatable,
   requireMessages,
   requireModel,
 } from "../request-body.ts";
+import { CHOICES_MAX } from "./chunk.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { sizeOfChat } from "./input-size.ts";
+import { sizeOfChat } from "./size.ts";
 import { findStored } from "./stored.ts";
-import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
-const CHOICES_MAX = 128;
-/** What is checked or edited here: an upstream must take it from nowhere else. */
+/** Fields that the gateway checks or edits. The printed body contains each of them once. */
 const SENT_ONCE = new Set([
   "model",
   "messages",
@@ -45,10 +44,14 @@ const SENT_ONCE = new Set([
   "deferred",
   "session_params",
 ]);
-const ONCE = sayEachOnce(SENT_ONCE);
+const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
 
-/** Reads and checks a chat body. Roles, part types and unknown fields are the upstream's to judge. */
+/**
+ * Parses and checks a chat body. Roles, part types and unknown fields are left to the upstream.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
@@ -58,9 +61,9 @@ export function parseRequest(text: string): ModelRequest {
   readList(body, "tools");
   const stored = findStored(body);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
-  refuseUnpriced(body, repeatsKeys);
-  // The answer would come later, to a request that nobody here sends.
-  if (readFlag(body, "deferred")) refuseUntranslatable("deferred");
+  rejectUnpriced(body, repeatsKeys);
+  // A deferred answer would have to be fetched later, which the gateway does not support.
+  if (readFlag(body, "deferred")) rejectUntranslatable("deferred");
   return {
     text,
     model,
@@ -76,7 +79,7 @@ export function parseRequest(text: string): ModelRequest {
   };
 }
 
-/** The body for an upstream: its model name, one output limit, and usage asked for in every stream. */
+/** Prints the body for an upstream: its model name, one output limit, and usage in every stream. */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   const limitField = options.outputLimitField ?? request.outputLimitField ?? "max_completion_tokens";
   const limitOf = (field: string) => () =>
@@ -86,7 +89,7 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
     model: () => JSON.stringify(options.model),
     max_tokens: limitOf("max_tokens"),
     max_completion_tokens: limitOf("max_completion_tokens"),
-    stream_options: request.stream ? includeUsage : sayOnce,
+    stream_options: request.stream ? includeUsage : once,
   });
 }
 
@@ -95,7 +98,7 @@ function includeUsage(streamOptions: string | undefined): string {
   return editMembers(options, { include_usage: () => "true" });
 }
 
-/** Two spellings that hosts have for a reasoning budget. */
+/** Reads the reasoning budget from either of the two fields that hosts use. */
 function readThinkingTokens({ thinking, reasoning }: JsonObject): number {
   return readBudget(
     isJsonObject(thinking) ? thinking.budget_tokens : isJsonObject(reasoning) && reasoning.max_tokens,

@@ -1,8 +1,8 @@
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 
 /**
- * The path of the first field of a chat body that brings in what an upstream has stored under the operator's key,
- * whoever of its users it came from.
+ * Returns the path of the first field that refers to data stored at the upstream under the operator's key.
+ * Such data may belong to another user of the gateway.
  *
  * @see https://docs.sglang.ai/basic_usage/native_api.html `session_params`
  * @see https://ai.google.dev/gemini-api/docs/openai `extra_body.google.cached_content`

@@ -3,7 +3,11 @@ import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "..
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import { splitUsage } from "../openai-usage.ts";
 
-/** Reads a usage, as {@link splitUsage} does; `undefined` for what is none. */
+/**
+ * Reads a usage with {@link splitUsage}; `undefined` for anything but an object.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   return splitUsage(usage, {
@@ -15,7 +19,7 @@ export function readUsage(usage: unknown): Usage | undefined {
 }
 
 /**
- * The usage of a chunk. Some hosts put it into the only choice that finishes, or beside the choices under their name.
+ * Returns the usage of a chunk. Some hosts put it into the finishing choice or into a member of their own.
  *
  * @see https://platform.moonshot.ai/docs/api/chat `choices[0].usage`
  * @see https://console.groq.com/docs/api-reference `x_groq.usage`
@@ -27,7 +31,9 @@ export function usageOfChunk({ usage, choices, x_groq: groq }: JsonObject): unkn
   return isJsonObject(groq) ? groq.usage : undefined;
 }
 
-/** The usage event of a report, with the reasoning share of the output; none where nothing readable was reported. */
+/**
+ * Returns the usage event of a reported usage, with its reasoning tokens; no event for an unreadable usage.
+ */
 export function readUsageEvents(reported: unknown): readonly UsageEvent[] {
   const usage = readUsage(reported);
   if (usage === undefined || !isJsonObject(reported)) return [];
@@ -39,7 +45,7 @@ function readReasoningTokens({ completion_tokens_details: details }: JsonObject)
   return isCount(tokens) ? tokens : undefined;
 }
 
-/** The usage as clients know it; `undefined` when nobody reported any, or none that can be true. */
+/** Prints the usage for clients; `undefined` if none was reported or a count is impossible. */
 export function printUsage(event: UsageEvent | undefined): object | undefined {
   if (!event || !isCounted(event.usage)) return undefined;
   const { usage, reasoningTokens } = event;

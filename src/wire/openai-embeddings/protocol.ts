@@ -1,10 +1,14 @@
-import { printError, printErrorFrame, statusOf } from "../openai-chat/error.ts";
+import { printError, printErrorFrame, readPromptTooLong, statusOf } from "../openai-chat/error.ts";
 import { openaiChat } from "../openai-chat/protocol.ts";
 import type { WireProtocol } from "../protocol.ts";
-import { readStream, readWhole } from "./reply.ts";
+import { readWhole } from "./passthrough/reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
-/** OpenAI's embeddings. No other provider's format says the same, so they are never translated. */
+/**
+ * OpenAI's embeddings. No other provider's format is equivalent, so they are never translated.
+ *
+ * @see https://platform.openai.com/docs/api-reference/embeddings
+ */
 export const openaiEmbeddings: WireProtocol = {
   surface: "embeddings",
   path: "/v1/embeddings",
@@ -13,14 +17,16 @@ export const openaiEmbeddings: WireProtocol = {
   forwardedHeaders: [],
   parseRequest,
   printUpstreamRequest,
-  readStream,
+  readStream() {
+    throw new Error("Embeddings are not streamed");
+  },
   readWhole,
-  client: undefined,
-  upstream: undefined,
-  readPromptTooLong: openaiChat.readPromptTooLong,
+  ingress: undefined,
+  egress: undefined,
+  readPromptTooLong,
   statusOf,
   printError,
   printErrorFrame,
-  refusesInStream: () => false,
+  sendsErrorInStream: () => false,
   keepAlive: openaiChat.keepAlive,
 };

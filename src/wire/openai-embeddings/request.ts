@@ -1,14 +1,15 @@
 import { GatewayError } from "../../errors.ts";
+import { editMembers, once } from "../json/edit.ts";
 import { isSet, type JsonObject } from "../json/read.ts";
-import { editMembers, sayOnce } from "../json/text.ts";
-import { inputSizeOf, TEXT_SIZE } from "../part-size.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
-import { parseBody, readPositive, refuse, requireModel } from "../request-body.ts";
-import { readInput } from "./input.ts";
-import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, TEXT_SIZE } from "../prompt-size.ts";
+import { parseBody, readPositive, reject, requireModel } from "../request-body.ts";
+import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
 
 const FORMATS: readonly unknown[] = ["float", "base64"];
-/** What is checked or edited here: an upstream must take it from nowhere else. */
+const PROMPTS_MAX = 2_048;
+const UNPRICED_RULE = createUnpricedRule(new Set(Object.keys(TIER_FIELDS)));
+/** Fields that the gateway checks or edits. */
 const FIELDS = new Set([
   "model",
   "input",
@@ -18,16 +19,20 @@ const FIELDS = new Set([
   "service_tier",
   "speed",
   "user",
-  ...UNPRICED_NAMES,
+  ...UNPRICED_RULE.names,
 ]);
 
-/** Reads and checks an embeddings body. Which dimensions and unknown fields a model takes is the upstream's to judge. */
+/**
+ * Parses and checks an embeddings body. The upstream checks the value of `dimensions` and unknown fields.
+ *
+ * @see https://platform.openai.com/docs/api-reference/embeddings
+ */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const { prompts, texts, tokenIds } = readInput(body);
   checkOptions(body);
-  refuseUnpriced(body, repeatsKeys);
+  UNPRICED_RULE.reject(body, repeatsKeys);
   return {
     text,
     model,
@@ -37,9 +42,9 @@ export function parseRequest(text: string): ModelRequest {
     thinkingTokens: 0,
     choices: 1,
     wantsUsage: false,
-    // Half the bytes bound ids too: each takes a digit and what parts it from the next.
+    // Half the bytes bound token ids too: each takes at least a digit and a separator.
     input: { ...inputSizeOf(text, TEXT_SIZE, repeatsKeys), prompts, tokenIds },
-    // A space, because most tokens of text begin with one: a line break would be a token of its own.
+    // Most tokens of text begin with a space, while a line feed would be a token of its own.
     promptText: () => texts.join(" "),
     readChat() {
       throw new GatewayError("not_built");
@@ -47,22 +52,73 @@ export function parseRequest(text: string): ModelRequest {
   };
 }
 
-/** The body for an upstream: its model name, and no stream, which nobody would read. */
+/** Prints the body for an upstream: its model name, and no `stream`, because embeddings are not streamed. */
 export function printUpstreamRequest(request: ModelRequest, { model }: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     model: () => JSON.stringify(model),
     stream: () => undefined,
-    input: sayOnce,
-    dimensions: sayOnce,
-    encoding_format: sayOnce,
-    service_tier: sayOnce,
-    speed: sayOnce,
+    input: once,
+    dimensions: once,
+    encoding_format: once,
+    service_tier: once,
+    speed: once,
   });
 }
 
 function checkOptions(body: JsonObject): void {
   const { encoding_format: format, user } = body;
-  if (isSet(format) && !FORMATS.includes(format)) refuse("encoding_format");
+  if (isSet(format) && !FORMATS.includes(format)) reject("encoding_format");
   readPositive(body, "dimensions");
-  if (isSet(user) && typeof user !== "string") refuse("user");
+  if (isSet(user) && typeof user !== "string") reject("user");
+}
+
+/** The prompts to embed: texts, or token ids that the client has counted. */
+interface EmbeddingInput {
+  /** Number of prompts; each gets a vector. */
+  readonly prompts: number;
+  readonly texts: readonly string[];
+  /** Number of token ids. */
+  readonly tokenIds: number;
+}
+
+/**
+ * Reads a text, a list of texts, a list of token ids or a list of such lists. Throws `wrong_shape` for an
+ * empty prompt, and for anything but 1 to 2,048 prompts.
+ */
+function readInput({ input }: JsonObject): EmbeddingInput {
+  if (typeof input === "string") return { prompts: 1, texts: [requireText(input, "input")], tokenIds: 0 };
+  const list = requireFilled(input, "input");
+  if (typeof list[0] === "number") return { prompts: 1, texts: [], tokenIds: countIds(list, "input") };
+  if (list.length > PROMPTS_MAX) reject("input");
+  return typeof list[0] === "string" ? readTexts(list) : readTokenLists(list);
+}
+
+function readTexts(list: readonly unknown[]): EmbeddingInput {
+  const texts = list.map((text, position) => requireText(text, `input[${position}]`));
+  return { prompts: list.length, texts, tokenIds: 0 };
+}
+
+function readTokenLists(list: readonly unknown[]): EmbeddingInput {
+  let tokenIds = 0;
+  for (const [position, ids] of list.entries()) {
+    const path = `input[${position}]`;
+    tokenIds += countIds(requireFilled(ids, path), path);
+  }
+  return { prompts: list.length, texts: [], tokenIds };
+}
+
+function countIds(ids: readonly unknown[], path: string): number {
+  const wrong = ids.findIndex((id) => typeof id !== "number" || !Number.isSafeInteger(id) || id < 0);
+  if (wrong >= 0) reject(`${path}[${wrong}]`);
+  return ids.length;
+}
+
+function requireText(value: unknown, path: string): string {
+  if (typeof value !== "string" || value === "") reject(path);
+  return value;
+}
+
+function requireFilled(value: unknown, path: string): readonly unknown[] {
+  if (!Array.isArray(value) || value.length === 0) reject(path);
+  return value;
 }

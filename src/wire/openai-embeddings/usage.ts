@@ -2,8 +2,10 @@ import { isCount, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, readCount } from "../json/read.ts";
 
 /**
- * Reads a usage of embeddings, all of which is input. Tokens that only `total_tokens` shows are input too, as those of
- * images are at some hosts. Absurd numbers stay as they are; `undefined` when none is a number.
+ * Reads a usage of embeddings, all of which is input. Tokens that only `total_tokens` includes are input too:
+ * some hosts count images that way. Impossible counts are kept; `undefined` if no count is a number.
+ *
+ * @see https://platform.openai.com/docs/api-reference/embeddings
  */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;

@@ -42,6 +42,6 @@ export function statusOf(error: GatewayError): number {
   return error.row.responses[0];
 }
 
-export function refusesInStream(error: GatewayError): boolean {
+export function sendsErrorInStream(error: GatewayError): boolean {
   return statusOf(error) === REFUSED_IN_STREAM;
 }

@@ -7,7 +7,7 @@ import {
   sumOfSizes,
   TEXT_SIZE,
   UNBOUNDED_SIZE,
-} from "../part-size.ts";
+} from "../prompt-size.ts";
 import { isMessage } from "./items.ts";
 
 /** Tools whose results come with the client's next request; all others find what nobody can foresee. */

@@ -1,10 +1,10 @@
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
-import { refuse } from "../request-body.ts";
+import { reject } from "../request-body.ts";
 
 /** The items of an input, none for a text. Throws `wrong_shape`; what an item's type is called is not ours to judge. */
 export function requireItems({ input }: JsonObject): readonly JsonObject[] {
   if (typeof input === "string") return [];
-  if (!Array.isArray(input) || input.length === 0) refuse("input");
+  if (!Array.isArray(input) || input.length === 0) reject("input");
   return input.map((item: unknown, position) => requireItem(item, `input[${position}]`));
 }
 
@@ -19,10 +19,10 @@ export function isReference({ type, role, id }: JsonObject): boolean {
 }
 
 function requireItem(item: unknown, path: string): JsonObject {
-  if (!isJsonObject(item)) refuse(path);
+  if (!isJsonObject(item)) reject(path);
   if (isMessage(item)) {
-    if (typeof item.role !== "string") refuse(`${path}.role`);
-    if (typeof item.content !== "string" && !Array.isArray(item.content)) refuse(`${path}.content`);
-  } else if (typeof item.type !== "string" && !isReference(item)) refuse(`${path}.type`);
+    if (typeof item.role !== "string") reject(`${path}.role`);
+    if (typeof item.content !== "string" && !Array.isArray(item.content)) reject(`${path}.content`);
+  } else if (typeof item.type !== "string" && !isReference(item)) reject(`${path}.type`);
   return item;
 }

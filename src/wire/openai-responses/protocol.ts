@@ -1,5 +1,5 @@
 import type { WireProtocol } from "../protocol.ts";
-import { printError, printErrorFrame, refusesInStream, statusOf } from "./error.ts";
+import { printError, printErrorFrame, sendsErrorInStream, statusOf } from "./error.ts";
 import { printEvents } from "./ingress/print-events.ts";
 import { printReply } from "./ingress/print-reply.ts";
 import { readWhole } from "./passthrough/reply.ts";
@@ -21,12 +21,12 @@ export const openaiResponses: WireProtocol = {
   printUpstreamRequest,
   readStream,
   readWhole,
-  client: { printStream: printEvents, printWhole: printReply },
-  upstream: undefined,
+  ingress: { printStream: printEvents, printWhole: printReply },
+  egress: undefined,
   readPromptTooLong,
   statusOf,
   printError,
   printErrorFrame,
-  refusesInStream,
+  sendsErrorInStream,
   keepAlive: ": ping\n\n",
 };

@@ -1,4 +1,4 @@
-import { isTooDeep } from "../json/depth.ts";
+import { isTooDeep } from "../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 
 /** More than this is not repeated: three times in a stream, it would be more than the answer. */

@@ -1,26 +1,25 @@
 import { GatewayError } from "../../errors.ts";
+import { editElements, editMembers, onceEach } from "../json/edit.ts";
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
-import { editElements, editMembers, sayEachOnce } from "../json/text.ts";
-import { inputSizeOf } from "../part-size.ts";
-import { joinPromptText } from "../prompt-text.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
   parseBody,
   readFlag,
   readList,
   readObject,
   readPositive,
-  refuse,
-  refuseUntranslatable,
+  reject,
+  rejectUntranslatable,
   requireModel,
 } from "../request-body.ts";
-import { readAsked } from "./ingress/asked.ts";
+import { readEchoedFields } from "./ingress/asked.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfInput } from "./input-size.ts";
 import { requireItems } from "./items.ts";
 import { isSeal } from "./sealed-reasoning.ts";
 import { findStored } from "./stored.ts";
-import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 /** What is checked or edited here: an upstream must take it from nowhere else. */
 const SENT_ONCE = new Set([
@@ -42,7 +41,7 @@ const SENT_ONCE = new Set([
   "speed",
   "context_management",
 ]);
-const ONCE = sayEachOnce(SENT_ONCE);
+const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
 /**
  * Reads and checks a responses body. Item and part types and unknown fields are the upstream's to judge. Throws
@@ -56,8 +55,8 @@ export function parseRequest(text: string): ModelRequest {
   checkOptions(body);
   // An upstream may go by the other of two values, and so find what is refused below.
   if (repeatsKeys) throw new GatewayError("wrong_shape");
-  refuseStored(body, items);
-  refuseUnpriced(body, items);
+  rejectStored(body, items);
+  rejectUnpriced(body, items);
   return {
     text,
     model,
@@ -70,7 +69,7 @@ export function parseRequest(text: string): ModelRequest {
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
     promptText: () => promptTextOf(again()),
     readChat: () => readChatRequest(again()),
-    readAsked: () => readAsked(again()),
+    readEchoedFields: () => readEchoedFields(again()),
   };
 }
 
@@ -87,7 +86,7 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
 
 function checkOptions(body: JsonObject): void {
   const { instructions } = body;
-  if (isSet(instructions) && typeof instructions !== "string") refuse("instructions");
+  if (isSet(instructions) && typeof instructions !== "string") reject("instructions");
   readList(body, "tools");
   readList(body, "include");
   readObject(body, "text");
@@ -95,16 +94,16 @@ function checkOptions(body: JsonObject): void {
 }
 
 /** Refuses what could only be answered by who keeps answers, or later. */
-function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
+function rejectStored(body: JsonObject, items: readonly JsonObject[]): void {
   const stored = findStored(body, items);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
-  if (isSet(body.prompt)) refuseUntranslatable("prompt");
-  if (readFlag(body, "background")) refuseUntranslatable("background");
+  if (isSet(body.prompt)) rejectUntranslatable("prompt");
+  if (readFlag(body, "background")) rejectUntranslatable("background");
 }
 
 /**
  * Takes out reasoning that an upstream would look up where nothing is stored, or that another provider sealed:
- * it would refuse the whole request for it.
+ * it would reject the whole request for it.
  */
 function dropUnreadable(input: string): string {
   if (!input.startsWith("[") || !input.includes('"reasoning"')) return input;

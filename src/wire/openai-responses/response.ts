@@ -1,5 +1,6 @@
 import type { FinishReason, UsageEvent } from "../../domain/chat-event.ts";
-import type { Asked, ReplyHead } from "../codecs.ts";
+import type { ReplyHead } from "../codecs.ts";
+import type { EchoedFields } from "../model-request.ts";
 import { printRepeated } from "./repeated.ts";
 import { usageOf } from "./usage.ts";
 
@@ -22,7 +23,7 @@ export function progressOf(reason: FinishReason): Pick<Progress, "status" | "rea
 }
 
 /** Prints a response with every member that one has, also those that say nothing. */
-export function printResponse(head: ReplyHead, { repeated }: Asked, progress: Progress): string {
+export function printResponse(head: ReplyHead, { repeated }: EchoedFields, progress: Progress): string {
   const { output, reason, usage } = progress;
   const told = {
     ...namesOf(`resp_${head.id}`, head.createdAtS),

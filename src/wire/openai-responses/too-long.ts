@@ -1,8 +1,8 @@
-import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
-import type { PromptTooLong } from "../protocol.ts";
+import type { PromptTooLong } from "../upstream-fault.ts";
+import { findPromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 
 const TOO_LONG: TooLongPhrases = {
-  said: /context_length_exceeded|exceeds the context window|maximum context length|prompt is too long/i,
+  phrase: /context_length_exceeded|exceeds the context window|maximum context length|prompt is too long/i,
   tokens: [
     /resulted in (\d[\d,]{0,11}) tokens/i,
     /your request has (\d[\d,]{0,11}) input tokens/i,

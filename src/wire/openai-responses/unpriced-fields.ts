@@ -1,7 +1,6 @@
 import { type JsonObject, readArray } from "../json/read.ts";
 import { createUnpricedRule } from "../unpriced-fields.ts";
-import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
-import { refuseUnpricedTools } from "../unpriced-tools.ts";
+import { rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
 
 /** Repeated keys are refused before. */
 const RULE = createUnpricedRule(new Set());
@@ -9,12 +8,12 @@ const RULE = createUnpricedRule(new Set());
 export const UNPRICED_NAMES = RULE.names;
 
 /** Throws `unpriced_field`, naming what would be billed otherwise than the catalog says. */
-export function refuseUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
-  RULE.refuse(body, false);
-  refuseUnpricedPlugins(body);
-  refuseUnpricedTools(readArray(body.tools));
+export function rejectUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
+  RULE.reject(body, false);
+  rejectUnpricedPlugins(body);
+  rejectUnpricedTools(readArray(body.tools));
   // Items may bring tools of their own: `additional_tools` and what a tool search found.
   for (const [position, { tools }] of items.entries()) {
-    if (tools !== undefined) refuseUnpricedTools(readArray(tools), `input[${position}].tools`);
+    if (tools !== undefined) rejectUnpricedTools(readArray(tools), `input[${position}].tools`);
   }
 }

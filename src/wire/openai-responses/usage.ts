@@ -1,8 +1,7 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
 import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "../../domain/usage.ts";
-import { readDetails } from "../cached-tokens.ts";
 import { isJsonObject } from "../json/read.ts";
-import { splitUsage } from "../openai-usage.ts";
+import { readDetails, splitUsage } from "../openai-usage.ts";
 
 /** Reads a usage, as {@link splitUsage} does; `undefined` for what is none. */
 export function readUsage(usage: unknown): Usage | undefined {

@@ -1,7 +1,7 @@
-import type { Dialogue } from "../../../src/wire/codec-session.ts";
-import type { SseEvent } from "../../../src/wire/protocol.ts";
-import { findExchange } from "../../../src/wire/protocol-pair.ts";
+import type { CodecSession } from "../../../src/wire/codec-session.ts";
+import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
+import type { SseEvent } from "../../../src/wire/sse.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
 import { medianOf } from "../percentiles.ts";
 import { STREAMED_ANSWERS } from "./answers.ts";
@@ -52,7 +52,7 @@ function eventUsOf(way: Way, ms: number): number {
   return usOf(() => passOn(dialogue, events), ms) / events.length;
 }
 
-function passOn(dialogue: Dialogue, events: readonly SseEvent[]): number {
+function passOn(dialogue: CodecSession, events: readonly SseEvent[]): number {
   const reader = dialogue.readStream(HEAD);
   let chars = 0;
   for (const event of events) chars += reader.read(event).text.length;
@@ -73,9 +73,9 @@ function requestUsOf(way: Way, body: string, ms: number): number {
   }, ms);
 }
 
-function beginDialogue({ client, upstream }: Way, body: string): Dialogue {
+function beginDialogue({ client, upstream }: Way, body: string): CodecSession {
   const request = WIRES[client].parseRequest(body);
-  const exchange = findExchange(WIRES[client], [upstream]);
+  const exchange = findProtocolPair(WIRES[client], [upstream]);
   if (!exchange) throw new Error(`There is no way from ${client} to ${upstream}`);
   return exchange.begin(request, request.readChat);
 }

@@ -85,7 +85,7 @@ function wantedOf(
     choices: typeof n === "number" ? n : 1,
     wantsUsage: Object(stream_options).include_usage === true,
     // When two were asked, the one that was asked last need not be the one that was heard last.
-    isVerbatim: calls.some(({ form }) => form === client),
+    isPassthrough: calls.some(({ form }) => form === client),
   };
 }
 

@@ -1,10 +1,10 @@
 import type { Surface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import type { Dialogue } from "../../../src/wire/codec-session.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
-import { findExchange } from "../../../src/wire/protocol-pair.ts";
+import type { CodecSession } from "../../../src/wire/codec-session.ts";
+import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { drawOne } from "../../storm/draw.ts";
 import { type Asked, answerOf } from "../cases/fuzz-answer.ts";
 import { type CaseId, stepsOf } from "../cases/steps.ts";
@@ -31,7 +31,7 @@ const FORMATS = ["chat", "messages", "responses"] as const;
 export function readAndPass(id: CaseId): boolean {
   const { client, form, stream, draw } = scenarioOf(id);
   const wire = WIRES[client];
-  const exchange = findExchange(wire, [form]);
+  const exchange = findProtocolPair(wire, [form]);
   if (!exchange) return false;
   const request = wire.parseRequest(JSON.stringify({ ...drawOne(draw, REQUESTS[client]), stream }));
   const dialogue = unlessRefused(() => exchange.begin(request, request.readChat));
@@ -40,7 +40,7 @@ export function readAndPass(id: CaseId): boolean {
   const text = unlessFaulty(() => (stream ? readStream : readWhole)(dialogue, Buffer.from(answer.body)));
   if (text === undefined) return false;
   const { model, wantsUsage } = request;
-  readText({ client, model, stream, choices: 1, wantsUsage, isVerbatim: dialogue.isVerbatim }, text);
+  readText({ client, model, stream, choices: 1, wantsUsage, isPassthrough: dialogue.isPassthrough }, text);
   return true;
 }
 
@@ -61,13 +61,13 @@ function scenarioOf(id: CaseId) {
   } as const;
 }
 
-function readWhole(dialogue: Dialogue, bytes: Buffer): string | undefined {
-  const { text, isReadable, unsayable } = dialogue.readWhole(HEAD, bytes.toString());
-  return isReadable && !unsayable ? text : undefined;
+function readWhole(dialogue: CodecSession, bytes: Buffer): string | undefined {
+  const { text, isReadable, unrepresentable } = dialogue.readWhole(HEAD, bytes.toString());
+  return isReadable && !unrepresentable ? text : undefined;
 }
 
 /** As the relay does: what is behind the finish may be broken, and what nobody can read is not shown. */
-function readStream(dialogue: Dialogue, bytes: Buffer): string | undefined {
+function readStream(dialogue: CodecSession, bytes: Buffer): string | undefined {
   const reader = dialogue.readStream(HEAD);
   const decoder = createSseDecoder();
   let text = "";

@@ -1,7 +1,8 @@
 import type { Surface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import type { ModelRequest, WireProtocol } from "../../../src/wire/protocol.ts";
-import { findExchange } from "../../../src/wire/protocol-pair.ts";
+import type { ModelRequest } from "../../../src/wire/model-request.ts";
+import type { WireProtocol } from "../../../src/wire/protocol.ts";
+import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { insist } from "../../http/faults/view.ts";
 import { drawInteger, drawOne } from "../../storm/draw.ts";
@@ -44,7 +45,7 @@ interface Printing {
 }
 
 function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
-  const exchange = findExchange(wire, [target]);
+  const exchange = findProtocolPair(wire, [target]);
   const dialogue = exchange && unlessRefused(() => exchange.begin(request, request.readChat));
   if (!dialogue) return false;
   const draw = stepsOf(id).draw(`print ${target}`);
@@ -61,7 +62,7 @@ function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
     textBytes >= 0 && textBytes <= Buffer.byteLength(text) + request.text.length * 3,
     "a size that is none",
   );
-  if (dialogue.isVerbatim) JSON.parse(text);
+  if (dialogue.isPassthrough) JSON.parse(text);
   else {
     if (target === "chat") readSentChat(text, options);
     if (target === "messages") readSentMessages(text, options);

@@ -16,7 +16,7 @@ export function readChatWhole(wanted: Wanted, text: string): Reading {
     const { finish_reason: finish } = objectAt(each, "a choice");
     insist(FINISHES.includes(String(finish)), "a finish that is none");
   }
-  if (wanted.isVerbatim) return FINISHED;
+  if (wanted.isPassthrough) return FINISHED;
   readWholeChat(text, wanted.model);
   insist(body.object === "chat.completion", "another object");
   checkUsage(body.usage);
@@ -33,7 +33,7 @@ export function readChatStream(wanted: Wanted, text: string): Reading {
   if (failure) insist(failure === frames.at(-1), "an error that is not the last event");
   else insist(frames.at(-1)?.json === "[DONE]", "a stream without an end");
   readChunks(wanted, frames);
-  if (!wanted.isVerbatim) readPrinted(wanted, frames, text);
+  if (!wanted.isPassthrough) readPrinted(wanted, frames, text);
   return reading;
 }
 

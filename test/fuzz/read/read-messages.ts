@@ -12,7 +12,7 @@ export function readMessageWhole(wanted: Wanted, text: string): Reading {
   insist(body.model === wanted.model, "another model's name");
   insist(Array.isArray(body.content), "no content");
   insist(textAt(body.stop_reason) !== "", "no stop reason");
-  if (wanted.isVerbatim) return FINISHED;
+  if (wanted.isPassthrough) return FINISHED;
   readWholeMessage(text, wanted.model);
   insist(STOPS.includes(textAt(body.stop_reason)), "a stop reason that is none");
   for (const each of listAt(body.content)) checkBlock(objectAt(each, "a block"));
@@ -40,7 +40,7 @@ export function readMessageStream(wanted: Wanted, text: string): Reading {
     const { model } = objectAt(objectAt(json, "an event").message, "a message");
     insist(model === wanted.model, "another model's name");
   }
-  if (!wanted.isVerbatim && starts.length > 0) readPrinted(wanted, frames, text);
+  if (!wanted.isPassthrough && starts.length > 0) readPrinted(wanted, frames, text);
   if (last.event === "message_stop") return FINISHED;
   return { ended: "failed", row: readError("messages", objectAt(last.json, "an error")) };
 }

@@ -13,7 +13,7 @@ export function readResponseWhole(wanted: Wanted, text: string): Reading {
   // Some hosts leave it out.
   insist(!body.status || STATUSES.includes(textAt(body.status)), "a response that has not ended");
   insist(Array.isArray(body.output), "no output");
-  if (!wanted.isVerbatim) checkResponse(body);
+  if (!wanted.isPassthrough) checkResponse(body);
   return FINISHED;
 }
 
@@ -28,7 +28,7 @@ export function readResponseStream(wanted: Wanted, text: string): Reading {
     const { response } = json;
     if (isObject(response)) insist(response.model === wanted.model, "another model's name");
   }
-  if (!wanted.isVerbatim) readPrinted(frames);
+  if (!wanted.isPassthrough) readPrinted(frames);
   if (last.event !== "response.failed") return FINISHED;
   return { ended: "failed", row: readError("responses", objectAt(last.json, "an event")) };
 }

@@ -9,7 +9,7 @@ export interface Wanted {
   readonly choices: number;
   readonly wantsUsage: boolean;
   /** Whether the upstream speaks the client's format, so that what it says passes as it is. */
-  readonly isVerbatim: boolean;
+  readonly isPassthrough: boolean;
 }
 
 /** How an answer reads; everything else is thrown. */

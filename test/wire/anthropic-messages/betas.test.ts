@@ -7,7 +7,7 @@ import {
   windowOfBetas,
 } from "../../../src/wire/anthropic-messages/betas.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { editMembers } from "../../../src/wire/json/text.ts";
+import { editMembers } from "../../../src/wire/json/edit.ts";
 
 /** What Claude Code sends with every request. */
 const AGENT =

@@ -7,8 +7,9 @@ import { readReply } from "../../../src/wire/anthropic-messages/egress/read-repl
 import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";
 import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { collectReply } from "../../../src/wire/collect-reply.ts";
-import { type SseEvent, UpstreamFault } from "../../../src/wire/protocol.ts";
+import type { SseEvent } from "../../../src/wire/sse.ts";
+import { collectReply } from "../../../src/wire/translate.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf, headOf, requestOf } from "../play.ts";
 
 const request = requestOf(anthropicMessages, { thinking: { type: "enabled", budget_tokens: 1024 } });

@@ -4,8 +4,8 @@ import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-
 import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
-import { collectReply } from "../../../src/wire/collect-reply.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { collectReply } from "../../../src/wire/translate.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf, headOf as replyHeadOf, requestOf } from "../play.ts";
 
 const SHOWN = { thinking: { type: "enabled", budget_tokens: 1024 } };

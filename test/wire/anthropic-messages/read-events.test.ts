@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
 import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
 import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf } from "../play.ts";
 
 const START_USAGE = { input_tokens: 10, output_tokens: 1 };

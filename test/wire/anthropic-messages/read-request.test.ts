@@ -19,7 +19,7 @@ function assistantPartsOf(...content: unknown[]) {
   return read({ messages: [HI, { role: "assistant", content }] }).turns[1]?.parts;
 }
 
-function refusalOf(members: object): GatewayError {
+function errorOf(members: object): GatewayError {
   try {
     read(members);
   } catch (error) {
@@ -77,8 +77,8 @@ describe("turns", () => {
   test("without anything to read are left out, and a body without any is refused", () => {
     const empty = { role: "user", content: [{ type: "text", text: "" }] };
     expect(read({ messages: [empty, HI, { role: "assistant", content: null }] }).turns).toHaveLength(1);
-    expect(refusalOf({ messages: [empty] })).toMatchObject({ kind: "wrong_shape" });
-    expect(refusalOf({ messages: [empty] }).publicMessage).toEndWith(": messages");
+    expect(errorOf({ messages: [empty] })).toMatchObject({ kind: "wrong_shape" });
+    expect(errorOf({ messages: [empty] }).publicMessage).toEndWith(": messages");
   });
 
   test("a system message for one turn is gone when that turn is over", () => {
@@ -136,7 +136,7 @@ describe("blocks", () => {
   test("an address that is none of the web is untranslatable, and its place is named", () => {
     for (const type of ["image", "document"]) {
       const source = { type: "url", url: "file:///etc/passwd" };
-      const refusal = refusalOf({ messages: [{ role: "user", content: [{ type, source }] }] });
+      const refusal = errorOf({ messages: [{ role: "user", content: [{ type, source }] }] });
       expect(refusal).toMatchObject({ kind: "untranslatable" });
       expect(refusal.publicMessage).toContain("messages[0].content[0].source.url");
     }
@@ -244,7 +244,7 @@ describe("blocks", () => {
     const { turns } = read({ messages: [HI, { role: "system", content: [change] }] });
     expect(turns).toHaveLength(1);
     const definition = { type: "tool_addition", tool: { type: "tool_definition", definition: {} } };
-    expect(refusalOf({ messages: [HI, { role: "system", content: [definition] }] }).kind).toBe(
+    expect(errorOf({ messages: [HI, { role: "system", content: [definition] }] }).kind).toBe(
       "untranslatable",
     );
   });
@@ -281,10 +281,10 @@ describe("tools", () => {
   test("one that runs at the provider and has to be used is refused, not forgotten", () => {
     const search = { type: "web_search_20250305", name: "web_search" };
     const forced = { type: "tool", name: "web_search" };
-    expect(refusalOf({ tools: [tool, search], tool_choice: forced })).toMatchObject({
+    expect(errorOf({ tools: [tool, search], tool_choice: forced })).toMatchObject({
       kind: "untranslatable",
     });
-    expect(refusalOf({ tools: [search], tool_choice: { type: "any" } }).kind).toBe("untranslatable");
+    expect(errorOf({ tools: [search], tool_choice: { type: "any" } }).kind).toBe("untranslatable");
   });
 
   test.each<[object, object]>([
@@ -380,7 +380,7 @@ describe("refusals", () => {
     ["tools[0].type", { tools: [{ type: "bash_20250124", name: "bash" }] }],
     ["output_config.format.type", { output_config: { format: { type: "grammar" } } }],
   ])("%s is said to be untranslatable in %j", (path, members) => {
-    const error = refusalOf(members);
+    const error = errorOf(members);
     expect(error.kind).toBe("untranslatable");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
@@ -417,20 +417,20 @@ describe("refusals", () => {
     ["stop_sequences[1]", { stop_sequences: ["a", 5] }],
     ["temperature", { temperature: "hot" }],
   ])("%s is said to be wrong", (path, members) => {
-    const error = refusalOf(members);
+    const error = errorOf(members);
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 
   test("a body of over 100,000 values is refused, wherever they are", () => {
     const many = Array(100_001).fill(0);
-    expect(refusalOf({ metadata: { many } })).toMatchObject({ kind: "wrong_shape" });
-    expect(refusalOf(block({ ...call, input: { many } }, "assistant")).kind).toBe("wrong_shape");
+    expect(errorOf({ metadata: { many } })).toMatchObject({ kind: "wrong_shape" });
+    expect(errorOf(block({ ...call, input: { many } }, "assistant")).kind).toBe("wrong_shape");
   });
 
   test("a call is the assistant's and a result the user's", () => {
-    expect(refusalOf(block(call)).kind).toBe("untranslatable");
-    expect(refusalOf(block({ type: "tool_result", tool_use_id: "t" }, "assistant")).kind).toBe(
+    expect(errorOf(block(call)).kind).toBe("untranslatable");
+    expect(errorOf(block({ type: "tool_result", tool_use_id: "t" }, "assistant")).kind).toBe(
       "untranslatable",
     );
   });

@@ -6,8 +6,8 @@ import { readReply } from "../../../src/wire/anthropic-messages/egress/read-repl
 import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";
 import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { collectReply } from "../../../src/wire/collect-reply.ts";
 import { printSse } from "../../../src/wire/sse.ts";
+import { collectReply } from "../../../src/wire/translate.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";
 import { eventsOf, headOf, requestOf } from "../play.ts";
 

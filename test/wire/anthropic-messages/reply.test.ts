@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { requestOf } from "../play.ts";
 
 function read(text: string) {

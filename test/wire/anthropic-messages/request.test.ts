@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { refusalOf } from "../play.ts";
+import { errorOf } from "../play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 const DATA = "A".repeat(30_000);
@@ -58,7 +58,7 @@ describe("parseRequest", () => {
     ["tools", { tools: {} }],
     ["messages[0].role", { messages: [{ content: "hi" }] }],
   ])("says that %s is wrong in %j", (path, members) => {
-    const error = refusalOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
+    const error = errorOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
@@ -68,7 +68,7 @@ describe("parseRequest", () => {
     ["speed", { speed: "fast" }],
     ["inference_geo", { inference_geo: "us" }],
   ])("refuses %s by name when it changes the price", (path, members) => {
-    const error = refusalOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
+    const error = errorOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("unpriced_field");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });

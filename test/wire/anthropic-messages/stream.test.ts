@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf, play, requestOf } from "../play.ts";
 
 const FIXTURE = readFileSync(join(import.meta.dir, "../../fixtures/messages-thinking-tool.sse"), "utf8");

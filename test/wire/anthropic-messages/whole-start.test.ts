@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
 import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf, play, requestOf } from "../play.ts";
 
 const FIXTURE = readFileSync(join(import.meta.dir, "../../fixtures/messages-programmatic-call.sse"), "utf8");

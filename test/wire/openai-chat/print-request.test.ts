@@ -24,11 +24,11 @@ const CLOSED = {
   additionalProperties: false,
 };
 
-function text(said: string): TextPart {
-  return { kind: "text", text: said, cache: { ttl: "5m" } };
+function text(value: string): TextPart {
+  return { kind: "text", text: value, cache: { ttl: "5m" } };
 }
 
-function say(role: Turn["role"], ...parts: Part[]): Turn {
+function turnOf(role: Turn["role"], ...parts: Part[]): Turn {
   return { role, parts };
 }
 
@@ -57,7 +57,7 @@ function document(source: Extract<Part, { kind: "document" }>["source"], name?: 
 
 function chatOf(members: Partial<ChatRequest> = {}): ChatRequest {
   return {
-    turns: [say("user", text("hi"))],
+    turns: [turnOf("user", text("hi"))],
     tools: [],
     toolChoice: undefined,
     parallelToolCalls: undefined,
@@ -89,8 +89,8 @@ function messagesOf(...turns: Turn[]) {
 
 const EFFORT = { traits: { reasoning: "effort", sampling: false } } as const;
 
-describe("the body", () => {
-  test("has what was asked for and nothing else", () => {
+describe("printRequest", () => {
+  test("prints the fields of the request and no others", () => {
     expect(print()).toEqual({
       model: "host-model",
       messages: [{ role: "user", content: "hi" }],
@@ -99,20 +99,20 @@ describe("the body", () => {
     });
   });
 
-  test("case 33: always asks for usage in a stream", () => {
+  test("case 33: always requests usage in a stream", () => {
     expect(print({}, { stream: true })).toMatchObject({
       stream: true,
       stream_options: { include_usage: true },
     });
   });
 
-  test("names the limit as the host wants it, else as the model's family knows it", () => {
+  test("prints the output limit under the host's name, else under the name of the model family", () => {
     expect(print({}, EFFORT)).toMatchObject({ max_completion_tokens: 100 });
     expect(print({}, { ...EFFORT, outputLimitField: "max_tokens" })).toMatchObject({ max_tokens: 100 });
     expect(print({}, EFFORT)).not.toHaveProperty("max_tokens");
   });
 
-  test("case 57: has sampling only for models that take it", () => {
+  test("case 57: prints sampling parameters only for models that accept them", () => {
     const sampling = { temperature: 1.7, topP: 0.5, topK: 40 };
     expect(print(sampling)).toMatchObject({ temperature: 1.7, top_p: 0.5 });
     expect(print(sampling)).not.toHaveProperty("top_k");
@@ -120,7 +120,7 @@ describe("the body", () => {
     expect(Object.keys(print(sampling, EFFORT))).not.toContain("top_p");
   });
 
-  test("a tool whose schema is a choice takes what any of them names, and is told the choice", () => {
+  test("joins the alternatives of a tool schema and describes them", () => {
     const [tool] = chatOf({ tools: [TOOL] }).tools;
     const cat = { type: "object", properties: { lives: { type: "integer" } }, required: ["lives"] };
     const schema = {
@@ -146,25 +146,25 @@ describe("the body", () => {
     ]);
   });
 
-  test("a request's own cache mark is for hosts of Claude only", () => {
+  test("prints the request's own cache mark only for Anthropic's models", () => {
     const cache = { ttl: "1h" } as const;
     const claude = print({ cache }, { traits: { reasoning: "adaptive", sampling: false } });
     expect(claude.cache_control).toEqual({ type: "ephemeral", ttl: "1h" });
     expect(print({ cache })).not.toHaveProperty("cache_control");
   });
 
-  test("a tool of any object says that it has no members, as hosts want", () => {
+  test("adds empty properties to a schema of any object", () => {
     const [tool] = chatOf({ tools: [{ ...TOOL, schema: { type: "object" } }] }).tools;
     const printed = print({ tools: tool ? [tool] : [] });
     expect(printed.tools).toMatchObject([{ function: { parameters: { type: "object", properties: {} } } }]);
   });
 
-  test("has four stop sequences at most, and cannot say a fifth", () => {
+  test("prints four stop sequences and cannot represent a fifth", () => {
     expect(print({ stopSequences: ["a", "b", "c", "d"] }).stop).toEqual(["a", "b", "c", "d"]);
     expect(findUntranslatable(chatOf({ stopSequences: ["a", "b", "c", "d", "e"] }))).toBe("stop_sequences");
   });
 
-  test("case 74: names an opaque user, and hashes what is long or no name", () => {
+  test("case 74: prints an opaque end user and hashes any other", () => {
     expect(print({ endUser: "user-1" }).user).toBe("user-1");
     const long = print({ endUser: JSON.stringify({ device_id: "d".repeat(64), session: 1 }) }).user;
     expect(long).toMatch(/^[0-9a-f]{32}$/);
@@ -174,15 +174,15 @@ describe("the body", () => {
   });
 });
 
-describe("turns", () => {
-  test("case 62: system turns at the beginning are one message, later ones stay in place", () => {
+describe("printMessages", () => {
+  test("case 62: joins leading system turns and keeps later ones in place", () => {
     const messages = messagesOf(
-      say("system", text("a"), text("b")),
-      say("system", text("c")),
-      say("user", text("hi")),
-      say("system", text("d")),
-      say("system", text("e")),
-      say("user", text("ho")),
+      turnOf("system", text("a"), text("b")),
+      turnOf("system", text("c")),
+      turnOf("user", text("hi")),
+      turnOf("system", text("d")),
+      turnOf("system", text("e")),
+      turnOf("user", text("ho")),
     );
     expect(messages).toEqual([
       { role: "system", content: "a\n\nb\n\nc" },
@@ -193,11 +193,11 @@ describe("turns", () => {
     ]);
   });
 
-  test("case 52: results stand before what the user says with them", () => {
-    const turn = say("user", text("and?"), result("a", text("1"), text("2")), result("b", text("3")));
+  test("case 52: prints tool results before the user texts of their turn", () => {
+    const turn = turnOf("user", text("and?"), result("a", text("1"), text("2")), result("b", text("3")));
     const [, , ...messages] = messagesOf(
-      say("user", text("hi")),
-      say("assistant", call("a"), call("b")),
+      turnOf("user", text("hi")),
+      turnOf("assistant", call("a"), call("b")),
       turn,
     );
     expect(messages).toEqual([
@@ -207,14 +207,14 @@ describe("turns", () => {
     ]);
   });
 
-  test("what the system says between calls and their results stands behind those", () => {
+  test("prints a system turn between calls and results after the results", () => {
     const [, , ...messages] = messagesOf(
-      say("user", text("hi")),
-      say("assistant", call("a"), call("b")),
-      say("system", text("note")),
-      say("user", result("a", text("1"))),
-      say("system", text("and")),
-      say("user", result("b", text("2")), text("ho")),
+      turnOf("user", text("hi")),
+      turnOf("assistant", call("a"), call("b")),
+      turnOf("system", text("note")),
+      turnOf("user", result("a", text("1"))),
+      turnOf("system", text("and")),
+      turnOf("user", result("b", text("2")), text("ho")),
     );
     expect(messages).toEqual([
       { role: "tool", tool_call_id: "a", content: "1" },
@@ -225,9 +225,9 @@ describe("turns", () => {
     ]);
   });
 
-  test("results of several turns in a row stand together before the users' words", () => {
-    const turns = [say("user", text("x"), result("a", IMAGE)), say("user", result("b", text("2")))];
-    expect(messagesOf(say("assistant", call("a"), call("b")), ...turns).slice(1)).toEqual([
+  test("prints results of consecutive turns together before the user texts", () => {
+    const turns = [turnOf("user", text("x"), result("a", IMAGE)), turnOf("user", result("b", text("2")))];
+    expect(messagesOf(turnOf("assistant", call("a"), call("b")), ...turns).slice(1)).toEqual([
       { role: "tool", tool_call_id: "a", content: "The result is in the next message." },
       { role: "tool", tool_call_id: "b", content: "2" },
       {
@@ -240,18 +240,18 @@ describe("turns", () => {
     ]);
   });
 
-  test("a result that is an error says so", () => {
+  test("marks a result that is an error", () => {
     const failed = { ...result("a", text("no")), isError: true };
-    expect(messagesOf(say("user", failed, result("b")))).toEqual([
+    expect(messagesOf(turnOf("user", failed, result("b")))).toEqual([
       { role: "tool", tool_call_id: "a", content: "Error: no" },
       { role: "tool", tool_call_id: "b", content: "" },
     ]);
-    expect(messagesOf(say("user", result("a", text(""))))[0].content).toBe("");
+    expect(messagesOf(turnOf("user", result("a", text(""))))[0].content).toBe("");
   });
 
-  test("an assistant's texts are one, and none beside calls alone", () => {
+  test("joins the texts of an assistant, and prints null beside calls alone", () => {
     expect(
-      messagesOf(say("assistant", text("a"), text("b"), call("x")), say("assistant", call("y"))),
+      messagesOf(turnOf("assistant", text("a"), text("b"), call("x")), turnOf("assistant", call("y"))),
     ).toEqual([
       {
         role: "assistant",
@@ -263,97 +263,102 @@ describe("turns", () => {
         })),
       },
     ]);
-    expect(messagesOf(say("assistant", call("x")))[0].content).toBeNull();
+    expect(messagesOf(turnOf("assistant", call("x")))[0].content).toBeNull();
   });
 
-  test("reasoning stays out of it", () => {
+  test("omits reasoning", () => {
     const reasoning = { kind: "reasoning", text: "hm", signature: "s", redacted: undefined } as const;
-    expect(messagesOf(say("assistant", reasoning, text("a")))).toEqual([{ role: "assistant", content: "a" }]);
-    expect(messagesOf(say("assistant", reasoning))).toEqual([{ role: "assistant", content: "" }]);
+    expect(messagesOf(turnOf("assistant", reasoning, text("a")))).toEqual([
+      { role: "assistant", content: "a" },
+    ]);
+    expect(messagesOf(turnOf("assistant", reasoning))).toEqual([{ role: "assistant", content: "" }]);
   });
 
-  test("a user's texts are one text, and parts only beside something else", () => {
-    expect(messagesOf(say("user", text("a"), text("b")))[0].content).toBe("a\n\nb");
-    expect(messagesOf(say("user"))[0].content).toBe("");
+  test("joins the texts of a user, and prints parts only beside other media", () => {
+    expect(messagesOf(turnOf("user", text("a"), text("b")))[0].content).toBe("a\n\nb");
+    expect(messagesOf(turnOf("user"))[0].content).toBe("");
     const remote = { ...IMAGE, source: { kind: "url", url: "https://a.example/b" }, detail: "low" } as const;
-    expect(messagesOf(say("user", text("a"), remote))[0].content).toEqual([
+    expect(messagesOf(turnOf("user", text("a"), remote))[0].content).toEqual([
       { type: "text", text: "a" },
       { type: "image_url", image_url: { url: "https://a.example/b", detail: "low" } },
     ]);
   });
 
-  test("a PDF is a file, and a text document a text under its name", () => {
+  test("prints a PDF as a file and a text document as a text with its name", () => {
     const pdf = document({ kind: "inline", mediaType: "application/pdf", data: "aGk=" });
     const note = document({ kind: "text", text: "one" }, "note.txt");
-    expect(messagesOf(say("user", pdf, note))[0].content).toEqual([
+    expect(messagesOf(turnOf("user", pdf, note))[0].content).toEqual([
       {
         type: "file",
         file: { filename: "document.pdf", file_data: "data:application/pdf;base64,aGk=" },
       },
       { type: "text", text: "note.txt:\none" },
     ]);
-    expect(messagesOf(say("user", note))[0].content).toBe("note.txt:\none");
+    expect(messagesOf(turnOf("user", note))[0].content).toBe("note.txt:\none");
   });
 
-  test("a file that is neither PDF nor text is named", () => {
+  test("reports the path of a file that is neither PDF nor text", () => {
     const find = (mediaType: string) =>
       findUntranslatable(
-        chatOf({ turns: [say("user", document({ kind: "inline", mediaType, data: "aGk=" }))] }),
+        chatOf({ turns: [turnOf("user", document({ kind: "inline", mediaType, data: "aGk=" }))] }),
       );
     expect(find("application/pdf")).toBeUndefined();
     expect(find("application/zip")).toBe("messages[0].content[2]");
     expect(find("image/png")).toBe("messages[0].content[2]");
   });
 
-  test("a document that only its address is known of is named, wherever it stands", () => {
+  test("reports the path of a document with only a URL, also in a tool result", () => {
     const remote = document({ kind: "url", url: "https://a.example/b.pdf" });
     expect(findUntranslatable(chatOf())).toBeUndefined();
-    expect(findUntranslatable(chatOf({ turns: [say("user", text("a"), remote)] }))).toBe(remote.path);
-    const given = say("user", result("a", text("x"), remote));
-    expect(findUntranslatable(chatOf({ turns: [say("user"), given] }))).toBe(remote.path);
+    expect(findUntranslatable(chatOf({ turns: [turnOf("user", text("a"), remote)] }))).toBe(remote.path);
+    const turn = turnOf("user", result("a", text("x"), remote));
+    expect(findUntranslatable(chatOf({ turns: [turnOf("user"), turn] }))).toBe(remote.path);
   });
 });
 
-describe("cache marks", () => {
-  const plain = (said: string): TextPart => ({ kind: "text", text: said, cache: undefined });
-  const marked = (said: string, ttl?: "1h") => ({
+describe("a cache mark", () => {
+  const plain = (value: string): TextPart => ({ kind: "text", text: value, cache: undefined });
+  const marked = (value: string, ttl?: "1h") => ({
     type: "text",
-    text: said,
+    text: value,
     cache_control: { type: "ephemeral", ...(ttl && { ttl }) },
   });
   const turns = [
-    say("system", plain("a"), { ...plain("b"), cache: { ttl: undefined } }),
-    say("user", plain("x"), plain("y"), { ...plain(""), cache: { ttl: "1h" } }),
-    say("assistant", { ...plain("so"), cache: { ttl: "1h" } }, call("a"), call("b")),
-    say("user", { ...result("a", plain("1"), plain("2")), cache: { ttl: "1h" } }),
-    say("user", result("b", { ...plain("3"), cache: { ttl: "1h" } }), {
+    turnOf("system", plain("a"), { ...plain("b"), cache: { ttl: undefined } }),
+    turnOf("user", plain("x"), plain("y"), { ...plain(""), cache: { ttl: "1h" } }),
+    turnOf("assistant", { ...plain("so"), cache: { ttl: "1h" } }, call("a"), call("b")),
+    turnOf("user", { ...result("a", plain("1"), plain("2")), cache: { ttl: "1h" } }),
+    turnOf("user", result("b", { ...plain("3"), cache: { ttl: "1h" } }), {
       ...plain("z"),
       cache: { ttl: "1h" },
     }),
   ];
 
-  test.each(["budget", "adaptive"] as const)("go on to Claude behind a host of chat (%s)", (reasoning) => {
-    const body = print({ turns, tools: [TOOL] }, { traits: { reasoning, sampling: true } });
-    expect(body.messages.map(({ content }: { content: unknown }) => content)).toEqual([
-      [{ type: "text", text: "a" }, marked("b")],
-      "x\n\ny\n\n",
-      [marked("so", "1h")],
-      [marked("1\n\n2", "1h")],
-      [marked("3", "1h")],
-      [marked("z", "1h")],
-    ]);
-    expect(body.tools[0].cache_control).toEqual({ type: "ephemeral", ttl: "1h" });
-  });
+  test.each(["budget", "adaptive"] as const)(
+    "is printed for Anthropic's models at a chat host (%s)",
+    (reasoning) => {
+      const body = print({ turns, tools: [TOOL] }, { traits: { reasoning, sampling: true } });
+      expect(body.messages.map(({ content }: { content: unknown }) => content)).toEqual([
+        [{ type: "text", text: "a" }, marked("b")],
+        "x\n\ny\n\n",
+        [marked("so", "1h")],
+        [marked("1\n\n2", "1h")],
+        [marked("3", "1h")],
+        [marked("z", "1h")],
+      ]);
+      expect(body.tools[0].cache_control).toEqual({ type: "ephemeral", ttl: "1h" });
+    },
+  );
 
-  test.each(["none", "effort"] as const)("are dropped for any other model (%s)", (reasoning) => {
+  test.each(["none", "effort"] as const)("is dropped for any other model (%s)", (reasoning) => {
     const body = print({ turns, tools: [TOOL] }, { traits: { reasoning, sampling: true } });
     expect(JSON.stringify(body)).not.toContain("cache_control");
     for (const { content } of body.messages) expect(typeof content).toBe("string");
   });
 });
 
-describe("tools", () => {
-  test("are functions, without what only others know", () => {
+describe("printTools", () => {
+  test("prints tools as functions without fields of other formats", () => {
     expect(print({ tools: [TOOL], parallelToolCalls: false })).toMatchObject({
       tools: [
         {
@@ -375,11 +380,11 @@ describe("tools", () => {
       { kind: "tool", name: "weather" },
       { type: "function", function: { name: "weather" } },
     ],
-  ])("choice %j", (toolChoice, printed) => {
+  ])("prints the tool choice %j", (toolChoice, printed) => {
     expect(print({ tools: [TOOL], toolChoice }).tool_choice).toEqual(printed);
   });
 
-  test("without tools nothing is said of them", () => {
+  test("omits the tool choice without tools", () => {
     const printed = print({ toolChoice: { kind: "none" }, parallelToolCalls: false });
     expect(Object.keys(printed)).toEqual(["model", "messages", "max_tokens", "stream"]);
   });
@@ -387,7 +392,7 @@ describe("tools", () => {
   const strictOf = (schema: object, strict: boolean | undefined) =>
     print({ tools: [{ ...TOOL, schema: schema as typeof TOOL.schema, strict }] }).tools[0].function.strict;
 
-  test("are strict only where the host would take that", () => {
+  test("prints strict only for schemas that strict mode accepts", () => {
     expect(strictOf(CLOSED, true)).toBe(true);
     expect(strictOf(CLOSED, undefined)).toBeUndefined();
     expect(strictOf(CLOSED, false)).toBe(false);
@@ -400,14 +405,14 @@ describe("tools", () => {
   });
 });
 
-describe("the form of the answer", () => {
+describe("response_format", () => {
   const schemaFormat = { kind: "schema", description: undefined, strict: undefined } as const;
 
-  test("any JSON", () => {
+  test("is json_object for any JSON", () => {
     expect(print({ format: { kind: "json" } }).response_format).toEqual({ type: "json_object" });
   });
 
-  test("a schema has a name, and is strict if that is possible", () => {
+  test("has a name for a schema, and is strict if possible", () => {
     const format = { ...schemaFormat, name: undefined, schema: CLOSED };
     expect(print({ format }).response_format).toEqual({
       type: "json_schema",
@@ -419,7 +424,7 @@ describe("the form of the answer", () => {
   });
 });
 
-describe("reasoning", () => {
+describe("reasoning_effort", () => {
   const effortOf = (reasoning: Partial<Reasoning>) =>
     print({ reasoning: { ...NO_REASONING, ...reasoning } }, EFFORT).reasoning_effort;
 
@@ -438,19 +443,19 @@ describe("reasoning", () => {
     [{ thinking: "adaptive", effort: "low" }, "low"],
     [{ thinking: "disabled" }, undefined],
     [{ thinking: "disabled", effort: "high" }, undefined],
-  ])("%j is the effort %p", (reasoning, effort) => {
+  ])("is for %j the effort %p", (reasoning, effort) => {
     expect(effortOf(reasoning)).toBe(effort);
   });
 
-  test("is not asked of models that have none", () => {
+  test("is omitted for models without reasoning", () => {
     expect(print({ reasoning: { ...NO_REASONING, effort: "high" } })).not.toHaveProperty("reasoning_effort");
   });
 });
 
-test("a request of twenty thousand turns is printed at once", () => {
+test("a request with twenty thousand turns is printed in linear time", () => {
   const turns = Array.from({ length: 10_000 }, () => [
-    say("assistant", call("a")),
-    say("user", result("a", text("1"))),
+    turnOf("assistant", call("a")),
+    turnOf("user", result("a", text("1"))),
   ]).flat();
   expect(messagesOf(...turns)).toHaveLength(20_000);
 });

@@ -5,7 +5,7 @@ import { readChatRequest } from "../../../src/wire/openai-chat/ingress/read-requ
 
 const HI = { role: "user", content: "hi" };
 const PNG = "data:image/png;base64,aGk=";
-/** Longer by one than a name may be. */
+/** One character above the limit of a name. */
 const LONG_NAME = "n".repeat(257);
 const WEATHER = { type: "function", function: { name: "weather", description: "Looks out", strict: true } };
 
@@ -17,8 +17,8 @@ function turnsOf(...messages: object[]): readonly Turn[] {
   return read({ messages }).turns;
 }
 
-/** What a body is refused for, and where. Fails when it is taken. */
-function refusalOf(members: object): string {
+/** Returns the error and the path of a rejected body. Fails if the body is accepted. */
+function errorOf(members: object): string {
   try {
     read(members);
   } catch (error) {
@@ -28,18 +28,18 @@ function refusalOf(members: object): string {
   throw new Error("The body was taken");
 }
 
-function refusalOfMessages(...messages: object[]): string {
-  return refusalOf({ messages });
+function errorOfMessages(...messages: object[]): string {
+  return errorOf({ messages });
 }
 
-const text = (said: string, cache?: object) => ({ kind: "text", text: said, cache }) as const;
-const called = (id: string, name: string, input: string) =>
+const text = (value: string, cache?: object) => ({ kind: "text", text: value, cache }) as const;
+const callPart = (id: string, name: string, input: string) =>
   ({ kind: "tool_call", id, name, input, cache: undefined }) as const;
-const gaveBack = (callId: string, ...parts: object[]) =>
+const resultPart = (callId: string, ...parts: object[]) =>
   ({ kind: "tool_result", callId, parts, isError: false, cache: undefined }) as const;
 
-describe("turns", () => {
-  test("are in the client's order, with system and developer messages where they stand", () => {
+describe("readTurns", () => {
+  test("keeps the client's order, with system and developer messages in place", () => {
     const turns = turnsOf(
       { role: "system", content: "Be brief." },
       HI,
@@ -54,7 +54,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("case 51: tool messages after one assistant turn become one turn of the user", () => {
+  test("case 51: joins tool messages after one assistant message into one user turn", () => {
     const call = (id: string) => ({ id, type: "function", function: { name: "f", arguments: '{"a":1}' } });
     const turns = turnsOf(
       HI,
@@ -65,18 +65,18 @@ describe("turns", () => {
     );
     expect(turns as unknown).toEqual([
       { role: "user", parts: [text("hi")] },
-      { role: "assistant", parts: [called("a", "f", '{"a":1}'), called("b", "f", '{"a":1}')] },
-      { role: "user", parts: [gaveBack("a", text("1")), gaveBack("b", text("2"))] },
+      { role: "assistant", parts: [callPart("a", "f", '{"a":1}'), callPart("b", "f", '{"a":1}')] },
+      { role: "user", parts: [resultPart("a", text("1")), resultPart("b", text("2"))] },
       { role: "user", parts: [text("hi")] },
     ]);
   });
 
   test.each([[""], [undefined], [null], [" \n"], ["{}"]])(
-    "case 53: arguments %j are an empty object",
+    "case 53: reads the arguments %j as an empty object",
     (input) => {
       const call = { id: "a", type: "function", function: { name: "f", arguments: input } };
       const [, turn] = turnsOf(HI, { role: "assistant", tool_calls: [call] });
-      expect(turn?.parts as unknown).toEqual([called("a", "f", "{}")]);
+      expect(turn?.parts as unknown).toEqual([callPart("a", "f", "{}")]);
     },
   );
 
@@ -89,66 +89,64 @@ describe("turns", () => {
     [7],
     [[]],
     [`${'{"a":'.repeat(600)}1${"}".repeat(600)}`],
-  ])("case 53: arguments that are no object are refused, like %.20j", (input) => {
+  ])("case 53: rejects arguments that are not an object, such as %.20j", (input) => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: input } };
-    expect(refusalOfMessages(HI, { role: "assistant", tool_calls: [call] })).toBe(
+    expect(errorOfMessages(HI, { role: "assistant", tool_calls: [call] })).toBe(
       "wrong_shape messages[1].tool_calls[0].function.arguments",
     );
   });
 
   test.each([["[]"], ["{"], ["7"], ['"x"']])(
-    "arguments %j of a call that was answered are wrapped in an object",
+    "wraps the arguments %j of an answered call in an object",
     (input) => {
       const call = { id: "a", type: "function", function: { name: "f", arguments: input } };
       const result = { role: "tool", tool_call_id: "a", content: "no" };
       const [, turn] = turnsOf(HI, { role: "assistant", tool_calls: [call] }, result);
       const wrapped = JSON.stringify({ unreadable_arguments: input });
-      expect(turn?.parts as unknown).toEqual([called("a", "f", wrapped)]);
+      expect(turn?.parts as unknown).toEqual([callPart("a", "f", wrapped)]);
     },
   );
 
-  test("arguments of a call that only a user's message names are refused", () => {
+  test("rejects such arguments if only a user message has the id of the call", () => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: "{" } };
     const named = { role: "user", tool_call_id: "a", content: "no" };
-    expect(refusalOfMessages(HI, { role: "assistant", tool_calls: [call] }, named)).toStartWith(
-      "wrong_shape",
-    );
+    expect(errorOfMessages(HI, { role: "assistant", tool_calls: [call] }, named)).toStartWith("wrong_shape");
   });
 
-  test("arguments that came as the object itself are read", () => {
+  test("reads arguments that are sent as an object", () => {
     const call = { id: "a", type: "function", function: { name: "f", arguments: { a: [1] } } };
     const [turn] = turnsOf({ role: "assistant", tool_calls: [call] });
-    expect(turn?.parts as unknown).toEqual([called("a", "f", '{"a":[1]}')]);
+    expect(turn?.parts as unknown).toEqual([callPart("a", "f", '{"a":[1]}')]);
   });
 
-  test("arguments share the values that a whole body may have", () => {
+  test("counts the values of all arguments against the bound of the body", () => {
     const call = { id: "a", function: { name: "f", arguments: `{"a":[${"0,".repeat(40_000)}0]}` } };
-    const spoken = { role: "user", content: Array(30_000).fill(0) };
-    expect(refusalOfMessages({ role: "assistant", tool_calls: [call, call, call] })).toBe(
+    const userMessage = { role: "user", content: Array(30_000).fill(0) };
+    expect(errorOfMessages({ role: "assistant", tool_calls: [call, call, call] })).toBe(
       "wrong_shape messages[0].tool_calls[2].function.arguments",
     );
-    expect(refusalOfMessages({ role: "assistant", tool_calls: [call, call] }, spoken)).toBe(
+    expect(errorOfMessages({ role: "assistant", tool_calls: [call, call] }, userMessage)).toBe(
       "wrong_shape messages[0].tool_calls[1].function.arguments",
     );
   });
 
-  test("a body of over 100,000 values is refused, wherever they are", () => {
+  test("rejects a body of more than 100,000 values at any place", () => {
     const many = Array(100_001).fill(0);
-    expect(refusalOf({ metadata: { many } })).toBe("wrong_shape undefined");
-    expect(refusalOf({ tools: Array(50_001).fill({ a: 1 }) })).toBe("wrong_shape undefined");
+    expect(errorOf({ metadata: { many } })).toBe("wrong_shape undefined");
+    expect(errorOf({ tools: Array(50_001).fill({ a: 1 }) })).toBe("wrong_shape undefined");
     expect(() => read({ metadata: { many: many.slice(0, 90_000) } })).not.toThrow();
   });
 
   test.each([[null], [""], [undefined], [[]], [[{ type: "text", text: "" }]]])(
-    "case 54: an assistant's content %j beside calls is no text",
+    "case 54: reads the content %j beside calls as no text",
     (content) => {
       const call = { id: "a", type: "function", function: { name: "f", arguments: "{}" } };
       const [turn] = turnsOf({ role: "assistant", content, tool_calls: [call] });
-      expect(turn?.parts as unknown).toEqual([called("a", "f", "{}")]);
+      expect(turn?.parts as unknown).toEqual([callPart("a", "f", "{}")]);
     },
   );
 
-  test("a refusal is what the assistant said", () => {
+  test("reads a refusal as text of the assistant", () => {
     const [turn] = turnsOf({
       role: "assistant",
       content: [{ type: "refusal", refusal: "No" }],
@@ -199,30 +197,30 @@ describe("turns", () => {
       { role: "system", content: [{ type: "image_url", image_url: { url: PNG } }] },
       "untranslatable messages[0].content[0].type",
     ],
-  ])("%j is refused", (message, refusal) => {
-    expect(refusalOfMessages(message)).toBe(refusal);
+  ])("rejects %j with %s", (message, error) => {
+    expect(errorOfMessages(message)).toBe(error);
   });
 });
 
-describe("reasoning that comes back", () => {
-  const reasoned = (said: string, seal: object = {}) => ({
+describe("reasoning that a client sends back", () => {
+  const reasoningPart = (value: string, signature: object = {}) => ({
     kind: "reasoning",
-    text: said,
+    text: value,
     signature: undefined,
     redacted: undefined,
-    ...seal,
+    ...signature,
   });
 
   test.each<[string, object, object[]]>([
-    ["under its first name", { reasoning_content: "hm" }, [reasoned("hm")]],
-    ["under its other name", { reasoning: "hm" }, [reasoned("hm")]],
+    ["from reasoning_content", { reasoning_content: "hm" }, [reasoningPart("hm")]],
+    ["from reasoning", { reasoning: "hm" }, [reasoningPart("hm")]],
     [
-      "in parts",
+      "from parts",
       { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] },
-      [reasoned("hm")],
+      [reasoningPart("hm")],
     ],
     [
-      "with its seals",
+      "with its signatures",
       {
         reasoning: "hmhm",
         reasoning_details: [
@@ -232,13 +230,13 @@ describe("reasoning that comes back", () => {
         ],
       },
       [
-        reasoned("hm", { signature: "s1" }),
-        reasoned("", { redacted: "xyz" }),
-        reasoned("hm", { signature: "s2" }),
+        reasoningPart("hm", { signature: "s1" }),
+        reasoningPart("", { redacted: "xyz" }),
+        reasoningPart("hm", { signature: "s2" }),
       ],
     ],
     [
-      "in the pieces it was streamed in",
+      "from the pieces of a stream",
       {
         reasoning_details: [
           { type: "reasoning.text", text: "h", index: 0 },
@@ -247,26 +245,26 @@ describe("reasoning that comes back", () => {
           { type: "reasoning.text", text: "so", index: 1 },
         ],
       },
-      [reasoned("hm", { signature: "s" }), reasoned("so")],
+      [reasoningPart("hm", { signature: "s" }), reasoningPart("so")],
     ],
     [
-      "without the seals of other providers",
+      "without signatures of other providers",
       {
         reasoning_details: [
           { type: "reasoning.text", text: "hm", signature: "s", format: "google-gemini-v1" },
           { type: "reasoning.encrypted", data: "xyz", format: "openai-responses-v1" },
         ],
       },
-      [reasoned("hm")],
+      [reasoningPart("hm")],
     ],
-    ["or not, when it is nonsense", { reasoning: 7, reasoning_details: [7, null, {}] }, []],
+    ["as nothing if its type is wrong", { reasoning: 7, reasoning_details: [7, null, {}] }, []],
   ])("is read %s", (_, members, expected) => {
     const [turn] = turnsOf({ role: "assistant", content: "", ...members });
     expect(turn?.parts as unknown).toEqual(expected);
   });
 });
 
-describe("images and files", () => {
+describe("a media part", () => {
   const partOf = (part: object, role = "user") =>
     turnsOf({ role, tool_call_id: "a", content: [part] })[0]?.parts[0] as unknown;
   const image = { kind: "image", detail: undefined, cache: undefined, path: "messages[0].content[0]" };
@@ -286,12 +284,12 @@ describe("images and files", () => {
       { image_url: { url: PNG }, cache_control: { type: "ephemeral", ttl: "1h" } },
       { ...image, source: inline("image/png"), cache: { ttl: "1h" } },
     ],
-  ])("case 65: %j is an image", (members, expected) => {
+  ])("case 65: is read as an image: %j", (members, expected) => {
     expect(partOf({ type: "image_url", ...members })).toEqual(expected);
   });
 
-  test("an image that a tool gave back is part of its result", () => {
-    const result = gaveBack("a", { ...image, source: inline("image/png") });
+  test("is read as part of the result of a tool", () => {
+    const result = resultPart("a", { ...image, source: inline("image/png") });
     expect(partOf({ type: "image_url", image_url: { url: PNG } }, "tool")).toEqual(result);
   });
 
@@ -317,7 +315,7 @@ describe("images and files", () => {
       { file_data: PNG, filename: "a.png" },
       { ...image, source: inline("image/png") },
     ],
-  ])("%j is a document", (file, expected) => {
+  ])("is read as a document: %j", (file, expected) => {
     expect(partOf({ type: "file", file })).toEqual(expected);
   });
 
@@ -344,13 +342,13 @@ describe("images and files", () => {
     [{ type: "file", file: {} }, "wrong_shape messages[0].content[0].file.file_data"],
     [{ type: "file" }, "wrong_shape messages[0].content[0].file"],
     [{ type: "file", file: { file_data: "aGk=" } }, "untranslatable messages[0].content[0].file.file_data"],
-  ])("%.90j is refused", (part, refusal) => {
-    expect(refusalOfMessages({ role: "user", content: [part] })).toBe(refusal);
+  ])("is rejected: %.90j", (part, error) => {
+    expect(errorOfMessages({ role: "user", content: [part] })).toBe(error);
   });
 });
 
-describe("tools", () => {
-  test("are read, with an empty schema where there is none", () => {
+describe("readTools", () => {
+  test("reads tools, with an empty schema if there is none", () => {
     const schema = { type: "object", properties: { city: { type: "string" } } };
     const other = { type: "function", function: { name: "b", parameters: schema } };
     const { tools } = read({ tools: [{ ...WEATHER, cache_control: { type: "ephemeral" } }, other] });
@@ -379,11 +377,11 @@ describe("tools", () => {
       { type: "function", function: { name: "weather" } },
       { kind: "tool", name: "weather" },
     ],
-  ])("choice %j", (choice, expected) => {
+  ])("reads the tool choice %j", (choice, expected) => {
     expect(read({ tools: [WEATHER], tool_choice: choice }).toolChoice).toEqual(expected);
   });
 
-  test("a choice that allows some leaves out the others", () => {
+  test("drops the tools that allowed_tools does not name", () => {
     const tools = ["a", "b", "c"].map((name) => ({ type: "function", function: { name } }));
     const allowed = { mode: "required", tools: [tools[1], { type: "function", name: "c" }] };
     const chat = read({ tools, tool_choice: { type: "allowed_tools", allowed_tools: allowed } });
@@ -391,12 +389,12 @@ describe("tools", () => {
     expect(chat.toolChoice).toEqual({ kind: "required" });
   });
 
-  test("without tools there is nothing to choose", () => {
+  test("drops the tool choice without tools", () => {
     const chat = read({ tools: [], tool_choice: "none", parallel_tool_calls: false });
     expect(chat).toMatchObject({ tools: [], toolChoice: undefined, parallelToolCalls: undefined });
   });
 
-  test("case 55: parallel calls are as the client says", () => {
+  test("case 55: keeps parallel_tool_calls", () => {
     expect(read({ tools: [WEATHER], parallel_tool_calls: false }).parallelToolCalls).toBe(false);
     expect(read({ tools: [WEATHER] }).parallelToolCalls).toBeUndefined();
   });
@@ -404,26 +402,30 @@ describe("tools", () => {
   test.each<[string, object, string]>([
     ["a custom tool", { tools: [{ type: "custom", custom: { name: "f" } }] }, "untranslatable tools[0].type"],
     ["a host's tool", { tools: [{ type: "web_search" }] }, "untranslatable tools[0].type"],
-    ["a text", { tools: ["f"] }, "wrong_shape tools[0]"],
-    ["no function", { tools: [{ type: "function" }] }, "wrong_shape tools[0].function"],
-    ["no name", { tools: [{ function: { name: 7 } }] }, "wrong_shape tools[0].function.name"],
+    ["a string", { tools: ["f"] }, "wrong_shape tools[0]"],
+    ["a tool without a function", { tools: [{ type: "function" }] }, "wrong_shape tools[0].function"],
     [
-      "a list of parameters",
+      "a function without a name",
+      { tools: [{ function: { name: 7 } }] },
+      "wrong_shape tools[0].function.name",
+    ],
+    [
+      "parameters that are a list",
       { tools: [{ function: { name: "f", parameters: [] } }] },
       "wrong_shape tools[0].function.parameters",
     ],
     [
-      "a name without end",
+      "a name above 256 characters",
       { tools: [{ function: { name: LONG_NAME } }] },
       "wrong_shape tools[0].function.name",
     ],
     [
-      "a choice without end",
+      "a choice above 256 characters",
       { tools: [WEATHER], tool_choice: { type: "function", function: { name: LONG_NAME } } },
       "wrong_shape tool_choice.function.name",
     ],
     [
-      "an allowed name without end",
+      "an allowed name above 256 characters",
       { tool_choice: { type: "allowed_tools", allowed_tools: { tools: [{ name: LONG_NAME }] } } },
       "wrong_shape tool_choice.allowed_tools.tools[0].name",
     ],
@@ -438,19 +440,19 @@ describe("tools", () => {
       { tool_choice: { type: "allowed_tools", allowed_tools: { tools: [] } } },
       "wrong_shape tool_choice.allowed_tools.mode",
     ],
-    ["a word for a flag", { parallel_tool_calls: "no" }, "wrong_shape parallel_tool_calls"],
-  ])("%s is refused", (_, members, refusal) => {
-    expect(refusalOf(members)).toBe(refusal);
+    ["a string as a boolean", { parallel_tool_calls: "no" }, "wrong_shape parallel_tool_calls"],
+  ])("rejects %s", (_, members, error) => {
+    expect(errorOf(members)).toBe(error);
   });
 
-  test("a schema that nests without end is refused", () => {
+  test("rejects a schema that nests too deep", () => {
     const prefix = '{"model":"m","messages":[{"role":"user"}],"tools":[{"function":{"name":"f","parameters":';
     const nested = `${'{"items":'.repeat(20_000)}{}${"}".repeat(20_000)}`;
     expect(() => readChatRequest(JSON.parse(`${prefix}${nested}}}]}`))).toThrow(GatewayError);
   });
 });
 
-describe("settings", () => {
+describe("readChatRequest", () => {
   test.each<[object, Partial<ChatRequest["reasoning"]>]>([
     [{}, {}],
     [{ reasoning_effort: "low" }, { effort: "low" }],
@@ -463,12 +465,12 @@ describe("settings", () => {
     [{ thinking: { type: "enabled", budget_tokens: 3000 } }, { thinking: "enabled", budgetTokens: 3000 }],
     [{ thinking: { type: "enabled" } }, { thinking: "adaptive" }],
     [{ thinking: { type: "disabled" } }, { thinking: "disabled" }],
-  ])("%j asks for reasoning", (members, expected) => {
+  ])("reads reasoning from %j", (members, expected) => {
     const none = { effort: undefined, thinking: undefined, budgetTokens: undefined, isShown: true };
     expect(read(members).reasoning).toEqual({ ...none, ...expected });
   });
 
-  test("a schema for the answer is read, and what names none is any object", () => {
+  test("reads the schema of the answer, and a missing schema as any object", () => {
     const schema = { type: "object" };
     const json_schema = { name: "a", description: "b", schema, strict: true };
     expect(read({ response_format: { type: "json_schema", json_schema } }).format).toEqual({
@@ -486,13 +488,13 @@ describe("settings", () => {
     expect(read({ response_format: { type: "text" } }).format).toBeUndefined();
   });
 
-  test("case 67: stop sequences are a text or a list", () => {
+  test("case 67: reads stop sequences from a string or a list", () => {
     expect(read({ stop: "\n" }).stopSequences).toEqual(["\n"]);
     expect(read({ stop: ["a", "", "b"] }).stopSequences).toEqual(["a", "b"]);
     expect(read({ stop: null }).stopSequences).toEqual([]);
   });
 
-  test("sampling and the end user are read", () => {
+  test("reads sampling parameters and the end user", () => {
     const chat = read({ temperature: 1.7, top_p: 0.5, top_k: 40, user: "u", safety_identifier: "s" });
     expect(chat).toMatchObject({ temperature: 1.7, topP: 0.5, topK: 40, endUser: "s" });
     expect(read({ top_k: -1, user: 7 })).toMatchObject({ topK: undefined, endUser: undefined });
@@ -524,11 +526,11 @@ describe("settings", () => {
     [{ temperature: 2.1 }, "wrong_shape temperature"],
     [{ top_p: -1 }, "wrong_shape top_p"],
     [{ top_k: 1.5 }, "wrong_shape top_k"],
-  ])("case 66: %j is refused by name", (members, refusal) => {
-    expect(refusalOf(members)).toBe(refusal);
+  ])("case 66: rejects %j with its path", (members, error) => {
+    expect(errorOf(members)).toBe(error);
   });
 
-  test("case 66: what nobody misses is dropped", () => {
+  test("case 66: drops fields whose loss no client notices", () => {
     const dropped = {
       n: 1,
       logprobs: false,
@@ -553,7 +555,7 @@ describe("settings", () => {
     expect(read(dropped)).toEqual(read({}));
   });
 
-  test("case 59: a body without a limit is read", () => {
+  test("case 59: reads a body without an output limit", () => {
     expect(read({}).turns).toHaveLength(1);
   });
 });

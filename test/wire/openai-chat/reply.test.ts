@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { requestOf } from "../play.ts";
 
 const USAGE = { prompt_tokens: 10, completion_tokens: 3 };
@@ -23,7 +23,7 @@ function finishOf(text: string): unknown {
 }
 
 describe("readWhole", () => {
-  test("changes the model's name and not a byte besides", () => {
+  test("changes only the bytes of the model's name", () => {
     const text =
       '{\n "usage": {"prompt_tokens":10, "completion_tokens":3}, "x": 1.0,\n "choices" : [ {"message":{"content":"\\u0048i, model"},"finish_reason":"stop"} ], "model": "theirs"\n}\n';
     expect(read(text)).toEqual({
@@ -43,7 +43,7 @@ describe("readWhole", () => {
 
   test.each<[string, object, string, boolean]>([
     ["text", { content: "Hi" }, "stop", true],
-    ["nothing", { content: "" }, "stop", false],
+    ["an empty text", { content: "" }, "stop", false],
     ["null", { content: null }, "stop", false],
     ["reasoning alone", { content: "", reasoning_content: "hm" }, "length", false],
     ["a refusal", { content: null, refusal: "No" }, "stop", true],
@@ -53,13 +53,13 @@ describe("readWhole", () => {
       "tool_calls",
       true,
     ],
-    ["an old function call", { content: null, function_call: { name: "f" } }, "function_call", true],
+    ["a deprecated function_call", { content: null, function_call: { name: "f" } }, "function_call", true],
     ["a content filter", { content: null }, "content_filter", true],
-  ])("%s: readable or not", (_, message, finish, isReadable) => {
+  ])("reports whether an answer is readable: %s", (_, message, finish, isReadable) => {
     expect(read(bodyOf(message, finish)).isReadable).toBe(isReadable);
   });
 
-  test("reads everything that was generated, of every choice", () => {
+  test("reads the generated text of every choice", () => {
     const message = {
       content: "b",
       reasoning: "a",
@@ -72,7 +72,7 @@ describe("readWhole", () => {
     expect(read(JSON.stringify({ choices })).generated).toBe("abf{}c");
   });
 
-  test("shows foreign finish reasons as clients know them", () => {
+  test("replaces finish reasons that clients do not know", () => {
     expect(finishOf(bodyOf({ content: "Hi" }, "end_turn"))).toBe("stop");
     expect(finishOf(bodyOf({ content: "Hi" }, "max_tokens"))).toBe("length");
     const called = { content: null, tool_calls: [{ id: "a", function: { name: "f", arguments: "" } }] };
@@ -81,7 +81,7 @@ describe("readWhole", () => {
 
   test.each([
     ["HTML", "<html>canary</html>"],
-    ["nothing", ""],
+    ["an empty text", ""],
     ["null", "null"],
     ["a list", "[]"],
     ["an error", '{"error":{"message":"canary"}}'],
@@ -97,11 +97,11 @@ describe("readWhole", () => {
     ["no choices", '{"id":"canary"}'],
     ["an empty list of choices", '{"choices":[]}'],
     ["a choice without a message", '{"choices":[{"finish_reason":"stop","text":"canary"}]}'],
-    ["a choice that is none", '{"choices":["canary"]}'],
+    ["a choice that is not an object", '{"choices":["canary"]}'],
     ["no finish", bodyOf({ content: "Hi" }, null)],
     ["an error finish", bodyOf({ content: "Hi" }, "error")],
-    ["half a body", bodyOf({ content: "Hi" }).slice(0, -9)],
-  ])("%s is a fault, and says nothing of what the upstream said", (_, text) => {
+    ["a body that is cut off", bodyOf({ content: "Hi" }).slice(0, -9)],
+  ])("throws an UpstreamFault without text of the upstream for %s", (_, text) => {
     expect(() => read(text)).toThrow(UpstreamFault);
     expect(() => read(text)).not.toThrow(/canary/);
   });
@@ -112,7 +112,7 @@ describe("usage", () => {
 
   test.each<[string, unknown, object]>([
     [
-      "cached and written tokens come out of the prompt's",
+      "subtracts cached and written tokens from the prompt",
       {
         prompt_tokens: 17,
         completion_tokens: 7,
@@ -121,43 +121,43 @@ describe("usage", () => {
       { inputTokens: 10, cachedInputTokens: 4, cacheWriteTokens: 3, outputTokens: 7 },
     ],
     [
-      "DeepSeek's name for cached tokens counts",
+      "reads DeepSeek's name of cached tokens",
       { ...USAGE, prompt_cache_hit_tokens: 4 },
       { inputTokens: 6, cachedInputTokens: 4 },
     ],
     [
-      "both names for cached tokens count once",
+      "counts cached tokens under two names once",
       { ...USAGE, prompt_tokens_details: { cached_tokens: 4 }, prompt_cache_hit_tokens: 4 },
       { inputTokens: 6, cachedInputTokens: 4 },
     ],
     [
-      "zero counts as reported",
+      "reads zero as reported",
       { prompt_tokens: 0, completion_tokens: 0 },
       { inputTokens: 0, outputTokens: 0 },
     ],
-    ["null details are none", { ...USAGE, prompt_tokens_details: null }, { inputTokens: 10 }],
+    ["reads null details as omitted", { ...USAGE, prompt_tokens_details: null }, { inputTokens: 10 }],
     [
-      "absurd numbers are passed on as they are",
+      "keeps impossible numbers",
       { prompt_tokens: -5, completion_tokens: 1.5 },
       { inputTokens: -5, outputTokens: 1.5 },
     ],
     [
-      "more cached than there was is counted beside the prompt",
+      "does not subtract more cached tokens than the prompt has",
       { ...USAGE, prompt_tokens_details: { cached_tokens: 11 } },
       { inputTokens: 10, cachedInputTokens: 11 },
     ],
     [
-      "cached tokens that are no number leave the prompt as it is",
+      "ignores cached tokens that are not a number",
       { ...USAGE, prompt_tokens_details: { cached_tokens: "4" } },
       { inputTokens: 10, cachedInputTokens: 0 },
     ],
     [
-      "a missing total leaves the other one as it is",
+      "keeps one total if the other is missing",
       { prompt_tokens: 10 },
       { inputTokens: 10, outputTokens: Number.NaN },
     ],
     [
-      "a total that is no number leaves the other one as it is",
+      "keeps one total if the other is not a number",
       { prompt_tokens: "10", completion_tokens: 3 },
       { inputTokens: Number.NaN, outputTokens: 3 },
     ],
@@ -172,7 +172,7 @@ describe("usage", () => {
     { usage: "10" },
     { usage: {} },
     { usage: { prompt_tokens: "10", completion_tokens: null } },
-  ])("row %# is none that can be read", ({ usage }) => {
+  ])("is undefined in row %#", ({ usage }) => {
     expect(usageOf(usage)).toBeUndefined();
   });
 });

@@ -4,14 +4,14 @@ import type { ChatRequest } from "../../../src/domain/chat-request.ts";
 import { printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
 import { readChatRequest } from "../../../src/wire/openai-chat/ingress/read-request.ts";
 
-const said = fc.string({ minLength: 1, maxLength: 20, unit: "binary" });
+const anyText = fc.string({ minLength: 1, maxLength: 20, unit: "binary" });
 const word = fc.stringMatching(/^[a-z_]{1,12}$/);
 const base64 = fc.constantFrom("aGk=", "JVBERi0x", "");
 const input = fc
-  .dictionary(said, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
+  .dictionary(anyText, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })
   .map((it) => JSON.stringify(it));
 
-const textPart = said.map((text) => ({ type: "text", text }));
+const textPart = anyText.map((text) => ({ type: "text", text }));
 const imagePart = fc.record({
   type: fc.constant("image_url"),
   image_url: fc.record(
@@ -34,20 +34,20 @@ const filePart = fc.record({
     file_data: base64.map((data) => `data:application/pdf;base64,${data}`),
   }),
 });
-/** Several texts alone would come back as one: hosts do not all take a list for a text. */
+/** Several texts alone are read back as one: not every host accepts a list of texts. */
 const content = fc.oneof(
-  fc.oneof(said, fc.constant("")),
+  fc.oneof(anyText, fc.constant("")),
   fc
     .tuple(fc.oneof(imagePart, filePart), fc.array(fc.oneof(textPart, imagePart, filePart), { maxLength: 3 }))
     .map(([first, others]) => [first, ...others]),
 );
 
 const user = fc.record({ role: fc.constant("user"), content });
-const system = fc.record({ role: fc.constant("system"), content: said });
-const assistant = fc.record({ role: fc.constant("assistant"), content: fc.oneof(said, fc.constant("")) });
-/** An assistant's calls and what they gave back, with nothing in between. */
+const system = fc.record({ role: fc.constant("system"), content: anyText });
+const assistant = fc.record({ role: fc.constant("assistant"), content: fc.oneof(anyText, fc.constant("")) });
+/** An assistant's calls directly followed by their results. */
 const toolRound = fc
-  .tuple(fc.option(said), fc.array(fc.tuple(word, input, said), { minLength: 1, maxLength: 3 }))
+  .tuple(fc.option(anyText), fc.array(fc.tuple(word, input, anyText), { minLength: 1, maxLength: 3 }))
   .map(([content, calls]) => [
     {
       role: "assistant",
@@ -89,7 +89,7 @@ const closed = { type: "object", properties: {}, additionalProperties: false };
 const tool = fc.record({
   type: fc.constant("function"),
   function: fc.oneof(
-    fc.record({ name: word, description: said, parameters: schema }, { requiredKeys: ["name"] }),
+    fc.record({ name: word, description: anyText, parameters: schema }, { requiredKeys: ["name"] }),
     fc.record({ name: word, parameters: fc.constant(closed), strict: fc.boolean() }),
   ),
 });
@@ -108,7 +108,7 @@ const settings = fc.record(
       { type: "json_schema", json_schema: { name: "a", description: "b", schema: closed, strict: true } },
       { type: "json_schema", json_schema: { name: "a", schema: { type: "object" }, strict: false } },
     ),
-    stop: fc.oneof(said, fc.array(said, { maxLength: 4 })),
+    stop: fc.oneof(anyText, fc.array(anyText, { maxLength: 4 })),
     temperature: fc.double({ min: 0, max: 2, noNaN: true }),
     top_p: fc.double({ min: 0, max: 1, noNaN: true }),
     user: word.filter((name) => /[a-z]/i.test(name)),
@@ -116,15 +116,15 @@ const settings = fc.record(
   { requiredKeys: [] },
 );
 
-/** Paths say where a part stood in the client's body, which is not what it says. */
+/** Returns a request without paths, which depend on the body's layout and not on its meaning. */
 function meaningOf(chat: ChatRequest): unknown {
   return JSON.parse(JSON.stringify(chat, (key, value) => (key === "path" ? undefined : value)));
 }
 
-test("what is read from a body and printed again reads the same", () => {
+test("a body that is read and printed is read back to an equal request", () => {
   fc.assert(
-    fc.property(messages, settings, fc.boolean(), (said, set, stream) => {
-      const chat = readChatRequest({ model: "m", messages: said, ...set });
+    fc.property(messages, settings, fc.boolean(), (list, set, stream) => {
+      const chat = readChatRequest({ model: "m", messages: list, ...set });
       const printed = printRequest(chat, {
         model: "m",
         outputTokensMax: 100,
@@ -138,7 +138,7 @@ test("what is read from a body and printed again reads the same", () => {
   );
 });
 
-test("whatever a body holds, it is read or refused", () => {
+test("every body is read or rejected", () => {
   const anything = fc.jsonValue({ maxDepth: 3 });
   const part = fc.record(
     {

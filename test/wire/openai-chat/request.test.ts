@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
+import type { UpstreamRequestOptions } from "../../../src/wire/model-request.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import type { UpstreamRequestOptions } from "../../../src/wire/protocol.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
-import { refusalOf } from "../play.ts";
+import { errorOf } from "../play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];
 const PNG = `data:image/png;base64,${"A".repeat(30_000)}`;
@@ -22,7 +22,7 @@ function print(text: string, options: Partial<UpstreamRequestOptions> = {}): str
 }
 
 describe("parseRequest", () => {
-  test("reads what the gateway must know", () => {
+  test("reads the facts of a request", () => {
     const request = parse({ max_tokens: 100, n: 2, stream: true, stream_options: { include_usage: true } });
     expect(request).toMatchObject({
       model: "m",
@@ -35,13 +35,13 @@ describe("parseRequest", () => {
     });
   });
 
-  test("takes the smaller of two output limits", () => {
+  test("uses the smaller of two output limits", () => {
     const request = parse({ max_tokens: 100, max_completion_tokens: 70 });
     expect(request.outputTokensMax).toBe(70);
     expect(parse({ max_tokens: 60, max_completion_tokens: 70 }).outputTokensMax).toBe(60);
   });
 
-  test("takes null for left out", () => {
+  test("reads null as omitted", () => {
     const request = parse({
       max_tokens: null,
       max_completion_tokens: null,
@@ -60,7 +60,7 @@ describe("parseRequest", () => {
     });
   });
 
-  test("never refuses a role, a part type or a field that it does not know", () => {
+  test("accepts unknown roles, part types and fields", () => {
     const messages = [
       { role: "developer", content: null },
       { role: "oracle", content: [{ type: "hologram" }, "text", 7, null], extra: {} },
@@ -77,8 +77,8 @@ describe("parseRequest", () => {
     ["[]", "wrong_shape"],
     ["null", "wrong_shape"],
     ['"text"', "wrong_shape"],
-  ])("refuses the body %j as %s", (text, cause) => {
-    expect(refusalOf(openaiChat, text).kind).toBe(cause);
+  ])("rejects the body %j with %s", (text, cause) => {
+    expect(errorOf(openaiChat, text).kind).toBe(cause);
   });
 
   test.each<[string, object]>([
@@ -104,8 +104,8 @@ describe("parseRequest", () => {
     ["n", { n: 129 }],
     ["stream_options", { stream_options: [] }],
     ["tools", { tools: {} }],
-  ])("says that %s is wrong in %j", (path, members) => {
-    const error = refusalOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
+  ])("rejects the path %s of %j", (path, members) => {
+    const error = errorOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
@@ -117,25 +117,25 @@ describe("parseRequest", () => {
     ["speed", { speed: "fast" }],
     ["modalities", { modalities: ["text", "audio"] }],
     ["models", { models: ["dearer/model"] }],
-  ])("refuses %s by name when it changes the price", (path, members) => {
-    const error = refusalOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
+  ])("rejects the path %s if its value changes the price: %j", (path, members) => {
+    const error = errorOf(openaiChat, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("unpriced_field");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 
-  test("takes the service tiers that cost the catalog's price", () => {
+  test("accepts the service tiers with the catalog's price", () => {
     for (const service_tier of ["auto", "default", "standard", "standard_only"]) {
       expect(() => parse({ service_tier, modalities: ["text"], speed: "standard" })).not.toThrow();
     }
   });
 
-  test("finds no members in a prototype", () => {
+  test("reads no members from a prototype", () => {
     expect(
-      refusalOf(openaiChat, `{"__proto__":{"model":"m","messages":${JSON.stringify(MESSAGES)}}}`).kind,
+      errorOf(openaiChat, `{"__proto__":{"model":"m","messages":${JSON.stringify(MESSAGES)}}}`).kind,
     ).toBe("wrong_shape");
   });
 
-  test("refuses a body of brackets and commas quickly, before it is parsed", () => {
+  test("rejects a body of brackets and commas quickly, before parsing", () => {
     const ms = cpuMs(() => {
       for (const text of [
         "[".repeat(30_000_000),
@@ -143,23 +143,23 @@ describe("parseRequest", () => {
         `[${"{},".repeat(10_000_000)}1]`,
         `{"a":`.repeat(5_000_000),
       ]) {
-        expect(refusalOf(openaiChat, text).kind).toBe("wrong_shape");
+        expect(errorOf(openaiChat, text).kind).toBe("wrong_shape");
       }
     });
     expect(ms).toBeLessThan(10_000);
   });
 
-  test("survives a message that is nested 300,000 deep", () => {
+  test("accepts a message that nests 300,000 levels", () => {
     const deep = `${"[".repeat(300_000)}${"]".repeat(300_000)}`;
     const request = openaiChat.parseRequest(`{"model":"m","messages":[{"role":"user","content":${deep}}]}`);
     expect(request.promptText()).toBe("");
   });
 });
 
-describe("the size of the input", () => {
+describe("the input size", () => {
   const part = (...content: unknown[]) => parse({ messages: [{ role: "user", content }] }).input;
 
-  test("is the bytes of the body in UTF-8", () => {
+  test("is the UTF-8 bytes of the body", () => {
     const text = '{"model":"m","messages":[{"role":"user","content":"грüße 𝄞"}]}';
     const input = {
       textBytes: Buffer.byteLength(text),
@@ -171,7 +171,7 @@ describe("the size of the input", () => {
     expect(openaiChat.parseRequest(text).input).toEqual(input);
   });
 
-  test("counts inline images apart from the text", () => {
+  test("counts inline images separately from the text", () => {
     const input = part({ type: "text", text: "look" }, { type: "image_url", image_url: { url: PNG } });
     expect(input).toMatchObject({ images: 1, unbounded: false });
     expect(input.textBytes).toBeLessThan(250);
@@ -184,7 +184,7 @@ describe("the size of the input", () => {
     });
   });
 
-  test("never leaves less than the other bytes when image data is escaped or not ASCII", () => {
+  test("is at least the other bytes if image data is escaped or not ASCII", () => {
     for (const data of ["\\/".repeat(1000), "\\u0041".repeat(1000), "ж".repeat(1000)]) {
       const text = `{"model":"m","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,${data}"}}]}]}`;
       const others = Buffer.byteLength(text) - Buffer.byteLength(data);
@@ -192,8 +192,8 @@ describe("the size of the input", () => {
     }
   });
 
-  test("takes out nothing that a model would read as text", () => {
-    const lies = [
+  test("includes every byte that a model would read as text", () => {
+    const texts = [
       { type: "text", text: PNG },
       { type: "text", text: "hi", image_url: { url: PNG } },
       { type: "image_url", image_url: { url: PNG.replace("image/png", "text/plain") } },
@@ -201,19 +201,19 @@ describe("the size of the input", () => {
       { type: "image_url", image_url: { url: ` ${PNG}` } },
       { type: "image_url", image_url: { url: PNG.replace("png", "svg+xml") } },
     ];
-    for (const lie of lies) expect(part(lie).textBytes).toBeGreaterThan(30_000);
+    for (const text of texts) expect(part(text).textBytes).toBeGreaterThan(30_000);
     const inString = parse({ messages: [{ role: "user", content: PNG }] }).input;
     expect(inString.textBytes).toBeGreaterThan(30_000);
   });
 
   test.each<[string, object]>([
     ["a file", { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] }],
-    ["sound", { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }] }],
-    ["a part that nobody knows", { messages: [{ role: "user", content: [{ type: "video_url" }] }] }],
+    ["audio", { messages: [{ role: "user", content: [{ type: "input_audio", input_audio: {} }] }] }],
+    ["a part of an unknown type", { messages: [{ role: "user", content: [{ type: "video_url" }] }] }],
     ["a part without a type", { messages: [{ role: "user", content: [{ file_id: "f" }] }] }],
-    ["an earlier sound", { messages: [{ role: "assistant", audio: { id: "a" } }] }],
+    ["earlier audio", { messages: [{ role: "assistant", audio: { id: "a" } }] }],
     [
-      "a data URL that is no image",
+      "a data URL of another type than an image",
       {
         messages: [
           {
@@ -240,16 +240,16 @@ describe("the size of the input", () => {
     { enable_search: true },
     { compound_custom: { tools: { enabled_tools: ["web_search"] } } },
     { extra_body: { enable_search: true } },
-  ])("is read several times with %j", (members) => {
+  ])("includes server tools with %j", (members) => {
     expect(parse(members).input.serverTools).toBe(true);
   });
 
-  test("is not with a tool whose type cannot even be made a text", () => {
+  test("is unbounded with a tool whose type is not a string", () => {
     const type = { toString: 1, valueOf: 1 };
     expect(parse({ tools: [{ type }] }).input.unbounded).toBe(true);
   });
 
-  test("is bounded with the client's own tools", () => {
+  test("is bounded with tools that run at the client", () => {
     const tools = [
       { type: "function", function: { name: "f" } },
       { type: "custom", custom: { name: "c" } },
@@ -262,13 +262,13 @@ describe("the size of the input", () => {
     '{"model":"m","messages":[{"role":"user","content":[{"type":"file"}],"content":"hi"}]}',
     '{"model":"m","messages":[{"role":"user","content":[{"type":"file"}]}],"messages":[{"role":"user","content":"hi"}]}',
     '{"model":"m","tools":[{"type":"web_search","typ\\u0065":"function"}],"messages":[{"role":"user"}]}',
-  ])("is unbounded when a key is said twice: %s", (text) => {
+  ])("is unbounded if a key is repeated: %s", (text) => {
     expect(openaiChat.parseRequest(text).input.unbounded).toBe(true);
   });
 });
 
 describe("promptText", () => {
-  test("joins what the model reads, without media", () => {
+  test("joins the text that the model reads, without media", () => {
     const request = parse({
       messages: [
         { role: "system", content: "be brief" },
@@ -294,7 +294,7 @@ describe("promptText", () => {
 });
 
 describe("printUpstreamRequest", () => {
-  test("changes the model and the output limit, and not a byte besides", () => {
+  test("changes only the bytes of the model and the output limit", () => {
     const text =
       '{ "messages": [ {"role":"user","content":"\\u0068i"} ],\n "model": "m", "max_tokens": 100, "x": 1.0 }';
     expect(print(text)).toBe(text.replace('"m"', '"up"').replace("100", "50"));
@@ -310,7 +310,7 @@ describe("printUpstreamRequest", () => {
     [',"max_tokens":9,"max_completion_tokens":8', undefined, "max_completion_tokens"],
     [',"max_tokens":null,"max_tokens":9', undefined, "max_tokens"],
     [',"max_tokens":9,"max_tok\\u0065ns":9', "max_completion_tokens", "max_completion_tokens"],
-  ] as const)("sends one output limit for %j on a route that wants %s", (limits, outputLimitField, sent) => {
+  ] as const)("prints one output limit for %j on a route with %s", (limits, outputLimitField, sent) => {
     const body = print(`{"model":"m","messages":[{"role":"user"}]${limits}}`, { outputLimitField });
     const { max_tokens, max_completion_tokens } = JSON.parse(body);
     expect({ max_tokens, max_completion_tokens }).toEqual({
@@ -330,15 +330,15 @@ describe("printUpstreamRequest", () => {
       ',"stream_options":{ "include_obfuscation":false }',
       '"stream_options":{ "include_obfuscation":false,"include_usage":true }',
     ],
-  ])("asks for usage in a stream with %j", (options, sent) => {
+  ])("requests usage in a stream with %j", (options, sent) => {
     expect(print(`{"model":"m","messages":[{"role":"user"}],"stream":true${options}}`)).toContain(sent);
   });
 
-  test("asks for no usage when the answer is whole", () => {
+  test("does not request usage for a whole answer", () => {
     expect(print('{"model":"m","messages":[{"role":"user"}]}')).not.toContain("stream_options");
   });
 
-  test("says once what was said twice, as it was understood", () => {
+  test("writes repeated keys once, with the value that was checked", () => {
     const text =
       '{"n":128,"service_tier":"priority","model":"a","messages":[{"role":"user"}],"n":1,"service_tier":"auto","model":"b","stream":true,"stream":false}';
     const body = print(text);

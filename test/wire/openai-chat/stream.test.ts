@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf, play, requestOf } from "../play.ts";
 
 const WITH_USAGE = { stream_options: { include_usage: true } };
 const DONE = "data: [DONE]\n\n";
 
-/** A chunk in the shape of OpenAI's; members of `extra` come last. */
+/** Prints a chunk of OpenAI's shape; members of `extra` come last. */
 function chunk(delta: unknown, finishReason: unknown = null, extra: object = {}): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason: finishReason }];
   return data({ id: "c1", object: "chat.completion.chunk", created: 7, model: "theirs", choices, ...extra });
@@ -22,7 +22,7 @@ function run(stream: string, members: object = {}) {
   return play(openaiChat, requestOf(openaiChat, members), stream);
 }
 
-/** What a client reads as chunks, all of them, the end mark left out. */
+/** Returns all chunks that a client reads, without the end mark. */
 function chunksOf({ early, ending }: { early: string; ending: string }) {
   return eventsOf(early + ending)
     .filter((event) => event.data !== "[DONE]")
@@ -46,31 +46,31 @@ const OUR_USAGE = {
 };
 
 describe("a plain stream", () => {
-  test("passes byte for byte but for the model's name", () => {
+  test("passes byte for byte except the model's name", () => {
     const { early, ending } = run(ROLE + HELLO + STOP + DONE);
     expect(early + ending).toBe((ROLE + HELLO + STOP + DONE).replaceAll('"theirs"', '"asked"'));
   });
 
-  test("keeps the finish and the end mark back until the ending is asked for", () => {
+  test("holds back the finish and the end mark until the ending", () => {
     const { early, ending, finished, done } = run(ROLE + HELLO + STOP + DONE);
     expect(early).not.toContain("stop");
     expect(eventsOf(ending).map((event) => event.data === "[DONE]")).toEqual([false, true]);
     expect({ finished, done }).toEqual({ finished: true, done: true });
   });
 
-  test("keeps odd spacing, unknown members and comments' neighbours as they are", () => {
+  test("keeps unusual spacing, unknown members and events next to comments", () => {
     const odd =
       'data: { "x" : [1.0, {"model":"theirs"}] , "choices":[ {"delta":{"role":"assistant","content":"a\\u0041"},"index":0,"finish_reason":null} ],"model" : "theirs" }\n\n';
     const { early } = run(`: comment\n\n${odd}${STOP}`);
     expect(early).toBe(odd.replace(/"model" : "theirs"/, '"model" : "asked"'));
   });
 
-  test("adds the model's name where it is missing", () => {
+  test("adds a missing model's name", () => {
     const { early } = run(chunk({ role: "assistant", content: "a" }, null, { model: undefined }) + STOP);
     expect(chunksOf({ early, ending: "" })[0].model).toBe("asked");
   });
 
-  test("names the model in every chunk, whatever comes before the name", () => {
+  test("replaces the model in every chunk, whatever precedes it", () => {
     const stream = [1, 2, 3, 4, 5, 6, 7].map((n) =>
       chunk({ role: "assistant", content: "a" }, null, { id: `c${n}` }),
     );
@@ -79,99 +79,119 @@ describe("a plain stream", () => {
     expect(models).toEqual(Array.from({ length: 9 }, () => "asked"));
   });
 
-  test("is finished without an end mark, which the ending then adds", () => {
+  test("is finished without an end mark, which the ending adds", () => {
     const { ending, finished, done } = run(ROLE + HELLO + STOP);
     expect({ finished, done }).toEqual({ finished: true, done: false });
     expect(ending).toEndWith(DONE);
   });
 
-  test("reads nothing after the end mark", () => {
+  test("ignores everything after the end mark", () => {
     const { ending } = run(ROLE + HELLO + STOP + DONE + DONE + HELLO);
     expect(ending.split("[DONE]")).toHaveLength(2);
     expect(ending).not.toContain("Hello");
   });
 
-  test("is not finished when it breaks off", () => {
+  test("is not finished if it breaks off", () => {
     expect(run(ROLE + HELLO).finished).toBe(false);
     expect(run("").finished).toBe(false);
   });
 
-  test("has no ending before its finish", () => {
+  test("throws if the ending is requested before the finish", () => {
     const reader = openaiChat.readStream(requestOf(openaiChat));
     expect(() => reader.ending()).toThrow();
   });
 
-  test("is not taken back by a broken tail", () => {
+  test("stays finished if invalid JSON follows", () => {
     const { finished, ending } = run(`${ROLE + HELLO + STOP}data: {"choi`);
     expect(finished).toBe(true);
     expect(ending).toEndWith(DONE);
   });
 });
 
-describe("what a chunk means", () => {
+describe("a chunk", () => {
   test.each<[string, object, { isOutput: boolean; isReadable: boolean; generated: string }]>([
-    ["a role", { role: "assistant", content: "" }, { isOutput: false, isReadable: false, generated: "" }],
-    ["text", { content: "Hi" }, { isOutput: true, isReadable: true, generated: "Hi" }],
     [
-      "reasoning",
+      "has no output: a role",
+      { role: "assistant", content: "" },
+      { isOutput: false, isReadable: false, generated: "" },
+    ],
+    ["has readable output: text", { content: "Hi" }, { isOutput: true, isReadable: true, generated: "Hi" }],
+    [
+      "has output that is not readable: reasoning_content",
       { reasoning_content: "hm", content: null },
       { isOutput: true, isReadable: false, generated: "hm" },
     ],
     [
-      "reasoning under its other name",
+      "has output that is not readable: reasoning",
       { reasoning: "hm" },
       { isOutput: true, isReadable: false, generated: "hm" },
     ],
     [
-      "reasoning said twice",
+      "has reasoning once: under two names",
       { reasoning: "hm", reasoning_details: [{ type: "reasoning.text", text: "hm" }] },
       { isOutput: true, isReadable: false, generated: "hm" },
     ],
     [
-      "reasoning in parts",
+      "has output that is not readable: reasoning in parts",
       { content: [{ type: "thinking", thinking: [{ type: "text", text: "hm" }] }] },
       { isOutput: true, isReadable: false, generated: "hm" },
     ],
     [
-      "text in parts",
+      "has readable output: text in parts",
       { content: [{ type: "text", text: "Hi" }] },
       { isOutput: true, isReadable: true, generated: "Hi" },
     ],
     [
-      "text in parts of a kind that we do not know",
+      "has readable output: text in parts of an unknown type",
       { content: [{ type: "output_text", text: "Hi" }, { text: "Ho" }] },
       { isOutput: true, isReadable: true, generated: "HiHo" },
     ],
-    ["a refusal", { refusal: "No" }, { isOutput: true, isReadable: true, generated: "No" }],
-    ["empty reasoning", { reasoning_content: "" }, { isOutput: false, isReadable: false, generated: "" }],
-    ["no tool calls", { tool_calls: [] }, { isOutput: false, isReadable: false, generated: "" }],
     [
-      "a tool call",
+      "has readable output: a refusal",
+      { refusal: "No" },
+      { isOutput: true, isReadable: true, generated: "No" },
+    ],
+    [
+      "has no output: empty reasoning",
+      { reasoning_content: "" },
+      { isOutput: false, isReadable: false, generated: "" },
+    ],
+    [
+      "has no output: no tool calls",
+      { tool_calls: [] },
+      { isOutput: false, isReadable: false, generated: "" },
+    ],
+    [
+      "has readable output: a tool call",
       { tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: "{}" } }] },
       { isOutput: true, isReadable: true, generated: "f{}" },
     ],
     [
-      "an old function call",
+      "has readable output: a deprecated function_call",
       { function_call: { name: "f", arguments: "{}" } },
       { isOutput: true, isReadable: true, generated: "f{}" },
     ],
-    ["a picture", { images: [{ type: "image_url" }] }, { isOutput: true, isReadable: true, generated: "" }],
+    [
+      "has readable output: an image",
+      { images: [{ type: "image_url" }] },
+      { isOutput: true, isReadable: true, generated: "" },
+    ],
   ])("%s", (_, delta, meaning) => {
     const { parts } = run(chunk(delta));
     expect(parts[0]).toMatchObject(meaning);
   });
 
-  test("a content filter is a readable finish", () => {
+  test("is readable if it finishes with content_filter", () => {
     expect(run(ROLE + chunk({}, "content_filter")).isReadable).toBe(true);
   });
 
-  test("a stop alone is not readable", () => {
+  test("is not readable if it only finishes with stop", () => {
     const { isReadable, isOutput } = run(ROLE + chunk({ reasoning_content: "hm" }) + STOP + DONE);
     expect({ isReadable, isOutput }).toEqual({ isReadable: false, isOutput: true });
   });
 });
 
-describe("finish reasons", () => {
+describe("a finish reason", () => {
   test.each([
     ["stop", "stop"],
     ["length", "length"],
@@ -187,25 +207,25 @@ describe("finish reasons", () => {
     ["tool_use", "tool_calls"],
     ["refusal", "content_filter"],
     ["SAFETY", "content_filter"],
-  ])("%s goes out as %s", (said, shown) => {
-    const chunks = chunksOf(run(ROLE + HELLO + chunk({}, said) + DONE));
-    expect(chunks.map((each) => each.choices[0].finish_reason)).toEqual([null, null, shown]);
+  ])("%s is sent as %s", (reason, sent) => {
+    const chunks = chunksOf(run(ROLE + HELLO + chunk({}, reason) + DONE));
+    expect(chunks.map((each) => each.choices[0].finish_reason)).toEqual([null, null, sent]);
   });
 
   test.each(["error", "abort", "insufficient_system_resource", "", 7, {}, "__proto__", "constructor"])(
-    "%j is no finish",
-    (said) => {
-      const playIt = () => run(ROLE + HELLO + chunk({}, said) + DONE);
-      expect(playIt).toThrow(UpstreamFault);
+    "%j throws an UpstreamFault",
+    (reason) => {
+      const playAll = () => run(ROLE + HELLO + chunk({}, reason) + DONE);
+      expect(playAll).toThrow(UpstreamFault);
     },
   );
 
-  test("an empty one on the way is shown as null", () => {
+  test('"" before the finish is sent as null', () => {
     const chunks = chunksOf(run(ROLE + chunk({ content: "a" }, "") + STOP + DONE));
     expect(chunks.map((each) => each.choices[0].finish_reason)).toEqual([null, null, "stop"]);
   });
 
-  test("stop after tool calls is tool_calls", () => {
+  test("stop is sent as tool_calls after tool calls", () => {
     const call = {
       tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }],
     };
@@ -213,7 +233,7 @@ describe("finish reasons", () => {
     expect(last.choices[0].finish_reason).toBe("tool_calls");
   });
 
-  test("length after tool calls stays length", () => {
+  test("length is sent as length after tool calls", () => {
     const call = {
       tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }],
     };
@@ -221,22 +241,22 @@ describe("finish reasons", () => {
     expect(last.choices[0].finish_reason).toBe("length");
   });
 
-  test("are said once, however often the upstream says them, and nothing behind them", () => {
+  test("is sent once if the upstream repeats it, and no output follows", () => {
     const chunks = chunksOf(run(ROLE + chunk({ content: "a" }, "stop") + STOP + chunk({}, "length") + DONE));
     expect(chunks.map((each) => each.choices[0].finish_reason)).toEqual([null, "stop"]);
   });
 
-  test("[DONE] without one is a fault", () => {
+  test("is required before [DONE], or an UpstreamFault is thrown", () => {
     expect(() => run(ROLE + HELLO + DONE)).toThrow(UpstreamFault);
     expect(() => run(DONE)).toThrow(UpstreamFault);
   });
 });
 
-describe("several choices", () => {
+describe("an answer with several choices", () => {
   const of = (index: number, delta: object, finish: string | null = null) =>
     data({ id: "c", model: "theirs", choices: [{ index, delta, finish_reason: finish }] });
 
-  test("are finished when the last of them is, and only that one is kept back", () => {
+  test("is finished with its last choice, and holds back only that finish", () => {
     const stream = of(0, { role: "assistant", content: "a" }) + of(1, { role: "assistant", content: "b" });
     const { early, ending, finished } = run(
       stream + of(0, {}, "stop") + of(1, { content: "c" }) + of(1, {}, "length"),
@@ -247,7 +267,7 @@ describe("several choices", () => {
     expect(chunksOf({ early: "", ending })).toHaveLength(1);
   });
 
-  test("one after the other go out in order, each as it comes", () => {
+  test("sends consecutive choices in order as they arrive", () => {
     const first = of(0, { role: "assistant", content: "a" }) + of(0, {}, "stop");
     const reader = run(first, { n: 2 });
     expect(reader.finished).toBe(false);
@@ -259,13 +279,13 @@ describe("several choices", () => {
     expect(finished).toBe(true);
   });
 
-  test("of which the upstream gives only one are finished at its end mark", () => {
+  test("is finished at the end mark if the upstream sends only one choice", () => {
     const one = of(0, { role: "assistant", content: "a" }) + of(0, {}, "stop");
     expect(run(one, { n: 2 }).finished).toBe(false);
     expect(run(one + DONE, { n: 2 }).finished).toBe(true);
   });
 
-  test("in one chunk are each mended", () => {
+  test("is normalised in every choice of a chunk", () => {
     const both = data({
       choices: [0, 1].map((index) => ({ index, delta: { content: "a" }, finish_reason: "eos" })),
     });
@@ -275,13 +295,13 @@ describe("several choices", () => {
     );
   });
 
-  test("that were not asked for are a fault, and nothing once all that were are finished", () => {
+  test("throws an UpstreamFault for an unrequested choice, which is ignored after the finish", () => {
     expect(() => run(of(0, { content: "a" }) + of(1, { content: "b" }))).toThrow(UpstreamFault);
     const { early, ending } = run(of(0, { content: "a" }, "stop") + of(1, { content: "b" }) + DONE);
     expect(chunksOf({ early, ending })).toHaveLength(1);
   });
 
-  test("are not finished by a chunk that breaks behind their finish", () => {
+  test("is not finished by a chunk that is malformed after its finish", () => {
     const reader = openaiChat.readStream(requestOf(openaiChat));
     const [chunk] = eventsOf(
       data({
@@ -296,7 +316,7 @@ describe("several choices", () => {
     expect(reader.finished).toBe(false);
   });
 
-  test.each([-1, 1, 128, 1.5, "0", null])("cannot have the index %j", (index) => {
+  test.each([-1, 1, 128, 1.5, "0", null])("throws an UpstreamFault for the index %j", (index) => {
     expect(() => run(data({ choices: [{ index, delta: {} }] }))).toThrow(UpstreamFault);
   });
 });
@@ -311,13 +331,13 @@ describe("usage", () => {
     usage: USAGE,
   });
 
-  test("goes out once before the end mark to those who asked", () => {
+  test("is sent once before the end mark if the client requested it", () => {
     const { ending, usage } = run(ROLE + HELLO + STOP + usageChunk + DONE, WITH_USAGE);
     expect(ending).toEndWith(usageChunk.replace("theirs", "asked") + DONE);
     expect(usage).toEqual(OUR_USAGE);
   });
 
-  test("does not go out to those who did not ask, but is known", () => {
+  test("is read but not sent if the client did not request it", () => {
     for (const options of [{}, { stream_options: { include_usage: false } }]) {
       const { early, ending, usage } = run(ROLE + HELLO + STOP + usageChunk + DONE, options);
       expect(early + ending).not.toContain("prompt_tokens");
@@ -325,7 +345,7 @@ describe("usage", () => {
     }
   });
 
-  test("on the finish chunk moves to a chunk of its own", () => {
+  test("on the finish chunk is sent on a chunk of its own", () => {
     const { early, ending } = run(ROLE + HELLO + chunk({}, "stop", { usage: USAGE }) + DONE, WITH_USAGE);
     const [finish, last] = chunksOf({ early: "", ending });
     expect(early).not.toContain("usage");
@@ -340,67 +360,67 @@ describe("usage", () => {
     });
   });
 
-  test("on every chunk is cumulative: the last counts and goes out once", () => {
+  test("on every chunk is cumulative: the last is billed and sent once", () => {
     const with_ = (tokens: number) => ({ usage: { prompt_tokens: 10, completion_tokens: tokens } });
     const stream =
       chunk({ role: "assistant", content: "a" }, null, with_(1)) +
       chunk({ content: "b" }, null, with_(2)) +
       chunk({}, "stop", with_(3)) +
       DONE;
-    const asked = run(stream, WITH_USAGE);
-    expect(asked.usage).toEqual(OUR_USAGE);
-    expect(chunksOf(asked).map((each) => each.usage?.completion_tokens ?? null)).toEqual([
+    const requested = run(stream, WITH_USAGE);
+    expect(requested.usage).toEqual(OUR_USAGE);
+    expect(chunksOf(requested).map((each) => each.usage?.completion_tokens ?? null)).toEqual([
       null,
       null,
       null,
       3,
     ]);
-    const quiet = run(stream);
-    expect(quiet.early + quiet.ending).not.toContain("completion_tokens");
+    const unrequested = run(stream);
+    expect(unrequested.early + unrequested.ending).not.toContain("completion_tokens");
   });
 
-  test("said twice at the end goes out once, and the last counts", () => {
+  test("repeated at the end is sent once, and the last is billed", () => {
     const first = usageChunk.replace('"completion_tokens":3', '"completion_tokens":99');
     const { ending, usage } = run(ROLE + HELLO + STOP + first + usageChunk + DONE, WITH_USAGE);
     expect(ending.split("prompt_tokens")).toHaveLength(2);
     expect(usage).toEqual(OUR_USAGE);
   });
 
-  test("on a chunk without choices gets the empty list that clients read", () => {
+  test("on a chunk without choices gets an empty list of choices", () => {
     const { ending } = run(ROLE + HELLO + STOP + data({ model: "theirs", usage: USAGE }) + DONE, WITH_USAGE);
     expect(chunksOf({ early: "", ending }).at(-1)).toEqual({ model: "asked", usage: USAGE, choices: [] });
   });
 
-  test("that is null stays where it is", () => {
+  test("that is null is kept", () => {
     const { early } = run(chunk({ role: "assistant", content: "a" }, null, { usage: null }) + STOP);
     expect(early).toContain('"usage":null');
   });
 
-  test("missing everywhere is unknown, and nothing is made up", () => {
+  test("that is missing is undefined and not sent", () => {
     const { ending, usage } = run(ROLE + HELLO + STOP + DONE, WITH_USAGE);
     expect(usage).toBeUndefined();
     expect(ending).not.toContain("usage");
   });
 
-  test("passes on chunks without choices that carry none, like a filter's verdict on the prompt", () => {
+  test("is not required of a chunk without choices, which passes through", () => {
     const verdict = data({ choices: [], id: "", model: "", prompt_filter_results: [{ prompt_index: 0 }] });
     const { early } = run(verdict + ROLE + HELLO + STOP + DONE);
     expect(early).toStartWith(verdict.replace('"model":""', '"model":"asked"'));
   });
 
-  test("drops what is no chunk at all", () => {
+  test("is not read from an object that is not a chunk, which is dropped", () => {
     const { early, ending } = run(data({ type: "heartbeat" }) + ROLE + HELLO + STOP + DONE);
     expect(early + ending).not.toContain("heartbeat");
   });
 });
 
-describe("what clients would break on", () => {
-  test("a first delta without a role gets one, later ones do not", () => {
+describe("a stream that would break clients", () => {
+  test("gets a role on its first delta only", () => {
     const chunks = chunksOf(run(HELLO + HELLO + STOP + DONE));
     expect(chunks.map((each) => each.choices[0].delta.role)).toEqual(["assistant", undefined, undefined]);
   });
 
-  test("a missing delta or index is filled in", () => {
+  test("gets a missing delta or index", () => {
     const stream =
       data({ choices: [{ delta: { content: "a" } }] }) +
       data({ choices: [{ index: 0, finish_reason: "stop" }] });
@@ -419,7 +439,7 @@ describe("what clients would break on", () => {
   };
   const whole = { name: "f", arguments: "{}" };
 
-  test("whole tool calls stay byte for byte", () => {
+  test("keeps whole tool calls byte for byte", () => {
     const calls = [
       { index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } },
       { index: 1, id: "b", type: "function", function: whole },
@@ -428,7 +448,7 @@ describe("what clients would break on", () => {
     expect(early).toContain(JSON.stringify(calls));
   });
 
-  test("tool calls without index, id and type get them", () => {
+  test("gets the missing index, id and type of tool calls", () => {
     const [first, second] = callsOf(
       { tool_calls: [{ function: whole }] },
       { tool_calls: [{ function: { ...whole, name: "g" } }] },
@@ -439,7 +459,7 @@ describe("what clients would break on", () => {
     ]);
   });
 
-  test("indexes start at 0 and have no gaps", () => {
+  test("gets indexes from 0 without gaps", () => {
     const call = (index: number, id: string) => ({ index, id, type: "function", function: whole });
     const result = callsOf(
       { tool_calls: [call(1, "a")] },
@@ -449,14 +469,14 @@ describe("what clients would break on", () => {
     expect(result.map(([only]) => only.index)).toEqual([0, 1, 0]);
   });
 
-  test("calls that all claim index 0 are told apart by id and name", () => {
+  test("distinguishes calls that all have index 0 by id and name", () => {
     const call = (id: string, name: string) => ({
       tool_calls: [{ index: 0, id, type: "function", function: { name, arguments: "{}" } }],
     });
     expect(callsOf(call("a", "f"), call("b", "g")).map(([only]) => only.index)).toEqual([0, 1]);
   });
 
-  test("a fragment without index goes on with the latest call, or with the one of its id", () => {
+  test("assigns a fragment without index to the latest call or the call of its id", () => {
     const result = callsOf(
       { tool_calls: [{ id: "a", type: "function", function: whole }] },
       { tool_calls: [{ function: { arguments: "1" } }] },
@@ -471,26 +491,26 @@ describe("what clients would break on", () => {
     [null, ""],
     [{ a: [1, "x"] }, '{"a":[1,"x"]}'],
     ["{}", "{}"],
-  ])("arguments %j are the text %j", (input, text) => {
+  ])("sends the arguments %j as the text %j", (input, text) => {
     const [[call]] = callsOf({
       tool_calls: [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: input } }],
     });
     expect(call.function).toEqual({ name: "f", arguments: text });
   });
 
-  test("a custom tool's call keeps its form", () => {
+  test("keeps the call of a custom tool", () => {
     const custom = { index: 0, id: "a", type: "custom", custom: { name: "f", input: "x" } };
     expect(callsOf({ tool_calls: [custom] })).toEqual([[custom]]);
   });
 });
 
-describe("faults", () => {
+describe("a malformed stream", () => {
   test.each([
     ["HTML", "data: <html>\n\n"],
     ["a list", "data: []\n\n"],
     ["null", "data: null\n\n"],
     ["an error object", data({ error: { message: "canary" } })],
-    ["an error text", data({ error: "canary" })],
+    ["an error string", data({ error: "canary" })],
     [
       "an error beside choices",
       data({ error: { code: 502 }, choices: [{ index: 0, delta: {}, finish_reason: "error" }] }),
@@ -501,19 +521,19 @@ describe("faults", () => {
       data({ choices: [{ index: 0, delta: { content: "" }, error: { message: "canary" } }] }),
     ],
     ["a chunk of a million values", `data: {"choices":[],"x":[${"0,".repeat(1_000_000)}0]}\n\n`],
-    ["more choices than any request has", data({ choices: Array(129).fill({ index: 0, delta: {} }) })],
-    ["a choice that is none", data({ choices: ["canary"] })],
-    ["a tool call that is none", chunk({ tool_calls: ["canary"] })],
-    ["half a chunk", 'data: {"choices":[{"ind'],
+    ["129 choices", data({ choices: Array(129).fill({ index: 0, delta: {} }) })],
+    ["a choice that is not an object", data({ choices: ["canary"] })],
+    ["a tool call that is not an object", chunk({ tool_calls: ["canary"] })],
+    ["a chunk that is cut off", 'data: {"choices":[{"ind'],
     [
-      "tool calls without end",
+      "thousands of tool calls",
       Array.from({ length: 11_000 }, (_, index) => chunk({ tool_calls: [{ index }] })).join(""),
     ],
     [
       "tool calls with ids of megabytes",
       chunk({ tool_calls: [{ index: 0, id: "i".repeat(2_000_000), function: { name: "f" } }] }),
     ],
-  ])("%s is one, and says nothing of what the upstream said", (_, stream) => {
+  ])("throws an UpstreamFault without text of the upstream for %s", (_, stream) => {
     let fault: unknown;
     try {
       run(ROLE + stream);
@@ -525,8 +545,8 @@ describe("faults", () => {
   });
 });
 
-describe("fixtures", () => {
-  test("two interleaved tool calls come out as they went in", () => {
+describe("a recorded stream", () => {
+  test("with two interleaved tool calls passes unchanged", () => {
     const text = fixture("chat-tool-calls.sse");
     const { early, ending, generated, usage, isReadable } = run(text, WITH_USAGE);
     expect(early + ending).toBe(text.replaceAll('"host-model-7b"', '"asked"'));
@@ -541,14 +561,14 @@ describe("fixtures", () => {
     expect(isReadable).toBe(true);
   });
 
-  test("reasoning with CRLF, comments and usage on the finish reads the same", () => {
+  test("with CRLF, comments and usage on the finish is read to its texts", () => {
     const played = run(fixture("chat-reasoning-crlf.sse"), WITH_USAGE);
     expect(played.generated).toBe("Two and two.Four");
     expect(played.usage).toMatchObject({ inputTokens: 12, outputTokens: 9 });
     expect(chunksOf(played).map((each) => each.choices.length)).toEqual([1, 1, 1, 1, 1, 0]);
   });
 
-  test("reasoning with CRLF reads the same wherever its bytes are cut", () => {
+  test("with CRLF is read to equal parts wherever its bytes are cut", () => {
     const bytes = new TextEncoder().encode(fixture("chat-reasoning-crlf.sse"));
     const request = requestOf(openaiChat);
     const whole = play(openaiChat, request, [bytes]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { openaiEmbeddings } from "../../../src/wire/openai-embeddings/protocol.ts";
-import { refusalOf } from "../play.ts";
+import { errorOf } from "../play.ts";
 
 const parse = (members: object) => openaiEmbeddings.parseRequest(JSON.stringify({ model: "m", ...members }));
 const sent = (text: string) =>
@@ -17,7 +17,7 @@ describe("parseRequest", () => {
     ["texts", ["one", "two", " "], { prompts: 3, tokenIds: 0 }, "one two  "],
     ["token ids", [0, 15_339, 100_257], { prompts: 1, tokenIds: 3 }, ""],
     ["lists of token ids", [[1], [2, 3, 4]], { prompts: 2, tokenIds: 4 }, ""],
-  ])("takes %s", (_, input, size, promptText) => {
+  ])("accepts %s", (_, input, size, promptText) => {
     const request = parse({ input });
     expect(request).toMatchObject({ model: "m", stream: false, outputTokensMax: 0, choices: 1 });
     expect(request.input).toMatchObject({ ...size, images: 0, unbounded: false });
@@ -29,15 +29,15 @@ describe("parseRequest", () => {
     { encoding_format: "base64", dimensions: 256, user: "u" },
     { encoding_format: null, dimensions: null, user: null },
     { stream: "whatever", input_type: "query", unknown: { deep: [1] } },
-  ])("takes %j", (members) => {
+  ])("accepts the options %j", (members) => {
     expect(parse({ input: "a", ...members }).outputTokensMax).toBe(0);
   });
 
-  test("takes 2,048 prompts and not one more", () => {
+  test("accepts 2,048 prompts and rejects 2,049", () => {
     for (const prompt of ["a", [1]]) {
       const prompts = Array.from({ length: 2_048 }, () => prompt);
       expect(parse({ input: prompts }).input.prompts).toBe(2_048);
-      const refusal = refusalOf(openaiEmbeddings, { model: "m", input: [...prompts, prompt] });
+      const refusal = errorOf(openaiEmbeddings, { model: "m", input: [...prompts, prompt] });
       expect(refusal.publicMessage).toEndWith(": input");
     }
   });
@@ -70,29 +70,29 @@ describe("parseRequest", () => {
     [{ input: "a", dimensions: 1.5 }, "dimensions"],
     [{ input: "a", dimensions: "64" }, "dimensions"],
     [{ input: "a", user: 7 }, "user"],
-  ])("refuses %j and says where", (members, path) => {
-    const refusal = refusalOf(openaiEmbeddings, { model: "m", ...members });
+  ])("rejects %j with the path %s", (members, path) => {
+    const refusal = errorOf(openaiEmbeddings, { model: "m", ...members });
     expect(refusal).toMatchObject({ kind: "wrong_shape" });
     expect(refusal.publicMessage).toEndWith(`: ${path}`);
   });
 
-  test("refuses what is no JSON, no object, or priced otherwise", () => {
-    expect(refusalOf(openaiEmbeddings, "{").kind).toBe("not_json");
-    expect(refusalOf(openaiEmbeddings, "[]").kind).toBe("wrong_shape");
+  test("rejects invalid JSON, anything but an object, and fields that change the price", () => {
+    expect(errorOf(openaiEmbeddings, "{").kind).toBe("not_json");
+    expect(errorOf(openaiEmbeddings, "[]").kind).toBe("wrong_shape");
     const dear = { model: "m", input: "a", service_tier: "priority" };
-    expect(refusalOf(openaiEmbeddings, dear).kind).toBe("unpriced_field");
+    expect(errorOf(openaiEmbeddings, dear).kind).toBe("unpriced_field");
   });
 
-  test("is not held up by brackets without end", () => {
+  test("rejects millions of unclosed brackets quickly", () => {
     for (const text of [
       `{"model":"m","input":${"[".repeat(5_000_000)}`,
       `{"input":[${"[],".repeat(2_000_000)}[]]}`,
     ]) {
-      expect(refusalOf(openaiEmbeddings, text).row.code).toBe("invalid_request");
+      expect(errorOf(openaiEmbeddings, text).row.code).toBe("invalid_request");
     }
   });
 
-  test("half the bytes of a body are never less than its token ids", () => {
+  test("counts at most half as many token ids as bytes of the body", () => {
     const ids = fc.array(fc.nat(9), { minLength: 1, maxLength: 50 });
     fc.assert(
       fc.property(fc.oneof(ids, fc.array(ids, { minLength: 1, maxLength: 9 })), (input) => {
@@ -104,17 +104,17 @@ describe("parseRequest", () => {
 });
 
 describe("printUpstreamRequest", () => {
-  test("changes the model's name and not a byte besides", () => {
+  test("changes only the bytes of the model's name", () => {
     const text =
       '{ "input":[ "caf\\u00e9", "\\/" ],"dimensions" : 1e2, "model": "m",\n"encoding_format":"base64","input_type":"query","seed":12345678901234567890 }';
     expect(sent(text)).toBe(text.replace('"m"', '"theirs"'));
   });
 
-  test("leaves out a stream, which nobody would read", () => {
+  test("omits `stream`", () => {
     expect(sent('{"model":"m","stream":true,"input":"a"}')).toBe('{"model":"theirs","input":"a"}');
   });
 
-  test("says once what was checked, with the value that was", () => {
+  test("writes repeated fields once, with the value that was checked", () => {
     const text = '{"input":["dear","er"],"model":"x","model":"m","input":"a"}';
     expect(JSON.parse(sent(text))).toEqual({ model: "theirs", input: "a" });
     expect(sent(text)).not.toContain("dear");

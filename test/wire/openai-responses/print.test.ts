@@ -2,11 +2,10 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishReason, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { ERRORS, GatewayError } from "../../../src/errors.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
-import { collectReply } from "../../../src/wire/collect-reply.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { isSeal, printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
-
 import type { SentStream } from "../../../src/wire/protocol.ts";
+import { collectReply } from "../../../src/wire/translate.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";
 
@@ -23,9 +22,9 @@ function headOf(members: object = {}): ReplyHead {
   return replyHeadOf(request, { createdAtS: 1_790_000_000, inputTokens: 5 });
 }
 
-function end(): NonNullable<typeof openaiResponses.client> {
-  if (!openaiResponses.client) throw new Error("It has no client's end");
-  return openaiResponses.client;
+function end(): NonNullable<typeof openaiResponses.ingress> {
+  if (!openaiResponses.ingress) throw new Error("It has no client's end");
+  return openaiResponses.ingress;
 }
 
 const finished = (reason: FinishReason = "stop") =>
@@ -503,7 +502,7 @@ describe("errors", () => {
   test("what must be paid first is refused in a stream that has nothing else in it", () => {
     for (const cause of ["wallet_empty", "wallet_on_hold", "spending_limit"] as const) {
       const error = new GatewayError(cause);
-      expect(openaiResponses.refusesInStream(error)).toBe(true);
+      expect(openaiResponses.sendsErrorInStream(error)).toBe(true);
       const events = eventsOf(openaiResponses.printErrorFrame(error, requestId)).map(({ data }) =>
         JSON.parse(data),
       );
@@ -512,6 +511,6 @@ describe("errors", () => {
         { type: "response.failed", sequence_number: 1, response: { error: { code: "insufficient_quota" } } },
       ]);
     }
-    expect(openaiResponses.refusesInStream(new GatewayError("rate_limited"))).toBe(false);
+    expect(openaiResponses.sendsErrorInStream(new GatewayError("rate_limited"))).toBe(false);
   });
 });

@@ -14,7 +14,7 @@ function read(members: object = {}): ChatRequest {
   return openaiResponses.parseRequest(JSON.stringify({ model: "m", input: "hi", ...members })).readChat();
 }
 
-function refusalOf(members: object): GatewayError {
+function errorOf(members: object): GatewayError {
   try {
     read(members);
   } catch (error) {
@@ -166,9 +166,9 @@ describe("turns", () => {
   });
 
   test("a body of over 100,000 values is refused, those inside of arguments included", () => {
-    expect(refusalOf({ metadata: { many: Array(100_001).fill(0) } }).kind).toBe("wrong_shape");
+    expect(errorOf({ metadata: { many: Array(100_001).fill(0) } }).kind).toBe("wrong_shape");
     const input = [1, 2, 3].map((id) => call(`c${id}`, `{"a":[${"0,".repeat(40_000)}0]}`));
-    expect(refusalOf({ input }).publicMessage).toEndWith(": input[2].arguments");
+    expect(errorOf({ input }).publicMessage).toEndWith(": input[2].arguments");
   });
 
   test("a call of a tool that takes any text has that text as its input", () => {
@@ -207,7 +207,7 @@ describe("turns", () => {
       expect(read({ input: [call("a", nothing)] }).turns[0]?.parts).toMatchObject([{ input: "{}" }]);
     }
     for (const wrong of ["[]", "7", '{"a":', { a: 1 }, `${'{"a":'.repeat(600)}1${"}".repeat(600)}`]) {
-      const error = refusalOf({ input: [user("hi"), call("a", wrong)] });
+      const error = errorOf({ input: [user("hi"), call("a", wrong)] });
       expect(error.publicMessage).toEndWith(": input[1].arguments");
     }
   });
@@ -235,7 +235,7 @@ describe("turns", () => {
     ["a history in a form of its own", { type: "compaction", encrypted_content: "x" }, "input[0]"],
     ["a call that nobody knows", { type: "computer_call", call_id: "a" }, "input[0]"],
   ])("%s is untranslatable", (_, item, path) => {
-    const error = refusalOf({ input: [item] });
+    const error = errorOf({ input: [item] });
     expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["untranslatable", path]);
   });
 
@@ -258,7 +258,7 @@ describe("turns", () => {
     ],
     ["nothing that anybody says", { type: "reasoning", summary: [] }, "input"],
   ])("%s is a wrong shape", (_, item, path) => {
-    const error = refusalOf({ input: [item] });
+    const error = errorOf({ input: [item] });
     expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", path]);
   });
 });
@@ -329,7 +329,7 @@ describe("tools", () => {
   test.each(["file_search", "code_interpreter", "computer_use_preview", "mcp", "shell", "future"])(
     "%s is untranslatable where it stands",
     (type) => {
-      const error = refusalOf({ tools: [look, { type }] });
+      const error = errorOf({ tools: [look, { type }] });
       expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual([
         "untranslatable",
         "tools[1].type",
@@ -357,7 +357,7 @@ describe("tools", () => {
       "tools[0].tools[0].name",
     ],
   ])("%s is a wrong shape", (_, tool, path) => {
-    const error = refusalOf({ tools: [tool] });
+    const error = errorOf({ tools: [tool] });
     expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", path]);
   });
 
@@ -383,14 +383,14 @@ describe("tools", () => {
   });
 
   test("a choice that is none is refused", () => {
-    expect(refusalOf({ tools: [look], tool_choice: "any" }).kind).toBe("wrong_shape");
-    expect(refusalOf({ tools: [look], tool_choice: { type: "web_search" } }).kind).toBe("untranslatable");
-    expect(refusalOf({ tools: [look], tool_choice: { type: "function" } }).kind).toBe("wrong_shape");
-    expect(refusalOf({ tools: [look], tool_choice: { type: "allowed_tools" } }).kind).toBe("wrong_shape");
+    expect(errorOf({ tools: [look], tool_choice: "any" }).kind).toBe("wrong_shape");
+    expect(errorOf({ tools: [look], tool_choice: { type: "web_search" } }).kind).toBe("untranslatable");
+    expect(errorOf({ tools: [look], tool_choice: { type: "function" } }).kind).toBe("wrong_shape");
+    expect(errorOf({ tools: [look], tool_choice: { type: "allowed_tools" } }).kind).toBe("wrong_shape");
     const named = { type: "function", name: LONG_NAME };
-    expect(refusalOf({ tools: [look], tool_choice: named }).publicMessage).toEndWith(": tool_choice.name");
+    expect(errorOf({ tools: [look], tool_choice: named }).publicMessage).toEndWith(": tool_choice.name");
     const allowed = { type: "allowed_tools", tools: [{ type: "web_search" }, named] };
-    expect(refusalOf({ tools: [look], tool_choice: allowed }).publicMessage).toEndWith(
+    expect(errorOf({ tools: [look], tool_choice: allowed }).publicMessage).toEndWith(
       ": tool_choice.tools[1].name",
     );
   });
@@ -406,7 +406,7 @@ describe("options", () => {
       effort: undefined,
       isShown: false,
     });
-    expect(refusalOf({ reasoning: { effort: "very" } }).publicMessage).toEndWith(": reasoning.effort");
+    expect(errorOf({ reasoning: { effort: "very" } }).publicMessage).toEndWith(": reasoning.effort");
   });
 
   test("the form of the answer", () => {
@@ -421,10 +421,10 @@ describe("options", () => {
       schema,
       strict: true,
     });
-    expect(refusalOf({ text: { format: { type: "json_schema" } } }).publicMessage).toEndWith(
+    expect(errorOf({ text: { format: { type: "json_schema" } } }).publicMessage).toEndWith(
       ": text.format.schema",
     );
-    expect(refusalOf({ text: { format: { type: "grammar" } } }).kind).toBe("untranslatable");
+    expect(errorOf({ text: { format: { type: "grammar" } } }).kind).toBe("untranslatable");
   });
 
   test("sampling and the name of the user", () => {
@@ -435,14 +435,14 @@ describe("options", () => {
       stopSequences: [],
     });
     expect(read({ user: "u1", safety_identifier: "s1" }).endUser).toBe("s1");
-    expect(refusalOf({ temperature: "hot" }).publicMessage).toEndWith(": temperature");
-    expect(refusalOf({ temperature: -1 }).publicMessage).toEndWith(": temperature");
-    expect(refusalOf({ top_p: 1.1 }).publicMessage).toEndWith(": top_p");
+    expect(errorOf({ temperature: "hot" }).publicMessage).toEndWith(": temperature");
+    expect(errorOf({ temperature: -1 }).publicMessage).toEndWith(": temperature");
+    expect(errorOf({ top_p: 1.1 }).publicMessage).toEndWith(": top_p");
   });
 
   test("probabilities are untranslatable", () => {
-    expect(refusalOf({ top_logprobs: 3 }).publicMessage).toEndWith(": top_logprobs");
-    expect(refusalOf({ include: ["message.output_text.logprobs"] }).publicMessage).toEndWith(": include");
+    expect(errorOf({ top_logprobs: 3 }).publicMessage).toEndWith(": top_logprobs");
+    expect(errorOf({ include: ["message.output_text.logprobs"] }).publicMessage).toEndWith(": include");
     expect(() => read({ top_logprobs: 0 })).not.toThrow();
   });
 

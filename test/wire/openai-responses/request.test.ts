@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
+import type { ModelRequest } from "../../../src/wire/model-request.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
-import type { ModelRequest } from "../../../src/wire/protocol.ts";
-import { refusalOf } from "../play.ts";
+import { errorOf } from "../play.ts";
 
 const ASK = { model: "asked", input: "Say hello." };
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
@@ -62,7 +62,7 @@ describe("parseRequest", () => {
     ["reasoning that is a text", { reasoning: "high" }, "reasoning"],
     ["a background that is a text", { background: "yes" }, "background"],
   ])("%s is a wrong shape", (_, members, path) => {
-    const error = refusalOf(openaiResponses, { ...ASK, ...members });
+    const error = errorOf(openaiResponses, { ...ASK, ...members });
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
     expect(openaiResponses.statusOf(error)).toBe(400);
@@ -87,7 +87,7 @@ describe("parseRequest", () => {
     ["a stored item without its type", { input: [{ id: "msg_1" }] }, "nothing_stored", "input[0]"],
     ["one whose type is null", { input: [{ type: null, id: "msg_1" }] }, "nothing_stored", "input[0]"],
   ])("%s is refused by name, whatever the upstream", (_, members, cause, path) => {
-    const error = refusalOf(openaiResponses, { ...ASK, ...members });
+    const error = errorOf(openaiResponses, { ...ASK, ...members });
     expect(error.kind).toBe(cause);
     expect(error.publicMessage).toEndWith(`: ${path}`);
     expect(openaiResponses.statusOf(error)).toBe(400);
@@ -101,16 +101,16 @@ describe("parseRequest", () => {
   test("a body that says something twice is refused: an upstream could go by the other", () => {
     const twice =
       '{"model":"asked","input":[{"type":"item_reference","id":"x","type":"message"}],"input":"hi"}';
-    expect(refusalOf(openaiResponses, twice).kind).toBe("wrong_shape");
+    expect(errorOf(openaiResponses, twice).kind).toBe("wrong_shape");
   });
 
   test("what has no price is refused", () => {
-    expect(refusalOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field");
+    expect(errorOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field");
   });
 
   test("what is not JSON, or no object, is refused", () => {
-    expect(refusalOf(openaiResponses, "{").kind).toBe("not_json");
-    expect(refusalOf(openaiResponses, "[]").kind).toBe("wrong_shape");
+    expect(errorOf(openaiResponses, "{").kind).toBe("not_json");
+    expect(errorOf(openaiResponses, "[]").kind).toBe("wrong_shape");
   });
 
   test("the prompt is instructions, input and tools", () => {

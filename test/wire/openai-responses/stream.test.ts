@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import { UpstreamFault } from "../../../src/wire/protocol.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { responsesLines } from "../../support/responses-speech.ts";
 import { eventsOf, play, requestOf } from "../play.ts";
 

@@ -1,5 +1,5 @@
 import type { Part, ReasoningPart, TextPart, Turn } from "../../../domain/chat-request.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
 
 /** One message as Anthropic counts them: the speakers take turns, and a user begins. */
 export interface Message {
@@ -78,7 +78,9 @@ function isBlank(part: Part): boolean {
 
 /** Whether Anthropic sealed it: what a host of chat completions did, is nobody else's to read. */
 function isSealed({ signature = "", redacted }: ReasoningPart): boolean {
-  return redacted === undefined ? signature !== "" && !isHostSeal(signature) : !isHostSeal(redacted);
+  return redacted === undefined
+    ? signature !== "" && !isHostReasoning(signature)
+    : !isHostReasoning(redacted);
 }
 
 function isText(part: Part): part is TextPart {

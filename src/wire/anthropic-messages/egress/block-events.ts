@@ -1,7 +1,7 @@
 import type { ChatEvent, OutputEvent } from "../../../domain/chat-event.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
-import { UpstreamFault } from "../../protocol.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 
 /** A block that has begun: the call that its input is for, or "other". */
 type OpenBlock = { readonly call: number | HeldCall; readonly hasInput: boolean } | "other";

@@ -7,7 +7,7 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
+import { printCacheMark } from "../../request-fields.ts";
 import { joinMembers, printMembers } from "../json-members.ts";
 
 /** The block of one part, in JSON. */

@@ -11,7 +11,7 @@ export interface PrintedReasoning {
   readonly isThinking: boolean;
 }
 
-type Asked = Pick<PrintOptions, "outputTokensMax" | "traits">;
+type EchoedFields = Pick<PrintOptions, "outputTokensMax" | "traits">;
 
 /** Share of the output limit that an effort is worth, where a model takes a budget. */
 const SHARES: Readonly<Record<Exclude<Effort, "none">, number>> = {
@@ -32,7 +32,7 @@ const SILENT: PrintedReasoning = { thinking: undefined, effort: undefined, isThi
 export function printReasoning(
   request: ChatRequest,
   messages: readonly Message[],
-  { outputTokensMax, traits }: Asked,
+  { outputTokensMax, traits }: EchoedFields,
 ): PrintedReasoning {
   const { reasoning } = request;
   const isOff = reasoning.effort === "none" || reasoning.thinking === "disabled";

@@ -1,7 +1,6 @@
 import type { ChatRequest, JsonSchema, Part } from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
 import type { PrintOptions } from "../../codecs.ts";
-import { printEndUser } from "../../end-user.ts";
+import { printCacheMark, printEndUser } from "../../request-fields.ts";
 import { joinElements, joinMembers, printMembers } from "../json-members.ts";
 import { arrangeTurns, type Message } from "./arrange-turns.ts";
 import { printFormat } from "./print-format.ts";
@@ -52,7 +51,7 @@ function outputConfigOf(schema: JsonSchema | undefined, { effort }: PrintedReaso
   return { effort, format: { type: "json_schema", schema } };
 }
 
-/** Anthropic's temperature ends at 1, and newer models refuse a `top_p` beside it. */
+/** Anthropic's temperature ends at 1, and newer models reject a `top_p` beside it. */
 function samplingOf({ temperature, topP, topK }: ChatRequest) {
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),

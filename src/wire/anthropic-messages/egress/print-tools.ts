@@ -1,6 +1,6 @@
 import type { ChatRequest, Tool, Turn } from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
-import { describeChoices, liftChoices } from "../../hoist-unions.ts";
+import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
+import { printCacheMark } from "../../request-fields.ts";
 import { acceptSchema } from "./accept-schema.ts";
 import { isOpenSchema } from "./open-schema.ts";
 
@@ -23,11 +23,11 @@ export function isForced({ tools, toolChoice }: ChatRequest): boolean {
 
 /** A strict tool is held to its schema only if that means the same when every object in it is closed. */
 function toolOf({ name, description, schema, strict, cache }: Tool) {
-  const { schema: object, told } = liftChoices(schema);
-  const isHeld = strict && told === undefined && !isOpenSchema(object);
+  const { schema: object, unions } = hoistUnions(schema);
+  const isHeld = strict && unions === undefined && !isOpenSchema(object);
   return {
     name,
-    description: describeChoices(description, told),
+    description: describeUnions(description, unions),
     input_schema: isHeld ? acceptSchema(object) : object,
     ...(isHeld && { strict }),
     ...printCacheMark(cache),

@@ -1,4 +1,4 @@
-import { editElements, findMember } from "../../json/text.ts";
+import { editElements, findMember } from "../../json/edit.ts";
 
 /**
  * The inputs of a whole message's blocks as they stand in its text, one for each block: a parser would take

@@ -2,7 +2,7 @@ import type { ChatEvent } from "../../../domain/chat-event.ts";
 import type { Usage } from "../../../domain/usage.ts";
 import type { EventReader } from "../../codecs.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import { UpstreamFault } from "../../protocol.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 import { finishEvents, readStopReason } from "../finish-reason.ts";
 import { parseEvent, requireEventType } from "../sse-event.ts";
 import { createUsageReader } from "../usage.ts";

@@ -1,5 +1,5 @@
-import { UpstreamFault } from "../../protocol.ts";
 import { printSse } from "../../sse.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 
 /** A block on its way out. */
 export interface Block {

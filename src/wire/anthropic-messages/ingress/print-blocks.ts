@@ -1,6 +1,6 @@
 import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
 import { createToolUseIds } from "../call-ids.ts";
 import { type Block, createBlockLine } from "./block-line.ts";
 import { isCut } from "./print-stop-reason.ts";
@@ -67,15 +67,15 @@ function createBlockWriter() {
  * a host wants back with its calls stands before them for everybody: their results would be refused without.
  */
 export function createBlockPrinter(head: ReplyHead) {
-  const { isReasoningShown: isShown, keepsSeals = isShown } = head;
+  const { isReasoningShown: isShown, keepsSignatures = isShown } = head;
   const writer = createBlockWriter();
   const idOf = createToolUseIds(head);
   const calls = new Map<number, CallBlock>();
   const withheld: string[] = [];
 
   const addRedacted = (data: string): string => {
-    if (keepsSeals) return writer.begin(redacted(data));
-    if (!isHostSeal(data)) return writer.part();
+    if (keepsSignatures) return writer.begin(redacted(data));
+    if (!isHostReasoning(data)) return writer.part();
     withheld.push(data);
     return "";
   };
@@ -111,7 +111,7 @@ export function createBlockPrinter(head: ReplyHead) {
         case "reasoning":
           return isShown ? writer.addReasoning(event.text) : writer.part();
         case "reasoning_seal":
-          return keepsSeals ? writer.seal(event.signature) : writer.part();
+          return keepsSignatures ? writer.seal(event.signature) : writer.part();
         case "redacted_reasoning":
           return addRedacted(event.data);
         case "tool_call":

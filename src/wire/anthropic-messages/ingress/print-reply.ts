@@ -1,6 +1,6 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
 import { createToolUseIds } from "../call-ids.ts";
 import { joinMembers, printMembers } from "../json-members.ts";
 import { isCut, printStopReason } from "./print-stop-reason.ts";
@@ -42,7 +42,7 @@ function printContent(head: ReplyHead, blocks: readonly ReplyBlock[]): string {
  * everybody: their results would be refused without.
  */
 function visibleBlocks(
-  { isReasoningShown: isShown, keepsSeals = isShown }: ReplyHead,
+  { isReasoningShown: isShown, keepsSignatures = isShown }: ReplyHead,
   blocks: readonly ReplyBlock[],
 ): readonly ReplyBlock[] {
   const visible: ReplyBlock[] = [];
@@ -50,10 +50,10 @@ function visibleBlocks(
   for (const block of blocks) {
     if (block.kind === "reasoning") {
       const seen = isShown ? block : { ...block, text: "" };
-      if (keepsSeals && (seen.text !== "" || seen.signature)) visible.push(seen);
+      if (keepsSignatures && (seen.text !== "" || seen.signature)) visible.push(seen);
     } else if (block.kind === "redacted_reasoning") {
-      if (keepsSeals) visible.push(block);
-      else if (isHostSeal(block.data)) withheld.push(block);
+      if (keepsSignatures) visible.push(block);
+      else if (isHostReasoning(block.data)) withheld.push(block);
     } else if (block.kind === "tool_call") {
       visible.push(...withheld, block);
       withheld = [];

@@ -1,7 +1,7 @@
 import type { OutputFormat } from "../../../domain/chat-request.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
-import { refuse, refuseUntranslatable } from "../../request-body.ts";
+import { reject, rejectUntranslatable } from "../../request-body.ts";
 
 /** Reads the form that the answer shall have, under its present name or its first. */
 export function readFormat(body: JsonObject): OutputFormat | undefined {
@@ -10,9 +10,9 @@ export function readFormat(body: JsonObject): OutputFormat | undefined {
     ? [config.format, "output_config.format"]
     : [body.output_format, "output_format"];
   if (!isSet(format)) return undefined;
-  if (!isJsonObject(format)) refuse(path);
+  if (!isJsonObject(format)) reject(path);
   const { type, schema } = format;
-  if (type !== "json_schema") refuseUntranslatable(`${path}.type`);
-  if (!isJsonObject(schema) || isTooDeep(schema)) refuse(`${path}.schema`);
+  if (type !== "json_schema") rejectUntranslatable(`${path}.type`);
+  if (!isJsonObject(schema) || isTooDeep(schema)) reject(`${path}.schema`);
   return { kind: "schema", name: undefined, description: undefined, schema, strict: undefined };
 }

@@ -1,13 +1,12 @@
 import type { DocumentPart, ImagePart, ResultPart } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
-import { inlineSource, openText, readMediaUrl } from "../../media-data.ts";
-import { refuse, refuseUntranslatable, requireText } from "../../request-body.ts";
+import { reject, rejectUntranslatable, requireText } from "../../request-body.ts";
+import { decodeTextSource, inlineSource, readCacheMark, readMediaUrl } from "../../request-fields.ts";
 
 /** Reads an image block. One that lies in the provider's file store is untranslatable. */
 export function readImage(block: JsonObject, path: string): readonly [ImagePart] {
   const source = requireSource(block, path);
-  if (source.type !== "base64" && source.type !== "url") refuseSource(source, path);
+  if (source.type !== "base64" && source.type !== "url") rejectSource(source, path);
   return [
     { kind: "image", source: readSource(source, path), detail: undefined, cache: readCacheMark(block), path },
   ];
@@ -27,14 +26,14 @@ export function readDocument(block: JsonObject, path: string): readonly ResultPa
 
 function readDocumentSource(source: JsonObject, path: string): DocumentPart["source"] {
   if (source.type === "text") return { kind: "text", text: requireText(source.data, `${path}.source.data`) };
-  if (source.type !== "base64" && source.type !== "url") refuseSource(source, path);
-  return openText(readSource(source, path));
+  if (source.type !== "base64" && source.type !== "url") rejectSource(source, path);
+  return decodeTextSource(readSource(source, path));
 }
 
 function readSource(source: JsonObject, path: string): ImagePart["source"] {
   if (source.type === "url") {
     const place = `${path}.source.url`;
-    return readMediaUrl(requireText(source.url, place)) ?? refuseUntranslatable(place);
+    return readMediaUrl(requireText(source.url, place)) ?? rejectUntranslatable(place);
   }
   const mediaType = requireText(source.media_type, `${path}.source.media_type`);
   return inlineSource(mediaType, requireText(source.data, `${path}.source.data`));
@@ -42,12 +41,12 @@ function readSource(source: JsonObject, path: string): ImagePart["source"] {
 
 function readPieces({ content }: JsonObject, path: string): readonly ResultPart[] {
   if (typeof content === "string") return textParts(content);
-  if (!Array.isArray(content)) refuse(`${path}.source.content`);
+  if (!Array.isArray(content)) reject(`${path}.source.content`);
   return content.flatMap((piece: unknown, position): readonly ResultPart[] => {
     const place = `${path}.source.content[${position}]`;
-    if (!isJsonObject(piece)) refuse(place);
+    if (!isJsonObject(piece)) reject(place);
     if (piece.type === "image") return readImage(piece, place);
-    if (piece.type !== "text") refuseUntranslatable(place);
+    if (piece.type !== "text") rejectUntranslatable(place);
     return textParts(requireText(piece.text, `${place}.text`));
   });
 }
@@ -57,9 +56,9 @@ function textParts(text: unknown): readonly ResultPart[] {
 }
 
 function requireSource(block: JsonObject, path: string): JsonObject {
-  return isJsonObject(block.source) ? block.source : refuse(`${path}.source`);
+  return isJsonObject(block.source) ? block.source : reject(`${path}.source`);
 }
 
-function refuseSource({ type }: JsonObject, path: string): never {
-  return typeof type === "string" ? refuseUntranslatable(`${path}.source`) : refuse(`${path}.source.type`);
+function rejectSource({ type }: JsonObject, path: string): never {
+  return typeof type === "string" ? rejectUntranslatable(`${path}.source`) : reject(`${path}.source.type`);
 }

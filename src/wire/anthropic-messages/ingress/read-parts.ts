@@ -7,10 +7,10 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
-import { refuse, refuseUntranslatable, requireName, requireText } from "../../request-body.ts";
+import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
+import { readCacheMark } from "../../request-fields.ts";
 import { readDocument, readImage } from "./read-media.ts";
 import { isServerBlock, readServerBlock } from "./read-server-block.ts";
 
@@ -54,15 +54,15 @@ function readBlocks<Read extends Part>(
 ): readonly (Read | TextPart)[] {
   if (!isSet(content)) return [];
   if (typeof content === "string") return textParts(content);
-  if (!Array.isArray(content)) refuse(path);
+  if (!Array.isArray(content)) reject(path);
   const blocks: readonly unknown[] = content;
   return blocks.flatMap((block, position): readonly (Read | TextPart)[] => {
     const blockPath = `${path}[${position}]`;
-    if (!isJsonObject(block)) refuse(blockPath);
+    if (!isJsonObject(block)) reject(blockPath);
     const read = readers.get(block.type);
     if (read) return read(block, blockPath);
-    if (typeof block.type !== "string") refuse(`${blockPath}.type`);
-    return isServerBlock(block) ? textParts(readServerBlock(block), block) : refuseUntranslatable(blockPath);
+    if (typeof block.type !== "string") reject(`${blockPath}.type`);
+    return isServerBlock(block) ? textParts(readServerBlock(block), block) : rejectUntranslatable(blockPath);
   });
 }
 
@@ -88,7 +88,7 @@ function readToolResult(block: JsonObject, path: string): readonly [ToolResultPa
 
 function readToolUse(block: JsonObject, path: string): readonly [ToolCallPart] {
   const input = block.input ?? {};
-  if (!isJsonObject(input) || isTooDeep(input)) refuse(`${path}.input`);
+  if (!isJsonObject(input) || isTooDeep(input)) reject(`${path}.input`);
   return [
     {
       kind: "tool_call",
@@ -110,5 +110,5 @@ function readRedacted(block: JsonObject): readonly [ReasoningPart] {
 }
 
 function requireId(value: unknown, path: string): string {
-  return requireText(value, path) || refuse(path);
+  return requireText(value, path) || reject(path);
 }

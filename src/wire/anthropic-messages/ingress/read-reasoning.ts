@@ -1,7 +1,7 @@
 import type { Reasoning } from "../../../domain/chat-request.ts";
-import { isEffort } from "../../effort.ts";
 import { isJsonObject, type JsonObject } from "../../json/read.ts";
 import { readBudget, readObject } from "../../request-body.ts";
+import { isEffort } from "../../request-fields.ts";
 
 const THINKING: readonly unknown[] = ["enabled", "adaptive", "disabled"] satisfies Reasoning["thinking"][];
 

@@ -1,7 +1,7 @@
 import type { ChatRequest } from "../../../domain/chat-request.ts";
+import { createValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import { createValueBudget } from "../../json/value-budget.ts";
-import { readList, readNumber, refuse, refuseUntranslatable, SHARES } from "../../request-body.ts";
+import { readList, readNumber, reject, rejectUntranslatable, SHARES } from "../../request-body.ts";
 import { isNewThread } from "../stored.ts";
 import { readFormat } from "./read-format.ts";
 import { readReasoning } from "./read-reasoning.ts";
@@ -18,7 +18,7 @@ const REMOTE_FIELDS = ["container", "thread", "compaction"];
 export function readChatRequest(body: JsonObject): ChatRequest {
   // No string of this format has JSON inside.
   createValueBudget(body);
-  refuseRemote(body);
+  rejectRemote(body);
   return {
     turns: readTurns(body),
     ...readTools(body),
@@ -32,18 +32,18 @@ export function readChatRequest(body: JsonObject): ChatRequest {
   };
 }
 
-function refuseRemote(body: JsonObject): void {
+function rejectRemote(body: JsonObject): void {
   const remote = REMOTE_FIELDS.find((field) => isSet(body[field]) && !isNewThread(body[field]));
-  if (remote !== undefined) refuseUntranslatable(remote);
-  if (readArray(body.mcp_servers).length > 0) refuseUntranslatable("mcp_servers");
+  if (remote !== undefined) rejectUntranslatable(remote);
+  if (readArray(body.mcp_servers).length > 0) rejectUntranslatable("mcp_servers");
   // Asks for nothing but a warm cache, which no other format can.
-  if (body.max_tokens === 0) refuseUntranslatable("max_tokens");
+  if (body.max_tokens === 0) rejectUntranslatable("max_tokens");
 }
 
 function readStopSequences(body: JsonObject): readonly string[] {
   return readList(body, "stop_sequences")
     .map((sequence, position) =>
-      typeof sequence === "string" ? sequence : refuse(`stop_sequences[${position}]`),
+      typeof sequence === "string" ? sequence : reject(`stop_sequences[${position}]`),
     )
     .filter((sequence) => sequence !== "");
 }

@@ -1,8 +1,8 @@
 import type { ChatRequest, JsonSchema, Tool, ToolChoice } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
-import { readList, readObject, refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { readList, readObject, reject, rejectUntranslatable, requireName } from "../../request-body.ts";
+import { readCacheMark } from "../../request-fields.ts";
 
 type Tools = Pick<ChatRequest, "tools" | "toolChoice" | "parallelToolCalls">;
 
@@ -27,9 +27,9 @@ export function readTools(body: JsonObject): Tools {
 
 function readTool(tool: unknown, position: number): readonly Tool[] {
   const path = `tools[${position}]`;
-  if (!isJsonObject(tool)) refuse(path);
+  if (!isJsonObject(tool)) reject(path);
   if (isSet(tool.type) && tool.type !== "custom") {
-    return CLIENT_TOOLS.test(readText(tool.type)) ? refuseUntranslatable(`${path}.type`) : [];
+    return CLIENT_TOOLS.test(readText(tool.type)) ? rejectUntranslatable(`${path}.type`) : [];
   }
   return [
     {
@@ -45,15 +45,15 @@ function readTool(tool: unknown, position: number): readonly Tool[] {
 
 function readSchema(schema: unknown, path: string): JsonSchema {
   if (!isSet(schema)) return { type: "object", properties: {} };
-  return isJsonObject(schema) && !isTooDeep(schema) ? schema : refuse(path);
+  return isJsonObject(schema) && !isTooDeep(schema) ? schema : reject(path);
 }
 
 function readChoice(choice: JsonObject, tools: readonly Tool[]): ToolChoice | undefined {
   if (choice.type === "auto" || choice.type === "none") return { kind: choice.type };
   if (choice.type === "any")
-    return tools.length > 0 ? { kind: "required" } : refuseUntranslatable("tool_choice");
-  if (choice.type !== "tool") refuse("tool_choice.type");
+    return tools.length > 0 ? { kind: "required" } : rejectUntranslatable("tool_choice");
+  if (choice.type !== "tool") reject("tool_choice.type");
   const name = requireName(choice.name, "tool_choice.name");
-  if (!tools.some((tool) => tool.name === name)) refuseUntranslatable("tool_choice.name");
+  if (!tools.some((tool) => tool.name === name)) rejectUntranslatable("tool_choice.name");
   return { kind: "tool", name };
 }

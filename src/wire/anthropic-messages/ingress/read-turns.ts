@@ -1,6 +1,6 @@
 import type { Turn } from "../../../domain/chat-request.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import { refuse } from "../../request-body.ts";
+import { reject } from "../../request-body.ts";
 import { readParts } from "./read-parts.ts";
 
 /** A line of a coding agent's own that differs from session to session: it would spoil every prompt cache. */
@@ -16,7 +16,7 @@ export function readTurns(body: JsonObject): readonly Turn[] {
     if (!isCleared(message, position < lastOfUser)) turns.push(readMessage(message, `messages[${position}]`));
   }
   const spoken = turns.filter(({ parts }) => parts.length > 0);
-  return spoken.length > 0 ? spoken : refuse("messages");
+  return spoken.length > 0 ? spoken : reject("messages");
 }
 
 function readSystem(system: unknown): Turn {
@@ -37,9 +37,9 @@ function isCleared(message: unknown, hasUserAfter: boolean): boolean {
 }
 
 function readMessage(message: unknown, path: string): Turn {
-  if (!isJsonObject(message)) refuse(path);
+  if (!isJsonObject(message)) reject(path);
   const { role, content } = message;
-  if (!isRole(role)) refuse(`${path}.role`);
+  if (!isRole(role)) reject(`${path}.role`);
   return { role, parts: readParts(content, { role, path: `${path}.content` }) };
 }
 

@@ -1,5 +1,5 @@
 import { parseJsonObject } from "../../json/read.ts";
-import { UpstreamFault } from "../../protocol.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 
 const QUOTE = 0x22;
 const OPEN_BRACKET = 0x5b;

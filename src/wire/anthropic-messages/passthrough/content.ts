@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
-import { joinPromptText } from "../../prompt-text.ts";
+import { joinPromptText } from "../../prompt-size.ts";
 import { type Content, NO_CONTENT } from "../../reply-part.ts";
 
 /** Reads a content block, whole or as it starts. What a server tool found is not generated. */

@@ -1,15 +1,15 @@
-import { isHostSeal, mayHoldSeal } from "../../host-seal.ts";
+import { isHostReasoning, mayHoldHostReasoning } from "../../host-reasoning.ts";
+import { editElements, editMembers } from "../../json/edit.ts";
 import { parseJsonObject, readText } from "../../json/read.ts";
-import { editElements, editMembers } from "../../json/text.ts";
 
 /**
  * The messages of a body without what a host of chat completions signed in earlier answers: Anthropic refuses a
  * conversation for it. Every other byte stays as it is; messages of which nothing is left go too.
  */
 export function dropSeals(messages: string): string {
-  if (!mayHoldSeal(messages)) return messages;
+  if (!mayHoldHostReasoning(messages)) return messages;
   return keepElements(messages, (message) => {
-    if (!mayHoldSeal(message)) return message;
+    if (!mayHoldHostReasoning(message)) return message;
     let isEmpty = false;
     const kept = editMembers(message, {
       content(content) {
@@ -37,7 +37,7 @@ function keepElements(list: string, edit: (element: string) => string | undefine
 }
 
 function isSealed(block: string): boolean {
-  const { type, signature, data } = (mayHoldSeal(block) ? parseJsonObject(block) : undefined) ?? {};
-  if (type === "thinking") return isHostSeal(readText(signature));
-  return type === "redacted_thinking" && isHostSeal(readText(data));
+  const { type, signature, data } = (mayHoldHostReasoning(block) ? parseJsonObject(block) : undefined) ?? {};
+  if (type === "thinking") return isHostReasoning(readText(signature));
+  return type === "redacted_thinking" && isHostReasoning(readText(data));
 }

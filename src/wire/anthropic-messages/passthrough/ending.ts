@@ -1,5 +1,5 @@
+import { editMembers } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
 import { printSse } from "../../sse.ts";
 
 const MESSAGE_STOP = printSse({ event: "message_stop", data: '{"type":"message_stop"}' });

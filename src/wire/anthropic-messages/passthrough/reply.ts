@@ -1,6 +1,7 @@
+import { editMembers } from "../../json/edit.ts";
 import { isJsonObject } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
-import type { ReplyPart, RequestFacts } from "../../protocol.ts";
+import type { RequestFacts } from "../../model-request.ts";
+import type { ReplyPart } from "../../reply-part.ts";
 import { isRefusal } from "../finish-reason.ts";
 import { parseMessage } from "../message.ts";
 import { readUsage } from "../usage.ts";

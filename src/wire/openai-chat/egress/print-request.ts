@@ -1,16 +1,18 @@
-import type { ChatRequest, Part } from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
-import { isOfClaude, type PrintOptions } from "../../codecs.ts";
-import { printEndUser } from "../../end-user.ts";
-import { createOpener } from "../returned.ts";
-import { printEffort, printFormat, printTools } from "./print-options.ts";
-import { printTurns } from "./print-turns.ts";
+import type { ChatRequest, OutputFormat, Part, Reasoning } from "../../../domain/chat-request.ts";
+import { isClaudeModel, type PrintOptions } from "../../codecs.ts";
+import { printCacheMark, printEndUser } from "../../request-fields.ts";
+import { createHostStateDecoder } from "../reasoning.ts";
+import { printMessages } from "./print-messages.ts";
+import { isStrictSchema, printTools } from "./print-tools.ts";
 
 const STOPS_MAX = 4;
+const LOW_BUDGET_TOKENS = 4096;
+const HIGH_BUDGET_TOKENS = 16_384;
+const DEFAULT_FORMAT_NAME = "answer";
 
 /**
- * Where a document stands that is neither PDF nor text, or of which only the address is known: hosts fetch no files.
- * More stop sequences than hosts take would be missed too; only messages have so many.
+ * Returns the path of the first document that is neither PDF nor text or has only a URL: hosts fetch no
+ * files. Also rejects more stop sequences than hosts accept, which only the messages format allows.
  */
 export function findUntranslatable({ turns, stopSequences }: ChatRequest): string | undefined {
   if (stopSequences.length > STOPS_MAX) return "stop_sequences";
@@ -21,26 +23,33 @@ export function findUntranslatable({ turns, stopSequences }: ChatRequest): strin
   return undefined;
 }
 
+function pathOfUnknownFile(part: Part): string | undefined {
+  if (part.kind === "tool_result")
+    return part.parts.map(pathOfUnknownFile).find((path) => path !== undefined);
+  if (part.kind !== "document" || part.source.kind === "text") return undefined;
+  const isPdf = part.source.kind === "inline" && part.source.mediaType === "application/pdf";
+  return isPdf ? undefined : part.path;
+}
+
 /**
- * The body of a chat completion. Reasoning and `top_k` stay out of it, seals unless this host gave them, and cache marks
- * unless it is for Claude.
+ * Prints the body of a chat completion. Drops reasoning that this host did not sign, `top_k`, and cache marks
+ * unless the model is Anthropic's.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat/create
  */
 export function printRequest(chat: ChatRequest, options: PrintOptions): string {
   const { traits, stream, origin } = options;
-  const keepsCacheMarks = isOfClaude(traits);
+  const isClaude = isClaudeModel(traits);
+  const decode = createHostStateDecoder(origin);
   return JSON.stringify({
     model: options.model,
-    messages: printTurns(chat.turns, {
-      keepsCacheMarks,
-      open: createOpener(origin),
-      isClaude: keepsCacheMarks,
-    }),
-    ...printTools(chat, { keepsCacheMarks }),
+    messages: printMessages(chat.turns, { keepsCacheMarks: isClaude, decode, isClaude }),
+    ...printTools(chat, isClaude),
     response_format: printFormat(chat.format),
     reasoning_effort: traits.reasoning === "none" ? undefined : printEffort(chat.reasoning),
     [limitFieldOf(options)]: options.outputTokensMax,
     ...(traits.sampling && { temperature: chat.temperature, top_p: chat.topP }),
-    ...(keepsCacheMarks && printCacheMark(chat.cache)),
+    ...(isClaude && printCacheMark(chat.cache)),
     stop: chat.stopSequences.length > 0 ? chat.stopSequences : undefined,
     user: chat.endUser === undefined ? undefined : printEndUser(chat.endUser),
     stream,
@@ -52,10 +61,21 @@ function limitFieldOf({ outputLimitField, traits }: PrintOptions): string {
   return outputLimitField ?? (traits.reasoning === "effort" ? "max_completion_tokens" : "max_tokens");
 }
 
-function pathOfUnknownFile(part: Part): string | undefined {
-  if (part.kind === "tool_result")
-    return part.parts.map(pathOfUnknownFile).find((path) => path !== undefined);
-  if (part.kind !== "document" || part.source.kind === "text") return undefined;
-  const isPdf = part.source.kind === "inline" && part.source.mediaType === "application/pdf";
-  return isPdf ? undefined : part.path;
+/** Prints the reasoning effort. Converts a budget: below 4,096 tokens low, below 16,384 medium, else high. */
+function printEffort({ effort, thinking, budgetTokens }: Reasoning): string | undefined {
+  if (effort === "none") return effort;
+  if (thinking === "disabled") return undefined;
+  if (effort !== undefined) return effort === "max" ? "high" : effort;
+  if (budgetTokens === undefined) return thinking && "medium";
+  if (budgetTokens < LOW_BUDGET_TOKENS) return "low";
+  return budgetTokens < HIGH_BUDGET_TOKENS ? "medium" : "high";
+}
+
+/** Prints `response_format`, strict unless the client disabled it or strict mode rejects the schema. */
+function printFormat(format: OutputFormat | undefined): object | undefined {
+  if (format === undefined) return undefined;
+  if (format.kind === "json") return { type: "json_object" };
+  const { name = DEFAULT_FORMAT_NAME, description, schema, strict = true } = format;
+  const json_schema = { name, description, schema, strict: strict && isStrictSchema(schema) };
+  return { type: "json_schema", json_schema };
 }

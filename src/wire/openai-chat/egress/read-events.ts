@@ -1,28 +1,33 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
 import type { EventReader, Source } from "../../codecs.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import { UpstreamFault } from "../../protocol.ts";
-import { CHOICES_MAX, END_MARK, parseChunk, placeOf, readIndex, requireChoice } from "../chunk.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
+import { CHOICES_MAX, callIdPrefixOf, END_MARK, parseChunk, readIndex, requireChoice } from "../chunk.ts";
 import { finishEvent, readFinishReason } from "../finish-reason.ts";
 import { readUsageEvents, usageOfChunk } from "../usage.ts";
-import { createCallEvents } from "./call-events.ts";
-import { createSaidEvents } from "./said-events.ts";
+import { createCallReader } from "./read-calls.ts";
+import { createDeltaReader } from "./read-deltas.ts";
 
-/** Reads a streamed chat answer of one choice into events. Media and what nobody knows are dropped. */
+/**
+ * Reads a streamed chat answer of one choice into events. Drops media and unknown members.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat-streaming
+ */
 export function readEvents(source?: Source): EventReader {
-  const said = createSaidEvents(source);
-  const calls = createCallEvents(source);
+  const deltas = createDeltaReader(source);
+  const calls = createCallReader(source);
   let isFinished = false;
   let isDone = false;
 
   const readChoice = (element: unknown, chunk: JsonObject): readonly ChatEvent[] => {
     if (isFinished) return [];
     const choice = requireChoice(element);
-    const place = placeOf(chunk, readIndex(choice, 1));
+    const idPrefix = callIdPrefixOf(chunk, readIndex(choice, 1));
     const delta = isJsonObject(choice.delta) ? choice.delta : {};
-    const called = calls.readDelta(delta, place);
+    const callEvents = calls.readDelta(delta, idPrefix);
     const reason = readFinishReason(choice.finish_reason, calls.hasCalls());
-    const output = [...said.read(delta, called.length > 0 || reason !== undefined), ...called];
+    const isLast = callEvents.length > 0 || reason !== undefined;
+    const output = [...deltas.read(delta, isLast), ...callEvents];
     if (reason === undefined) return output;
     calls.close(reason);
     isFinished = true;
@@ -32,7 +37,7 @@ export function readEvents(source?: Source): EventReader {
   const readChunk = (chunk: JsonObject): readonly ChatEvent[] => {
     const usage = readUsageEvents(usageOfChunk(chunk));
     const list = readArray(chunk.choices);
-    // What a host still says behind its finish would come to the client before that.
+    // The finish is sent last, so output after it would reach the client in the wrong order.
     if (isFinished) return usage;
     if (list.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
     return [...list.flatMap((choice) => readChoice(choice, chunk)), ...usage];
@@ -54,7 +59,7 @@ export function readEvents(source?: Source): EventReader {
       }
       const chunk = parseChunk(event);
       if (chunk) return readChunk(chunk);
-      // A broken tail cannot take back an answer that is complete.
+      // Invalid JSON after the finish does not invalidate a complete answer.
       if (isFinished) return [];
       throw new UpstreamFault("A chunk is not JSON");
     },

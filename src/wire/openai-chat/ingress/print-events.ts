@@ -1,18 +1,17 @@
 import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
-import { createCallIds } from "../../call-ids.ts";
 import type { EventPrinter, ReplyHead } from "../../codecs.ts";
+import { createCallIds } from "../../identifiers.ts";
 import { printSse } from "../../sse.ts";
-import { ownCallId } from "../call-finder.ts";
-import { END_MARK } from "../chunk.ts";
-import { printReasoningDetail } from "../reasoning-details.ts";
+import { END_MARK, generateCallId } from "../chunk.ts";
+import { printReasoningDetail } from "../reasoning.ts";
 import { printUsage } from "../usage.ts";
-import { printHead } from "./reply-head.ts";
+import { printHead } from "./print-reply.ts";
 
 const ROLE = { role: "assistant", content: "", refusal: null };
 
 /**
- * Prints an answer as a stream of chat chunks: the role first, then each delta as it comes, one finish, and
- * usage on a chunk of its own for those who asked.
+ * Prints an answer as a stream of chat chunks. The role comes first, then each delta as it arrives, then one
+ * finish. A client that requested the usage gets it on a chunk of its own.
  */
 export function printEvents(head: ReplyHead): EventPrinter {
   const chunks = createChunkPrinter(head);
@@ -33,18 +32,18 @@ export function printEvents(head: ReplyHead): EventPrinter {
     return chunks.printDelta(ROLE);
   };
 
-  const say = (delta: object | undefined): string =>
+  const printDelta = (delta: object | undefined): string =>
     delta === undefined ? "" : begin() + chunks.printDelta(delta);
 
   return {
-    print: (event) => say(reasoning.read(event) ?? deltaOf(event)),
+    print: (event) => printDelta(reasoning.read(event) ?? deltaOf(event)),
 
     end(finish, usage) {
-      const rest = finish.reason === "length" ? [] : calls.completeEmpty();
+      const emptyArguments = finish.reason === "length" ? [] : calls.completeEmpty();
       const usageChunk = head.request.wantsUsage ? chunks.printUsage(printUsage(usage)) : "";
       return [
         begin(),
-        ...rest.map((delta) => chunks.printDelta(delta)),
+        ...emptyArguments.map((delta) => chunks.printDelta(delta)),
         chunks.printDelta({}, finish.reason),
         usageChunk,
         printSse({ data: END_MARK }),
@@ -55,7 +54,7 @@ export function printEvents(head: ReplyHead): EventPrinter {
 
 function createChunkPrinter(head: ReplyHead) {
   const start = JSON.stringify(printHead(head, "chat.completion.chunk")).slice(0, -1);
-  // Those who want usage are told by each chunk that it has none.
+  // With `include_usage`, every chunk without a usage has a null.
   const end = head.request.wantsUsage ? ',"usage":null}' : "}";
 
   return {
@@ -71,18 +70,18 @@ function createChunkPrinter(head: ReplyHead) {
 }
 
 /**
- * Reasoning goes out as it comes. What seals it goes out together with the text that it seals, so that a client
- * can send both back.
+ * Prints reasoning as it arrives. A signature is sent together with the whole text that it signs, so that
+ * clients can send both back.
  */
 function createReasoningPrinter(isShown: boolean) {
-  let unsealed = "";
+  let unsigned = "";
   let details = 0;
 
   const print = (event: OutputEvent): object | undefined => {
     if (event.kind === "reasoning") return event.text === "" ? undefined : { reasoning_content: event.text };
     if (event.kind === "reasoning_seal") {
-      const sealed = { text: unsealed, signature: event.signature, redacted: undefined };
-      return { reasoning_details: [printReasoningDetail(sealed, details++)] };
+      const signed = { text: unsigned, signature: event.signature, redacted: undefined };
+      return { reasoning_details: [printReasoningDetail(signed, details++)] };
     }
     if (event.kind !== "redacted_reasoning") return undefined;
     const redacted = { text: "", signature: undefined, redacted: event.data };
@@ -90,19 +89,22 @@ function createReasoningPrinter(isShown: boolean) {
   };
 
   return {
-    /** The delta of an event that is reasoning, if the client gets to see it. */
+    /** Returns the delta of a reasoning event; `undefined` for other events and for hidden reasoning. */
     read(event: OutputEvent): object | undefined {
       const delta = isShown ? print(event) : undefined;
-      unsealed = event.kind === "reasoning" ? unsealed + event.text : "";
+      unsigned = event.kind === "reasoning" ? unsigned + event.text : "";
       return delta;
     },
   };
 }
 
-/** Each call begins with its id, type and name; clients parse its arguments, so that none become an object. */
+/**
+ * Prints tool calls, each beginning with its id, type and name. Clients parse the arguments, so empty ones
+ * become "{}" at the end.
+ */
 function createCallPrinter({ id }: ReplyHead) {
   const empty = new Set<number>();
-  const idOf = createCallIds((calls) => ownCallId(id, calls));
+  const idOf = createCallIds((calls) => generateCallId(id, calls));
   const argumentsOf = (index: number, json: string) => ({
     tool_calls: [{ index, function: { arguments: json } }],
   });
@@ -110,9 +112,9 @@ function createCallPrinter({ id }: ReplyHead) {
   return {
     begin({ call, id: callId, name }: ToolCallEvent): object {
       empty.add(call);
-      const said = { name, arguments: "" };
+      const named = { name, arguments: "" };
       return {
-        tool_calls: [{ index: call, id: idOf(callId), type: "function", function: said }],
+        tool_calls: [{ index: call, id: idOf(callId), type: "function", function: named }],
       };
     },
     add(call: number, json: string): object | undefined {

@@ -1,18 +1,21 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
-import { createCallIds } from "../../call-ids.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { ownCallId } from "../call-finder.ts";
-import { printReasoningDetail, type ReasoningDetail } from "../reasoning-details.ts";
+import { createCallIds } from "../../identifiers.ts";
+import { generateCallId } from "../chunk.ts";
+import { printReasoningDetail, type ReasoningDetail } from "../reasoning.ts";
 import { printUsage } from "../usage.ts";
-import { printHead } from "./reply-head.ts";
 
-/** Prints a whole answer as one chat completion. */
+/**
+ * Prints a whole answer as one chat completion.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
   const isCut = finish.reason === "length";
-  const idOf = createCallIds((calls) => ownCallId(head.id, calls));
+  const idOf = createCallIds((calls) => generateCallId(head.id, calls));
   const message = {
     role: "assistant",
-    ...printWords(blocks),
+    ...printTexts(blocks),
     ...(head.isReasoningShown && printReasoning(blocks)),
     ...printCalls(blocks, (call) => printCall(call, { isCut, id: idOf(call.id) })),
   };
@@ -23,27 +26,32 @@ export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply
   });
 }
 
-function printWords(blocks: readonly ReplyBlock[]): object {
-  const text = textOf(blocks, "text");
-  const refusal = textOf(blocks, "refusal");
-  const saysOtherwise = refusal !== "" || blocks.some(({ kind }) => kind === "tool_call");
-  return { content: text === "" && saysOtherwise ? null : text, refusal: refusal || null };
+/** Prints the first members of a chunk or a whole answer, with the model's name as the client sent it. */
+export function printHead({ id, createdAtS, request }: ReplyHead, object: string) {
+  return { id: `chatcmpl-${id}`, object, created: createdAtS, model: request.model };
 }
 
-/** As a text for all clients, and with its seals for those that send it back. */
+function printTexts(blocks: readonly ReplyBlock[]): object {
+  const text = textOf(blocks, "text");
+  const refusal = textOf(blocks, "refusal");
+  const hasOther = refusal !== "" || blocks.some(({ kind }) => kind === "tool_call");
+  return { content: text === "" && hasOther ? null : text, refusal: refusal || null };
+}
+
+/** Prints reasoning as one text for all clients, and with its signatures for those that send it back. */
 function printReasoning(blocks: readonly ReplyBlock[]): object {
   const text = textOf(blocks, "reasoning");
-  const sealed = blocks.flatMap(sealedOf);
+  const signed = blocks.flatMap(signedOf);
   return {
     ...(text !== "" && { reasoning_content: text }),
-    ...(sealed.length > 0 && { reasoning_details: sealed.map(printReasoningDetail) }),
+    ...(signed.length > 0 && { reasoning_details: signed.map(printReasoningDetail) }),
   };
 }
 
-function sealedOf(block: ReplyBlock): readonly ReasoningDetail[] {
+function signedOf(block: ReplyBlock): readonly ReasoningDetail[] {
   if (block.kind === "redacted_reasoning") return [{ text: "", signature: undefined, redacted: block.data }];
-  const isSealed = block.kind === "reasoning" && block.signature !== undefined;
-  return isSealed ? [{ ...block, redacted: undefined }] : [];
+  const isSigned = block.kind === "reasoning" && block.signature !== undefined;
+  return isSigned ? [{ ...block, redacted: undefined }] : [];
 }
 
 function printCalls(blocks: readonly ReplyBlock[], print: (call: ToolCallBlock) => object) {
@@ -51,7 +59,7 @@ function printCalls(blocks: readonly ReplyBlock[], print: (call: ToolCallBlock) 
   return calls.length === 0 ? {} : { tool_calls: calls.map(print) };
 }
 
-/** Clients parse the arguments, so none become an object; what was cut off stays as it is. */
+/** Prints a call. Clients parse the arguments, so empty ones become "{}" unless the answer was cut off. */
 function printCall({ name, input }: ToolCallBlock, { isCut, id }: { isCut: boolean; id: string }): object {
   const json = input.trim() === "" && !isCut ? "{}" : input;
   return { id, type: "function", function: { name, arguments: json } };

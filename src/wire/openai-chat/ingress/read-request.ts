@@ -1,31 +1,33 @@
-import type { ChatRequest } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
-import { readEndUser } from "../../end-user.ts";
+import type { ChatRequest, Effort, OutputFormat, Reasoning } from "../../../domain/chat-request.ts";
+import { createValueBudget } from "../../json/bounds.ts";
 import { isSet, type JsonObject, readArray } from "../../json/read.ts";
-import { createValueBudget } from "../../json/value-budget.ts";
 import {
+  readBudget,
   readList,
   readNumber,
-  refuse,
-  refuseUntranslatable,
+  readObject,
+  reject,
+  rejectUntranslatable,
   requireMessages,
   SHARES,
   TEMPERATURES,
 } from "../../request-body.ts";
-import { readFormat } from "./read-format.ts";
-import { readReasoning } from "./read-reasoning.ts";
+import { isEffort, readCacheMark, readEndUser } from "../../request-fields.ts";
+import { readOptionalFlag, readOptionalSchema, readOptionalText, requireObject } from "./read-member.ts";
+import { readTurns } from "./read-messages.ts";
 import { readTools } from "./read-tools.ts";
-import { readTurns } from "./read-turns.ts";
 
 const COUNTS = { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER };
 
 /**
- * Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, and
- * `wrong_shape` for what cannot be read. What clients send by default and nobody misses is dropped.
+ * Reads a chat body into the neutral form. Throws `untranslatable` for a field that no other format can
+ * represent, and `wrong_shape` for a malformed one. Drops fields whose loss no client notices.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat/create
  */
 export function readChatRequest(body: JsonObject): ChatRequest {
   const budget = createValueBudget(body);
-  refuseWhatIsMissed(body);
+  rejectAnswerFields(body);
   return {
     turns: readTurns(requireMessages(body), budget),
     ...readTools(body),
@@ -40,35 +42,81 @@ export function readChatRequest(body: JsonObject): ChatRequest {
   };
 }
 
-/** What the client would look for in the answer. */
-function refuseWhatIsMissed(body: JsonObject): void {
-  if (typeof body.n === "number" && body.n > 1) refuseUntranslatable("n");
-  if (body.logprobs === true) refuseUntranslatable("logprobs");
-  if (typeof body.top_logprobs === "number" && body.top_logprobs > 0) refuseUntranslatable("top_logprobs");
-  if (isSet(body.audio)) refuseUntranslatable("audio");
-  if (isSet(body.web_search_options)) refuseUntranslatable("web_search_options");
-  if (readArray(body.plugins).length > 0) refuseUntranslatable("plugins");
-  refuseFunctions(body);
+/** Throws `untranslatable` for fields whose effect the client would miss in the answer. */
+function rejectAnswerFields(body: JsonObject): void {
+  if (typeof body.n === "number" && body.n > 1) rejectUntranslatable("n");
+  if (body.logprobs === true) rejectUntranslatable("logprobs");
+  if (typeof body.top_logprobs === "number" && body.top_logprobs > 0) rejectUntranslatable("top_logprobs");
+  if (isSet(body.audio)) rejectUntranslatable("audio");
+  if (isSet(body.web_search_options)) rejectUntranslatable("web_search_options");
+  if (readArray(body.plugins).length > 0) rejectUntranslatable("plugins");
+  rejectFunctions(body);
 }
 
-/** Who offers functions as they were before there were tools reads no tool calls. */
-function refuseFunctions(body: JsonObject): void {
-  if (readList(body, "functions").length > 0) refuseUntranslatable("functions");
+/** Throws `untranslatable` for the deprecated `functions`: clients that send them cannot read tool calls. */
+function rejectFunctions(body: JsonObject): void {
+  if (readList(body, "functions").length > 0) rejectUntranslatable("functions");
   const { function_call: choice } = body;
-  if (isSet(choice) && choice !== "auto" && choice !== "none") refuseUntranslatable("function_call");
+  if (isSet(choice) && choice !== "auto" && choice !== "none") rejectUntranslatable("function_call");
+}
+
+/** Reads OpenAI's `reasoning_effort`, and the `reasoning` and `thinking` objects of other hosts. */
+function readReasoning(body: JsonObject): Reasoning {
+  const reasoning = readObject(body, "reasoning") ?? {};
+  const thinking = readObject(body, "thinking") ?? {};
+  const budget = readBudget(thinking.budget_tokens) || readBudget(reasoning.max_tokens);
+  const mode = modeOf(reasoning, thinking);
+  return {
+    effort:
+      readEffort(body.reasoning_effort, "reasoning_effort") ??
+      readEffort(reasoning.effort, "reasoning.effort"),
+    thinking: budget > 0 && mode !== "disabled" ? "enabled" : mode,
+    budgetTokens: budget > 0 && mode !== "disabled" ? budget : undefined,
+    isShown: reasoning.exclude !== true,
+  };
+}
+
+/** Returns the reasoning mode without regard to the budget: enabled reasoning is adaptive. */
+function modeOf(reasoning: JsonObject, thinking: JsonObject): Reasoning["thinking"] {
+  if (thinking.type === "disabled" || reasoning.enabled === false) return "disabled";
+  return isSet(thinking.type) || reasoning.enabled === true ? "adaptive" : undefined;
+}
+
+function readEffort(value: unknown, path: string): Effort | undefined {
+  if (!isSet(value)) return undefined;
+  return isEffort(value) ? value : reject(path);
+}
+
+/** Reads `response_format`; `undefined` for plain text. */
+function readFormat(body: JsonObject): OutputFormat | undefined {
+  const format = readObject(body, "response_format");
+  if (!format || !isSet(format.type) || format.type === "text") return undefined;
+  if (format.type === "json_object") return { kind: "json" };
+  if (format.type !== "json_schema") rejectUntranslatable("response_format.type");
+  const path = "response_format.json_schema";
+  const definition = requireObject(format, "json_schema", "response_format");
+  const schema = readOptionalSchema(definition, "schema", path);
+  if (schema === undefined) return { kind: "json" };
+  return {
+    kind: "schema",
+    name: readOptionalText(definition, "name", path),
+    description: readOptionalText(definition, "description", path),
+    schema,
+    strict: readOptionalFlag(definition, "strict", path),
+  };
 }
 
 function readStop({ stop }: JsonObject): readonly string[] {
   if (!isSet(stop)) return [];
   const stops: readonly unknown[] = Array.isArray(stop) ? stop : [stop];
   return stops
-    .map((each) => (typeof each === "string" ? each : refuse("stop")))
+    .map((each) => (typeof each === "string" ? each : reject("stop")))
     .filter((each) => each !== "");
 }
 
-/** Hosts write "all of them" as 0 or -1. */
+/** Reads `top_k`. Hosts write "all tokens" as 0 or -1. */
 function readTopK(body: JsonObject): number | undefined {
   const topK = readNumber(body, "top_k", COUNTS);
-  if (topK !== undefined && !Number.isInteger(topK)) refuse("top_k");
+  if (topK !== undefined && !Number.isInteger(topK)) reject("top_k");
   return topK !== undefined && topK > 0 ? topK : undefined;
 }

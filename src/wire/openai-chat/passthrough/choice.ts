@@ -1,50 +1,51 @@
+import { editElements, editMembers, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
-import { editMembers, type ValueEdit } from "../../json/text.ts";
 import { type Content, NO_CONTENT } from "../../reply-part.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
+import { createCallFinder, generateCallId } from "../chunk.ts";
 import { readContent } from "../content.ts";
 import { type FinishReason, readFinishReason } from "../finish-reason.ts";
-import { createToolCallReader } from "./tool-calls.ts";
 
-/** What one chunk says of one choice. */
+/** The content of one choice in one chunk. */
 export interface ChoiceStep extends Content {
-  /** What must change in the choice's text, `undefined` when all of it may stay. */
+  /** The edits of the choice's text; `undefined` if the text passes unchanged. */
   readonly edits: Readonly<Record<string, ValueEdit>> | undefined;
 }
 
 type Edits = Record<string, ValueEdit>;
 
-/** Follows one choice of a streamed answer. Its first delta carries the role, and it finishes once. */
+/** Reads one choice of a streamed answer. Its first delta gets a role, and its finish reason is sent once. */
 export function createChoiceReader() {
   const toolCalls = createToolCallReader();
   let isFirst = true;
   let isFinished = false;
 
-  const editsOfDelta = (delta: JsonObject, place: string): Edits => {
+  const editsOfDelta = (delta: JsonObject, idPrefix: string): Edits => {
     const edits: Edits = {};
     if (isFirst && readText(delta.role) === "") edits.role = () => '"assistant"';
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
-      const editCalls = toolCalls.read(delta.tool_calls, place);
+      const editCalls = toolCalls.read(delta.tool_calls, idPrefix);
       if (editCalls) edits.tool_calls = editCalls;
     }
     isFirst = false;
     return edits;
   };
 
-  /** A finish is said once, in a word that clients know; "" is how some hosts say null. */
-  const editOfFinish = (said: unknown, reason: FinishReason | undefined): ValueEdit | undefined => {
-    const shown = isFinished ? undefined : reason;
+  /** Returns the edit of `finish_reason`: a known reason once, else null, for which some hosts send "". */
+  const editOfFinish = (value: unknown, reason: FinishReason | undefined): ValueEdit | undefined => {
+    const sent = isFinished ? undefined : reason;
     isFinished ||= reason !== undefined;
-    if (shown !== undefined) return shown === said ? undefined : () => JSON.stringify(shown);
-    return said === null || said === undefined ? undefined : () => "null";
+    if (sent !== undefined) return sent === value ? undefined : () => JSON.stringify(sent);
+    return value === null || value === undefined ? undefined : () => "null";
   };
 
   return {
     isFinished: () => isFinished,
 
-    /** Reads the choice of one chunk. Throws UpstreamFault for a finish that is none. */
-    read(choice: JsonObject, place: string): ChoiceStep {
+    /** Reads the choice of one chunk. Throws {@link UpstreamFault} for an unknown finish reason. */
+    read(choice: JsonObject, idPrefix: string): ChoiceStep {
       const delta = isJsonObject(choice.delta) ? choice.delta : undefined;
-      const deltaEdits = editsOfDelta(delta ?? {}, place);
+      const deltaEdits = editsOfDelta(delta ?? {}, idPrefix);
       const content = delta ? readContent(delta) : NO_CONTENT;
       const reason = readFinishReason(choice.finish_reason, toolCalls.hasCalls());
       const editFinish = editOfFinish(choice.finish_reason, reason);
@@ -67,4 +68,55 @@ export function createChoiceReader() {
 function hasKeys(record: Edits): boolean {
   for (const _ in record) return true;
   return false;
+}
+
+type CallEdits = Readonly<Record<string, ValueEdit>>;
+
+/**
+ * Reads the tool calls of one choice and adds what clients require. Indexes start at 0 without gaps. The
+ * first fragment of each call gets an id, a type and a text of arguments.
+ */
+function createToolCallReader() {
+  const calls = createCallFinder();
+
+  return {
+    hasCalls: () => calls.count() > 0,
+
+    /** Returns an edit of the text of `tool_calls`; `undefined` if it passes unchanged. */
+    read(deltas: readonly unknown[], idPrefix: string): ValueEdit | undefined {
+      const edits = deltas.map((delta): CallEdits => {
+        if (!isJsonObject(delta)) throw new UpstreamFault("A tool call is not an object");
+        const { index, isFirstFragment } = calls.find(delta);
+        const indexEdits = delta.index === index ? {} : { index: () => String(index) };
+        const firstEdits = isFirstFragment ? completeFirst(delta, generateCallId(idPrefix, index)) : {};
+        return { ...indexEdits, ...firstEdits, ...completeArguments(delta, isFirstFragment) };
+      });
+      if (edits.every((each) => Object.keys(each).length === 0)) return undefined;
+      return (text) =>
+        text && editElements(text, (call, position) => editMembers(call, edits[position] ?? {}));
+    },
+  };
+}
+
+function completeFirst(delta: JsonObject, generatedId: string): CallEdits {
+  const type = isJsonObject(delta.custom) ? "custom" : "function";
+  return {
+    ...(readText(delta.id) === "" && { id: () => JSON.stringify(generatedId) }),
+    ...(readText(delta.type) === "" && { type: () => JSON.stringify(type) }),
+  };
+}
+
+function completeArguments(delta: JsonObject, isFirst: boolean): CallEdits {
+  if (isJsonObject(delta.custom)) return {};
+  const input = isJsonObject(delta.function) ? delta.function.arguments : undefined;
+  if (typeof input === "string" || (input === undefined && !isFirst)) return {};
+  return {
+    function: (text) =>
+      editMembers(isJsonObject(delta.function) && text ? text : "{}", { arguments: asText }),
+  };
+}
+
+/** Arguments are a text of JSON; some hosts send the JSON itself. */
+function asText(value: string | undefined): string {
+  return value === undefined || value === "null" ? '""' : JSON.stringify(value);
 }

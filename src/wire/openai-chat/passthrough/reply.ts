@@ -1,23 +1,27 @@
+import { editElements, editMembers, type ValueEdit } from "../../json/edit.ts";
 import { ANSWER_MAX, isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../json/read.ts";
-import { editElements, editMembers, type ValueEdit } from "../../json/text.ts";
-import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../protocol.ts";
-import type { Content } from "../../reply-part.ts";
+import type { RequestFacts } from "../../model-request.ts";
+import type { Content, ReplyPart } from "../../reply-part.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 import { readContent } from "../content.ts";
 import { type FinishReason, readFinishReason } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 
 /**
- * Reads a whole chat answer. The body passes as it is but for the model's name and a finish reason that
- * clients do not know. Throws {@link UpstreamFault} for what is no answer.
+ * Reads a whole chat answer. The body passes through except the model's name and finish reasons that clients
+ * do not know. Throws {@link UpstreamFault} for anything else.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat
  */
 export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const body = parseJsonObject(text, ANSWER_MAX);
   const list = readArray(body?.choices);
-  if (body === undefined || body.error || list.length === 0) throw new UpstreamFault("The answer is none");
+  if (body === undefined || body.error || list.length === 0)
+    throw new UpstreamFault("The answer has no choices or reports an error");
 
   const choices = list.map(readChoice);
   const edits: Record<string, ValueEdit> = { model: () => JSON.stringify(request.model) };
-  if (choices.some((choice) => choice.reason !== choice.said))
+  if (choices.some((choice) => choice.reason !== choice.upstreamReason))
     edits.choices = (raw) => editReasons(raw, choices);
   return {
     text: editMembers(text, edits),
@@ -30,8 +34,7 @@ export function readWhole(request: RequestFacts, text: string): ReplyPart {
 
 interface WholeChoice extends Content {
   readonly reason: FinishReason;
-  /** What the upstream called it. */
-  readonly said: unknown;
+  readonly upstreamReason: unknown;
 }
 
 function readChoice(choice: unknown): WholeChoice {
@@ -42,7 +45,7 @@ function readChoice(choice: unknown): WholeChoice {
   const reason = readFinishReason(choice.finish_reason, calledTools(choice.message));
   if (reason === undefined) throw new UpstreamFault("The answer has no finish");
   const isReadable = content.isReadable || reason === "content_filter";
-  return { generated: content.generated, isReadable, reason, said: choice.finish_reason };
+  return { generated: content.generated, isReadable, reason, upstreamReason: choice.finish_reason };
 }
 
 function calledTools(message: JsonObject): boolean {

@@ -1,34 +1,29 @@
+import { editElements, editMembers, findMember, type ValueEdit } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import { editElements, editMembers, type ValueEdit } from "../../json/text.ts";
-import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../../protocol.ts";
-import { SILENT } from "../../reply-part.ts";
+import type { RequestFacts } from "../../model-request.ts";
+import { type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse } from "../../sse.ts";
-import { CHOICES_MAX, END_MARK, parseChunk, placeOf, readIndex, requireChoice } from "../chunk.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
+import { CHOICES_MAX, callIdPrefixOf, END_MARK, parseChunk, readIndex, requireChoice } from "../chunk.ts";
 import { readUsage, usageOfChunk } from "../usage.ts";
 import { type ChoiceStep, createChoiceReader } from "./choice.ts";
-import { createModelRename } from "./model-name.ts";
 
 /**
- * Reads a streamed chat answer. Chunks pass as they are but for the model's name, usage that was not
- * asked for, and what clients would break on. Keeps back what comes after the last open choice finished.
+ * Reads a streamed chat answer. Chunks pass through except the model's name, usage that the client did not
+ * request, and members that break clients. Holds back the chunk that finishes the last open choice, and
+ * everything after it.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
 export function readStream(request: RequestFacts): ReplyReader {
   const choices = createChoices(request.choices);
   const modelText = JSON.stringify(request.model);
-  const rename = createModelRename(modelText);
+  const renameModel = createModelRename(modelText);
   let held = "";
-  let usageChunk: { readonly data: string; readonly reported: JsonObject } | undefined;
+  let usageChunk: UsageChunk | undefined;
   let isDone = false;
 
-  const isFinished = () => choices.areAtRest() && (isDone || choices.haveAllBegun());
-
-  /** Passes a chunk on, or keeps it back when it is the finish. */
-  const pass = (data: string): string => {
-    const frame = printSse({ data });
-    if (!isFinished()) return frame;
-    held = frame;
-    return "";
-  };
+  const isFinished = () => choices.areAllFinished() && (isDone || choices.haveAllBegun());
 
   const readChunk = (chunk: JsonObject, data: string): ReplyPart => {
     const reported = usageOfChunk(chunk);
@@ -36,15 +31,17 @@ export function readStream(request: RequestFacts): ReplyReader {
     const hasUsage = isJsonObject(chunk.usage);
     if (isJsonObject(reported)) usageChunk = { data, reported };
     const list = readArray(chunk.choices);
-    // What a host still says behind its finish would come to the client before that.
+    // The finish is sent last, so output after it would reach the client in the wrong order.
     if (isFinished()) return { ...SILENT, usage };
     if (list.length > CHOICES_MAX) throw new UpstreamFault("There are too many choices");
     if (list.length === 0 && (hasUsage || !Array.isArray(chunk.choices))) return { ...SILENT, usage };
 
     const steps = choices.read(list, chunk);
     const edited = editChunk(chunk, data, steps);
-    const text = pass(chunk.model === request.model ? edited : rename(edited));
-    return { ...sumOfSteps(steps), text, usage };
+    const frame = printSse({ data: chunk.model === request.model ? edited : renameModel(edited) });
+    const isLast = isFinished();
+    if (isLast) held = frame;
+    return { ...sumOfSteps(steps), text: isLast ? "" : frame, usage };
   };
 
   return {
@@ -63,23 +60,20 @@ export function readStream(request: RequestFacts): ReplyReader {
       }
       const chunk = parseChunk(event);
       if (chunk) return readChunk(chunk, event.data);
-      // A broken tail cannot take back an answer that is complete.
+      // Invalid JSON after the finish does not invalidate a complete answer.
       if (isFinished()) return SILENT;
       throw new UpstreamFault("A chunk is not JSON");
     },
     ending() {
       if (!isFinished()) throw new Error("There is no ending before the finish");
-      const usage =
-        request.wantsUsage && usageChunk
-          ? printUsageChunk(usageChunk.data, usageChunk.reported, modelText)
-          : "";
+      const usage = request.wantsUsage && usageChunk ? printUsageChunk(usageChunk, modelText) : "";
       return `${held}${usage}data: ${END_MARK}\n\n`;
     },
   };
 }
 
-/** Follows so many choices of one answer. */
-function createChoices(asked: number) {
+/** Reads the requested number of choices of one answer. */
+function createChoices(requested: number) {
   const readers = new Map<number, ReturnType<typeof createChoiceReader>>();
   let open = 0;
   let isBroken = false;
@@ -93,19 +87,19 @@ function createChoices(asked: number) {
 
   const readOne = (element: unknown, chunk: JsonObject): ChoiceStep => {
     const choice = requireChoice(element);
-    const index = readIndex(choice, asked);
+    const index = readIndex(choice, requested);
     const reader = readers.get(index) ?? begin(index);
     const wasFinished = reader.isFinished();
-    const step = reader.read(choice, placeOf(chunk, index));
+    const step = reader.read(choice, callIdPrefixOf(chunk, index));
     if (!wasFinished && reader.isFinished()) open -= 1;
     return step;
   };
 
   return {
-    haveAllBegun: () => readers.size >= asked,
-    /** Whether those that have begun are finished. */
-    areAtRest: () => !isBroken && open === 0 && readers.size > 0,
-    /** Those of one chunk. What finished within a chunk that breaks has not: the client is never told of it. */
+    haveAllBegun: () => readers.size >= requested,
+    /** Returns whether at least one choice has begun and all that have begun are finished. */
+    areAllFinished: () => !isBroken && open === 0 && readers.size > 0,
+    /** Reads the choices of one chunk. If one throws, no choice counts as finished: the chunk is not sent. */
     read(list: readonly unknown[], chunk: JsonObject): readonly ChoiceStep[] {
       isBroken = true;
       const steps = list.map((element) => readOne(element, chunk));
@@ -115,25 +109,58 @@ function createChoices(asked: number) {
   };
 }
 
-/** Whatever chunk the usage came on, it goes out on one without choices. */
-function printUsageChunk(data: string, reported: JsonObject, modelText: string): string {
+/** Number of chunks whose beginning is learned before later chunks are edited one by one. */
+const LEARNED_HEADS_MAX = 4;
+
+/**
+ * Replaces the model's name in every chunk of one stream. Most chunks begin alike up to the model's name, so
+ * the renamed beginning is kept and compared. Later chunks are not scanned.
+ */
+function createModelRename(modelText: string): (data: string) => string {
+  let head: string | undefined;
+  let renamedHead = "";
+  let learned = 0;
+
+  const learn = (data: string): void => {
+    learned += 1;
+    const name = findMember(data, "model");
+    if (name === undefined) return;
+    head = data.slice(0, name.end);
+    renamedHead = data.slice(0, name.start) + modelText;
+  };
+
+  return (data) => {
+    if (head !== undefined && data.startsWith(head)) return renamedHead + data.slice(head.length);
+    if (learned < LEARNED_HEADS_MAX) learn(data);
+    return editMembers(data, { model: () => modelText });
+  };
+}
+
+/** The latest chunk with a usage. */
+interface UsageChunk {
+  readonly data: string;
+  readonly reported: JsonObject;
+}
+
+/** Prints the chunk that the usage arrived on with an empty list of choices. */
+function printUsageChunk({ data, reported }: UsageChunk, modelText: string): string {
   const usage: ValueEdit = (text) =>
     text === undefined || text === "null" ? JSON.stringify(reported) : text;
   return printSse({ data: editMembers(data, { model: () => modelText, choices: () => "[]", usage }) });
 }
 
-/** Takes usage out and mends the choices; most chunks stay as they are. */
+/** Removes the usage and normalises the choices. Most chunks need neither. */
 function editChunk(chunk: JsonObject, data: string, steps: readonly ChoiceStep[]): string {
   const hasUsage = chunk.usage !== undefined && chunk.usage !== null;
-  const isMended = steps.some((step) => step.edits !== undefined);
-  if (!hasUsage && !isMended) return data;
+  const hasEdits = steps.some((step) => step.edits !== undefined);
+  if (!hasUsage && !hasEdits) return data;
   return editMembers(data, {
     ...(hasUsage && { usage: () => "null" }),
-    ...(isMended && { choices: (text) => text && mendChoices(text, steps) }),
+    ...(hasEdits && { choices: (text) => text && editChoices(text, steps) }),
   });
 }
 
-function mendChoices(text: string, steps: readonly ChoiceStep[]): string {
+function editChoices(text: string, steps: readonly ChoiceStep[]): string {
   return editElements(text, (choice, position) => editMembers(choice, steps[position]?.edits ?? {}));
 }
 

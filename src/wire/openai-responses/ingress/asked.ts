@@ -1,5 +1,5 @@
-import type { Asked, AskedTool } from "../../codecs.ts";
 import { type JsonObject, readArray } from "../../json/read.ts";
+import type { EchoedFields, EchoedTool } from "../../model-request.ts";
 import { requireItems } from "../items.ts";
 import { printRepeated } from "../repeated.ts";
 import { type OfferedTool, readOffer } from "./read-tools.ts";
@@ -7,24 +7,24 @@ import { type OfferedTool, readOffer } from "./read-tools.ts";
 const SEALED = "reasoning.encrypted_content";
 
 /** What holds where nothing is known of a request. */
-export const NOTHING_ASKED: Asked = {
+export const NOTHING_ECHOED: EchoedFields = {
   repeated: printRepeated({}),
   tools: new Map(),
-  sealsReasoning: false,
+  includesEncryptedReasoning: false,
 };
 
 /** Reads what a response repeats of a body that has been found to be in order. */
-export function readAsked(body: JsonObject): Asked {
+export function readEchoedFields(body: JsonObject): EchoedFields {
   const offered = new Map(readOffer(body, requireItems(body)).map((each) => [each.tool.name, each]));
   const special = [...offered.values()].filter(isSpecial);
   return {
     repeated: printRepeated(body),
     tools: new Map(special.map(askedTool)),
-    sealsReasoning: readArray(body.include).includes(SEALED),
+    includesEncryptedReasoning: readArray(body.include).includes(SEALED),
   };
 }
 
-function askedTool({ name, namespace, tool }: OfferedTool): [string, AskedTool] {
+function askedTool({ name, namespace, tool }: OfferedTool): [string, EchoedTool] {
   return [tool.name, { name, namespace, isFreeForm: tool.isFreeForm }];
 }
 

@@ -1,6 +1,6 @@
 import type { ToolCallEvent } from "../../../domain/chat-event.ts";
-import type { AskedTool } from "../../codecs.ts";
 import { parseJsonObject } from "../../json/read.ts";
+import type { EchoedTool } from "../../model-request.ts";
 import type { OpenItem, Pen, Place } from "./output-item.ts";
 
 /** A call that is being written. */
@@ -10,7 +10,7 @@ export interface CallItem extends OpenItem {
 }
 
 /** A call of a function, or of a tool that takes any text: its JSON is unwrapped once it is there. */
-export function createCallItem(pen: Pen, call: ToolCallEvent, offered: AskedTool | undefined): CallItem {
+export function createCallItem(pen: Pen, call: ToolCallEvent, offered: EchoedTool | undefined): CallItem {
   const isFreeForm = offered?.isFreeForm ?? false;
   const itemAt = describe(call, offered);
   const place = pen.begin(isFreeForm ? "ctc" : "fc", (at) => itemAt(at, "in_progress", ""));
@@ -46,7 +46,7 @@ export function createCallItem(pen: Pen, call: ToolCallEvent, offered: AskedTool
   };
 }
 
-function describe(call: ToolCallEvent, offered: AskedTool | undefined) {
+function describe(call: ToolCallEvent, offered: EchoedTool | undefined) {
   const isFreeForm = offered?.isFreeForm ?? false;
   const namespace = offered?.namespace;
   return ({ item_id }: Place, status: string, input: string) => ({
@@ -60,7 +60,7 @@ function describe(call: ToolCallEvent, offered: AskedTool | undefined) {
   });
 }
 
-function nameOf(call: ToolCallEvent, offered: AskedTool | undefined): string {
+function nameOf(call: ToolCallEvent, offered: EchoedTool | undefined): string {
   return offered?.name ?? call.name;
 }
 

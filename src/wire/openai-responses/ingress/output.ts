@@ -1,7 +1,8 @@
 import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
-import { createCallIds } from "../../call-ids.ts";
-import type { Asked, ReplyHead } from "../../codecs.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import type { ReplyHead } from "../../codecs.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
+import { createCallIds } from "../../identifiers.ts";
+import type { EchoedFields } from "../../model-request.ts";
 import { type CallItem, createCallItem } from "./call-item.ts";
 import { createMessageItem, type MessageItem } from "./message-item.ts";
 import type { OpenItem, Pen, Say } from "./output-item.ts";
@@ -15,9 +16,9 @@ export interface Output {
 }
 
 /** Each event of an item is said as it happens. */
-export function createOutput(head: ReplyHead, asked: Asked, say: Say): Output {
+export function createOutput(head: ReplyHead, asked: EchoedFields, say: Say): Output {
   const { id, isReasoningShown } = head;
-  const { sealsReasoning } = asked;
+  const { includesEncryptedReasoning } = asked;
   const { pen, items } = createPen(id, say);
   /** In their order. Several only when calls come interleaved. */
   const open: OpenItem[] = [];
@@ -53,18 +54,18 @@ export function createOutput(head: ReplyHead, asked: Asked, say: Say): Output {
   const reasoning = (): ReasoningItem => {
     if (words?.kind === "reasoning") return words;
     leave();
-    const item = begin(createReasoningItem(pen, { isReasoningShown, sealsReasoning }));
+    const item = begin(createReasoningItem(pen, { isReasoningShown, includesEncryptedReasoning }));
     words = item;
     return item;
   };
 
   const addRedacted = (data: string): void => {
-    if (!sealsReasoning && isHostSeal(data)) {
+    if (!includesEncryptedReasoning && isHostReasoning(data)) {
       withheld.push(data);
       return;
     }
     leave();
-    if (sealsReasoning) writeRedacted(pen, data);
+    if (includesEncryptedReasoning) writeRedacted(pen, data);
   };
 
   const giveWithheld = (): void => {

@@ -2,7 +2,7 @@ import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { printSse } from "../../sse.ts";
 import { BEGUN, type Progress, printResponse, progressOf } from "../response.ts";
 import { printResponseEvent } from "../response-event.ts";
-import { NOTHING_ASKED } from "./asked.ts";
+import { NOTHING_ECHOED } from "./asked.ts";
 import { createOutput } from "./output.ts";
 
 /**
@@ -10,7 +10,7 @@ import { createOutput } from "./output.ts";
  * end. Nothing is said before there is something that the client gets to see.
  */
 export function printEvents(head: ReplyHead): EventPrinter {
-  const asked = head.asked ?? NOTHING_ASKED;
+  const asked = head.echoed ?? NOTHING_ECHOED;
   let sequenceNumber = 0;
   let text = "";
 

@@ -2,12 +2,12 @@ import type { OutputEvent } from "../../../domain/chat-event.ts";
 import type { ChatReply, ReplyBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../codecs.ts";
 import { printResponse, progressOf } from "../response.ts";
-import { NOTHING_ASKED } from "./asked.ts";
+import { NOTHING_ECHOED } from "./asked.ts";
 import { createOutput, type Output } from "./output.ts";
 
 /** Prints a whole answer as one response. */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
-  const asked = head.asked ?? NOTHING_ASKED;
+  const asked = head.echoed ?? NOTHING_ECHOED;
   const output = createOutput(head, asked, () => {});
   for (const [position, block] of blocks.entries()) addBlock(output, block, position);
   const { status, reason } = progressOf(finish.reason);

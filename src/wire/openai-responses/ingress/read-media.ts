@@ -1,13 +1,13 @@
 import type { DocumentPart, ImagePart, InlineSource, UrlSource } from "../../../domain/chat-request.ts";
 import { isSet, type JsonObject, readText } from "../../json/read.ts";
-import { openText, readFileData, readMediaUrl } from "../../media-data.ts";
-import { refuse, refuseUntranslatable } from "../../request-body.ts";
+import { reject, rejectUntranslatable } from "../../request-body.ts";
+import { decodeTextSource, readFileData, readMediaUrl } from "../../request-fields.ts";
 
 /** An `input_image` part. One that lies in the provider's file store is untranslatable. */
 export function readImage({ image_url: url, detail, file_id: id }: JsonObject, path: string): ImagePart {
-  if (!isSet(url) && isSet(id)) refuseUntranslatable(`${path}.file_id`);
-  if (typeof url !== "string" || url === "") refuse(`${path}.image_url`);
-  const source = readMediaUrl(url) ?? refuseUntranslatable(`${path}.image_url`);
+  if (!isSet(url) && isSet(id)) rejectUntranslatable(`${path}.file_id`);
+  if (typeof url !== "string" || url === "") reject(`${path}.image_url`);
+  const source = readMediaUrl(url) ?? rejectUntranslatable(`${path}.image_url`);
   return { kind: "image", source, detail: readText(detail) || undefined, cache: undefined, path };
 }
 
@@ -18,18 +18,18 @@ export function readFile(file: JsonObject, path: string): DocumentPart | ImagePa
   if (source.kind === "inline" && source.mediaType.startsWith("image/")) {
     return { kind: "image", source, detail: undefined, cache: undefined, path };
   }
-  return { kind: "document", source: openText(source), name, cache: undefined, path };
+  return { kind: "document", source: decodeTextSource(source), name, cache: undefined, path };
 }
 
 function readFileSource(file: JsonObject, name: string | undefined, path: string): InlineSource | UrlSource {
   const { file_data: data, file_url: url, file_id: id } = file;
   if (isSet(data)) {
-    if (typeof data !== "string") refuse(`${path}.file_data`);
-    return readFileData(data, name) ?? refuseUntranslatable(`${path}.file_data`);
+    if (typeof data !== "string") reject(`${path}.file_data`);
+    return readFileData(data, name) ?? rejectUntranslatable(`${path}.file_data`);
   }
   if (isSet(url)) {
-    if (typeof url !== "string") refuse(`${path}.file_url`);
-    return readMediaUrl(url) ?? refuseUntranslatable(`${path}.file_url`);
+    if (typeof url !== "string") reject(`${path}.file_url`);
+    return readMediaUrl(url) ?? rejectUntranslatable(`${path}.file_url`);
   }
-  return isSet(id) ? refuseUntranslatable(`${path}.file_id`) : refuse(`${path}.file_data`);
+  return isSet(id) ? rejectUntranslatable(`${path}.file_id`) : reject(`${path}.file_data`);
 }

@@ -1,6 +1,6 @@
 import type { ResultPart, TextPart } from "../../../domain/chat-request.ts";
 import { isJsonObject, type JsonObject } from "../../json/read.ts";
-import { refuse, refuseUntranslatable, requireText } from "../../request-body.ts";
+import { reject, rejectUntranslatable, requireText } from "../../request-body.ts";
 import { readFile, readImage } from "./read-media.ts";
 
 const TEXTS: readonly unknown[] = ["input_text", "output_text", "text", "summary_text"];
@@ -25,10 +25,10 @@ function readEach<Result>(
   read: (part: JsonObject, path: string) => Result,
 ): readonly (Result | TextPart)[] {
   if (typeof content === "string") return [textPart(content)];
-  if (!Array.isArray(content)) refuse(path);
+  if (!Array.isArray(content)) reject(path);
   return content.map((part: unknown, position) => {
     const place = `${path}[${position}]`;
-    if (!isJsonObject(part)) refuse(place);
+    if (!isJsonObject(part)) reject(place);
     return read(part, place);
   });
 }
@@ -40,7 +40,7 @@ function readPart(part: JsonObject, path: string): ResultPart {
 
 function readTextPart({ type, text, refusal }: JsonObject, path: string): TextPart {
   if (type === "refusal") return textPart(requireText(refusal, `${path}.refusal`));
-  if (typeof type !== "string") refuse(`${path}.type`);
-  if (!TEXTS.includes(type)) refuseUntranslatable(path);
+  if (typeof type !== "string") reject(`${path}.type`);
+  if (!TEXTS.includes(type)) rejectUntranslatable(path);
   return textPart(requireText(text, `${path}.text`));
 }

@@ -1,10 +1,10 @@
 import type { ChatRequest, Tool } from "../../../domain/chat-request.ts";
-import { readEndUser } from "../../end-user.ts";
+import { createValueBudget } from "../../json/bounds.ts";
 import type { JsonObject } from "../../json/read.ts";
-import { createValueBudget } from "../../json/value-budget.ts";
-import { readNumber, refuse, SHARES, TEMPERATURES } from "../../request-body.ts";
+import { readNumber, reject, SHARES, TEMPERATURES } from "../../request-body.ts";
+import { readEndUser } from "../../request-fields.ts";
 import { requireItems } from "../items.ts";
-import { readFormat, readReasoning, refuseLogprobs } from "./read-options.ts";
+import { readFormat, readReasoning, rejectLogprobs } from "./read-options.ts";
 import { readToolChoice } from "./read-tool-choice.ts";
 import { readOffer } from "./read-tools.ts";
 import { readTurns } from "./read-turns.ts";
@@ -13,7 +13,7 @@ import { readTurns } from "./read-turns.ts";
 export function readChatRequest(body: JsonObject): ChatRequest {
   const budget = createValueBudget(body);
   const items = requireItems(body);
-  refuseLogprobs(body);
+  rejectLogprobs(body);
   const offered = readOffer(body, items).map(({ tool }) => tool);
   return {
     turns: readTurns(body, items, budget),
@@ -37,6 +37,6 @@ function readToolUse(body: JsonObject, offered: readonly Tool[]) {
 
 function readOptionalFlag(body: JsonObject, field: string): boolean | undefined {
   const value = body[field] ?? undefined;
-  if (value !== undefined && typeof value !== "boolean") refuse(field);
+  if (value !== undefined && typeof value !== "boolean") reject(field);
   return value;
 }

@@ -1,6 +1,6 @@
 import type { Tool, ToolChoice } from "../../../domain/chat-request.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
-import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { reject, rejectUntranslatable, requireName } from "../../request-body.ts";
 import { joinName } from "./read-tools.ts";
 
 /** Which tools the model may call and whether it must. */
@@ -15,15 +15,15 @@ const MODES: readonly unknown[] = ["auto", "none", "required"] satisfies ToolCho
 export function readToolChoice({ tool_choice: choice }: JsonObject, tools: readonly Tool[]): ToolUse {
   if (!isSet(choice)) return { tools, toolChoice: undefined };
   if (isMode(choice)) return { tools, toolChoice: { kind: choice } };
-  if (!isJsonObject(choice)) refuse("tool_choice");
+  if (!isJsonObject(choice)) reject("tool_choice");
   if (choice.type === "allowed_tools") return readAllowed(choice, tools);
-  if (choice.type !== "function" && choice.type !== "custom") refuseUntranslatable("tool_choice.type");
+  if (choice.type !== "function" && choice.type !== "custom") rejectUntranslatable("tool_choice.type");
   return { tools, toolChoice: { kind: "tool", name: readName(choice) } };
 }
 
 function readAllowed({ mode, tools: allowed }: JsonObject, tools: readonly Tool[]): ToolUse {
-  if (isSet(mode) && !isMode(mode)) refuse("tool_choice.mode");
-  if (!Array.isArray(allowed)) refuse("tool_choice.tools");
+  if (isSet(mode) && !isMode(mode)) reject("tool_choice.mode");
+  if (!Array.isArray(allowed)) reject("tool_choice.tools");
   const names = new Set(
     allowed.map((tool: unknown, position) => readAllowedName(tool, `tool_choice.tools[${position}]`)),
   );

@@ -1,7 +1,7 @@
 import type { JsonSchema, Tool } from "../../../domain/chat-request.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
-import { NAME_CHARS_MAX, readList, refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { NAME_CHARS_MAX, readList, reject, rejectUntranslatable, requireName } from "../../request-body.ts";
 
 /** A tool, and how the client calls it. */
 export interface OfferedTool {
@@ -34,7 +34,7 @@ export function readOffer(body: JsonObject, items: readonly JsonObject[]): reado
 export function joinName(namespace: unknown, name: string, path: string): string {
   const space = readText(namespace);
   const spaceChars = space === "" ? 0 : space.length + SEPARATOR.length;
-  if (spaceChars + name.length > NAME_CHARS_MAX) refuse(path);
+  if (spaceChars + name.length > NAME_CHARS_MAX) reject(path);
   return space === "" ? name : space + SEPARATOR + name;
 }
 
@@ -43,26 +43,26 @@ function readTools(holder: JsonObject, prefix: string): readonly OfferedTool[] {
 }
 
 function readTool(tool: unknown, path: string): readonly OfferedTool[] {
-  if (!isJsonObject(tool)) refuse(path);
+  if (!isJsonObject(tool)) reject(path);
   if (tool.type === "namespace") return readNamespace(tool, path);
   return DROPPED.test(readText(tool.type)) ? [] : [readOwn(tool, undefined, path)];
 }
 
 function readNamespace(space: JsonObject, path: string): readonly OfferedTool[] {
   const namespace = requireName(space.name, `${path}.name`);
-  if (!Array.isArray(space.tools)) refuse(`${path}.tools`);
+  if (!Array.isArray(space.tools)) reject(`${path}.tools`);
   return space.tools.map((tool: unknown, position) => {
     const place = `${path}.tools[${position}]`;
-    if (!isJsonObject(tool)) refuse(place);
+    if (!isJsonObject(tool)) reject(place);
     return readOwn(tool, namespace, place);
   });
 }
 
 /** A tool that the client runs. */
 function readOwn(tool: JsonObject, namespace: string | undefined, path: string): OfferedTool {
-  if (typeof tool.type !== "string") refuse(`${path}.type`);
+  if (typeof tool.type !== "string") reject(`${path}.type`);
   const isFreeForm = tool.type === "custom";
-  if (!isFreeForm && tool.type !== "function") refuseUntranslatable(`${path}.type`);
+  if (!isFreeForm && tool.type !== "function") rejectUntranslatable(`${path}.type`);
   const name = requireName(tool.name, `${path}.name`);
   return {
     name,
@@ -80,7 +80,7 @@ function readOwn(tool: JsonObject, namespace: string | undefined, path: string):
 
 function readSchema({ parameters }: JsonObject, path: string): JsonSchema {
   if (!isSet(parameters)) return NO_PARAMETERS;
-  if (!isJsonObject(parameters) || isTooDeep(parameters)) refuse(`${path}.parameters`);
+  if (!isJsonObject(parameters) || isTooDeep(parameters)) reject(`${path}.parameters`);
   return parameters;
 }
 

@@ -5,10 +5,10 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../../domain/chat-request.ts";
-import { readCallArguments } from "../../call-arguments.ts";
+import type { ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import type { ValueBudget } from "../../json/value-budget.ts";
-import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { reject, rejectUntranslatable, requireName } from "../../request-body.ts";
+import { readCallArguments } from "../../request-fields.ts";
 import { isMessage } from "../items.ts";
 import { readSeal } from "../sealed-reasoning.ts";
 import { readParts, readTexts, textPart } from "./read-parts.ts";
@@ -42,7 +42,7 @@ export function readTurns(
     const [role, parts] = readItem(item, `input[${position}]`, { answered, budget });
     turns.add(role, parts);
   }
-  if (turns.all.length === 0) refuse("input");
+  if (turns.all.length === 0) reject("input");
   return turns.all;
 }
 
@@ -73,7 +73,7 @@ function readItem(item: JsonObject, path: string, history: History): Said {
       return ["user", readAgentMessage(item, path)];
     default:
       if (DROPPED.test(readText(item.type))) return ["assistant", []];
-      return refuseUntranslatable(path);
+      return rejectUntranslatable(path);
   }
 }
 
@@ -82,7 +82,7 @@ function readMessage({ role, content }: JsonObject, path: string): Said {
   if (role === "user") return [role, readParts(content, place)];
   if (role === "assistant") return [role, readTexts(content, place)];
   if (role === "system" || role === "developer") return ["system", readTexts(content, place)];
-  return refuse(`${path}.role`);
+  return reject(`${path}.role`);
 }
 
 /** What one of Codex's agents says to another. What it calls encrypted is the text that the model gave, here. */
@@ -108,11 +108,14 @@ function readCall(item: JsonObject, path: string, input: string): ToolCallPart {
 
 function readArguments(item: JsonObject, path: string, { answered, budget }: History): string {
   const { arguments: said, call_id: callId } = item;
-  return readCallArguments({ said, path: `${path}.arguments`, isAnswered: answered.has(callId) }, budget);
+  return readCallArguments(
+    { value: said, path: `${path}.arguments`, isAnswered: answered.has(callId) },
+    budget,
+  );
 }
 
 function readFreeInput({ input }: JsonObject, path: string): string {
-  if (typeof input !== "string") refuse(`${path}.input`);
+  if (typeof input !== "string") reject(`${path}.input`);
   return JSON.stringify({ input });
 }
 
@@ -122,7 +125,7 @@ function isResult({ type }: JsonObject): boolean {
 
 function readResult(item: JsonObject, path: string): ToolResultPart {
   const { output } = item;
-  if (isSet(output) && typeof output !== "string" && !Array.isArray(output)) refuse(`${path}.output`);
+  if (isSet(output) && typeof output !== "string" && !Array.isArray(output)) reject(`${path}.output`);
   return {
     kind: "tool_result",
     callId: requireCallId(item, path),
@@ -140,6 +143,6 @@ function readReasoning(item: JsonObject): readonly ReasoningPart[] {
 
 function requireCallId(item: JsonObject, path: string): string {
   const id = readText(item.call_id);
-  if (id === "") refuse(`${path}.call_id`);
+  if (id === "") reject(`${path}.call_id`);
   return id;
 }

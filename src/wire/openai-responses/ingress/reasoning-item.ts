@@ -1,4 +1,5 @@
-import type { Asked, ReplyHead } from "../../codecs.ts";
+import type { ReplyHead } from "../../codecs.ts";
+import type { EchoedFields } from "../../model-request.ts";
 import { printSeal } from "../sealed-reasoning.ts";
 import type { OpenItem, Pen, Place } from "./output-item.ts";
 
@@ -9,10 +10,13 @@ export interface ReasoningItem extends OpenItem {
   seal(signature: string): void;
 }
 
-type Wishes = Pick<ReplyHead, "isReasoningShown"> & Pick<Asked, "sealsReasoning">;
+type Wishes = Pick<ReplyHead, "isReasoningShown"> & Pick<EchoedFields, "includesEncryptedReasoning">;
 
 /** A client that wants neither the summary nor the seal sees nothing of it. */
-export function createReasoningItem(pen: Pen, { isReasoningShown, sealsReasoning }: Wishes): ReasoningItem {
+export function createReasoningItem(
+  pen: Pen,
+  { isReasoningShown, includesEncryptedReasoning }: Wishes,
+): ReasoningItem {
   let text = "";
   let signature = "";
   let place: Place | undefined;
@@ -30,7 +34,8 @@ export function createReasoningItem(pen: Pen, { isReasoningShown, sealsReasoning
     },
     isWhole: () => true,
     close(isCut) {
-      const seal = sealsReasoning && signature !== "" ? printSeal({ text, signature }) : undefined;
+      const seal =
+        includesEncryptedReasoning && signature !== "" ? printSeal({ text, signature }) : undefined;
       if (place) endSummary(pen, place, text);
       else if (seal === undefined) return;
       const summary = place ? [summaryPart(text)] : [];

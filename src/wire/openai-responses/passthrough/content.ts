@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../../json/read.ts";
-import { UpstreamFault } from "../../protocol.ts";
 import { type Content, NO_CONTENT } from "../../reply-part.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 
 /** What one event of a streamed answer holds. */
 interface Step extends Content {

@@ -1,6 +1,8 @@
+import { editMembers } from "../../json/edit.ts";
 import { ANSWER_MAX, parseJsonObject } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
-import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../protocol.ts";
+import type { RequestFacts } from "../../model-request.ts";
+import type { ReplyPart } from "../../reply-part.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 import { readUsage } from "../usage.ts";
 import { readOutput } from "./content.ts";
 import { isFiltered, requireFinished } from "./status.ts";

@@ -1,0 +1,130 @@
+import { skipSpace, skipString, skipValue } from "./scan.ts";
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const CLOSE_BRACKET = 0x5d;
+
+/**
+ * Edits one member: takes the JSON text of its value, `undefined` for a missing member, and returns the new
+ * text. Returning `undefined` removes the member.
+ */
+export type ValueEdit = (value: string | undefined) => string | undefined;
+
+/** A member to edit, and its position in the text. */
+interface Match {
+  readonly key: string;
+  readonly start: number;
+  readonly valueStart: number;
+  readonly end: number;
+  /** End of the preceding member, or the index after the opening brace. */
+  readonly previousEnd: number;
+  /** Start of the following member, or the closing brace after the last one. */
+  readonly nextStart: number;
+  /** Whether a member that is not edited precedes this one. */
+  readonly followsUnedited: boolean;
+}
+
+type Edits = Readonly<Record<string, ValueEdit>>;
+
+/**
+ * Edits members in the text of a JSON object and keeps every other byte. The text must be valid JSON. A
+ * repeated key is edited once, with its last value as JSON.parse takes it, and is written once. New members
+ * are appended.
+ */
+export function editMembers(text: string, edits: Edits): string {
+  const { matches, end, hasUnedited } = findMatches(text, edits);
+  let result = "";
+  let cursor = 0;
+  let isWritten = false;
+  const done = new Set<string>();
+  for (const match of matches) {
+    const value = done.has(match.key) ? undefined : edits[match.key]?.(lastValueOf(text, matches, match.key));
+    done.add(match.key);
+    const follows = isWritten || match.followsUnedited;
+    if (value !== undefined) {
+      result += text.slice(cursor, match.valueStart) + value;
+      cursor = match.end;
+      isWritten = true;
+    } else {
+      result += text.slice(cursor, follows ? match.previousEnd : match.start);
+      cursor = follows ? match.end : match.nextStart;
+    }
+  }
+  const added = printAdded(edits, done);
+  if (added === "") return result + text.slice(cursor);
+  const comma = isWritten || hasUnedited ? "," : "";
+  return result + text.slice(cursor, end) + comma + added + text.slice(end);
+}
+
+/** Edits the elements in the text of a JSON array; `edit` takes the text of an element and its position. */
+export function editElements(text: string, edit: (element: string, position: number) => string): string {
+  let result = "";
+  let cursor = 0;
+  let start = skipSpace(text, skipSpace(text, 0) + 1);
+  for (let position = 0; start < text.length && text.charCodeAt(start) !== CLOSE_BRACKET; position += 1) {
+    const end = skipValue(text, start);
+    result += text.slice(cursor, start) + edit(text.slice(start, end), position);
+    cursor = end;
+    start = nextAfter(text, end);
+  }
+  return result + text.slice(cursor);
+}
+
+/** Returns the position of a member's value; `undefined` if the key is missing or repeated. */
+export function findMember(text: string, key: string): { start: number; end: number } | undefined {
+  const [match, ...others] = findMatches(text, { [key]: once }).matches;
+  return match && others.length === 0 ? { start: match.valueStart, end: match.end } : undefined;
+}
+
+/** Keeps a member but writes a repeated key once, so that every reader takes the value that was checked. */
+export const once: ValueEdit = (value) => value;
+
+/** Returns edits that apply {@link once} to each key. */
+export function onceEach(keys: Iterable<string>): Edits {
+  return Object.fromEntries(Array.from(keys, (key) => [key, once]));
+}
+
+function findMatches(text: string, edits: Edits) {
+  const matches: Match[] = [];
+  let hasUnedited = false;
+  let previousEnd = skipSpace(text, 0) + 1;
+  let start = skipSpace(text, previousEnd);
+  while (text.charCodeAt(start) === QUOTE) {
+    const keyEnd = skipString(text, start);
+    const key = readKey(text.slice(start + 1, keyEnd - 1));
+    const valueStart = skipSpace(text, skipSpace(text, keyEnd) + 1);
+    const end = skipValue(text, valueStart);
+    const nextStart = nextAfter(text, end);
+    if (Object.hasOwn(edits, key)) {
+      matches.push({ key, start, valueStart, end, previousEnd, nextStart, followsUnedited: hasUnedited });
+    } else hasUnedited = true;
+    previousEnd = end;
+    start = nextStart;
+  }
+  return { matches, hasUnedited, end: previousEnd };
+}
+
+/** Returns the start of the member or element after `end`, or the closing bracket if nothing follows. */
+function nextAfter(text: string, end: number): number {
+  const comma = skipSpace(text, end);
+  return text.charCodeAt(comma) === COMMA ? skipSpace(text, comma + 1) : comma;
+}
+
+function lastValueOf(text: string, matches: readonly Match[], key: string): string | undefined {
+  const match = matches.findLast((each) => each.key === key);
+  return match && text.slice(match.valueStart, match.end);
+}
+
+function printAdded(edits: Edits, done: ReadonlySet<string>): string {
+  let added = "";
+  for (const [key, edit] of Object.entries(edits)) {
+    const value = done.has(key) ? undefined : edit(undefined);
+    if (value !== undefined) added += `${added && ","}${JSON.stringify(key)}:${value}`;
+  }
+  return added;
+}
+
+function readKey(raw: string): string {
+  // The cast is safe: JSON.parse of a JSON string returns a string.
+  return raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
+}

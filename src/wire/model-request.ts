@@ -1,0 +1,89 @@
+import type { ChatRequest } from "../domain/chat-request.ts";
+
+/** The size of a request's input, as far as its price can depend on it. */
+export interface InputSize {
+  /** Bytes of the body without inline media. */
+  readonly textBytes: number;
+  /** Bytes of inline media. */
+  readonly mediaBytes: number;
+  /** Number of inline images. */
+  readonly images: number;
+  /** Whether a remote file or an inline document may fill the context window. */
+  readonly unbounded: boolean;
+  /**
+   * Whether a tool that runs at the upstream may fill the context window. The upstream reads the prompt again
+   * for each result and reports the sum. Translation may drop such tools.
+   */
+  readonly serverTools: boolean;
+  /** How often the upstream may read the prompt for one answer without a tool call; 1 when omitted. */
+  readonly readings?: number | undefined;
+  /** Number of prompts, each of which may fill the context window; 1 when omitted. */
+  readonly prompts?: number | undefined;
+  /** Number of tokens that the client sent as ids: counted exactly, and not part of the prompt text. */
+  readonly tokenIds?: number | undefined;
+}
+
+/** The checked facts of a request. Plain data that can be sent between threads. */
+export interface RequestFacts {
+  readonly model: string;
+  readonly stream: boolean;
+  /** The client's output limit in tokens, at least 1; 0 for formats without output. */
+  readonly outputTokensMax: number | undefined;
+  /** The field in which the client sent the limit, in formats that have two. */
+  readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** The reasoning budget in tokens, part of the output limit. The limit must stay above it. */
+  readonly thinkingTokens: number;
+  /** Number of answers requested, at least 1. */
+  readonly choices: number;
+  /** Whether the client requested usage in a stream. */
+  readonly wantsUsage: boolean;
+  readonly input: InputSize;
+  /** Anthropic betas named in the body; betas of the header are not included. */
+  readonly betas?: readonly string[] | undefined;
+}
+
+/**
+ * A request together with its body. Fields that the gateway does not check are forwarded unread in `text`.
+ */
+export interface ModelRequest extends RequestFacts {
+  /** The body as the client sent it. */
+  readonly text: string;
+  /** Builds the text of the prompt for a local token count. */
+  promptText(): string;
+  /**
+   * Parses the body into the neutral form, again on each call. Throws `untranslatable` or `wrong_shape` with
+   * the path of a field that other formats cannot represent or that is malformed. Throws `not_built` if the
+   * format is never translated.
+   */
+  readChat(): ChatRequest;
+  /** Returns the request fields that a translated answer repeats. Must be called after {@link readChat}. */
+  readEchoedFields?(): EchoedFields | undefined;
+}
+
+/** What the gateway changes in a body for an upstream; every other byte is kept. */
+export interface UpstreamRequestOptions {
+  readonly model: string;
+  readonly outputTokensMax: number;
+  /** The upstream's name of the output limit; `undefined` keeps the client's field. */
+  readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
+  /** Betas with a price of their own that the route allows. */
+  readonly betas?: readonly string[] | undefined;
+}
+
+/** The fields of a request that a responses answer repeats. */
+export interface EchoedFields {
+  /** JSON members without the surrounding braces. */
+  readonly repeated: string;
+  /** Tools that are not plain functions, by their name at the upstream. */
+  readonly tools: ReadonlyMap<string, EchoedTool>;
+  /** Whether the client requested encrypted reasoning that it can send back. */
+  readonly includesEncryptedReasoning: boolean;
+}
+
+/** A tool under the client's own name. */
+export interface EchoedTool {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** Whether the tool takes free text. The upstream sends that text as the only member of a JSON object. */
+  readonly isFreeForm: boolean;
+}

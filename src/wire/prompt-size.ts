@@ -1,0 +1,99 @@
+import { isJsonObject } from "./json/read.ts";
+import type { InputSize } from "./model-request.ts";
+
+/** The size of one part of a prompt beside the text of the body. */
+export interface PartSize {
+  readonly images: number;
+  /** Characters of inline image data, all of them ASCII. */
+  readonly inlineChars: number;
+  /** Whether the part can become any number of tokens: a file, audio or an unknown type. */
+  readonly isUnbounded: boolean;
+  /** Whether the part is a tool that runs at the upstream, whose results can be of any size. */
+  readonly isServerTool: boolean;
+}
+
+export const TEXT_SIZE: PartSize = { images: 0, inlineChars: 0, isUnbounded: false, isServerTool: false };
+export const UNBOUNDED_SIZE: PartSize = { ...TEXT_SIZE, isUnbounded: true };
+export const SERVER_TOOL_SIZE: PartSize = { ...TEXT_SIZE, isServerTool: true };
+/** A server tool with unbounded results, each of which makes the upstream read the prompt again. */
+export const REMOTE_TOOL_SIZE: PartSize = { ...UNBOUNDED_SIZE, isServerTool: true };
+
+const IMAGE_URL = /^data:image\/(?:png|jpe?g|gif|webp|avif|heic|heif|bmp|tiff);base64,/i;
+const IMAGE_URL_HEAD_CHARS = 40;
+
+/** Returns the size of one image; `inlineChars` is 0 for an image that the upstream fetches. */
+export function imageSize(inlineChars: number): PartSize {
+  return { ...TEXT_SIZE, images: 1, inlineChars };
+}
+
+/** Returns the characters of base64 data in a data: URL of an image; 0 for any other URL. */
+export function imageCharsOf(url: string): number {
+  const head = IMAGE_URL.exec(url.slice(0, IMAGE_URL_HEAD_CHARS));
+  return head ? url.length - head[0].length : 0;
+}
+
+export function sumOfSizes(sizes: readonly PartSize[]): PartSize {
+  let images = 0;
+  let inlineChars = 0;
+  let isUnbounded = false;
+  let isServerTool = false;
+  for (const size of sizes) {
+    images += size.images;
+    inlineChars += size.inlineChars;
+    isUnbounded ||= size.isUnbounded;
+    isServerTool ||= size.isServerTool;
+  }
+  return { images, inlineChars, isUnbounded, isServerTool };
+}
+
+/**
+ * Returns the input size of a body: UTF-8 bytes without inline images. Repeated keys make the size unbounded.
+ */
+export function inputSizeOf(text: string, media: PartSize, repeatsKeys: boolean): InputSize {
+  return {
+    // Image data takes at least one byte a character, more if escaped, so the difference is never too small.
+    textBytes: Buffer.byteLength(text) - media.inlineChars,
+    mediaBytes: media.inlineChars,
+    images: media.images,
+    unbounded: media.isUnbounded || repeatsKeys,
+    serverTools: media.isServerTool,
+  };
+}
+
+/** Members whose values a model does not read as words. */
+const UNREAD = new Set([
+  "cache_control",
+  "data",
+  "encrypted_content",
+  "file_data",
+  "image_url",
+  "role",
+  "signature",
+  "thought_signature",
+  "type",
+]);
+/** Member names that belong to the wire format; other names come from the client and are read as words. */
+const FRAMING = new Set(["content", "text", "id", "tool_call_id", "tool_use_id", "function"]);
+
+/**
+ * Joins everything that a model reads as text with line feeds, media excluded. That is all strings and
+ * numbers, and the member names of tool schemas and tool inputs. Takes values of any depth without recursion.
+ */
+export function joinPromptText(values: readonly unknown[]): string {
+  const words: string[] = [];
+  const waiting: unknown[] = values.toReversed();
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (typeof value === "string") words.push(value);
+    else if (typeof value === "number") words.push(String(value));
+    else if (Array.isArray(value)) for (const element of value.toReversed()) waiting.push(element);
+    else if (isJsonObject(value)) {
+      for (const [key, member] of Object.entries(value).toReversed()) {
+        if (UNREAD.has(key)) continue;
+        waiting.push(member);
+        if (!FRAMING.has(key)) waiting.push(key);
+      }
+    }
+  }
+  return words.join("\n");
+}

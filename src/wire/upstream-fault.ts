@@ -1,0 +1,48 @@
+const READ_CHARS_MAX = 65_536;
+
+/**
+ * A violation of the wire format by an upstream, or an error that it reported inside an answer. The message
+ * never contains text of the upstream.
+ */
+export class UpstreamFault extends Error {
+  override readonly name = "UpstreamFault";
+  /**
+   * Set if the upstream rejected the prompt as too long; some providers report that only inside an answer.
+   */
+  readonly promptTooLong: PromptTooLong | undefined;
+
+  constructor(message: string, promptTooLong?: PromptTooLong) {
+    super(message);
+    this.promptTooLong = promptTooLong;
+  }
+}
+
+/** An upstream's rejection of a prompt as too long. */
+export interface PromptTooLong {
+  /** Tokens of the prompt as the error text states them; `undefined` if it states no number. */
+  readonly tokens: number | undefined;
+}
+
+/** The phrases of one provider's errors about a prompt that is too long. */
+export interface TooLongPhrases {
+  /** Matches an error text that rejects a prompt as too long. */
+  readonly phrase: RegExp;
+  /** Capture the number of prompt tokens in their first group, in order of preference. */
+  readonly tokens: readonly RegExp[];
+}
+
+/**
+ * Searches the first 65,536 characters of an error body for a provider's phrases. Returns digits, no text.
+ */
+export function findPromptTooLong(
+  text: string,
+  { phrase, tokens }: TooLongPhrases,
+): PromptTooLong | undefined {
+  const head = text.slice(0, READ_CHARS_MAX);
+  if (!phrase.test(head)) return undefined;
+  for (const pattern of tokens) {
+    const digits = pattern.exec(head)?.[1];
+    if (digits) return { tokens: Number(digits.replaceAll(",", "")) };
+  }
+  return { tokens: undefined };
+}
