@@ -15,8 +15,8 @@ import {
 } from "../request-body.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { countReadings, sizeOfMessages } from "./input-size.ts";
 import { dropSeals } from "./passthrough/drop-seals.ts";
+import { countReadings, sizeOfMessages } from "./size.ts";
 import { dropNewThread, refuseStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 

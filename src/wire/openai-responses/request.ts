@@ -14,11 +14,11 @@ import {
   refuseUntranslatable,
   requireModel,
 } from "../request-body.ts";
-import { readAsked } from "./ingress/asked.ts";
+import { isSeal } from "./encrypted-reasoning.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { countReadings, sizeOfInput } from "./input-size.ts";
+import { readAsked } from "./ingress/request-context.ts";
 import { requireItems } from "./items.ts";
-import { isSeal } from "./sealed-reasoning.ts";
+import { countReadings, sizeOfInput } from "./size.ts";
 import { findStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 

@@ -3,8 +3,8 @@ import type { ChatEvent, FinishReason, OutputEvent } from "../../../src/domain/c
 import { ERRORS, GatewayError } from "../../../src/errors.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
+import { isSeal, printSeal } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import { isSeal, printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
 
 import type { SentStream } from "../../../src/wire/protocol.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
+import { printSeal } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
 
 /** Longer by one than a name may be. */
 const LONG_NAME = "n".repeat(257);

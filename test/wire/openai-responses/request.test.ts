@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
+import { printSeal } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
 import type { ModelRequest } from "../../../src/wire/protocol.ts";
 import { refusalOf } from "../play.ts";
 

@@ -1,6 +1,6 @@
 import type { JsonSchema, OutputFormat, TextPart } from "../../../domain/chat-request.ts";
-import { acceptSchema } from "./accept-schema.ts";
 import { isOpenSchema } from "./open-schema.ts";
+import { acceptSchema } from "./strict-schema.ts";
 
 /** How the model learns of the form of its answer: it is held to a schema, or told what is wanted. */
 interface PrintedFormat {

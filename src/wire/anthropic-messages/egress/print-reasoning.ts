@@ -1,6 +1,6 @@
 import type { ChatRequest, Effort, Reasoning } from "../../../domain/chat-request.ts";
 import type { PrintOptions } from "../../codecs.ts";
-import type { Message } from "./arrange-turns.ts";
+import type { Message } from "./print-messages.ts";
 import { isForced } from "./print-tools.ts";
 
 /** How a model is told to think: members of the body, and of its `output_config`. */

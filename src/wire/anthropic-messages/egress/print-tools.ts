@@ -1,8 +1,8 @@
 import type { ChatRequest, Tool, Turn } from "../../../domain/chat-request.ts";
 import { printCacheMark } from "../../cache-mark.ts";
 import { describeChoices, liftChoices } from "../../hoist-unions.ts";
-import { acceptSchema } from "./accept-schema.ts";
 import { isOpenSchema } from "./open-schema.ts";
+import { acceptSchema } from "./strict-schema.ts";
 
 /**
  * The tools and the choice among them. A conversation in which tools were called needs tools, also when the

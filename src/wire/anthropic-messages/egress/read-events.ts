@@ -6,7 +6,7 @@ import { UpstreamFault } from "../../protocol.ts";
 import { finishEvents, readStopReason } from "../finish-reason.ts";
 import { parseEvent, requireEventType } from "../sse-event.ts";
 import { createUsageReader } from "../usage.ts";
-import { createBlockReader } from "./block-events.ts";
+import { createBlockReader } from "./read-blocks.ts";
 
 /** Reads a streamed message, as hard on the upstream as where it passes verbatim. */
 export function readEvents(): EventReader {

@@ -1,10 +1,10 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
 import { isJsonObject } from "../../json/read.ts";
 import { finishEvents } from "../finish-reason.ts";
-import { parseMessage } from "../message.ts";
+import { parseMessage } from "../parse-answer.ts";
 import { readThinkingTokens, readUsage } from "../usage.ts";
-import { createBlockReader } from "./block-events.ts";
 import { readRawInputs } from "./raw-inputs.ts";
+import { createBlockReader } from "./read-blocks.ts";
 
 /** The events of a whole message. Throws `UpstreamFault` for what is none. */
 export function readReply(text: string): readonly ChatEvent[] {

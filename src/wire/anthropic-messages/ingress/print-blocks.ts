@@ -4,7 +4,7 @@ import { isHostSeal } from "../../host-seal.ts";
 import { createToolUseIds } from "../call-ids.ts";
 import { type Block, createBlockLine } from "./block-line.ts";
 import { isCut } from "./print-stop-reason.ts";
-import { createToolInput, isBlank, requireInput, type ToolInput } from "./tool-input.ts";
+import { createToolInput, isBlank, requireInput, type ToolInput } from "./tool-calls.ts";
 
 /** How blocks start that grow by deltas. A refusal is text that its stop reason speaks of. */
 const STARTS = {

@@ -5,7 +5,7 @@ import { createToolUseIds } from "../call-ids.ts";
 import { joinMembers, printMembers } from "../json-members.ts";
 import { isCut, printStopReason } from "./print-stop-reason.ts";
 import { printUsage } from "./print-usage.ts";
-import { completeInput, requireInput } from "./tool-input.ts";
+import { completeInput, requireInput } from "./tool-calls.ts";
 
 /**
  * Prints a whole answer as a message. Throws `UpstreamFault` for a call without a whole input; of an answer

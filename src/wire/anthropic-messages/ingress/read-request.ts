@@ -4,9 +4,9 @@ import { createValueBudget } from "../../json/value-budget.ts";
 import { readList, readNumber, refuse, refuseUntranslatable, SHARES } from "../../request-body.ts";
 import { isNewThread } from "../stored.ts";
 import { readFormat } from "./read-format.ts";
+import { readTurns } from "./read-messages.ts";
 import { readReasoning } from "./read-reasoning.ts";
 import { readTools } from "./read-tools.ts";
-import { readTurns } from "./read-turns.ts";
 
 /** What a provider keeps or runs beside the conversation; no other has it. */
 const REMOTE_FIELDS = ["container", "thread", "compaction"];

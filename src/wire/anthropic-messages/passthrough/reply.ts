@@ -2,7 +2,7 @@ import { isJsonObject } from "../../json/read.ts";
 import { editMembers } from "../../json/text.ts";
 import type { ReplyPart, RequestFacts } from "../../protocol.ts";
 import { isRefusal } from "../finish-reason.ts";
-import { parseMessage } from "../message.ts";
+import { parseMessage } from "../parse-answer.ts";
 import { readUsage } from "../usage.ts";
 import { readBlock } from "./content.ts";
 

@@ -2,8 +2,8 @@ import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { printSse } from "../../sse.ts";
 import { BEGUN, type Progress, printResponse, progressOf } from "../response.ts";
 import { printResponseEvent } from "../response-event.ts";
-import { NOTHING_ASKED } from "./asked.ts";
 import { createOutput } from "./output.ts";
+import { NOTHING_ASKED } from "./request-context.ts";
 
 /**
  * Prints an answer as a stream of numbered events, each item begun, written and done, and the whole response at the

@@ -2,8 +2,8 @@ import type { OutputEvent } from "../../../domain/chat-event.ts";
 import type { ChatReply, ReplyBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../codecs.ts";
 import { printResponse, progressOf } from "../response.ts";
-import { NOTHING_ASKED } from "./asked.ts";
 import { createOutput, type Output } from "./output.ts";
+import { NOTHING_ASKED } from "./request-context.ts";
 
 /** Prints a whole answer as one response. */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {

@@ -4,10 +4,10 @@ import type { JsonObject } from "../../json/read.ts";
 import { createValueBudget } from "../../json/value-budget.ts";
 import { readNumber, refuse, SHARES, TEMPERATURES } from "../../request-body.ts";
 import { requireItems } from "../items.ts";
+import { readTurns } from "./read-messages.ts";
 import { readFormat, readReasoning, refuseLogprobs } from "./read-options.ts";
 import { readToolChoice } from "./read-tool-choice.ts";
 import { readOffer } from "./read-tools.ts";
-import { readTurns } from "./read-turns.ts";
 
 /** Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, or `wrong_shape`. */
 export function readChatRequest(body: JsonObject): ChatRequest {

@@ -1,5 +1,5 @@
 import type { Asked, ReplyHead } from "../../codecs.ts";
-import { printSeal } from "../sealed-reasoning.ts";
+import { printSeal } from "../encrypted-reasoning.ts";
 import type { OpenItem, Pen, Place } from "./output-item.ts";
 
 /** A piece of reasoning that is being written: shown as a summary, or kept until its provider has sealed it. */

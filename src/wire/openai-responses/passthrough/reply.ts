@@ -1,9 +1,9 @@
 import { ANSWER_MAX, parseJsonObject } from "../../json/read.ts";
 import { editMembers } from "../../json/text.ts";
 import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../protocol.ts";
+import { isFiltered, requireFinished } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 import { readOutput } from "./content.ts";
-import { isFiltered, requireFinished } from "./status.ts";
 
 /**
  * Reads a whole response. The body passes as it is but for the model's name. Throws {@link UpstreamFault}

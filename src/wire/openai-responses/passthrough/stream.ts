@@ -9,10 +9,10 @@ import {
 } from "../../protocol.ts";
 import { NO_CONTENT, SILENT } from "../../reply-part.ts";
 import { printSse } from "../../sse.ts";
+import { isFiltered, requireFinished } from "../finish-reason.ts";
 import { readPromptTooLong } from "../too-long.ts";
 import { readUsage } from "../usage.ts";
 import { createOutputReader, readOutput } from "./content.ts";
-import { isFiltered, requireFinished } from "./status.ts";
 
 const EVENT_NAME = /^[\w.]{1,64}$/;
 const FINISHES: readonly string[] = ["response.completed", "response.incomplete"];

@@ -1,5 +1,5 @@
-import { isJsonObject, type JsonObject } from "../../json/read.ts";
-import { UpstreamFault } from "../../protocol.ts";
+import { isJsonObject, type JsonObject } from "../json/read.ts";
+import { UpstreamFault } from "../protocol.ts";
 
 /** What a response that is over may call itself; some hosts leave it out. */
 const FINISHED: readonly unknown[] = ["completed", "incomplete", null, undefined];

@@ -9,8 +9,8 @@ import { readCallArguments } from "../../call-arguments.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { ValueBudget } from "../../json/value-budget.ts";
 import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
+import { readSeal } from "../encrypted-reasoning.ts";
 import { isMessage } from "../items.ts";
-import { readSeal } from "../sealed-reasoning.ts";
 import { readParts, readTexts, textPart } from "./read-parts.ts";
 import { joinName } from "./read-tools.ts";
 
