@@ -9,7 +9,7 @@ import {
   UNBOUNDED_SIZE,
 } from "../part-size.ts";
 
-/** Blocks whose tokens are all in the body's text. Every other block may be anything. */
+/** Blocks whose tokens are all in the text of the body. Every other block is unbounded. */
 const TEXT_BLOCKS = new Set([
   "text",
   "thinking",
@@ -26,10 +26,10 @@ const TEXT_BLOCKS = new Set([
 ]);
 const NESTING_MAX = 4;
 
-/** What the media and tools of a messages body add to its text. */
+/** Returns what the media and tools of a messages body add to the input beyond its text. */
 export function sizeOfMessages(body: JsonObject, messages: readonly JsonObject[]): PartSize {
   if (readArray(body.mcp_servers).length > 0) return REMOTE_TOOL_SIZE;
-  // Its skills and files may be anything.
+  // The skills and files of a container have any size.
   if (isSet(body.container)) return UNBOUNDED_SIZE;
   return sumOfSizes([
     readArray(body.tools).some(runsAtUpstream) ? SERVER_TOOL_SIZE : TEXT_SIZE,
@@ -42,7 +42,7 @@ function runsAtUpstream(tool: unknown): boolean {
   return isJsonObject(tool) && isSet(tool.type) && tool.type !== "custom";
 }
 
-/** How often a prompt may be read: a provider that is asked to compact it reads it for that, and to answer. */
+/** Returns how often the provider may read the prompt: twice when the body asks to compact it, else once. */
 export function countReadings({ compaction, context_management: management }: JsonObject): number {
   if (isSet(compaction)) return 2;
   const edits = isJsonObject(management) ? readArray(management.edits) : [];

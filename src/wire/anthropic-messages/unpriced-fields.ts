@@ -7,7 +7,7 @@ const RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference
 
 export const UNPRICED_NAMES = RULE.names;
 
-/** Throws `unpriced_field`, naming what would be billed otherwise than the catalog says. */
+/** Throws `unpriced_field` with the path of the first field that is billed at another price than the catalog's. */
 export function refuseUnpriced(
   body: JsonObject,
   messages: readonly JsonObject[],
@@ -21,7 +21,7 @@ export function refuseUnpriced(
   }
 }
 
-/** A system message may define a tool from there on. */
+/** Checks tools that a system message defines for the rest of the conversation. */
 function refuseAddedTools(content: unknown, path: string): void {
   for (const [position, block] of readArray(content).entries()) {
     const added = isJsonObject(block) && isJsonObject(block.tool) ? block.tool.definition : undefined;

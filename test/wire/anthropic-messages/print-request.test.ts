@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Effort, Part, Reasoning, Tool, Turn } from "../../../src/domain/chat-request.ts";
 import type { ModelTraits } from "../../../src/domain/model.ts";
-import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/find-untranslatable.ts";
+import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/print-messages.ts";
 import { printRequest } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 
 const UNASKED: Reasoning = {

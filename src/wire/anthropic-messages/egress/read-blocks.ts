@@ -3,27 +3,29 @@ import { isTooDeep } from "../../json/depth.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { UpstreamFault } from "../../protocol.ts";
 
-/** A block that has begun: the call that its input is for, or "other". */
+/** A block that has started. Holds the call that receives its input, or is "other" for a block without input. */
 type OpenBlock = { readonly call: number | HeldCall; readonly hasInput: boolean } | "other";
 
-/** A call that code at the provider made, until it is known who answers it. */
+/** A call by code that runs at the provider. Held until it is known whether the client has to answer it. */
 interface HeldCall {
   readonly id: string;
   readonly name: string;
-  /** The `server_tool_use` whose code made the call. */
+  /** Id of the `server_tool_use` block whose code made the call. */
   readonly toolId: string;
   json: string;
 }
 
-/** More than any model puts out, and what reading, printing and keeping them takes is still nothing. */
+/** Blocks per answer. No model produces so many, and this many still cost little time and memory. */
 const BLOCKS_MAX = 10_000;
 
 /**
- * Follows the blocks of one answer, streamed or whole, and says what they put out. Calls are counted apart
- * from blocks; what a server's tools did is left out, and so are citations.
+ * Reads the blocks of one answer, streamed or whole, into output events. Calls are numbered independently of blocks.
+ * Blocks of server tools and citations are left out.
  *
- * Calls that code at the provider made are held until the finish: the client has to answer them only if the answer
- * waits for that, and the code has no result yet.
+ * Calls by code at the provider are held until the finish. The client has to answer them only if the answer stops for
+ * tool use and the code has no result yet.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling
  */
 export function createBlockReader() {
@@ -63,7 +65,7 @@ export function createBlockReader() {
     if (block === undefined || typeof json !== "string") {
       throw new UpstreamFault("A piece of input belongs to no tool call");
     }
-    // Who gives all of the input at the start may give it once more.
+    // Some hosts send the whole input at the start and repeat it in deltas.
     if (block === "other" || block.hasInput || json === "") return [];
     if (typeof block.call === "number") return [{ kind: "tool_input", call: block.call, json }];
     block.call.json += json;
@@ -72,8 +74,8 @@ export function createBlockReader() {
 
   return {
     /**
-     * A block as it starts, or all of it; `rawInput` is the text of its input where that is known. Throws
-     * {@link UpstreamFault} when there are too many.
+     * Reads a block as it starts, or a whole block. `rawInput` is the original text of its input, if known. Throws
+     * {@link UpstreamFault} above 10,000 blocks.
      */
     start(index: unknown, block: JsonObject, rawInput?: string): readonly ChatEvent[] {
       blocks += 1;
@@ -86,17 +88,17 @@ export function createBlockReader() {
     },
 
     delta(index: unknown, delta: JsonObject): readonly OutputEvent[] {
-      if (delta.type === "text_delta") return said("text", delta.text);
+      if (delta.type === "text_delta") return textEvents("text", delta.text);
       if (delta.type === "input_json_delta") return addInput(index, delta);
-      if (delta.type === "thinking_delta") return said("reasoning", delta.thinking);
-      return delta.type === "signature_delta" ? sealed(delta.signature) : [];
+      if (delta.type === "thinking_delta") return textEvents("reasoning", delta.thinking);
+      return delta.type === "signature_delta" ? signatureEvents(delta.signature) : [];
     },
 
     stop(index: unknown): void {
       open.delete(index);
     },
 
-    /** The calls that were held and that the client has to answer. */
+    /** Returns the held calls that the client has to answer. */
     finish(stopReason: string): readonly OutputEvent[] {
       if (stopReason !== "tool_use") return [];
       return held
@@ -106,21 +108,22 @@ export function createBlockReader() {
   };
 }
 
-/** The tool at the provider whose code made a call; `undefined` for a call of the model itself. */
+/** Returns the id of the tool at the provider whose code made a call; `undefined` for a call by the model itself. */
 function readCallingTool({ caller }: JsonObject): string | undefined {
   if (!isJsonObject(caller) || !isSet(caller.type) || caller.type === "direct") return undefined;
   return readText(caller.tool_id);
 }
 
-/** What a block that is no call puts out as it starts. */
+/** Returns the output of a block without input, as it starts. */
 function readBlock(block: JsonObject): readonly OutputEvent[] {
-  if (block.type === "text") return said("text", block.text);
-  if (block.type === "thinking") return [...said("reasoning", block.thinking), ...sealed(block.signature)];
+  if (block.type === "text") return textEvents("text", block.text);
+  if (block.type === "thinking")
+    return [...textEvents("reasoning", block.thinking), ...signatureEvents(block.signature)];
   const data = block.type === "redacted_thinking" ? readText(block.data) : "";
   return data === "" ? [] : [{ kind: "redacted_reasoning", data }];
 }
 
-/** Input that came at once, in JSON; "" for none, which a streamed call says as an empty object. */
+/** Returns an input that came with the start, as JSON, or "". A streamed call starts with an empty object. */
 function readInput(input: unknown): string {
   if (!isSet(input)) return "";
   if (!isJsonObject(input) || isTooDeep(input))
@@ -129,12 +132,12 @@ function readInput(input: unknown): string {
   return json === "{}" ? "" : json;
 }
 
-function said(kind: "text" | "reasoning", value: unknown): readonly OutputEvent[] {
+function textEvents(kind: "text" | "reasoning", value: unknown): readonly OutputEvent[] {
   const text = readText(value);
   return text === "" ? [] : [{ kind, text }];
 }
 
-function sealed(value: unknown): readonly OutputEvent[] {
+function signatureEvents(value: unknown): readonly OutputEvent[] {
   const signature = readText(value);
   return signature === "" ? [] : [{ kind: "reasoning_seal", signature }];
 }

@@ -14,26 +14,26 @@ const FORMATS: readonly unknown[] = [
   "uuid",
 ];
 const PLAIN_MEMBERS = ["title", "description", "required"];
-/** Members that say nothing of an answer, or that are said anew. */
+/** Members that do not constrain an answer, or that {@link strictSchema} writes itself. */
 const DROPPED = ["$schema", "$id", "strict", "type", "additionalProperties"];
-/** A reference stands for all else, but for what it may refer to. */
+/** Members that are kept beside a reference: the reference and the definitions it may point to. */
 const BESIDE_REFERENCE = ["$ref", "$defs", "definitions"];
 
 /**
- * A schema in the words that Anthropic holds an answer to: every object is closed, and rules that it does
- * not know are told the model in the description. What is no schema is one that takes anything.
+ * Rewrites a schema into the subset that Anthropic enforces. Every object is closed, and unsupported rules move into
+ * the description as text. A value that is no object becomes the schema `{}`, which accepts any value.
  */
-export function acceptSchema(schema: unknown): JsonSchema {
+export function strictSchema(schema: unknown): JsonSchema {
   if (!isJsonObject(schema)) return {};
   const type = typeOf(schema);
   const kept: Record<string, unknown> = isTyped(schema) || type === undefined ? {} : { type };
-  const told: string[] = [];
+  const described: string[] = [];
   for (const [key, value] of membersOf(schema)) {
-    const said = acceptMember(key, value);
-    if (said) Object.assign(kept, said);
-    else told.push(`${key}: ${JSON.stringify(value)}`);
+    const supported = supportedMember(key, value);
+    if (supported) Object.assign(kept, supported);
+    else described.push(`${key}: ${JSON.stringify(value)}`);
   }
-  if (told.length > 0) kept.description = describe(readText(schema.description), told);
+  if (described.length > 0) kept.description = describe(readText(schema.description), described);
   const isObject = type === "object" || readArray(type).includes("object");
   return isObject ? { properties: {}, ...kept, additionalProperties: false } : kept;
 }
@@ -45,7 +45,7 @@ function membersOf(schema: JsonObject): readonly (readonly [string, unknown])[] 
   );
 }
 
-/** Some leave out the type of what is plainly an object or a list; a reference has none. */
+/** Infers a missing type from `properties` or `items`. A reference has no type. */
 function typeOf({ type, $ref: reference, properties, items }: JsonObject): unknown {
   if (reference !== undefined) return undefined;
   if (type !== undefined) return type;
@@ -53,32 +53,32 @@ function typeOf({ type, $ref: reference, properties, items }: JsonObject): unkno
   return items === undefined ? undefined : "array";
 }
 
-/** Whether literals or choices are type enough. */
+/** Whether literals or alternatives already determine the type. */
 function isTyped(schema: JsonObject): boolean {
   const { enum: values, const: value, anyOf, oneOf, allOf } = schema;
   return areLiterals(values) || isLiteral(value) || [anyOf, oneOf, allOf].some(Array.isArray);
 }
 
-/** What stands for a member, `undefined` for a rule that can only be told. */
-function acceptMember(key: string, value: unknown): JsonObject | undefined {
+/** Returns the supported form of a member, or `undefined` for a rule that only a description can express. */
+function supportedMember(key: string, value: unknown): JsonObject | undefined {
   switch (key) {
     case "$defs":
     case "definitions":
     case "properties":
-      return isJsonObject(value) ? { [key]: acceptEach(value) } : undefined;
+      return isJsonObject(value) ? { [key]: strictEach(value) } : undefined;
     case "items":
-      return isJsonObject(value) ? { items: acceptSchema(value) } : undefined;
+      return isJsonObject(value) ? { items: strictSchema(value) } : undefined;
     case "anyOf":
     case "allOf":
     case "oneOf":
       if (!Array.isArray(value)) return undefined;
-      return { [key === "oneOf" ? "anyOf" : key]: value.map(acceptSchema) };
+      return { [key === "oneOf" ? "anyOf" : key]: value.map(strictSchema) };
     default:
-      return isKnown(key, value) ? { [key]: value } : undefined;
+      return isSupported(key, value) ? { [key]: value } : undefined;
   }
 }
 
-function isKnown(key: string, value: unknown): boolean {
+function isSupported(key: string, value: unknown): boolean {
   if (key === "enum") return areLiterals(value);
   if (key === "const") return isLiteral(value);
   if (key === "$ref") return typeof value === "string";
@@ -95,10 +95,52 @@ function isLiteral(value: unknown): boolean {
   return value === null || (value !== undefined && typeof value !== "object");
 }
 
-function acceptEach(schemas: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, acceptSchema(schema)]));
+function strictEach(schemas: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, strictSchema(schema)]));
 }
 
-function describe(description: string, told: readonly string[]): string {
-  return `${description}${description && "\n\n"}{${told.join(", ")}}`;
+function describe(description: string, rules: readonly string[]): string {
+  return `${description}${description && "\n\n"}{${rules.join(", ")}}`;
+}
+
+/** Keywords whose value is one schema. */
+const SINGLE = ["items"];
+/** Keywords whose value is a list of schemas. */
+const LISTS = ["anyOf", "oneOf", "allOf"];
+/** Keywords whose value maps names to schemas. */
+const MAPS = ["properties", "$defs", "definitions"];
+
+/**
+ * Whether a schema accepts objects with members that it does not name, or combines several schemas with `allOf`.
+ * Closing such a schema with {@link strictSchema} would change its meaning.
+ */
+export function isOpenSchema(schema: unknown): boolean {
+  const waiting: unknown[] = [schema];
+  while (waiting.length > 0) {
+    const value = waiting.pop();
+    if (!isJsonObject(value)) continue;
+    if (isOpen(value)) return true;
+    for (const child of childrenOf(value)) waiting.push(child);
+  }
+  return false;
+}
+
+function isOpen({ type, properties, additionalProperties: others, patternProperties, allOf }: JsonObject) {
+  if (others === true || isJsonObject(others) || isJsonObject(patternProperties)) return true;
+  if (readArray(allOf).length > 1) return true;
+  const isObject = readText(type) === "object" || readArray(type).includes("object");
+  return isObject && others !== false && !(isJsonObject(properties) && hasMembers(properties));
+}
+
+function childrenOf(schema: JsonObject): readonly unknown[] {
+  return [
+    ...SINGLE.map((key) => schema[key]),
+    ...LISTS.flatMap((key) => readArray(schema[key])),
+    ...MAPS.map((key) => schema[key]).flatMap((map) => (isJsonObject(map) ? Object.values(map) : [])),
+  ];
+}
+
+function hasMembers(object: JsonObject): boolean {
+  for (const _ in object) return true;
+  return false;
 }

@@ -1,5 +1,10 @@
+import { createCallIds } from "../../call-ids.ts";
+import type { ReplyHead } from "../../codecs.ts";
 import { parseJsonObject } from "../../json/read.ts";
 import { UpstreamFault } from "../../protocol.ts";
+
+/** Ids that Anthropic's clients accept and send back. */
+const ID = /^[\w-]{1,256}$/;
 
 const QUOTE = 0x22;
 const OPEN_BRACKET = 0x5b;
@@ -8,21 +13,29 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The input of one tool call as it comes. */
+/** Returns a function that gives the tool calls of one answer valid and distinct `tool_use` ids. */
+export function createToolUseIds({ id: answerId }: ReplyHead): (id: string) => string {
+  return createCallIds(
+    (calls) => `toolu_${answerId}${calls}`,
+    (id) => ID.test(id),
+  );
+}
+
+/** The input of one tool call, in pieces as they arrive. */
 export interface ToolInput {
   add(json: string): void;
   isEmpty(): boolean;
-  /** Whether all of an object has come, as far as its braces tell. Nothing yet is not complete. */
+  /** Whether the braces of a whole object have arrived. False for an empty input. */
   isComplete(): boolean;
   text(): string;
 }
 
-/** Gathers the input of a call. Each character is looked at once at most, and only when it is asked for. */
+/** Collects the input of a call. Scans each character at most once, and only when `isComplete` is called. */
 export function createToolInput(): ToolInput {
   const pieces: string[] = [];
   let scanned = 0;
   let depth = 0;
-  let isBegun = false;
+  let hasBegun = false;
   let isInString = false;
   let isEscaped = false;
 
@@ -33,7 +46,7 @@ export function createToolInput(): ToolInput {
       else if (code === QUOTE) isInString = false;
     } else if (code === QUOTE) isInString = true;
     else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
-      isBegun = true;
+      hasBegun = true;
       depth += 1;
     } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) depth -= 1;
   };
@@ -46,24 +59,24 @@ export function createToolInput(): ToolInput {
         const piece = pieces[scanned] ?? "";
         for (let at = 0; at < piece.length; at += 1) scan(piece.charCodeAt(at));
       }
-      return isBegun && depth <= 0;
+      return hasBegun && depth <= 0;
     },
     text: () => pieces.join(""),
   };
 }
 
-/** Whether a text is empty but for what JSON takes for white space, which is less than others do. */
+/** Whether a text contains only JSON white space, which is a subset of what `\s` matches. */
 export function isBlank(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text);
 }
 
-/** The input as the text of a JSON object, "{}" for none; `undefined` when it is no object. */
+/** Returns the input as the text of a JSON object, "{}" for a blank one, or `undefined` when it is no object. */
 export function completeInput(text: string): string | undefined {
   if (isBlank(text)) return "{}";
   return parseJsonObject(text) && text;
 }
 
-/** The same. Throws {@link UpstreamFault} when it is no object: what a client would make of it nobody knows. */
+/** Returns the input as {@link completeInput} does. Throws {@link UpstreamFault} when it is no object. */
 export function requireInput(text: string): string {
   const json = completeInput(text);
   if (json === undefined) throw new UpstreamFault("The input of a tool call is no object");
