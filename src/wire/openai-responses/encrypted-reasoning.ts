@@ -3,32 +3,35 @@ import { printBase64Json, readBase64Json } from "../base64-json.ts";
 import { isJsonObject } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
 
-/** Says whose it is and of which version: what other providers call encrypted content is theirs to read. */
-const MARK = "tgr1_";
-/** Of a seal: far more than anyone reasons in an answer. */
+/** Prefix of our tokens and their version. Encrypted content without it belongs to another provider. */
+const PREFIX = "tgr1_";
+/** Characters of a token. No answer contains so much reasoning. */
 const CHARS_MAX = 8 * 1024 * 1024;
-/** Values, and members: a seal has two of each. */
+/** Reject anything larger before parsing: a valid token has 2 keys and 2 values. */
 const STRUCTURE_MAX: JsonMeasure = { members: 8, values: 8 };
 
-/** Reasoning that its own provider will take back: signed text, or what only it can read. */
-type Seal = { readonly text: string; readonly signature: string } | { readonly data: string };
+/** Reasoning that its provider accepts back: a signed text, or data that only the provider can read. */
+type Content = { readonly text: string; readonly signature: string } | { readonly data: string };
 
-/** What a client gets as `encrypted_content` and sends back with the history: nothing of it is kept here. */
-export function printSeal(seal: Seal): string {
-  return MARK + printBase64Json(seal);
+/**
+ * Encodes reasoning as the `encrypted_content` of a reasoning item. The client keeps it and sends it back; the gateway
+ * stores nothing. The gateway encodes the content and does not encrypt it.
+ */
+export function encodeReasoning(reasoning: Content): string {
+  return PREFIX + printBase64Json(reasoning);
 }
 
-/** Whether some encrypted content is ours. */
-export function isSeal(content: unknown): content is string {
-  return typeof content === "string" && content.startsWith(MARK);
+/** Whether some encrypted content was encoded by the gateway. */
+export function isEncodedReasoning(content: unknown): content is string {
+  return typeof content === "string" && content.startsWith(PREFIX);
 }
 
-/** The reasoning inside, `undefined` for what is not ours, no longer whole, or more than we would ever seal. */
-export function readSeal(content: unknown): ReasoningPart | undefined {
-  const isOurs = isSeal(content) && content.length <= CHARS_MAX;
-  const seal = isOurs ? readBase64Json(content.slice(MARK.length), STRUCTURE_MAX) : undefined;
-  if (!isJsonObject(seal)) return undefined;
-  const { text, signature, data } = seal;
+/** Decodes `encrypted_content`. Returns `undefined` for content of another provider, damaged or oversized content. */
+export function decodeReasoning(content: unknown): ReasoningPart | undefined {
+  const isOurs = isEncodedReasoning(content) && content.length <= CHARS_MAX;
+  const reasoning = isOurs ? readBase64Json(content.slice(PREFIX.length), STRUCTURE_MAX) : undefined;
+  if (!isJsonObject(reasoning)) return undefined;
+  const { text, signature, data } = reasoning;
   if (typeof data === "string") return { kind: "reasoning", text: "", signature: undefined, redacted: data };
   if (typeof text !== "string" || typeof signature !== "string") return undefined;
   return { kind: "reasoning", text, signature, redacted: undefined };

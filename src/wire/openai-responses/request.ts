@@ -14,15 +14,15 @@ import {
   refuseUntranslatable,
   requireModel,
 } from "../request-body.ts";
-import { isSeal } from "./encrypted-reasoning.ts";
+import { isEncodedReasoning } from "./encrypted-reasoning.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { readAsked } from "./ingress/request-context.ts";
+import { readRequestContext } from "./ingress/request-context.ts";
 import { requireItems } from "./items.ts";
 import { countReadings, sizeOfInput } from "./size.ts";
 import { findStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
-/** What is checked or edited here: an upstream must take it from nowhere else. */
+/** Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value. */
 const SENT_ONCE = new Set([
   "model",
   "input",
@@ -44,17 +44,20 @@ const SENT_ONCE = new Set([
 ]);
 const ONCE = sayEachOnce(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
+
 /**
- * Reads and checks a responses body. Item and part types and unknown fields are the upstream's to judge. Throws
- * `nothing_stored` for what only an upstream's store could bring in, `untranslatable` for a stored prompt and for an
- * answer in the background, `not_json`, `wrong_shape` and `unpriced_field`.
+ * Parses and checks a responses body. Item types, part types and unknown fields are left to the upstream. Throws
+ * `nothing_stored` for references to stored data, `untranslatable` for a stored prompt and for an answer in the
+ * background, `not_json`, `wrong_shape` (repeated keys included) and `unpriced_field`.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const items = requireItems(body);
   checkOptions(body);
-  // An upstream may go by the other of two values, and so find what is refused below.
+  // An upstream may read the other of two values, which the checks below have not seen.
   if (repeatsKeys) throw new GatewayError("wrong_shape");
   refuseStored(body, items);
   refuseUnpriced(body, items);
@@ -70,11 +73,14 @@ export function parseRequest(text: string): ModelRequest {
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
     promptText: () => promptTextOf(again()),
     readChat: () => readChatRequest(again()),
-    readAsked: () => readAsked(again()),
+    readAsked: () => readRequestContext(again()),
   };
 }
 
-/** The body for an upstream: its model name, the output ceiling, and nothing stored, as nobody could ask for it. */
+/**
+ * Prints the body for an upstream of the same format. Sets the model name and the output limit, turns `store` off
+ * because no later request may refer to the answer, and drops reasoning that the upstream cannot read.
+ */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     ...ONCE,
@@ -94,7 +100,7 @@ function checkOptions(body: JsonObject): void {
   readObject(body, "reasoning");
 }
 
-/** Refuses what could only be answered by who keeps answers, or later. */
+/** Declines references to stored data and answers that are fetched later. */
 function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
   const stored = findStored(body, items);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
@@ -103,8 +109,8 @@ function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
 }
 
 /**
- * Takes out reasoning that an upstream would look up where nothing is stored, or that another provider sealed:
- * it would refuse the whole request for it.
+ * Drops reasoning items that the upstream would look up in its store, and those that the gateway encoded for another
+ * provider. The upstream would reject the whole request for either.
  */
 function dropUnreadable(input: string): string {
   if (!input.startsWith("[") || !input.includes('"reasoning"')) return input;
@@ -120,7 +126,7 @@ function isUnreadable(text: string): boolean {
   if (!text.includes('"reasoning"')) return false;
   const item: unknown = JSON.parse(text);
   if (!isJsonObject(item) || item.type !== "reasoning") return false;
-  return !isSet(item.encrypted_content) || isSeal(item.encrypted_content);
+  return !isSet(item.encrypted_content) || isEncodedReasoning(item.encrypted_content);
 }
 
 function promptTextOf(body: JsonObject): string {

@@ -10,7 +10,7 @@ import {
 } from "../part-size.ts";
 import { isMessage } from "./items.ts";
 
-/** Tools whose results come with the client's next request; all others find what nobody can foresee. */
+/** Types of tools that the client runs. Every other tool runs at the upstream, with results of unknown size. */
 const CLIENT_TOOLS = new Set([
   "function",
   "custom",
@@ -19,7 +19,7 @@ const CLIENT_TOOLS = new Set([
   "local_shell",
   "apply_patch",
 ]);
-/** Items whose tokens are all in the body's text. Every other may be anything. */
+/** Items whose tokens are all in the text of the body. Every other item is unbounded. */
 const TEXT_ITEMS = new Set([
   "agent_message",
   "reasoning",
@@ -36,24 +36,24 @@ const TEXT_ITEMS = new Set([
 ]);
 const TEXT_PARTS = new Set(["input_text", "output_text", "refusal", "text", "summary_text"]);
 
-/** What the media and tools of a responses body add to its text. */
+/** Returns what the media and tools of a responses body add to the input beyond its text. */
 export function sizeOfInput(body: JsonObject, items: readonly JsonObject[]): PartSize {
-  const offers = [body, ...items];
-  const isServed = offers.some(({ tools }) => readArray(tools).some(runsAtUpstream));
-  return sumOfSizes([isServed ? SERVER_TOOL_SIZE : TEXT_SIZE, ...items.map(sizeOfItem)]);
+  const toolHolders = [body, ...items];
+  const hasServerTool = toolHolders.some(({ tools }) => readArray(tools).some(runsAtUpstream));
+  return sumOfSizes([hasServerTool ? SERVER_TOOL_SIZE : TEXT_SIZE, ...items.map(sizeOfItem)]);
 }
 
-/** How often a prompt may be read: a provider that is asked to compact it reads it for that, and to answer. */
+/** Returns how often the provider may read the prompt: twice when the body asks to compact it, else once. */
 export function countReadings(body: JsonObject): number {
   return readArray(body.context_management).length > 0 ? 2 : 1;
 }
 
 function runsAtUpstream(tool: unknown): boolean {
   if (!isJsonObject(tool)) return false;
-  return !CLIENT_TOOLS.has(readText(tool.type)) || readArray(tool.tools).some(isOfUpstream);
+  return !CLIENT_TOOLS.has(readText(tool.type)) || readArray(tool.tools).some(isServerTool);
 }
 
-function isOfUpstream(tool: unknown): boolean {
+function isServerTool(tool: unknown): boolean {
   return isJsonObject(tool) && !CLIENT_TOOLS.has(readText(tool.type));
 }
 
@@ -61,7 +61,7 @@ function sizeOfItem(item: JsonObject): PartSize {
   if (isMessage(item)) return sizeOfParts(item.content);
   if (item.type === "function_call_output" || item.type === "custom_tool_call_output")
     return sizeOfParts(item.output);
-  // Its tools have been looked at.
+  // `sizeOfInput` has already checked the tools of this item.
   if (item.type === "additional_tools") return TEXT_SIZE;
   return TEXT_ITEMS.has(readText(item.type)) ? TEXT_SIZE : UNBOUNDED_SIZE;
 }

@@ -3,17 +3,17 @@ import { createUnpricedRule } from "../unpriced-fields.ts";
 import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
 import { refuseUnpricedTools } from "../unpriced-tools.ts";
 
-/** Repeated keys are refused before. */
+/** No field may repeat: the request is declined for repeated keys before this check. */
 const RULE = createUnpricedRule(new Set());
 
 export const UNPRICED_NAMES = RULE.names;
 
-/** Throws `unpriced_field`, naming what would be billed otherwise than the catalog says. */
+/** Throws `unpriced_field` with the path of the first field that is billed at another price than the catalog's. */
 export function refuseUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
   RULE.refuse(body, false);
   refuseUnpricedPlugins(body);
   refuseUnpricedTools(readArray(body.tools));
-  // Items may bring tools of their own: `additional_tools` and what a tool search found.
+  // The items `additional_tools` and `tool_search_output` define tools too.
   for (const [position, { tools }] of items.entries()) {
     if (tools !== undefined) refuseUnpricedTools(readArray(tools), `input[${position}].tools`);
   }

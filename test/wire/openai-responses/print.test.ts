@@ -3,7 +3,10 @@ import type { ChatEvent, FinishReason, OutputEvent } from "../../../src/domain/c
 import { ERRORS, GatewayError } from "../../../src/errors.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
 import { collectReply } from "../../../src/wire/collect-reply.ts";
-import { isSeal, printSeal } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
+import {
+  encodeReasoning,
+  isEncodedReasoning,
+} from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 
 import type { SentStream } from "../../../src/wire/protocol.ts";
@@ -297,8 +300,12 @@ describe("items", () => {
     expect(JSON.stringify(outputOf(said, SHOWN))).not.toContain("encrypted_content");
     const items = outputOf(said, SEALED);
     expect(items).toMatchObject([
-      { type: "reasoning", summary: [], encrypted_content: printSeal({ text: "hm", signature: "sig" }) },
-      { type: "reasoning", summary: [], encrypted_content: printSeal({ data: "secret" }) },
+      {
+        type: "reasoning",
+        summary: [],
+        encrypted_content: encodeReasoning({ text: "hm", signature: "sig" }),
+      },
+      { type: "reasoning", summary: [], encrypted_content: encodeReasoning({ data: "secret" }) },
       { type: "function_call" },
     ]);
     const result = { type: "function_call_output", call_id: "call_0", output: "x" };
@@ -314,7 +321,7 @@ describe("items", () => {
 
   test("reasoning that nobody sealed is not made to look so", () => {
     expect(outputOf([think("hm"), say("Hi")], SEALED)).toHaveLength(1);
-    expect(isSeal("gAAAA")).toBe(false);
+    expect(isEncodedReasoning("gAAAA")).toBe(false);
   });
 
   test("an answer that was cut says so, and so does what was being written", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import { printSeal } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
+import { encodeReasoning } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 
 /** Longer by one than a name may be. */
@@ -127,11 +127,11 @@ describe("turns", () => {
 
   test("reasoning that was sealed here comes back, all other is dropped", () => {
     const reasoning = (encrypted_content: unknown) => ({ type: "reasoning", summary: [], encrypted_content });
-    const signed = printSeal({ text: "hm", signature: "s" });
+    const signed = encodeReasoning({ text: "hm", signature: "s" });
     const input = [
       user("hi"),
       reasoning(signed),
-      reasoning(printSeal({ data: "x" })),
+      reasoning(encodeReasoning({ data: "x" })),
       reasoning("gAAAAforeign"),
       reasoning(null),
       reasoning(`${signed.slice(0, 10)}!!`),
@@ -158,7 +158,7 @@ describe("turns", () => {
   });
 
   test("a seal of more than anyone reasons is not opened", () => {
-    const seal = (chars: number) => printSeal({ text: "a".repeat(chars), signature: "s" });
+    const seal = (chars: number) => encodeReasoning({ text: "a".repeat(chars), signature: "s" });
     const turnsOf = (encrypted_content: string) =>
       read({ input: [user("hi"), { type: "reasoning", encrypted_content }] }).turns;
     expect(turnsOf(seal(1_000_000))).toHaveLength(2);

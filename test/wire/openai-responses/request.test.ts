@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
-import { printSeal } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
+import { encodeReasoning } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import type { ModelRequest } from "../../../src/wire/protocol.ts";
 import { refusalOf } from "../play.ts";
@@ -212,7 +212,7 @@ describe("printUpstreamRequest", () => {
       hi,
       kept,
       '{"type":"reasoning","encrypted_content":null}',
-      JSON.stringify({ type: "reasoning", encrypted_content: printSeal({ data: "x" }) }),
+      JSON.stringify({ type: "reasoning", encrypted_content: encodeReasoning({ data: "x" }) }),
     ];
     const body = print(`{"model":"asked","input":[ ${items.join(" , ")} ]}`);
     expect(body).toContain(`"input":[${hi},${kept}]`);

@@ -1,6 +1,7 @@
 import type {
   Part,
-  ReasoningPart,
+  ResultPart,
+  TextPart,
   ToolCallPart,
   ToolResultPart,
   Turn,
@@ -8,28 +9,32 @@ import type {
 import { readCallArguments } from "../../call-arguments.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { ValueBudget } from "../../json/value-budget.ts";
-import { refuse, refuseUntranslatable, requireName } from "../../request-body.ts";
-import { readSeal } from "../encrypted-reasoning.ts";
+import { refuse, refuseUntranslatable, requireName, requireText } from "../../request-body.ts";
 import { isMessage } from "../items.ts";
-import { readParts, readTexts, textPart } from "./read-parts.ts";
+import { readFile, readImage } from "./read-media.ts";
+import { readReasoningItem } from "./read-reasoning.ts";
 import { joinName } from "./read-tools.ts";
 
 type Role = Turn["role"];
-/** What must be known of the whole input to read one of its items. */
+type RoleAndParts = readonly [role: Role, parts: readonly Part[]];
+
+/** Facts about the whole input that reading one item requires. */
 interface History {
-  /** Ids of calls whose results are in it. */
+  /** Ids of the calls whose results are in the input. */
   readonly answered: ReadonlySet<unknown>;
   readonly budget: ValueBudget;
 }
 
-type Said = readonly [role: Role, parts: readonly Part[]];
-
-/** Items that tell of what ran at another provider; nobody else can go on with them. */
+/** Items about work of OpenAI's own tools, which no other provider can continue. */
 const DROPPED =
   /^((web_search|file_search|code_interpreter|image_generation|mcp)_call|mcp_list_tools|additional_tools)$/;
+const TEXTS: readonly unknown[] = ["input_text", "output_text", "text", "summary_text"];
 
-/** The turns of a body: its instructions first, then its items in order, one turn for neighbours of one speaker. */
-export function readTurns(
+/**
+ * Reads the turns of a body: the instructions, then the items in order. Neighbours of one role become one turn. Throws
+ * `untranslatable` for an item or part that no other format has, and `wrong_shape` for one that cannot be read.
+ */
+export function readMessages(
   { instructions, input }: JsonObject,
   items: readonly JsonObject[],
   budget: ValueBudget,
@@ -59,7 +64,7 @@ function createTurns() {
   };
 }
 
-function readItem(item: JsonObject, path: string, history: History): Said {
+function readItem(item: JsonObject, path: string, history: History): RoleAndParts {
   if (isMessage(item)) return readMessage(item, path);
   if (isResult(item)) return ["user", [readResult(item, path)]];
   switch (item.type) {
@@ -68,7 +73,7 @@ function readItem(item: JsonObject, path: string, history: History): Said {
     case "custom_tool_call":
       return ["assistant", [readCall(item, path, readFreeInput(item, path))]];
     case "reasoning":
-      return ["assistant", readReasoning(item)];
+      return ["assistant", readReasoningItem(item)];
     case "agent_message":
       return ["user", readAgentMessage(item, path)];
     default:
@@ -77,7 +82,7 @@ function readItem(item: JsonObject, path: string, history: History): Said {
   }
 }
 
-function readMessage({ role, content }: JsonObject, path: string): Said {
+function readMessage({ role, content }: JsonObject, path: string): RoleAndParts {
   const place = `${path}.content`;
   if (role === "user") return [role, readParts(content, place)];
   if (role === "assistant") return [role, readTexts(content, place)];
@@ -85,14 +90,14 @@ function readMessage({ role, content }: JsonObject, path: string): Said {
   return refuse(`${path}.role`);
 }
 
-/** What one of Codex's agents says to another. What it calls encrypted is the text that the model gave, here. */
+/** Reads a message between Codex's agents. From other models, its `encrypted_content` parts are plain text. */
 function readAgentMessage({ content }: JsonObject, path: string): readonly Part[] {
-  const said = readArray(content).map((part) =>
+  const parts = readArray(content).map((part) =>
     isJsonObject(part) && part.type === "encrypted_content"
       ? { type: "input_text", text: part.encrypted_content }
       : part,
   );
-  return readTexts(said, `${path}.content`);
+  return readTexts(parts, `${path}.content`);
 }
 
 function readCall(item: JsonObject, path: string, input: string): ToolCallPart {
@@ -132,14 +137,48 @@ function readResult(item: JsonObject, path: string): ToolResultPart {
   };
 }
 
-/** Only what was sealed here can be read: the rest is another provider's. */
-function readReasoning(item: JsonObject): readonly ReasoningPart[] {
-  const reasoning = readSeal(item.encrypted_content);
-  return reasoning ? [reasoning] : [];
-}
-
 function requireCallId(item: JsonObject, path: string): string {
   const id = readText(item.call_id);
   if (id === "") refuse(`${path}.call_id`);
   return id;
+}
+
+/** Reads a text, or a list of texts, images and files. */
+function readParts(content: unknown, path: string): readonly ResultPart[] {
+  return readEach(content, path, readPart);
+}
+
+/** Reads a text, or a list that contains only texts. */
+function readTexts(content: unknown, path: string): readonly TextPart[] {
+  return readEach(content, path, readTextPart);
+}
+
+function readEach<Result>(
+  content: unknown,
+  path: string,
+  read: (part: JsonObject, path: string) => Result,
+): readonly (Result | TextPart)[] {
+  if (typeof content === "string") return [textPart(content)];
+  if (!Array.isArray(content)) refuse(path);
+  return content.map((part: unknown, position) => {
+    const place = `${path}[${position}]`;
+    if (!isJsonObject(part)) refuse(place);
+    return read(part, place);
+  });
+}
+
+function readPart(part: JsonObject, path: string): ResultPart {
+  if (part.type === "input_image") return readImage(part, path);
+  return part.type === "input_file" ? readFile(part, path) : readTextPart(part, path);
+}
+
+function readTextPart({ type, text, refusal }: JsonObject, path: string): TextPart {
+  if (type === "refusal") return textPart(requireText(refusal, `${path}.refusal`));
+  if (typeof type !== "string") refuse(`${path}.type`);
+  if (!TEXTS.includes(type)) refuseUntranslatable(path);
+  return textPart(requireText(text, `${path}.text`));
+}
+
+function textPart(text: string): TextPart {
+  return { kind: "text", text, cache: undefined };
 }
