@@ -2,8 +2,8 @@ import { isSet, type JsonObject } from "../json/read.ts";
 import type { ValueEdit } from "../json/text.ts";
 
 /**
- * Betas that change the price of a request or the size of its context window. An upstream receives one only if the
- * operator allows it. All other betas pass, because clients send many and fail without them.
+ * Betas that change the price of a request or the size of its context window. An upstream receives one only
+ * if the operator allows it. All other betas pass, because clients send many and fail without them.
  *
  * @see https://platform.claude.com/docs/en/api/beta-headers
  */

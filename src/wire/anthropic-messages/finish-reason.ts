@@ -15,8 +15,8 @@ const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /**
- * Reads a stop reason, `undefined` while the message has not finished. Unknown reasons pass, because clients accept
- * those of new models. Throws {@link UpstreamFault} for an error in its place.
+ * Reads a stop reason, `undefined` while the message has not finished. Unknown reasons pass, because clients
+ * accept those of new models. Throws {@link UpstreamFault} for an error in its place.
  */
 export function readStopReason(value: unknown): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
@@ -43,8 +43,8 @@ export function finishEvents(stopReason: string, holder: JsonObject): readonly C
 }
 
 /**
- * Prints the stop members of a message. An answer that contains a refusal and no calls ends with `refusal`. An answer
- * with calls finishes with `tool_calls` unless it was cut off.
+ * Prints the stop members of a message. An answer that contains a refusal and no calls ends with `refusal`.
+ * An answer with calls finishes with `tool_calls` unless it was cut off.
  */
 export function printStopReason(finish: FinishEvent, hasRefusal: boolean) {
   const { stopSequence } = finish;

@@ -1,6 +1,7 @@
 /**
- * Joins members whose values are JSON already into an object; `undefined` values are left out. Names are not escaped.
- * Concatenates instead of joining an array: the engine copies a concatenated string once, when it is read.
+ * Joins members whose values are JSON already into an object; `undefined` values are left out. Names are not
+ * escaped. Concatenates instead of joining an array: the engine copies a concatenated string once, when it is
+ * read.
  */
 export function joinMembers(members: Readonly<Record<string, string | undefined>>): string {
   let joined = "";

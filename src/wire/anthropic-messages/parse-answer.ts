@@ -13,7 +13,8 @@ export interface Message {
 }
 
 /**
- * Parses a whole message. Throws {@link UpstreamFault} for any other JSON and for a message without a stop reason.
+ * Parses a whole message. Throws {@link UpstreamFault} for any other JSON and for a message without a stop
+ * reason.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
@@ -28,8 +29,8 @@ export function parseMessage(text: string): Message {
 }
 
 /**
- * Parses the data of a stream event; `undefined` when it is no JSON object. Throws {@link UpstreamFault} for an event
- * that reports an error.
+ * Parses the data of a stream event; `undefined` when it is no JSON object. Throws {@link UpstreamFault} for
+ * an event that reports an error.
  */
 export function parseEvent(event: SseEvent): JsonObject | undefined {
   const parsed = parseJsonObject(event.data, EVENT_MAX);

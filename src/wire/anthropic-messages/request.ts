@@ -20,7 +20,9 @@ import { countReadings, sizeOfMessages } from "./size.ts";
 import { dropNewThread, refuseStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
-/** Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value. */
+/**
+ * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
+ */
 const SENT_ONCE = new Set([
   "model",
   "max_tokens",
@@ -79,8 +81,9 @@ export function parseRequest(text: string): ModelRequest {
 }
 
 /**
- * Prints the body for an upstream of the same format. Sets the model name and the output limit, and drops a new
- * thread (the upstream would store it), reasoning that another host signed and betas that are not allowed.
+ * Prints the body for an upstream of the same format. Sets the model name and the output limit, and drops a
+ * new thread (the upstream would store it), reasoning that another host signed and betas that are not
+ * allowed.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
@@ -94,8 +97,9 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
 }
 
 /**
- * Removes from the `messages` of a body the reasoning that a chat completions host signed, because Anthropic rejects
- * a conversation that contains it. A message left without blocks is removed too. Every other byte stays as it is.
+ * Removes from the `messages` of a body the reasoning that a chat completions host signed, because Anthropic
+ * rejects a conversation that contains it. A message left without blocks is removed too. Every other byte
+ * stays as it is.
  */
 export function dropForeignReasoning(messages: string): string {
   if (!mayHoldSeal(messages)) return messages;
@@ -114,7 +118,10 @@ export function dropForeignReasoning(messages: string): string {
   });
 }
 
-/** Edits the elements of a JSON array and drops those that become `undefined`. Returns an unedited array unchanged. */
+/**
+ * Edits the elements of a JSON array and drops those that become `undefined`. Returns an unedited array
+ * unchanged.
+ */
 function keepElements(list: string, edit: (element: string) => string | undefined): string {
   const kept: string[] = [];
   let isChanged = false;

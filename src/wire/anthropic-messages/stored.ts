@@ -7,9 +7,9 @@ const THREAD_KEYS = new Set(["type", "previous_message_id"]);
 const CONTAINER_KEYS = new Set(["id"]);
 
 /**
- * Rejects references to data that Anthropic stored for the operator's account, which may belong to another user.
- * Throws `thread_not_stored` for a continued thread, and `nothing_stored` for an earlier container or message. A new
- * container is accepted, with or without skills.
+ * Rejects references to data that Anthropic stored for the operator's account, which may belong to another
+ * user. Throws `thread_not_stored` for a continued thread, and `nothing_stored` for an earlier container or
+ * message. A new container is accepted, with or without skills.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool
  */
@@ -24,8 +24,9 @@ export function refuseStored(body: JsonObject, repeatsKeys: boolean): void {
 }
 
 /**
- * Whether the `thread` field asks for a new thread. The tool runners of Anthropic's SDKs ask for one by default. It can
- * be dropped, because they send the whole conversation and send it again when a thread is not found.
+ * Whether the `thread` field asks for a new thread. The tool runners of Anthropic's SDKs ask for one by
+ * default. It can be dropped, because they send the whole conversation and send it again when a thread is not
+ * found.
  */
 export function isNewThread(thread: unknown): boolean {
   return isJsonObject(thread) && thread.type === "create";
@@ -35,7 +36,10 @@ export function isNewThread(thread: unknown): boolean {
 export const dropNewThread: ValueEdit = (text) =>
   text !== undefined && isNewThread(JSON.parse(text)) ? undefined : text;
 
-/** Every type except `create` continues a thread, unknown types included. Anthropic rejects an object without one. */
+/**
+ * Every type except `create` continues a thread, unknown types included. Anthropic rejects an object without
+ * one.
+ */
 function continuesThread(thread: unknown): boolean {
   if (!isJsonObject(thread)) return true;
   if (isSet(thread.previous_message_id) || findMiscased(thread, THREAD_KEYS) !== undefined) return true;

@@ -7,7 +7,10 @@ const RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference
 
 export const UNPRICED_NAMES = RULE.names;
 
-/** Throws `unpriced_field` with the path of the first field that is billed at another price than the catalog's. */
+/**
+ * Throws `unpriced_field` with the path of the first field that is billed at another price than the
+ * catalog's.
+ */
 export function refuseUnpriced(
   body: JsonObject,
   messages: readonly JsonObject[],

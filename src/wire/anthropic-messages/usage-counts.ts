@@ -2,9 +2,9 @@ import { isCount, isCounted, NO_USAGE, type Usage } from "../../domain/usage.ts"
 import { isJsonObject, type JsonObject } from "../json/read.ts";
 
 /**
- * Reads the counts of one usage object or of one iteration. As in {@link Usage}, `input_tokens` excludes tokens that
- * were read from or written to a cache. A total that is no number becomes NaN, an implausible total passes through,
- * and every other count that is no token count becomes 0.
+ * Reads the counts of one usage object or of one iteration. As in {@link Usage}, `input_tokens` excludes
+ * tokens that were read from or written to a cache. A total that is no number becomes NaN, an implausible
+ * total passes through, and every other count that is no token count becomes 0.
  */
 export function readCounts(usage: JsonObject): Usage {
   const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};
@@ -46,10 +46,11 @@ export function readIterations(listed: unknown): Iterations {
 }
 
 /**
- * Adds to the top-level usage the iterations that it leaves out, unless it equals the sum of all iterations. Sampling
- * iterations that sum to more than the top-level usage replace it.
+ * Adds to the top-level usage the iterations that it leaves out, unless it equals the sum of all iterations.
+ * Sampling iterations that sum to more than the top-level usage replace it.
  *
- * @see https://platform.claude.com/docs/en/build-with-claude/compaction The top-level counts exclude compactions.
+ * @see https://platform.claude.com/docs/en/build-with-claude/compaction The top-level counts exclude
+ * compactions.
  */
 export function addIterations(top: Usage, { sampled, others }: Iterations): Usage {
   if (!isCounted(top)) return addToCounted(top, others);

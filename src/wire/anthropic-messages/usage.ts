@@ -13,8 +13,8 @@ const COUNTED = [
 ] as const;
 
 /**
- * Reads the usage of a whole message, including iterations that its top-level counts leave out. Implausible counts
- * pass through; a total that is no number becomes NaN. Returns `undefined` without any total.
+ * Reads the usage of a whole message, including iterations that its top-level counts leave out. Implausible
+ * counts pass through; a total that is no number becomes NaN. Returns `undefined` without any total.
  */
 export function readUsage(usage: JsonObject): Usage | undefined {
   return readTotal(usage, isSet(usage.iterations) ? readIterations(usage.iterations) : undefined);
@@ -27,8 +27,8 @@ export function readThinkingTokens({ output_tokens_details: details }: JsonObjec
 }
 
 /**
- * Follows the usage of a streamed message. Usage is cumulative: a field that a later event omits or sets to null keeps
- * its earlier value.
+ * Follows the usage of a streamed message. Usage is cumulative: a field that a later event omits or sets to
+ * null keeps its earlier value.
  */
 export function createUsageReader() {
   let known: JsonObject | undefined;
@@ -49,8 +49,8 @@ export function createUsageReader() {
     thinkingTokens: () => known && readThinkingTokens(known),
 
     /**
-     * Reads the usage of `message_delta`. The start always reports one output token, so a finish without a later
-     * output count has NaN output tokens.
+     * Reads the usage of `message_delta`. The start always reports one output token, so a finish without a
+     * later output count has NaN output tokens.
      */
     readDelta(reported: unknown, isFinished: boolean): Usage | undefined {
       const usage = read(reported);

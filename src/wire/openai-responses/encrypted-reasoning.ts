@@ -14,8 +14,8 @@ const STRUCTURE_MAX: JsonMeasure = { members: 8, values: 8 };
 type Content = { readonly text: string; readonly signature: string } | { readonly data: string };
 
 /**
- * Encodes reasoning as the `encrypted_content` of a reasoning item. The client keeps it and sends it back; the gateway
- * stores nothing. The gateway encodes the content and does not encrypt it.
+ * Encodes reasoning as the `encrypted_content` of a reasoning item. The client keeps it and sends it back;
+ * the gateway stores nothing. The gateway encodes the content and does not encrypt it.
  */
 export function encodeReasoning(reasoning: Content): string {
   return PREFIX + printBase64Json(reasoning);
@@ -26,7 +26,10 @@ export function isEncodedReasoning(content: unknown): content is string {
   return typeof content === "string" && content.startsWith(PREFIX);
 }
 
-/** Decodes `encrypted_content`. Returns `undefined` for content of another provider, damaged or oversized content. */
+/**
+ * Decodes `encrypted_content`. Returns `undefined` for content of another provider, damaged or oversized
+ * content.
+ */
 export function decodeReasoning(content: unknown): ReasoningPart | undefined {
   const isOurs = isEncodedReasoning(content) && content.length <= CHARS_MAX;
   const reasoning = isOurs ? readBase64Json(content.slice(PREFIX.length), STRUCTURE_MAX) : undefined;

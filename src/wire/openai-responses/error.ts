@@ -5,7 +5,10 @@ import type { PromptTooLong, SentStream } from "../protocol.ts";
 import { createSseDecoder } from "../sse.ts";
 import { printFailure, printResponseEvent } from "./response.ts";
 
-/** Status of errors that a streaming client receives inside a stream. As a plain answer, agents would retry it six times. */
+/**
+ * Status of errors that a streaming client receives inside a stream. As a plain answer, agents would retry it
+ * six times.
+ */
 const SENT_IN_STREAM = 402;
 const NOTHING_SENT: SentStream = { model: "", last: "" };
 
@@ -20,8 +23,8 @@ const TOO_LONG: TooLongPhrases = {
 };
 
 /**
- * Prints the error body of the responses format. Status, type and code are those of chat completions, except for the
- * code of `prompt_too_long`, on which agents compact the conversation.
+ * Prints the error body of the responses format. Status, type and code are those of chat completions, except
+ * for the code of `prompt_too_long`, on which agents compact the conversation.
  */
 export function printError(error: GatewayError): string {
   const { chat, code } = error.row;
@@ -31,8 +34,9 @@ export function printError(error: GatewayError): string {
 }
 
 /**
- * Prints an error as a `response.failed` event, the only failure event that agents read. Its sequence number follows
- * that of the last event sent. In an empty stream a `response.created` event precedes it, which clients require.
+ * Prints an error as a `response.failed` event, the only failure event that agents read. Its sequence number
+ * follows that of the last event sent. In an empty stream a `response.created` event precedes it, which
+ * clients require.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */

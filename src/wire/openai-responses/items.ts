@@ -1,7 +1,10 @@
 import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
 import { refuse } from "../request-body.ts";
 
-/** Returns the items of an input; a text has none. Throws `wrong_shape`. Unknown item types are left to the upstream. */
+/**
+ * Returns the items of an input; a text has none. Throws `wrong_shape`. Unknown item types are left to the
+ * upstream.
+ */
 export function requireItems({ input }: JsonObject): readonly JsonObject[] {
   if (typeof input === "string") return [];
   if (!Array.isArray(input) || input.length === 0) refuse("input");

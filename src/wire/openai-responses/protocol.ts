@@ -7,8 +7,8 @@ import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
 
 /**
- * OpenAI's responses format. It has no egress: only its own clients reach an upstream in it. Clients of other formats
- * reach such an upstream through chat completions, which it offers too.
+ * OpenAI's responses format. It has no egress: only its own clients reach an upstream in it. Clients of other
+ * formats reach such an upstream through chat completions, which it offers too.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */

@@ -22,7 +22,9 @@ import { countReadings, sizeOfInput } from "./size.ts";
 import { findStored } from "./stored.ts";
 import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
-/** Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value. */
+/**
+ * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
+ */
 const SENT_ONCE = new Set([
   "model",
   "input",
@@ -46,9 +48,9 @@ const ONCE = sayEachOnce(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
 
 /**
- * Parses and checks a responses body. Item types, part types and unknown fields are left to the upstream. Throws
- * `nothing_stored` for references to stored data, `untranslatable` for a stored prompt and for an answer in the
- * background, `not_json`, `wrong_shape` (repeated keys included) and `unpriced_field`.
+ * Parses and checks a responses body. Item types, part types and unknown fields are left to the upstream.
+ * Throws `nothing_stored` for references to stored data, `untranslatable` for a stored prompt and for an
+ * answer in the background, `not_json`, `wrong_shape` (repeated keys included) and `unpriced_field`.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
@@ -78,8 +80,8 @@ export function parseRequest(text: string): ModelRequest {
 }
 
 /**
- * Prints the body for an upstream of the same format. Sets the model name and the output limit, turns `store` off
- * because no later request may refer to the answer, and drops reasoning that the upstream cannot read.
+ * Prints the body for an upstream of the same format. Sets the model name and the output limit, turns `store`
+ * off because no later request may refer to the answer, and drops reasoning that the upstream cannot read.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
@@ -109,8 +111,8 @@ function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
 }
 
 /**
- * Drops reasoning items that the upstream would look up in its store, and those that the gateway encoded for another
- * provider. The upstream would reject the whole request for either.
+ * Drops reasoning items that the upstream would look up in its store, and those that the gateway encoded for
+ * another provider. The upstream would reject the whole request for either.
  */
 function dropUnreadable(input: string): string {
   if (!input.startsWith("[") || !input.includes('"reasoning"')) return input;

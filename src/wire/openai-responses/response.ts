@@ -17,7 +17,8 @@ export interface Progress {
 export const BEGUN: Progress = { status: "in_progress", output: [], reason: undefined, usage: undefined };
 
 /**
- * Prints a response object with every member of the format, empty ones included, and the fields that it echoes.
+ * Prints a response object with every member of the format, empty ones included, and the fields that it
+ * echoes.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
@@ -36,8 +37,8 @@ export function printResponse(head: ReplyHead, { repeated: echoed }: Asked, prog
 }
 
 /**
- * Prints the response object of a stream that failed or, without a failure, of one that begins. Only the model of the
- * request is known here, so that every echoed field has its default.
+ * Prints the response object of a stream that failed or, without a failure, of one that begins. Only the
+ * model of the request is known here, so that every echoed field has its default.
  */
 export function printFailure(
   { requestId, model }: { readonly requestId: string; readonly model: string },

@@ -10,7 +10,9 @@ import {
 } from "../part-size.ts";
 import { isMessage } from "./items.ts";
 
-/** Types of tools that the client runs. Every other tool runs at the upstream, with results of unknown size. */
+/**
+ * Types of tools that the client runs. Every other tool runs at the upstream, with results of unknown size.
+ */
 const CLIENT_TOOLS = new Set([
   "function",
   "custom",

@@ -8,7 +8,10 @@ const RULE = createUnpricedRule(new Set());
 
 export const UNPRICED_NAMES = RULE.names;
 
-/** Throws `unpriced_field` with the path of the first field that is billed at another price than the catalog's. */
+/**
+ * Throws `unpriced_field` with the path of the first field that is billed at another price than the
+ * catalog's.
+ */
 export function refuseUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
   RULE.refuse(body, false);
   refuseUnpricedPlugins(body);

@@ -28,13 +28,16 @@ interface Conversation {
 
 /** User message that begins a conversation without one. */
 const OPENING: TextPart = { kind: "text", text: "Please begin.", cache: undefined };
-/** User message after an answer when the last user message was empty. Without it the model would extend its answer. */
+/**
+ * User message after an answer when the last user message was empty. Without it the model would extend its
+ * answer.
+ */
 const GOING_ON: TextPart = { kind: "text", text: "Please go on.", cache: undefined };
 
 /**
- * Arranges turns as Anthropic requires. Leading system turns become the system prompt, and later ones become user
- * messages in their place. Tool results come first in a message. Drops blank texts and reasoning that Anthropic did
- * not sign, or all reasoning unless `keepsReasoning`.
+ * Arranges turns as Anthropic requires. Leading system turns become the system prompt, and later ones become
+ * user messages in their place. Tool results come first in a message. Drops blank texts and reasoning that
+ * Anthropic did not sign, or all reasoning unless `keepsReasoning`.
  */
 export function arrangeMessages(
   turns: readonly Turn[],
@@ -89,7 +92,9 @@ function isBlank(part: Part): boolean {
   return part.kind === "text" && !/\S/.test(part.text);
 }
 
-/** Whether the signature is Anthropic's. Only the chat completions host that signed its reasoning can read it. */
+/**
+ * Whether the signature is Anthropic's. Only the chat completions host that signed its reasoning can read it.
+ */
 function isSignedByAnthropic({ signature = "", redacted }: ReasoningPart): boolean {
   return redacted === undefined ? signature !== "" && !isHostSeal(signature) : !isHostSeal(redacted);
 }
@@ -167,8 +172,8 @@ const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 const DOCUMENT_TYPES = ["application/pdf"];
 
 /**
- * Returns the path of the first image or document that Anthropic rejects, for its media type or for the role of its
- * message, or `undefined`.
+ * Returns the path of the first image or document that Anthropic rejects, for its media type or for the role
+ * of its message, or `undefined`.
  */
 export function findUntranslatable({ turns }: ChatRequest): string | undefined {
   for (const { role, parts } of turns) {

@@ -60,7 +60,9 @@ function effortOf({ effort }: Reasoning): string | undefined {
   return effort === "minimal" ? "low" : effort;
 }
 
-/** Returns the client's budget or the effort's share, clamped; `undefined` when the output limit is too small. */
+/**
+ * Returns the client's budget or the effort's share, clamped; `undefined` when the output limit is too small.
+ */
 function budgetOf({ effort, budgetTokens }: Reasoning, outputTokensMax: number): number | undefined {
   const share = SHARES[effort === undefined || effort === "none" ? "medium" : effort];
   const wanted = budgetTokens ?? Math.floor(outputTokensMax * share);
@@ -68,7 +70,10 @@ function budgetOf({ effort, budgetTokens }: Reasoning, outputTokensMax: number):
   return max < BUDGET_MIN ? undefined : Math.max(BUDGET_MIN, Math.min(wanted, max));
 }
 
-/** Whether the model continues an answer that did not begin with thinking, which Anthropic rejects with a budget. */
+/**
+ * Whether the model continues an answer that did not begin with thinking, which Anthropic rejects with a
+ * budget.
+ */
 function continuesWithoutThinking(messages: readonly Message[]): boolean {
   const last = messages.at(-1);
   if (last?.role === "assistant") return true;

@@ -9,7 +9,8 @@ import { printTools } from "./print-tools.ts";
 import { isOpenSchema, strictSchema } from "./strict-schema.ts";
 
 /**
- * Prints the body of a messages request. Reasoning and sampling settings are included as far as the model accepts them.
+ * Prints the body of a messages request. Reasoning and sampling settings are included as far as the model
+ * accepts them.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

@@ -4,8 +4,8 @@ import { describeChoices, liftChoices } from "../../hoist-unions.ts";
 import { isOpenSchema, strictSchema } from "./strict-schema.ts";
 
 /**
- * Returns the tools and the tool choice. Anthropic requires tools in a conversation that contains calls. A request that
- * no longer offers tools therefore declares the called ones by name and forbids their use.
+ * Returns the tools and the tool choice. Anthropic requires tools in a conversation that contains calls. A
+ * request that no longer offers tools therefore declares the called ones by name and forbids their use.
  */
 export function printTools(request: ChatRequest) {
   if (request.tools.length > 0) return { tools: request.tools.map(toolOf), tool_choice: choiceOf(request) };

@@ -3,7 +3,9 @@ import { isTooDeep } from "../../json/depth.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { UpstreamFault } from "../../protocol.ts";
 
-/** A block that has started. Holds the call that receives its input, or is "other" for a block without input. */
+/**
+ * A block that has started. Holds the call that receives its input, or is "other" for a block without input.
+ */
 type OpenBlock = { readonly call: number | HeldCall; readonly hasInput: boolean } | "other";
 
 /** A call by code that runs at the provider. Held until it is known whether the client has to answer it. */
@@ -19,11 +21,11 @@ interface HeldCall {
 const BLOCKS_MAX = 10_000;
 
 /**
- * Reads the blocks of one answer, streamed or whole, into output events. Calls are numbered independently of blocks.
- * Blocks of server tools and citations are left out.
+ * Reads the blocks of one answer, streamed or whole, into output events. Calls are numbered independently of
+ * blocks. Blocks of server tools and citations are left out.
  *
- * Calls by code at the provider are held until the finish. The client has to answer them only if the answer stops for
- * tool use and the code has no result yet.
+ * Calls by code at the provider are held until the finish. The client has to answer them only if the answer
+ * stops for tool use and the code has no result yet.
  *
  * @see https://docs.anthropic.com/en/api/messages
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling
@@ -74,8 +76,8 @@ export function createBlockReader() {
 
   return {
     /**
-     * Reads a block as it starts, or a whole block. `rawInput` is the original text of its input, if known. Throws
-     * {@link UpstreamFault} above 10,000 blocks.
+     * Reads a block as it starts, or a whole block. `rawInput` is the original text of its input, if known.
+     * Throws {@link UpstreamFault} above 10,000 blocks.
      */
     start(index: unknown, block: JsonObject, rawInput?: string): readonly ChatEvent[] {
       blocks += 1;
@@ -108,7 +110,10 @@ export function createBlockReader() {
   };
 }
 
-/** Returns the id of the tool at the provider whose code made a call; `undefined` for a call by the model itself. */
+/**
+ * Returns the id of the tool at the provider whose code made a call; `undefined` for a call by the model
+ * itself.
+ */
 function readCallingTool({ caller }: JsonObject): string | undefined {
   if (!isJsonObject(caller) || !isSet(caller.type) || caller.type === "direct") return undefined;
   return readText(caller.tool_id);

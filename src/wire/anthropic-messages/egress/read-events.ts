@@ -9,7 +9,8 @@ import { createUsageReader } from "../usage.ts";
 import { createBlockReader } from "./read-blocks.ts";
 
 /**
- * Reads a streamed message into events. Throws `UpstreamFault` for every event for which the passthrough reader does.
+ * Reads a streamed message into events. Throws `UpstreamFault` for every event for which the passthrough
+ * reader does.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
@@ -31,7 +32,10 @@ export function readEvents(): EventReader {
     return [...blocks.finish(reason), ...finishEvents(reason, holder)];
   };
 
-  /** A start with content and a stop reason is a whole message. Without content it is one only if no block follows. */
+  /**
+   * A start with content and a stop reason is a whole message. Without content it is one only if no block
+   * follows.
+   */
   const start = (event: JsonObject): readonly ChatEvent[] => {
     const { message } = event;
     if (!isJsonObject(message)) throw new UpstreamFault("The message has no start");

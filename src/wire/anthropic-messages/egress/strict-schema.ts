@@ -20,8 +20,9 @@ const DROPPED = ["$schema", "$id", "strict", "type", "additionalProperties"];
 const BESIDE_REFERENCE = ["$ref", "$defs", "definitions"];
 
 /**
- * Rewrites a schema into the subset that Anthropic enforces. Every object is closed, and unsupported rules move into
- * the description as text. A value that is no object becomes the schema `{}`, which accepts any value.
+ * Rewrites a schema into the subset that Anthropic enforces. Every object is closed, and unsupported rules
+ * move into the description as text. A value that is no object becomes the schema `{}`, which accepts any
+ * value.
  */
 export function strictSchema(schema: unknown): JsonSchema {
   if (!isJsonObject(schema)) return {};
@@ -111,8 +112,8 @@ const LISTS = ["anyOf", "oneOf", "allOf"];
 const MAPS = ["properties", "$defs", "definitions"];
 
 /**
- * Whether a schema accepts objects with members that it does not name, or combines several schemas with `allOf`.
- * Closing such a schema with {@link strictSchema} would change its meaning.
+ * Whether a schema accepts objects with members that it does not name, or combines several schemas with
+ * `allOf`. Closing such a schema with {@link strictSchema} would change its meaning.
  */
 export function isOpenSchema(schema: unknown): boolean {
   const waiting: unknown[] = [schema];

@@ -17,8 +17,8 @@ interface QueuedBlock {
 }
 
 /**
- * Prints blocks strictly one after another, numbered from 0. A block that is not complete stays open, and the blocks
- * behind it wait until it is complete or the answer ends.
+ * Prints blocks strictly one after another, numbered from 0. A block that is not complete stays open, and the
+ * blocks behind it wait until it is complete or the answer ends.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
@@ -56,7 +56,10 @@ export function createBlockQueue() {
       return advance(false);
     },
 
-    /** Adds a delta in JSON. Returns the events that may be sent now. Throws {@link UpstreamFault} for a stopped block. */
+    /**
+     * Adds a delta in JSON. Returns the events that may be sent now. Throws {@link UpstreamFault} for a
+     * stopped block.
+     */
     add(block: Block, delta: string): string {
       const index = indexes.get(block) ?? -1;
       if (index < open) throw new UpstreamFault("A tool call goes on behind its end");

@@ -10,9 +10,9 @@ interface CallBlock extends Block {
 }
 
 /**
- * Prints model output as the content blocks of a streamed message. Reasoning is printed for clients that asked for it.
- * Encrypted data that a host needs back with its calls is printed before the calls for every client, because the host
- * would reject their results without it.
+ * Prints model output as the content blocks of a streamed message. Reasoning is printed for clients that
+ * asked for it. Encrypted data that a host needs back with its calls is printed before the calls for every
+ * client, because the host would reject their results without it.
  */
 export function createBlockPrinter(head: ReplyHead) {
   const { isReasoningShown: isShown, keepsSeals: keepsEncrypted = isShown } = head;
@@ -69,7 +69,10 @@ export function createBlockPrinter(head: ReplyHead) {
       }
     },
 
-    /** Returns the remaining events. Throws `UpstreamFault` for a call with an incomplete input in an answer not cut off. */
+    /**
+     * Returns the remaining events. Throws `UpstreamFault` for a call with an incomplete input in an answer
+     * not cut off.
+     */
     end(finish: FinishEvent): string {
       if (!isCutOff(finish)) for (const { input } of calls.values()) requireInput(input.text());
       return (calls.size > 0 ? printWithheld() : "") + writer.end();
@@ -77,7 +80,10 @@ export function createBlockPrinter(head: ReplyHead) {
   };
 }
 
-/** JSON of blocks that grow by deltas, as they start. A refusal is text; the stop reason marks it as a refusal. */
+/**
+ * JSON of blocks that grow by deltas, as they start. A refusal is text; the stop reason marks it as a
+ * refusal.
+ */
 const STARTS = {
   text: '{"type":"text","text":""}',
   refusal: '{"type":"text","text":""}',

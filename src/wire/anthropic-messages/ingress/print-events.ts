@@ -6,8 +6,8 @@ import { printUsage } from "../usage.ts";
 import { createBlockPrinter } from "./print-blocks.ts";
 
 /**
- * Prints an answer as a streamed message. `message_start` carries a guess of the input tokens, for clients that read
- * them only there, and no output tokens, for clients that add the counts of start and end.
+ * Prints an answer as a streamed message. `message_start` carries a guess of the input tokens, for clients
+ * that read them only there, and no output tokens, for clients that add the counts of start and end.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

@@ -7,8 +7,8 @@ import { printUsage } from "../usage.ts";
 import { completeInput, createToolUseIds, requireInput } from "./tool-calls.ts";
 
 /**
- * Prints a whole answer as a message. A call with an incomplete input is left out of an answer that was cut off;
- * elsewhere it throws `UpstreamFault`.
+ * Prints a whole answer as a message. A call with an incomplete input is left out of an answer that was cut
+ * off; elsewhere it throws `UpstreamFault`.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
@@ -39,8 +39,8 @@ function printContent(head: ReplyHead, blocks: readonly ReplyBlock[]): string {
 }
 
 /**
- * Returns the blocks that the client receives. Encrypted data that a host needs back with its calls comes before them
- * for every client, because the host would reject their results without it.
+ * Returns the blocks that the client receives. Encrypted data that a host needs back with its calls comes
+ * before them for every client, because the host would reject their results without it.
  */
 function visibleBlocks(
   { isReasoningShown: isShown, keepsSeals: keepsEncrypted = isShown }: ReplyHead,

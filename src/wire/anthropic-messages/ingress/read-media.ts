@@ -4,7 +4,10 @@ import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
 import { inlineSource, openText, readMediaUrl } from "../../media-data.ts";
 import { refuse, refuseUntranslatable, requireText } from "../../request-body.ts";
 
-/** Reads an image block. Throws `untranslatable` for a file in the provider's store, `wrong_shape` for a bad source. */
+/**
+ * Reads an image block. Throws `untranslatable` for a file in the provider's store, `wrong_shape` for a bad
+ * source.
+ */
 export function readImage(block: JsonObject, path: string): readonly [ImagePart] {
   const source = requireSource(block, path);
   if (source.type !== "base64" && source.type !== "url") refuseSource(source, path);
@@ -14,8 +17,8 @@ export function readImage(block: JsonObject, path: string): readonly [ImagePart]
 }
 
 /**
- * Reads a document block. Its `context` becomes a text part before it. A document made of blocks becomes the parts of
- * those blocks. Throws like {@link readImage}.
+ * Reads a document block. Its `context` becomes a text part before it. A document made of blocks becomes the
+ * parts of those blocks. Throws like {@link readImage}.
  */
 export function readDocument(block: JsonObject, path: string): readonly ResultPart[] {
   const source = requireSource(block, path);

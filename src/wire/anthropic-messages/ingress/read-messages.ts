@@ -13,7 +13,10 @@ import { refuse, refuseUntranslatable, requireName, requireText } from "../../re
 import { readDocument, readImage } from "./read-media.ts";
 import { readRedactedThinking, readThinking } from "./read-reasoning.ts";
 
-/** First words of a system line of a coding agent. It changes with every session and would defeat prompt caches. */
+/**
+ * First words of a system line of a coding agent. It changes with every session and would defeat prompt
+ * caches.
+ */
 const BILLING_HEADER = "x-anthropic-billing-header:";
 const ROLES: readonly unknown[] = ["system", "user", "assistant"] satisfies Turn["role"][];
 
@@ -160,7 +163,9 @@ const UNREADABLE = new Set([
 /** Members that contain text. Encrypted and encoded data is in other members. */
 const WORDS = new Set(["text", "title", "url", "source", "content", "data", "stdout", "stderr"]);
 
-/** Whether the provider created the block from the work of its tools, or the block changes the set of tools. */
+/**
+ * Whether the provider created the block from the work of its tools, or the block changes the set of tools.
+ */
 function isServerBlock(block: JsonObject): boolean {
   const type = readText(block.type);
   if (type === "tool_addition") return !isJsonObject(block.tool) || block.tool.type !== "tool_definition";
@@ -169,7 +174,9 @@ function isServerBlock(block: JsonObject): boolean {
   );
 }
 
-/** Returns the text of a server block, or "". The text ends with a line feed to separate it from what follows. */
+/**
+ * Returns the text of a server block, or "". The text ends with a line feed to separate it from what follows.
+ */
 function readServerBlock(block: JsonObject): string {
   const type = readText(block.type);
   return UNREADABLE.has(type) || type === "tool_addition" ? "" : wordsOf(block);

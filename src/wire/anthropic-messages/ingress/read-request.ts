@@ -12,8 +12,9 @@ import { readTools } from "./read-tools.ts";
 const REMOTE_FIELDS = ["container", "thread", "compaction"];
 
 /**
- * Reads a checked messages body into the neutral request. Throws `untranslatable` with the path of a field that no
- * other format can express, and `wrong_shape` for one that cannot be read or for more than 100,000 JSON values.
+ * Reads a checked messages body into the neutral request. Throws `untranslatable` with the path of a field
+ * that no other format can express, and `wrong_shape` for one that cannot be read or for more than 100,000
+ * JSON values.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

@@ -70,7 +70,9 @@ export function isBlank(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text);
 }
 
-/** Returns the input as the text of a JSON object, "{}" for a blank one, or `undefined` when it is no object. */
+/**
+ * Returns the input as the text of a JSON object, "{}" for a blank one, or `undefined` when it is no object.
+ */
 export function completeInput(text: string): string | undefined {
   if (isBlank(text)) return "{}";
   return parseJsonObject(text) && text;

@@ -8,8 +8,8 @@ import { parseMessage } from "../parse-answer.ts";
 import { readUsage } from "../usage.ts";
 
 /**
- * Reads a whole message. Replaces the model name in the body and keeps every other byte, thinking and signatures
- * included. Throws `UpstreamFault` when it is no complete message.
+ * Reads a whole message. Replaces the model name in the body and keeps every other byte, thinking and
+ * signatures included. Throws `UpstreamFault` when it is no complete message.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

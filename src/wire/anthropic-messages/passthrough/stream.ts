@@ -9,9 +9,9 @@ import { createUsageReader } from "../usage.ts";
 import { readBlock, readDelta } from "./reply.ts";
 
 /**
- * Reads a streamed message. Replaces the model name in `message_start` and passes all other data byte for byte,
- * thinking and signatures included. Each event is sent with its event name, which clients require. Holds back
- * everything from the stop reason on.
+ * Reads a streamed message. Replaces the model name in `message_start` and passes all other data byte for
+ * byte, thinking and signatures included. Each event is sent with its event name, which clients require.
+ * Holds back everything from the stop reason on.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */
@@ -23,7 +23,10 @@ export function readStream(request: RequestFacts): ReplyReader {
   let isWhole = false;
   let isDone = false;
 
-  /** Whether the finish alone is a readable answer: a refusal, or the empty answer to a request that fills a cache. */
+  /**
+   * Whether the finish alone is a readable answer: a refusal, or the empty answer to a request that fills a
+   * cache.
+   */
   const isAnswered = () =>
     ending.isFinished() && (request.outputTokensMax === 0 || isRefusal(ending.reason()));
 
@@ -127,7 +130,9 @@ function createEnding() {
   let finish = "";
   let stop = MESSAGE_STOP;
 
-  /** Discards the stop reason of the start because content follows. Returns the events that were held back. */
+  /**
+   * Discards the stop reason of the start because content follows. Returns the events that were held back.
+   */
   const release = (): string => {
     const held = start;
     startReason = undefined;
@@ -135,7 +140,10 @@ function createEnding() {
     return held;
   };
 
-  /** Returns the event for the client, "" once a stop reason is known: clients must not receive content behind it. */
+  /**
+   * Returns the event for the client, "" once a stop reason is known: clients must not receive content behind
+   * it.
+   */
   const pass = (event: string, data: string): string => {
     const frame = printSse({ event, data });
     if (event === "message_stop") {
@@ -151,7 +159,8 @@ function createEnding() {
   };
 
   /**
-   * Passes `message_start`. A start with a stop reason is a whole message if it has content or no block follows.
+   * Passes `message_start`. A start with a stop reason is a whole message if it has content or no block
+   * follows.
    *
    * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling
    */

@@ -9,7 +9,10 @@ export interface CallItem extends OpenItem {
   write(json: string): void;
 }
 
-/** Begins the item of a function call, or of a free-form call, whose text is unwrapped when the item is closed. */
+/**
+ * Begins the item of a function call, or of a free-form call, whose text is unwrapped when the item is
+ * closed.
+ */
 export function createCallItem(
   writer: ItemWriter,
   call: ToolCallEvent,
@@ -34,7 +37,8 @@ export function createCallItem(
     isWhole: isObject,
     close(isCutOff) {
       const isWhole = !isCutOff || isObject();
-      // Clients parse the arguments, so that an empty input becomes an object. A partial input stays as it is.
+      // Clients parse the arguments, so that an empty input becomes an object. A partial input stays as it
+      // is.
       if (isWhole && json.trim() === "") write("{}");
       isClosed = true;
       const input = isFreeForm ? readFreeText(json) : json;

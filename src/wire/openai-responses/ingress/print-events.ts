@@ -6,24 +6,24 @@ import { createOutputPrinter } from "./print-output.ts";
 import { NO_CONTEXT } from "./request-context.ts";
 
 /**
- * Prints an answer as a stream of numbered events: the begin, deltas and end of each item, and the whole response last.
- * Nothing is printed before the first output that the client receives.
+ * Prints an answer as a stream of numbered events: the begin, deltas and end of each item, and the whole
+ * response last. Nothing is printed before the first output that the client receives.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printEvents(head: ReplyHead): EventPrinter {
-  const asked = head.asked ?? NO_CONTEXT;
+  const context = head.asked ?? NO_CONTEXT;
   let sequenceNumber = 0;
   let text = "";
 
-  const output = createOutputPrinter(head, asked, (type, members) => {
+  const output = createOutputPrinter(head, context, (type, members) => {
     begin();
     const data = JSON.stringify({ type, sequence_number: sequenceNumber++, ...members });
     text += printSse({ event: type, data });
   });
 
   const emitResponse = (type: `response.${string}`, progress: Progress): void => {
-    const response = printResponse(head, asked, progress);
+    const response = printResponse(head, context, progress);
     text += printResponseEvent(type, { sequenceNumber: sequenceNumber++, response });
   };
 

@@ -19,9 +19,9 @@ export interface OutputPrinter {
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-export function createOutputPrinter(head: ReplyHead, asked: Asked, emit: EmitEvent): OutputPrinter {
+export function createOutputPrinter(head: ReplyHead, context: Asked, emit: EmitEvent): OutputPrinter {
   const { id, isReasoningShown } = head;
-  const { sealsReasoning: wantsEncrypted } = asked;
+  const { sealsReasoning: wantsEncrypted } = context;
   const { writer, items } = createItemWriter(id, emit);
   /** Open items in order. More than one only while calls arrive interleaved. */
   const open: OpenItem[] = [];
@@ -79,7 +79,7 @@ export function createOutputPrinter(head: ReplyHead, asked: Asked, emit: EmitEve
     closeLatest();
     writeWithheld();
     const named = { ...call, id: callIdOf(call.id) };
-    calls[call.call] = begin(createCallItem(writer, named, asked.tools.get(call.name)));
+    calls[call.call] = begin(createCallItem(writer, named, context.tools.get(call.name)));
   };
 
   const add = (event: OutputEvent): void => {

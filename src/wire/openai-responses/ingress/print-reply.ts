@@ -12,17 +12,20 @@ import { NO_CONTEXT } from "./request-context.ts";
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
-  const asked = head.asked ?? NO_CONTEXT;
-  const output = createOutputPrinter(head, asked, () => {});
+  const context = head.asked ?? NO_CONTEXT;
+  const output = createOutputPrinter(head, context, () => {});
   for (const [position, block] of blocks.entries()) {
     for (const event of eventsOf(block, position)) output.add(event);
   }
   const { status, reason } = finishStatusOf(finish.reason);
   const items = output.end(status === "incomplete");
-  return printResponse(head, asked, { status, reason, output: items, usage });
+  return printResponse(head, context, { status, reason, output: items, usage });
 }
 
-/** Returns the events of one block. The position of a call's block serves as its number, which need only be distinct. */
+/**
+ * Returns the events of one block. The position of a call's block serves as its number, which need only be
+ * distinct.
+ */
 function eventsOf(block: ReplyBlock, position: number): readonly OutputEvent[] {
   switch (block.kind) {
     case "tool_call":

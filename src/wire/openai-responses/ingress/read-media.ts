@@ -3,7 +3,9 @@ import { isSet, type JsonObject, readText } from "../../json/read.ts";
 import { openText, readFileData, readMediaUrl } from "../../media-data.ts";
 import { refuse, refuseUntranslatable } from "../../request-body.ts";
 
-/** Reads an `input_image` part. Throws `untranslatable` for a file in the provider's store, and `wrong_shape`. */
+/**
+ * Reads an `input_image` part. Throws `untranslatable` for a file in the provider's store, and `wrong_shape`.
+ */
 export function readImage({ image_url: url, detail, file_id: id }: JsonObject, path: string): ImagePart {
   if (!isSet(url) && isSet(id)) refuseUntranslatable(`${path}.file_id`);
   if (typeof url !== "string" || url === "") refuse(`${path}.image_url`);
@@ -12,8 +14,8 @@ export function readImage({ image_url: url, detail, file_id: id }: JsonObject, p
 }
 
 /**
- * Reads an `input_file` part: a data: URL, bare base64 of a recognised type, or a web address. An image file becomes an
- * image. Throws `untranslatable` for any other file, and `wrong_shape`.
+ * Reads an `input_file` part: a data: URL, bare base64 of a recognised type, or a web address. An image file
+ * becomes an image. Throws `untranslatable` for any other file, and `wrong_shape`.
  */
 export function readFile(file: JsonObject, path: string): DocumentPart | ImagePart {
   const name = readText(file.filename) || undefined;

@@ -31,8 +31,9 @@ const DROPPED =
 const TEXTS: readonly unknown[] = ["input_text", "output_text", "text", "summary_text"];
 
 /**
- * Reads the turns of a body: the instructions, then the items in order. Neighbours of one role become one turn. Throws
- * `untranslatable` for an item or part that no other format has, and `wrong_shape` for one that cannot be read.
+ * Reads the turns of a body: the instructions, then the items in order. Neighbours of one role become one
+ * turn. Throws `untranslatable` for an item or part that no other format has, and `wrong_shape` for one that
+ * cannot be read.
  */
 export function readMessages(
   { instructions, input }: JsonObject,
@@ -90,7 +91,9 @@ function readMessage({ role, content }: JsonObject, path: string): RoleAndParts 
   return refuse(`${path}.role`);
 }
 
-/** Reads a message between Codex's agents. From other models, its `encrypted_content` parts are plain text. */
+/**
+ * Reads a message between Codex's agents. From other models, its `encrypted_content` parts are plain text.
+ */
 function readAgentMessage({ content }: JsonObject, path: string): readonly Part[] {
   const parts = readArray(content).map((part) =>
     isJsonObject(part) && part.type === "encrypted_content"

@@ -16,7 +16,10 @@ export function readReasoning(body: JsonObject): Reasoning {
   };
 }
 
-/** Reads a `reasoning` item of an earlier answer. Drops one that the gateway did not encode: only its provider reads it. */
+/**
+ * Reads a `reasoning` item of an earlier answer. Drops one that the gateway did not encode: only its provider
+ * reads it.
+ */
 export function readReasoningItem(item: JsonObject): readonly ReasoningPart[] {
   const reasoning = decodeReasoning(item.encrypted_content);
   return reasoning ? [reasoning] : [];

@@ -11,8 +11,8 @@ export interface OfferedTool {
 }
 
 /**
- * Types of tools that agents and SDKs offer by default and that run at OpenAI or need its help. They are dropped; a tool
- * of any other such type was chosen by the user and is declined.
+ * Types of tools that agents and SDKs offer by default and that run at OpenAI or need its help. They are
+ * dropped; a tool of any other such type was chosen by the user and is declined.
  */
 const DROPPED = /^(web_search(_preview)?(_\d{4}_\d{2}_\d{2})?|tool_search|image_generation|local_shell)$/;
 /** Separates a namespace from a tool name in a joined name. */
@@ -31,8 +31,8 @@ export function readOfferedTools(body: JsonObject, items: readonly JsonObject[])
 }
 
 /**
- * Joins a namespace and a tool name for formats without namespaces. Throws `wrong_shape` above 256 characters, before
- * joining, because a long namespace would be copied into the names of all its tools.
+ * Joins a namespace and a tool name for formats without namespaces. Throws `wrong_shape` above 256
+ * characters, before joining, because a long namespace would be copied into the names of all its tools.
  */
 export function joinName(namespace: unknown, name: string, path: string): string {
   const space = readText(namespace);
@@ -87,7 +87,10 @@ function readSchema({ parameters }: JsonObject, path: string): JsonSchema {
   return parameters;
 }
 
-/** Returns the schema of a free-form tool: a function of one text. Its grammar becomes part of the description. */
+/**
+ * Returns the schema of a free-form tool: a function of one text. Its grammar becomes part of the
+ * description.
+ */
 function freeFormSchema(format: unknown): JsonSchema {
   const { definition, syntax } = isJsonObject(format) ? format : {};
   const grammar = readText(definition);
@@ -105,8 +108,8 @@ interface ToolUse {
 const MODES: readonly unknown[] = ["auto", "none", "required"] satisfies ToolChoice["kind"][];
 
 /**
- * Reads the tool choice of a body. A list of allowed tools removes all others. Throws `untranslatable` for a choice of a
- * tool that runs at OpenAI, and `wrong_shape`.
+ * Reads the tool choice of a body. A list of allowed tools removes all others. Throws `untranslatable` for a
+ * choice of a tool that runs at OpenAI, and `wrong_shape`.
  */
 export function readToolChoice({ tool_choice: choice }: JsonObject, tools: readonly Tool[]): ToolUse {
   if (!isSet(choice)) return { tools, toolChoice: undefined };

@@ -17,8 +17,8 @@ interface Wanted {
 }
 
 /**
- * Creates the item of a piece of reasoning. Its text is emitted as a summary while it arrives, and its encrypted content
- * once its provider has signed it. The item is not emitted when the client wants neither.
+ * Creates the item of a piece of reasoning. Its text is emitted as a summary while it arrives, and its
+ * encrypted content once its provider has signed it. The item is not emitted when the client wants neither.
  */
 export function createReasoningItem(
   writer: ItemWriter,

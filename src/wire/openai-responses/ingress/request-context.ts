@@ -10,8 +10,8 @@ const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 const ECHOED_CHARS_MAX = 1024 * 1024;
 
 /**
- * Reads the request context that a response needs: the fields that it echoes, how the client calls its tools, and
- * whether the client wants reasoning that it can send back. The body must have been checked.
+ * Reads the request context that a response needs: the fields that it echoes, how the client calls its tools,
+ * and whether the client wants reasoning that it can send back. The body must have been checked.
  */
 export function readRequestContext(body: JsonObject): Asked {
   const offered = new Map(readOfferedTools(body, requireItems(body)).map((each) => [each.tool.name, each]));
@@ -40,8 +40,9 @@ function isSpecial({ namespace, tool }: OfferedTool): boolean {
 }
 
 /**
- * Prints the fields of a request that its response echoes, as JSON members without braces. A missing or malformed
- * field gets its default. Over 1,048,576 characters, or when nested too deeply, all fields get their defaults.
+ * Prints the fields of a request that its response echoes, as JSON members without braces. A missing or
+ * malformed field gets its default. Over 1,048,576 characters, or when nested too deeply, all fields get
+ * their defaults.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */

@@ -13,8 +13,8 @@ import { isFiltered, requireFinished } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 
 /**
- * Reads a whole response. Replaces the model name in the body and keeps every other byte. Throws {@link UpstreamFault}
- * when it is no response or has not finished.
+ * Reads a whole response. Replaces the model name in the body and keeps every other byte. Throws {@link
+ * UpstreamFault} when it is no response or has not finished.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */

@@ -19,8 +19,8 @@ const FINISHES: readonly string[] = ["response.completed", "response.incomplete"
 const FAILURES: readonly string[] = ["error", "response.failed"];
 
 /**
- * Reads a streamed response. Replaces the model name in `response` members and passes all other data byte for byte.
- * Each event is sent with its event name, which clients require. Holds back the last event.
+ * Reads a streamed response. Replaces the model name in `response` members and passes all other data byte for
+ * byte. Each event is sent with its event name, which clients require. Holds back the last event.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
@@ -81,7 +81,10 @@ function parseEvent({ event, data }: SseEvent): JsonObject {
   return parsed;
 }
 
-/** Returns the fault of a failure event. The error is a member of the response, a member of the event, or the event. */
+/**
+ * Returns the fault of a failure event. The error is a member of the response, a member of the event, or the
+ * event.
+ */
 function faultOf(event: JsonObject): UpstreamFault {
   const { response } = event;
   const error = (isJsonObject(response) ? response.error : event.error) ?? event;
@@ -99,7 +102,9 @@ interface Step extends Content {
 const OPEN_ITEMS_MAX = 10_000;
 const NO_STEP: Step = Object.freeze({ ...NO_CONTENT, isStart: false });
 
-/** Reads what a streamed answer generates. An item without deltas is read from its `output_item.done` event. */
+/**
+ * Reads what a streamed answer generates. An item without deltas is read from its `output_item.done` event.
+ */
 function createOutputReader() {
   /** Output indexes of items that came in deltas. */
   const streamed = new Set<unknown>();
