@@ -5,10 +5,10 @@ import type { Agent } from "./agent/agent.ts";
 import { claudeCode } from "./agent/claude-code.ts";
 import { codex, codexCode, codexPatch } from "./agent/codex.ts";
 import { opencode, opencodeMessages, opencodeResponses } from "./agent/opencode.ts";
-import { UPSTREAMS, type UpstreamKind } from "./house.ts";
+import { UPSTREAMS, type UpstreamKind } from "./env.ts";
 import { requireAgent } from "./install.ts";
 import { printCell, printFailure, recordCell } from "./report.ts";
-import { type Cell, runCell } from "./run-cell.ts";
+import { type Cell, runCell } from "./run-case.ts";
 
 const AGENTS = [claudeCode, codex, codexPatch, codexCode, opencode, opencodeMessages, opencodeResponses];
 

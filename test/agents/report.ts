@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "./agent/agent.ts";
-import type { UpstreamKind } from "./house.ts";
-import type { Cell } from "./run-cell.ts";
+import type { UpstreamKind } from "./env.ts";
+import type { TappedRequest } from "./recording-proxy.ts";
+import type { Cell } from "./run-case.ts";
 import type { Answered } from "./scripted-model.ts";
-import type { TappedRequest } from "./tap.ts";
 
 /** A line of the table, and below it what else is to be known. */
 export function printCell(agent: Agent, kind: UpstreamKind, cell: Cell, isVerbose: boolean): string {

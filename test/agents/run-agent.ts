@@ -2,8 +2,8 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Agent } from "./agent/agent.ts";
-import type { Errand } from "./errand.ts";
 import { whenInterrupted } from "./interruption.ts";
+import type { Errand } from "./task.ts";
 
 /** One run of an agent, from outside. */
 export interface AgentRun {

@@ -3,8 +3,8 @@ import { says } from "../support/says.ts";
 import { answer, type Script, type ScriptRequest } from "../support/script.ts";
 import type { Agent } from "./agent/agent.ts";
 import { type OfferedTool, readConversation } from "./conversation.ts";
-import type { Errand } from "./errand.ts";
 import { findObjection } from "./objection.ts";
+import type { Errand } from "./task.ts";
 
 /** A model that knows one errand: it calls a tool, looks at what that gave back, and says farewell. */
 export interface ScriptedModel {

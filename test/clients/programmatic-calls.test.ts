@@ -5,7 +5,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, streamText } from "ai";
 import { EVENT_STREAM } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
-import { CLAUDE, crossingForFile } from "./quadrants/crossing.ts";
+import { CLAUDE, crossingForFile } from "./translating-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 setDefaultTimeout(30_000);

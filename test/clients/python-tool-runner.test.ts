@@ -4,7 +4,7 @@ import { installPythonPackages } from "../support/python-packages.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { CLAUDE, crossingForFile, GPT } from "./translating-gateway.ts";
 
 const INSTALL_MAX_MS = 300_000;
 /** Its tool runner begins threads by default, as that of the SDK for JavaScript does. */

@@ -10,7 +10,7 @@ import type { ResponseInput } from "openai/resources/responses/responses";
 import { listAt, objectAt } from "../http/faults/view.ts";
 import { EVENT_STREAM, frame } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
-import { crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { crossingForFile, GPT } from "./translating-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 setDefaultTimeout(30_000);

@@ -5,7 +5,7 @@ import { isStepCount, jsonSchema, streamText, tool } from "ai";
 import { listAt, objectAt } from "../http/faults/view.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
-import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { CLAUDE, crossingForFile, GPT } from "./translating-gateway.ts";
 
 const { upstream, settings, openai, anthropic, compatible, claude, seen } = crossingForFile();
 

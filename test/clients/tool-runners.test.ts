@@ -5,7 +5,7 @@ import { type Json, listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
-import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { CLAUDE, crossingForFile, GPT } from "./translating-gateway.ts";
 
 const { upstream, settings } = crossingForFile();
 

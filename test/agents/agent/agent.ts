@@ -1,4 +1,4 @@
-import type { Errand } from "../errand.ts";
+import type { Errand } from "../task.ts";
 
 /** A program of somebody else's that works with a model until it has done what it was asked. */
 export interface Agent {

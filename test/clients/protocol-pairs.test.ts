@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { SAMPLES } from "../support/quadrants/samples.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { AI_SDK } from "./quadrants/ai-sdk.ts";
-import { anthropic } from "./quadrants/anthropic.ts";
-import { type Client, type Heard, heardBy, type Target } from "./quadrants/client.ts";
-import { LANGCHAIN } from "./quadrants/langchain.ts";
-import { openai } from "./quadrants/openai.ts";
-import { responses } from "./quadrants/responses.ts";
+import { AI_SDK } from "./libraries/ai-sdk.ts";
+import { anthropic } from "./libraries/anthropic.ts";
+import { type Client, type Heard, heardBy, type Target } from "./libraries/client.ts";
+import { LANGCHAIN } from "./libraries/langchain.ts";
+import { openai } from "./libraries/openai.ts";
+import { responses } from "./libraries/responses.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Agent } from "./agent/agent.ts";
 import { whenInterrupted } from "./interruption.ts";
-import { startTap, type TappedRequest } from "./tap.ts";
+import { startTap, type TappedRequest } from "./recording-proxy.ts";
 
 /** What an upstream speaks; the third speaks the responses of OpenAI beside the first. */
 export const UPSTREAMS = ["openai", "anthropic", "openai+responses"] as const;

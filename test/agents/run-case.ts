@@ -1,10 +1,10 @@
 import { parseUsd, picosToNanos, printUsd } from "../../src/domain/money.ts";
 import type { Agent } from "./agent/agent.ts";
-import { type Errand, inventErrand } from "./errand.ts";
-import { type Books, openHouse, PRICE, type UpstreamKind } from "./house.ts";
+import { type Books, openHouse, PRICE, type UpstreamKind } from "./env.ts";
+import type { TappedRequest } from "./recording-proxy.ts";
 import { type AgentRun, runAgent } from "./run-agent.ts";
 import { type Answered, createScriptedModel } from "./scripted-model.ts";
-import type { TappedRequest } from "./tap.ts";
+import { type Errand, inventErrand } from "./task.ts";
 
 /** One agent at work with one upstream, and what is wrong with it, in words. */
 export interface Cell {

@@ -6,7 +6,7 @@ import { listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
-import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { CLAUDE, crossingForFile, GPT } from "./translating-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 
