@@ -7,39 +7,39 @@ import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Agent } from "./agent/agent.ts";
-import { whenInterrupted } from "./interruption.ts";
-import { startTap, type TappedRequest } from "./recording-proxy.ts";
+import { onInterrupt } from "./interruption.ts";
+import { type RecordedRequest, startRecordingProxy } from "./recording-proxy.ts";
 
-/** What an upstream speaks; the third speaks the responses of OpenAI beside the first. */
+/** Formats of an upstream. The third offers OpenAI's responses beside chat completions. */
 export const UPSTREAMS = ["openai", "anthropic", "openai+responses"] as const;
 export type UpstreamKind = (typeof UPSTREAMS)[number];
 
-/** USD per million tokens: a token costs whole nano-USD. */
+/** USD per million tokens, at which a token costs whole nano-USD. */
 export const PRICE = { input: 3n, output: 15n } as const;
 
-/** A gateway in a process of its own, as an operator runs it, between an agent and one scripted upstream. */
-export interface House {
-  /** What the agent is told; without a path. */
+/** A gateway in its own process, as an operator runs it, between an agent and one scripted upstream. */
+export interface AgentEnv {
+  /** Base address for the agent, without a path. */
   readonly url: string;
   readonly key: string;
-  readonly asked: readonly TappedRequest[];
-  /** Ends the gateway as an operator does, and tells what it leaves. Only once. */
-  close(): Promise<Books>;
+  readonly requests: readonly RecordedRequest[];
+  /** Stops the gateway with SIGTERM and returns the state that it leaves. Must be called once. */
+  close(): Promise<FinalState>;
 }
 
-export interface Books {
+export interface FinalState {
   readonly exitCode: number;
   readonly postedUsd: string;
   readonly heldUsd: string;
-  /** Of every request that asked for words, what the log says of its end. */
+  /** Outcome and surface of every inference request, from the log. */
   readonly outcomes: readonly string[];
-  /** Of the audit, which is 0 when every sum is right. */
+  /** Exit code of the audit, 0 when every sum is right. */
   readonly auditCode: number;
 }
 
-export async function openHouse(kind: UpstreamKind, agent: Agent, model: Script): Promise<House> {
+export async function startEnv(kind: UpstreamKind, agent: Agent, model: Script): Promise<AgentEnv> {
   const upstream = await startScriptedUpstream();
-  // Requests that name no model are the model's own to answer too.
+  // The model also answers requests that name no model.
   for (const name of [...agent.models, ""]) upstream.on(name, model);
   const folder = tempFolder();
   const remove = () => rmSync(folder, { recursive: true, force: true });
@@ -49,24 +49,24 @@ export async function openHouse(kind: UpstreamKind, agent: Agent, model: Script)
     remove();
     throw error;
   });
-  const forget = whenInterrupted(() => {
+  const removeCallback = onInterrupt(() => {
     gateway.signal("SIGKILL");
     remove();
   });
-  const tap = await startTap(gateway.url);
+  const proxy = await startRecordingProxy(gateway.url);
   return {
-    url: tap.url,
+    url: proxy.url,
     key,
-    asked: tap.seen,
+    requests: proxy.requests,
     async close() {
       gateway.signal("SIGTERM");
       const exitCode = await gateway.exitCode;
-      tap.stop();
+      proxy.stop();
       await upstream.stop();
-      const books = await readBooks(folder);
+      const accounts = await readAccounts(folder);
       remove();
-      forget();
-      return { exitCode, outcomes: readOutcomes(gateway.stdout()), ...books };
+      removeCallback();
+      return { exitCode, outcomes: readOutcomes(gateway.stdout()), ...accounts };
     },
   };
 }
@@ -90,18 +90,18 @@ function printConfig(
   };
   const price = { input: `${PRICE.input}.00`, output: `${PRICE.output}.00` };
   const model = (name: string) => ({
-    // What a name does not tell: it thinks.
+    // The gateway cannot derive from these model names that the models reason.
     routes: [{ upstream: "scripted", model: name, reasoning: isAnthropic ? "adaptive" : "effort" }],
     context_window: 400_000,
     max_output_tokens: 64_000,
     price,
   });
   const models = Object.fromEntries(agent.models.map((name) => [name, model(name)]));
-  // JSON is YAML.
+  // JSON is valid YAML.
   return JSON.stringify({ upstreams: { scripted: upstream }, models });
 }
 
-async function readBooks(folder: string): Promise<Omit<Books, "exitCode" | "outcomes">> {
+async function readAccounts(folder: string): Promise<Omit<FinalState, "exitCode" | "outcomes">> {
   const list = (await runTollgate(folder, ["account", "list", "--json"])).json();
   const [account] = Array.isArray(list.accounts) ? list.accounts : [];
   const { exitCode: auditCode } = await runTollgate(folder, ["audit"]);

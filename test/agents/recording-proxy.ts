@@ -1,23 +1,23 @@
 import { connect, createServer, type Socket } from "node:net";
 import { createRequestReader, type ReadRequest } from "../support/request-reader.ts";
 
-/** Stands between an agent and the gateway, changes nothing, and keeps what the agent asked. */
-export interface Tap {
-  /** Without a path. */
+/** A TCP proxy between an agent and the gateway. It records requests and changes no byte. */
+export interface RecordingProxy {
+  /** Address of the proxy, without a path. */
   readonly url: string;
-  readonly seen: readonly TappedRequest[];
+  readonly requests: readonly RecordedRequest[];
   stop(): void;
 }
 
-export interface TappedRequest extends ReadRequest {
-  /** Of the answer, once it has begun. */
+export interface RecordedRequest extends ReadRequest {
+  /** Status of the answer, once its head has arrived. */
   status: number | undefined;
 }
 
-/** Listens on a free port of the loopback and passes every connection on to the gateway. */
-export async function startTap(gatewayUrl: string): Promise<Tap> {
+/** Listens on a free port of the loopback interface and forwards every connection to the gateway. */
+export async function startRecordingProxy(gatewayUrl: string): Promise<RecordingProxy> {
   const target = Number(new URL(gatewayUrl).port);
-  const seen: TappedRequest[] = [];
+  const requests: RecordedRequest[] = [];
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ host: "127.0.0.1", port: target, allowHalfOpen: true });
@@ -27,7 +27,7 @@ export async function startTap(gatewayUrl: string): Promise<Tap> {
     }
     near.on("error", () => far.destroy());
     far.on("error", () => near.destroy());
-    watch(near, far, seen);
+    record(near, far, requests);
     near.pipe(far);
     far.pipe(near);
   });
@@ -36,7 +36,7 @@ export async function startTap(gatewayUrl: string): Promise<Tap> {
   const port = typeof address === "object" && address ? address.port : 0;
   return {
     url: `http://127.0.0.1:${port}`,
-    seen,
+    requests,
     stop() {
       server.close();
       for (const socket of sockets) socket.destroy();
@@ -44,19 +44,19 @@ export async function startTap(gatewayUrl: string): Promise<Tap> {
   };
 }
 
-/** Puts down the requests of one connection, and with each the status that came for it. */
-function watch(near: Socket, far: Socket, seen: TappedRequest[]): void {
+/** Records the requests of one connection with the status of each answer. */
+function record(near: Socket, far: Socket, requests: RecordedRequest[]): void {
   const reader = createRequestReader();
-  const unanswered: TappedRequest[] = [];
+  const unanswered: RecordedRequest[] = [];
   near.on("data", (bytes) => {
     for (const request of reader.push(Buffer.from(bytes))) {
-      const tapped = { ...request, status: undefined };
-      seen.push(tapped);
-      unanswered.push(tapped);
+      const recorded = { ...request, status: undefined };
+      requests.push(recorded);
+      unanswered.push(recorded);
     }
   });
   far.on("data", (bytes) => {
-    // A head is written at once, before what follows it.
+    // The gateway writes the head of an answer in one piece, before the body.
     const status = Number(/^HTTP\/1\.1 ([2-5]\d\d) /.exec(bytes.toString("latin1", 0, 13))?.[1]);
     const first = status ? unanswered.shift() : undefined;
     if (first) first.status = status;

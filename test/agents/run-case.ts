@@ -1,94 +1,96 @@
 import { parseUsd, picosToNanos, printUsd } from "../../src/domain/money.ts";
 import type { Agent } from "./agent/agent.ts";
-import { type Books, openHouse, PRICE, type UpstreamKind } from "./env.ts";
-import type { TappedRequest } from "./recording-proxy.ts";
+import { type FinalState, PRICE, startEnv, type UpstreamKind } from "./env.ts";
+import type { RecordedRequest } from "./recording-proxy.ts";
 import { type AgentRun, runAgent } from "./run-agent.ts";
-import { type Answered, createScriptedModel } from "./scripted-model.ts";
-import { type Errand, inventErrand } from "./task.ts";
+import { type AnsweredRequest, createScriptedModel } from "./scripted-model.ts";
+import { createTask, type Task } from "./task.ts";
 
-/** One agent at work with one upstream, and what is wrong with it, in words. */
-export interface Cell {
+/** The result of one agent with one upstream, with the problems that were found. */
+export interface CaseResult {
   readonly run: AgentRun;
-  readonly asked: readonly TappedRequest[];
-  readonly answered: readonly Answered[];
+  readonly requests: readonly RecordedRequest[];
+  readonly answered: readonly AnsweredRequest[];
   readonly chargedUsd: string;
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 }
 
 interface Evidence {
   readonly agent: Agent;
-  readonly errand: Errand;
+  readonly task: Task;
   readonly run: AgentRun;
-  readonly answered: readonly Answered[];
-  readonly books: Books;
+  readonly answered: readonly AnsweredRequest[];
+  readonly finalState: FinalState;
   readonly charged: bigint;
 }
 
-/** What `createPaidKey` puts into the wallet. */
+/** The amount that `createPaidKey` puts into the wallet. */
 const PAID = parseUsd("100");
 
-export async function runCell(program: string, agent: Agent, upstream: UpstreamKind): Promise<Cell> {
-  const errand = inventErrand();
-  const model = createScriptedModel(agent, errand);
-  const house = await openHouse(upstream, agent, model.script);
-  const options = { program, agent, errand, gatewayUrl: house.url, key: house.key };
+export async function runCase(program: string, agent: Agent, upstream: UpstreamKind): Promise<CaseResult> {
+  const task = createTask();
+  const model = createScriptedModel(agent, task);
+  const env = await startEnv(upstream, agent, model.script);
+  const options = { program, agent, task, gatewayUrl: env.url, key: env.key };
   const run = await runAgent(options).catch(async (error) => {
-    await house.close();
+    await env.close();
     throw error;
   });
-  const books = await house.close();
-  const charged = PAID - parseUsd(books.postedUsd);
+  const finalState = await env.close();
+  const charged = PAID - parseUsd(finalState.postedUsd);
   const { answered } = model;
-  const faults = findFaults({ agent, errand, run, answered, books, charged });
-  return { run, asked: house.asked, answered, chargedUsd: printUsd(charged), faults };
+  const problems = findProblems({ agent, task, run, answered, finalState, charged });
+  return { run, requests: env.requests, answered, chargedUsd: printUsd(charged), problems };
 }
 
-function findFaults(evidence: Evidence): readonly string[] {
-  return [...faultsOfRun(evidence), ...faultsOfLoop(evidence), ...faultsOfBooks(evidence)];
+function findProblems(evidence: Evidence): readonly string[] {
+  return [...findRunProblems(evidence), ...findLoopProblems(evidence), ...findStateProblems(evidence)];
 }
 
-function faultsOfRun({ run, errand }: Evidence): readonly string[] {
+function findRunProblems({ run, task }: Evidence): readonly string[] {
   const { exitCode, stdout, fileText } = run;
   return [
     ...(exitCode === 0
       ? []
-      : [exitCode < 0 ? "the agent did not come to an end" : `it exited with ${exitCode}`]),
-    ...(stdout.includes(errand.farewell) ? [] : ["it did not print the model's last words"]),
-    ...(fileText?.trimEnd() === errand.fileText ? [] : ["it did not make the file as told"]),
+      : [exitCode < 0 ? "the agent did not end in time" : `the agent exited with ${exitCode}`]),
+    ...(stdout.includes(task.finalText) ? [] : ["the agent did not print the model's final text"]),
+    ...(fileText?.trimEnd() === task.fileText ? [] : ["the agent did not create the file of the task"]),
   ];
 }
 
-function faultsOfLoop({ agent, errand, answered }: Evidence): readonly string[] {
-  const steps = answered.filter(({ step }) => step !== "aside");
+function findLoopProblems({ agent, task, answered }: Evidence): readonly string[] {
+  const steps = answered.filter(({ step }) => step !== "other");
   const order = steps.map(({ step }) => step).join(", ");
   const result = steps.at(-1)?.result;
-  const brought = result?.includes(agent.tool.result(errand));
+  const isRight = result?.includes(agent.tool.result(task));
   return [
-    ...(order === "call, farewell" ? [] : [`the model was led through [${order}], not [call, farewell]`]),
-    ...(brought
+    ...(order === "call, final" ? [] : [`the steps were [${order}] instead of [call, final]`]),
+    ...(isRight
       ? []
-      : [`the upstream got ${result === undefined ? "no result" : "a wrong result"} of the tool`]),
-    ...answered.flatMap(({ objection }) =>
-      objection === undefined ? [] : [`a provider would refuse: ${objection}`],
+      : [`the upstream received ${result === undefined ? "no tool result" : "a wrong tool result"}`]),
+    ...answered.flatMap(({ rejection }) =>
+      rejection === undefined ? [] : [`the provider would reject a request: ${rejection}`],
     ),
   ];
 }
 
-function faultsOfBooks({ answered, books, charged }: Evidence): readonly string[] {
+function findStateProblems({ answered, finalState, charged }: Evidence): readonly string[] {
   const expected = answered.reduce((sum, { usage }) => sum + costOf(usage), 0n);
-  const bad = books.outcomes.filter((outcome) => !outcome.startsWith("ok "));
+  const bad = finalState.outcomes.filter((outcome) => !outcome.startsWith("ok "));
   return [
-    ...(charged === expected ? [] : [`it cost ${printUsd(charged)} USD instead of ${printUsd(expected)}`]),
-    ...(books.heldUsd === "0.00" ? [] : [`${books.heldUsd} USD are still held`]),
+    ...(charged === expected
+      ? []
+      : [`the charge was ${printUsd(charged)} USD instead of ${printUsd(expected)}`]),
+    ...(finalState.heldUsd === "0.00" ? [] : [`${finalState.heldUsd} USD are still held`]),
     ...Object.entries(Object.groupBy(bad, (outcome) => outcome)).map(
-      ([outcome, each = []]) => `requests that ended ${outcome}: ${each.length}`,
+      ([outcome, each = []]) => `requests with outcome ${outcome}: ${each.length}`,
     ),
-    ...(books.auditCode === 0 ? [] : ["the audit found the books wrong"]),
-    ...(books.exitCode === 0 ? [] : [`the gateway exited with ${books.exitCode}`]),
+    ...(finalState.auditCode === 0 ? [] : ["the audit found problems"]),
+    ...(finalState.exitCode === 0 ? [] : [`the gateway exited with ${finalState.exitCode}`]),
   ];
 }
 
-function costOf(usage: Answered["usage"]): bigint {
+function costOf(usage: AnsweredRequest["usage"]): bigint {
   if (!usage) return 0n;
   const picos = BigInt(usage.input) * PRICE.input + BigInt(usage.output) * PRICE.output;
   return picosToNanos(picos * 1_000_000n);

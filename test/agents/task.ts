@@ -1,31 +1,31 @@
-/** What an agent is sent to do: by its tool, as the scripted model tells it. Every word is random, so that none can be guessed. */
-export interface Errand {
-  /** What the user says; it holds `name`, by which its requests are known from others. */
+/** A task that an agent has to do with its tool. All words are random, so that no agent can guess them. */
+export interface Task {
+  /** The user's prompt. It contains `name`, which identifies the requests that belong to the task. */
   readonly prompt: string;
   readonly name: string;
   /** Relative to the working folder. */
   readonly fileName: string;
   readonly fileText: string;
-  /** Makes the file and prints `result`, which stands nowhere in it. */
+  /** Shell command that creates the file and prints `result`, which is no part of the command. */
   readonly command: string;
   readonly result: string;
-  /** What the model says at the end. */
-  readonly farewell: string;
+  /** Text with which the model ends the task. */
+  readonly finalText: string;
 }
 
-export function inventErrand(): Errand {
+export function createTask(): Task {
   const name = word();
   const fileName = `${word()}.txt`;
   const fileText = word();
   const [one, other] = [number(), number()];
   return {
-    prompt: `Errand ${name}: make the file.`,
+    prompt: `Task ${name}: make the file.`,
     name,
     fileName,
     fileText,
     command: `printf %s ${fileText} > ${fileName} && echo $((${one} * ${other}))`,
     result: String(one * other),
-    farewell: `The file is made, says ${word()}.`,
+    finalText: `The file is made: ${word()}.`,
   };
 }
 
@@ -33,7 +33,7 @@ function word(): string {
   return `w${crypto.randomUUID().replaceAll("-", "").slice(0, 12)}`;
 }
 
-/** Products of two are below what a shell can count. */
+/** Returns a factor small enough that a shell can multiply two of them. */
 function number(): number {
   return 100_000 + Math.floor(Math.random() * 900_000);
 }

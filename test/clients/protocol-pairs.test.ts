@@ -4,7 +4,7 @@ import { SAMPLES } from "../support/quadrants/samples.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { AI_SDK } from "./libraries/ai-sdk.ts";
 import { anthropic } from "./libraries/anthropic.ts";
-import { type Client, type Heard, heardBy, type Target } from "./libraries/client.ts";
+import { type Client, expectedAnswer, type ReadAnswer, type Target } from "./libraries/client.ts";
 import { LANGCHAIN } from "./libraries/langchain.ts";
 import { openai } from "./libraries/openai.ts";
 import { responses } from "./libraries/responses.ts";
@@ -17,7 +17,7 @@ afterAll(() => gateway.stop());
 
 const CLIENTS: readonly Client[] = [openai, responses, anthropic, ...AI_SDK, ...LANGCHAIN];
 
-const CELLS = CLIENTS.flatMap((client) => [
+const CASES = CLIENTS.flatMap((client) => [
   { client, name: client.name, upstream: "OpenAI", model: "chat", isTranslated: client.surface !== "chat" },
   {
     client,
@@ -28,12 +28,12 @@ const CELLS = CLIENTS.flatMap((client) => [
   },
 ]);
 
-describe.each(CELLS)("$name before $upstream:", ({ client, model, isTranslated }) => {
+describe.each(CASES)("$name with an upstream of $upstream", ({ client, model, isTranslated }) => {
   const target = (): Target => ({ url: gateway.url, secret: gateway.secret, model });
 
-  test.each(Object.entries(SAMPLES))("%s is understood, streamed and whole", async (_name, sample) => {
+  test.each(Object.entries(SAMPLES))("reads %s correctly, streamed and whole", async (_name, sample) => {
     gateway.upstream.on(model, tells(sample));
-    const expected = heardBy(client, sample);
+    const expected = expectedAnswer(client, sample);
     expect(await client.whole(target())).toEqual(expected);
     const streamed = await client.stream(target());
     if (client.name === "@langchain/anthropic") expectFirstUsage(streamed, expected, isTranslated);
@@ -42,10 +42,10 @@ describe.each(CELLS)("$name before $upstream:", ({ client, model, isTranslated }
 });
 
 /**
- * LangChain takes the input of a stream from its start, where that of an OpenAI upstream can only be guessed, and
- * adds the output there, which Anthropic reports as 1, to that of the end.
+ * LangChain takes the input tokens of a stream from its start, where those of an OpenAI upstream are a guess. It adds
+ * the output tokens of the start, which Anthropic reports as 1, to those of the end.
  */
-function expectFirstUsage(streamed: Heard, expected: Heard, isTranslated: boolean): void {
+function expectFirstUsage(streamed: ReadAnswer, expected: ReadAnswer, isTranslated: boolean): void {
   const { usage } = streamed;
   expect({ ...streamed, usage: expected.usage }).toEqual(expected);
   if (!isTranslated) expect(usage).toEqual({ ...expected.usage, output: expected.usage.output + 1 });

@@ -6,12 +6,12 @@ import OpenAI from "openai";
 import { type Json, objectAt } from "../http/faults/view.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** The model that Anthropic answers, for clients of OpenAI; and the other way round. */
+/** Model of an Anthropic upstream for OpenAI's clients, and of an OpenAI upstream for Anthropic's clients. */
 export const CLAUDE = "claude";
 export const GPT = "chat";
 
-/** Starts a gateway for a file of tests, and makes libraries whose models speak the other format. */
-export function crossingForFile() {
+/** Starts a gateway for a test file, and creates clients whose model has an upstream of the other format. */
+export function translatingGateway() {
   let gateway: TestGateway;
   beforeAll(async () => {
     gateway = await startTestGateway();
@@ -25,11 +25,11 @@ export function crossingForFile() {
     settings,
     openai: () => new OpenAI(settings()),
     anthropic: () => new Anthropic({ ...settings(), baseURL: gateway.url }),
-    /** The AI SDK's way to Claude through chat completions. */
+    /** The AI SDK's model for Claude through chat completions. */
     compatible: () => createOpenAICompatible({ ...settings(), name: "tollgate", includeUsage: true })(CLAUDE),
-    /** And its way to GPT through messages. */
+    /** The AI SDK's model for GPT through messages. */
     claude: () => createAnthropic(settings())(GPT),
-    /** The body that the upstream has seen last. */
+    /** The last body that the upstream received. */
     seen: (): Json => objectAt(JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? ""), "a body"),
   };
 }

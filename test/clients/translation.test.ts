@@ -6,19 +6,17 @@ import { listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
-import { CLAUDE, crossingForFile, GPT } from "./translating-gateway.ts";
+import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
-
-const { upstream, openai, anthropic, compatible, claude, seen } = crossingForFile();
+const { upstream, openai, anthropic, compatible, claude, seen } = translatingGateway();
 
 const schema = { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] };
 const answers = said({ text: "It rains in both." });
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-describe("what a library sends in the other format", () => {
-  test("is an image for Anthropic", async () => {
+describe("a translated request of a library", () => {
+  test("contains images for Anthropic", async () => {
     await openai().chat.completions.create({
       model: CLAUDE,
       messages: [
@@ -44,7 +42,7 @@ describe("what a library sends in the other format", () => {
     ]);
   });
 
-  test("is an image for OpenAI", async () => {
+  test("contains images for OpenAI", async () => {
     await anthropic().messages.create({
       model: GPT,
       max_tokens: 100,
@@ -71,7 +69,7 @@ describe("what a library sends in the other format", () => {
     ]);
   });
 
-  test("is a system prompt, also one in the middle, for Anthropic", async () => {
+  test("contains system prompts for Anthropic, even one in the middle", async () => {
     await generateText({
       model: compatible(),
       maxRetries: 0,
@@ -95,7 +93,7 @@ describe("what a library sends in the other format", () => {
     expect(JSON.stringify(messages)).toMatch(/Hello\..*Be long\..*Go on\./);
   });
 
-  test("is a system prompt for OpenAI", async () => {
+  test("contains a system prompt for OpenAI", async () => {
     await anthropic().messages.create({
       model: GPT,
       max_tokens: 100,
@@ -111,7 +109,7 @@ describe("what a library sends in the other format", () => {
     ]);
   });
 
-  test("is a schema for Anthropic, and the library reads the answer by it", async () => {
+  test("contains a schema for Anthropic, and the library parses the answer", async () => {
     const format = { type: "json_schema", json_schema: { name: "weather", strict: true, schema } } as const;
     upstream().on(CLAUDE, tells(said({ text: '{"city":"Oslo"}' })));
     const request = {
@@ -130,7 +128,7 @@ describe("what a library sends in the other format", () => {
     }
   });
 
-  test("is a schema for OpenAI, and the library reads the answer by it", async () => {
+  test("contains a schema for OpenAI, and the library parses the answer", async () => {
     upstream().on(GPT, tells(said({ text: '{"city":"Oslo"}' })));
     const output = Output.object({ schema: jsonSchema<{ city: string }>(schema) });
     const answer = await generateText({
@@ -148,10 +146,10 @@ describe("what a library sends in the other format", () => {
   });
 });
 
-describe("an end that is none of the usual", () => {
+describe("a translated answer that ends unusually", () => {
   const refusal = "I cannot help with that.";
 
-  test("case 42: a refusal of Anthropic is a filtered answer, on which parse throws", async () => {
+  test("case 42: is a filtered answer for a refusal of Anthropic, and the SDK's parse throws", async () => {
     upstream().on(CLAUDE, tells(said({ text: "", refusal, finish: "content_filter" })));
     const request = { model: CLAUDE, messages: [{ role: "user" as const, content: "Do it." }] };
     const whole = await openai().chat.completions.create(request);
@@ -164,7 +162,7 @@ describe("an end that is none of the usual", () => {
   });
 
   test.each(["stop", "content_filter"] as const)(
-    "a refusal of OpenAI that finishes with %s is a refusal for Anthropic's SDK",
+    "is a refusal for Anthropic's SDK when OpenAI's refusal finishes with %s",
     async (finish) => {
       upstream().on(GPT, tells(said({ text: "", refusal, finish })));
       const request = {
@@ -179,7 +177,7 @@ describe("an end that is none of the usual", () => {
     },
   );
 
-  test("a broken stream is an error with its code for OpenAI's SDK", async () => {
+  test("is an error with its code for OpenAI's SDK when the stream breaks", async () => {
     upstream().on(CLAUDE, tells(answers, { cutAt: 700, end: "close" }));
     const request = {
       model: CLAUDE,
@@ -195,7 +193,7 @@ describe("an end that is none of the usual", () => {
     expect(await rejectionOf(helper)).toBeInstanceOf(APIError);
   });
 
-  test("a broken stream is an error with its code for Anthropic's SDK", async () => {
+  test("is an error with its code for Anthropic's SDK when the stream breaks", async () => {
     upstream().on(GPT, tells(answers, { cutAt: 700, end: "close" }));
     const request = { model: GPT, max_tokens: 100, messages: [{ role: "user" as const, content: "Hi." }] };
     const helper = anthropic().messages.stream(request).finalMessage();
@@ -205,18 +203,21 @@ describe("an end that is none of the usual", () => {
   test.each([
     ["@ai-sdk/openai-compatible", CLAUDE, compatible],
     ["@ai-sdk/anthropic", GPT, claude],
-  ] as const)("a broken stream is an error, and no finish, for ai with %s", async (_name, model, modelOf) => {
-    upstream().on(model, tells(answers, { cutAt: 700, end: "close" }));
-    const errors: unknown[] = [];
-    const result = streamText({
-      model: modelOf(),
-      prompt: "Hi.",
-      maxRetries: 0,
-      onError: ({ error }) => void errors.push(error),
-    });
-    const types = (await Array.fromAsync(result.fullStream)).map(({ type }) => type);
-    expect(types).toContain("text-delta");
-    expect(errors).toHaveLength(1);
-    expect(await result.finishReason).not.toBe("stop");
-  });
+  ] as const)(
+    "is an error without a finish for the AI SDK with %s when the stream breaks",
+    async (_name, model, modelOf) => {
+      upstream().on(model, tells(answers, { cutAt: 700, end: "close" }));
+      const errors: unknown[] = [];
+      const result = streamText({
+        model: modelOf(),
+        prompt: "Hi.",
+        maxRetries: 0,
+        onError: ({ error }) => void errors.push(error),
+      });
+      const types = (await Array.fromAsync(result.fullStream)).map(({ type }) => type);
+      expect(types).toContain("text-delta");
+      expect(errors).toHaveLength(1);
+      expect(await result.finishReason).not.toBe("stop");
+    },
+  );
 });

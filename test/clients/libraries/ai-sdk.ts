@@ -12,9 +12,9 @@ import {
 import {
   type Client,
   finishOf,
-  type Heard,
   OUTPUT_TOKENS_MAX,
   PROMPT,
+  type ReadAnswer,
   type Target,
   THINKING_TOKENS,
   TOOL_NAMES,
@@ -25,26 +25,26 @@ const TOOLS: ToolSet = Object.fromEntries(TOOL_NAMES.map((name) => [name, { desc
 
 export const AI_SDK: readonly Client[] = [
   clientWith({
-    name: "ai with @ai-sdk/openai",
+    name: "the AI SDK with @ai-sdk/openai",
     surface: "chat",
     showsReasoning: false,
     modelOf: ({ model, ...to }) => createOpenAI(settingsOf(to)).chat(model),
   }),
   clientWith({
-    name: "ai with @ai-sdk/openai, its own choice of surface",
+    name: "the AI SDK with @ai-sdk/openai's default model",
     surface: "responses",
     showsReasoning: false,
     modelOf: ({ model, ...to }) => createOpenAI(settingsOf(to))(model),
   }),
   clientWith({
-    name: "ai with @ai-sdk/openai-compatible",
+    name: "the AI SDK with @ai-sdk/openai-compatible",
     surface: "chat",
     showsReasoning: true,
     modelOf: ({ model, ...to }) =>
       createOpenAICompatible({ ...settingsOf(to), name: "tollgate", includeUsage: true }).chatModel(model),
   }),
   clientWith({
-    name: "ai with @ai-sdk/anthropic",
+    name: "the AI SDK with @ai-sdk/anthropic",
     surface: "messages",
     showsReasoning: true,
     modelOf: ({ model, ...to }) => createAnthropic(settingsOf(to))(model),
@@ -66,7 +66,7 @@ function clientWith({ modelOf, ...client }: Provider): Client {
       });
       await result.consumeStream();
       if (errors.length > 0) throw errors[0];
-      return heardOf({
+      return answerOf({
         text: await result.text,
         reasoningText: await result.reasoningText,
         toolCalls: await result.toolCalls,
@@ -74,7 +74,7 @@ function clientWith({ modelOf, ...client }: Provider): Client {
         usage: await result.usage,
       });
     },
-    whole: async (target) => heardOf(await generateText(requestOf(modelOf(target)))),
+    whole: async (target) => answerOf(await generateText(requestOf(modelOf(target)))),
   };
 }
 
@@ -107,12 +107,12 @@ interface Answer {
   readonly usage: LanguageModelUsage;
 }
 
-function heardOf({ text, reasoningText, toolCalls, finishReason, usage }: Answer): Heard {
+function answerOf({ text, reasoningText, toolCalls, finishReason, usage }: Answer): ReadAnswer {
   return {
     text,
     reasoning: reasoningText ?? "",
     calls: toolCalls.map(({ toolCallId, toolName, input, invalid }) => {
-      if (invalid) throw new Error("The library found a call invalid");
+      if (invalid) throw new Error("The library rejected a call as invalid");
       return { id: toolCallId, name: toolName, input };
     }),
     finish: finishOf(finishReason),

@@ -2,9 +2,9 @@ import Anthropic from "@anthropic-ai/sdk";
 import {
   type Client,
   finishOf,
-  type Heard,
   OUTPUT_TOKENS_MAX,
   PROMPT,
+  type ReadAnswer,
   type Target,
   THINKING_TOKENS,
   TOOL_NAMES,
@@ -14,8 +14,9 @@ export const anthropic: Client = {
   name: "@anthropic-ai/sdk",
   surface: "messages",
   showsReasoning: true,
-  stream: async (target) => heardOf(await clientOf(target).messages.stream(requestOf(target)).finalMessage()),
-  whole: async (target) => heardOf(await clientOf(target).messages.create(requestOf(target))),
+  stream: async (target) =>
+    answerOf(await clientOf(target).messages.stream(requestOf(target)).finalMessage()),
+  whole: async (target) => answerOf(await clientOf(target).messages.create(requestOf(target))),
 };
 
 function clientOf({ url, secret }: Target): Anthropic {
@@ -32,7 +33,7 @@ function requestOf({ model }: Target) {
   };
 }
 
-function heardOf({ content, stop_reason, usage }: Anthropic.Message): Heard {
+function answerOf({ content, stop_reason, usage }: Anthropic.Message): ReadAnswer {
   const cached = usage.cache_read_input_tokens ?? 0;
   return {
     text: content.map((block) => (block.type === "text" ? block.text : "")).join(""),

@@ -1,32 +1,32 @@
 import type { Finish, Said, SaidCall } from "../../support/quadrants/said.ts";
 
-/** What a client library made of an answer, in words that all of them share. */
-export interface Heard {
+/** An answer as a client library exposes it, in a form that all libraries share. */
+export interface ReadAnswer {
   readonly text: string;
-  /** "" where the library has no place for it. */
+  /** "" when the library does not expose reasoning. */
   readonly reasoning: string;
   readonly calls: readonly SaidCall[];
   readonly finish: Finish;
-  /** `input` is all of it, of which `cached` came from a cache. */
+  /** `input` counts all input tokens, including `cached` ones. */
   readonly usage: { readonly input: number; readonly cached: number; readonly output: number };
 }
 
-/** Where a library finds its model. */
+/** The gateway and the model that a library uses. */
 export interface Target {
-  /** Of the gateway, without a path. */
+  /** Base address of the gateway, without a path. */
   readonly url: string;
   readonly secret: string;
   readonly model: string;
 }
 
-/** One client library, asked by the ways it has for a stream and for a whole answer. */
+/** A client library, with its ways to request a stream and a whole answer. */
 export interface Client {
   readonly name: string;
   readonly surface: "chat" | "messages" | "responses";
-  /** Whether it has a place for reasoning. */
+  /** Whether the library exposes reasoning. */
   readonly showsReasoning: boolean;
-  stream(target: Target): Promise<Heard>;
-  whole(target: Target): Promise<Heard>;
+  stream(target: Target): Promise<ReadAnswer>;
+  whole(target: Target): Promise<ReadAnswer>;
 }
 
 export const PROMPT = "What is the weather in Oslo?";
@@ -37,8 +37,11 @@ export const TOOL_NAMES = ["get_weather", "tool_1", "tool_2", "tool_3", "tool_4"
 export const THINKING_TOKENS = 1_024;
 export const OUTPUT_TOKENS_MAX = 4_000;
 
-/** What a library should have made of what was said. */
-export function heardBy({ showsReasoning }: Client, { text, reasoning, calls, finish, usage }: Said): Heard {
+/** The answer that a library should expose for a sample. */
+export function expectedAnswer(
+  { showsReasoning }: Client,
+  { text, reasoning, calls, finish, usage }: Said,
+): ReadAnswer {
   if (!usage) throw new Error("Every sample reports its usage");
   const { input, cached, written, output } = usage;
   return {
@@ -50,7 +53,7 @@ export function heardBy({ showsReasoning }: Client, { text, reasoning, calls, fi
   };
 }
 
-const WORDS: Readonly<Record<string, Finish>> = {
+const FINISHES: Readonly<Record<string, Finish>> = {
   stop: "stop",
   length: "length",
   tool_calls: "tool_calls",
@@ -63,9 +66,9 @@ const WORDS: Readonly<Record<string, Finish>> = {
   "content-filter": "content_filter",
 };
 
-/** A library's own word for a finish. Throws when it has understood none. */
-export function finishOf(word: unknown): Finish {
-  const finish = WORDS[String(word)];
-  if (!finish) throw new Error(`The library made a finish of ${word}`);
+/** Converts a library's finish reason. Throws for an unknown one. */
+export function finishOf(reason: unknown): Finish {
+  const finish = FINISHES[String(reason)];
+  if (!finish) throw new Error(`The library reported the unknown finish reason ${reason}`);
   return finish;
 }

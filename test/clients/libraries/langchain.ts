@@ -4,9 +4,9 @@ import { ChatOpenAI } from "@langchain/openai";
 import {
   type Client,
   finishOf,
-  type Heard,
   OUTPUT_TOKENS_MAX,
   PROMPT,
+  type ReadAnswer,
   type Target,
   THINKING_TOKENS,
   TOOL_NAMES,
@@ -50,20 +50,20 @@ function clientWith(name: string, surface: Client["surface"], chatOf: (target: T
     showsReasoning: false,
     stream: async (target) => {
       const [first, ...rest] = await Array.fromAsync(await chatOf(target).stream(PROMPT));
-      if (!first) throw new Error("There is no chunk");
-      return heardOf(rest.reduce((sum, chunk) => sum.concat(chunk), first));
+      if (!first) throw new Error("The stream has no chunk");
+      return answerOf(rest.reduce((sum, chunk) => sum.concat(chunk), first));
     },
-    whole: async (target) => heardOf(await chatOf(target).invoke(PROMPT)),
+    whole: async (target) => answerOf(await chatOf(target).invoke(PROMPT)),
   };
 }
 
-/** What is read of a message: by their own type, messages in general have no usage. */
+/** The members of a message that are read here. LangChain's general message type has no usage. */
 interface Answer
   extends Pick<AIMessageChunk, "text" | "tool_calls" | "response_metadata" | "additional_kwargs"> {
   readonly usage_metadata?: UsageMetadata | undefined;
 }
 
-function heardOf(message: Answer): Heard {
+function answerOf(message: Answer): ReadAnswer {
   const { tool_calls = [], usage_metadata: usage, response_metadata, additional_kwargs } = message;
   return {
     text: message.text,

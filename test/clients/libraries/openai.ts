@@ -3,9 +3,9 @@ import type { ChatCompletion } from "openai/resources/chat/completions";
 import {
   type Client,
   finishOf,
-  type Heard,
   OUTPUT_TOKENS_MAX,
   PROMPT,
+  type ReadAnswer,
   type Target,
   TOOL_NAMES,
 } from "./client.ts";
@@ -19,9 +19,9 @@ export const openai: Client = {
       ...requestOf(target),
       stream_options: { include_usage: true },
     });
-    return heardOf(await stream.finalChatCompletion());
+    return answerOf(await stream.finalChatCompletion());
   },
-  whole: async (target) => heardOf(await clientOf(target).chat.completions.create(requestOf(target))),
+  whole: async (target) => answerOf(await clientOf(target).chat.completions.create(requestOf(target))),
 };
 
 function clientOf({ url, secret }: Target): OpenAI {
@@ -40,15 +40,15 @@ function requestOf({ model }: Target) {
   };
 }
 
-function heardOf({ choices, usage }: ChatCompletion): Heard {
+function answerOf({ choices, usage }: ChatCompletion): ReadAnswer {
   const [choice] = choices;
-  if (!choice) throw new Error("There is no choice");
+  if (!choice) throw new Error("The answer has no choice");
   const { message, finish_reason } = choice;
   return {
     text: message.content ?? "",
     reasoning: "",
     calls: (message.tool_calls ?? []).map((call) => {
-      if (call.type !== "function") throw new Error("A call of another type");
+      if (call.type !== "function") throw new Error("A call has another type");
       return { id: call.id, name: call.function.name, input: JSON.parse(call.function.arguments) };
     }),
     finish: finishOf(finish_reason),

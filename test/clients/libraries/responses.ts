@@ -1,15 +1,22 @@
 import OpenAI from "openai";
 import type { Response } from "openai/resources/responses/responses";
-import { type Client, type Heard, OUTPUT_TOKENS_MAX, PROMPT, type Target, TOOL_NAMES } from "./client.ts";
+import {
+  type Client,
+  OUTPUT_TOKENS_MAX,
+  PROMPT,
+  type ReadAnswer,
+  type Target,
+  TOOL_NAMES,
+} from "./client.ts";
 
-/** OpenAI's own SDK on its newer surface. */
+/** OpenAI's SDK with its responses API. */
 export const responses: Client = {
   name: "openai's responses",
   surface: "responses",
   showsReasoning: false,
   stream: async (target) =>
-    heardOf(await clientOf(target).responses.stream(requestOf(target)).finalResponse()),
-  whole: async (target) => heardOf(await clientOf(target).responses.create(requestOf(target))),
+    answerOf(await clientOf(target).responses.stream(requestOf(target)).finalResponse()),
+  whole: async (target) => answerOf(await clientOf(target).responses.create(requestOf(target))),
 };
 
 function clientOf({ url, secret }: Target): OpenAI {
@@ -30,7 +37,7 @@ function requestOf({ model }: Target) {
   };
 }
 
-function heardOf(response: Response): Heard {
+function answerOf(response: Response): ReadAnswer {
   const { output, output_text, usage } = response;
   const calls = output.flatMap((item) =>
     item.type === "function_call"
@@ -50,8 +57,11 @@ function heardOf(response: Response): Heard {
   };
 }
 
-function finishOf({ status, incomplete_details: details }: Response, hasCalls: boolean): Heard["finish"] {
+function finishOf(
+  { status, incomplete_details: details }: Response,
+  hasCalls: boolean,
+): ReadAnswer["finish"] {
   if (status === "completed") return hasCalls ? "tool_calls" : "stop";
-  if (status !== "incomplete") throw new Error(`The library made a finish of ${status}`);
+  if (status !== "incomplete") throw new Error(`The response has the unknown status ${status}`);
   return details?.reason === "content_filter" ? "content_filter" : "length";
 }
