@@ -6,8 +6,8 @@ import type { Package } from "./agent/agent.ts";
 const FOLDER = resolve(import.meta.dir, "../../node_modules/.cache/agents");
 
 /**
- * Returns the path of an agent's program. Installs a version that is not there yet, with a note on stderr. Throws with
- * the missing package when it cannot be installed.
+ * Returns the path of an agent's program. Installs a version that is not there yet, with a note on stderr.
+ * Throws with the missing package when it cannot be installed.
  */
 export async function requireAgent(pack: Package): Promise<string> {
   const found = await findProgram(pack);

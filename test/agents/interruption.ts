@@ -1,6 +1,8 @@
 const callbacks = new Set<() => void>();
 
-/** Calls `callback` when SIGINT or SIGTERM ends this process. Returns a function that removes the callback. */
+/**
+ * Calls `callback` when SIGINT or SIGTERM ends this process. Returns a function that removes the callback.
+ */
 export function onInterrupt(callback: () => void): () => void {
   callbacks.add(callback);
   return () => void callbacks.delete(callback);

@@ -14,7 +14,7 @@ export interface ScriptedModel {
 
 export interface AnsweredRequest {
   readonly request: ScriptRequest;
-  /** `call` and `final` are the steps of the task. Every request outside of it is `other`. */
+  /** `call` and `final` are the steps of the task. Every unrelated request is `other`. */
   readonly step: "call" | "final" | "other";
   /** Tokens that the model reported; `undefined` when the request asked for no text. */
   readonly usage: Usage | undefined;
@@ -122,8 +122,8 @@ function asObject(input: string | object): object {
 }
 
 /**
- * Returns why Anthropic would reject a request that the scripted model accepts. With thinking enabled, an answer that
- * called a tool must come back with its signed thinking.
+ * Returns why Anthropic would reject a request that the scripted model accepts. With thinking enabled, an
+ * answer that called a tool must come back with its signed thinking.
  */
 function findRejection({ thinking, messages }: JsonObject): string | undefined {
   if (!isJsonObject(thinking) || thinking.type === "disabled") return undefined;

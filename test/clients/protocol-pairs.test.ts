@@ -42,8 +42,8 @@ describe.each(CASES)("$name with an upstream of $upstream", ({ client, model, is
 });
 
 /**
- * LangChain takes the input tokens of a stream from its start, where those of an OpenAI upstream are a guess. It adds
- * the output tokens of the start, which Anthropic reports as 1, to those of the end.
+ * LangChain takes the input tokens of a stream from its start, where those of an OpenAI upstream are a guess.
+ * It adds the output tokens of the start, which Anthropic reports as 1, to those of the end.
  */
 function expectFirstUsage(streamed: ReadAnswer, expected: ReadAnswer, isTranslated: boolean): void {
   const { usage } = streamed;

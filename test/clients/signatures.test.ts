@@ -50,7 +50,10 @@ const CLAUDE_DETAIL = {
   index: 0,
 };
 
-/** A host that signs or encrypts data about a call, in both forms of its answer, and the data it must receive back. */
+/**
+ * A host that signs or encrypts data of a call, with its whole and streamed answer, and what it must receive
+ * back.
+ */
 interface Host {
   readonly name: string;
   readonly message: object;

@@ -66,7 +66,7 @@ export function windowOfBetas(betas: readonly string[], allowed: readonly string
   return Math.max(0, ...windows);
 }
 
-/** Drops the field when its value is neither a string nor a list of strings: no host reads any other form. */
+/** Drops a value that is neither a string nor a list of strings, because no host reads it. */
 function allowBetasIn(json: string | undefined, allowed: readonly string[]): string | undefined {
   const value: unknown = json === undefined ? undefined : JSON.parse(json);
   const isList = Array.isArray(value) && value.every((each) => typeof each === "string");

@@ -13,8 +13,8 @@ import { dropNewThread } from "./stored.ts";
 export const COUNT_PATH = "/v1/messages/count_tokens";
 
 /**
- * Prints the body for an upstream. Replaces the model name and drops a new thread, reasoning that another
- * host signed and priced betas that are not allowed. Every other byte stays as the client sent it.
+ * Prints the body for an upstream. Replaces the model name. Drops a new thread, reasoning that another host
+ * signed, and priced betas that are not allowed. Every other byte stays as the client sent it.
  */
 export function printCountRequest(
   { text, betas }: ModelRequest,

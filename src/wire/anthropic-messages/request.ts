@@ -81,9 +81,9 @@ export function parseRequest(text: string): ModelRequest {
 }
 
 /**
- * Prints the body for an upstream of the same format. Sets the model name and the output limit, and drops a
- * new thread (the upstream would store it), reasoning that another host signed and betas that are not
- * allowed.
+ * Prints the body for an upstream of this format. Sets the model name and the output limit. Drops a new
+ * thread, which the upstream would store. Drops reasoning that another host signed, and priced betas that are
+ * not allowed.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
@@ -97,9 +97,9 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
 }
 
 /**
- * Removes from the `messages` of a body the reasoning that a chat completions host signed, because Anthropic
- * rejects a conversation that contains it. A message left without blocks is removed too. Every other byte
- * stays as it is.
+ * Removes reasoning that a chat completions host signed from the `messages` of a body. Anthropic rejects a
+ * conversation that contains it. A message left without blocks is removed too. Every other byte stays as it
+ * is.
  */
 export function dropForeignReasoning(messages: string): string {
   if (!mayHoldSeal(messages)) return messages;

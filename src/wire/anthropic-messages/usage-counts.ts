@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject } from "../json/read.ts";
 
 /**
  * Reads the counts of one usage object or of one iteration. As in {@link Usage}, `input_tokens` excludes
- * tokens that were read from or written to a cache. A total that is no number becomes NaN, an implausible
- * total passes through, and every other count that is no token count becomes 0.
+ * tokens that were read from or written to a cache. A total that is no number becomes NaN, and an implausible
+ * total passes through. Any other invalid count becomes 0.
  */
 export function readCounts(usage: JsonObject): Usage {
   const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};

@@ -23,8 +23,8 @@ const TOO_LONG: TooLongPhrases = {
 };
 
 /**
- * Prints the error body of the responses format. Status, type and code are those of chat completions, except
- * for the code of `prompt_too_long`, on which agents compact the conversation.
+ * Prints the error body of the responses format. Type and code are those of chat completions. The exception
+ * is the code of `prompt_too_long`, on which agents compact the conversation.
  */
 export function printError(error: GatewayError): string {
   const { chat, code } = error.row;

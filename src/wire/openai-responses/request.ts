@@ -15,8 +15,8 @@ import {
   requireModel,
 } from "../request-body.ts";
 import { isEncodedReasoning } from "./encrypted-reasoning.ts";
+import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { readRequestContext } from "./ingress/request-context.ts";
 import { requireItems } from "./items.ts";
 import { countReadings, sizeOfInput } from "./size.ts";
 import { findStored } from "./stored.ts";
@@ -49,8 +49,8 @@ const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
 
 /**
  * Parses and checks a responses body. Item types, part types and unknown fields are left to the upstream.
- * Throws `nothing_stored` for references to stored data, `untranslatable` for a stored prompt and for an
- * answer in the background, `not_json`, `wrong_shape` (repeated keys included) and `unpriced_field`.
+ * Throws `not_json`, `wrong_shape` (also for repeated keys) and `unpriced_field`. Throws `nothing_stored` for
+ * references to stored data, and `untranslatable` for a stored prompt or a background answer.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
@@ -75,13 +75,13 @@ export function parseRequest(text: string): ModelRequest {
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
     promptText: () => promptTextOf(again()),
     readChat: () => readChatRequest(again()),
-    readAsked: () => readRequestContext(again()),
+    readAsked: () => readEchoedFields(again()),
   };
 }
 
 /**
- * Prints the body for an upstream of the same format. Sets the model name and the output limit, turns `store`
- * off because no later request may refer to the answer, and drops reasoning that the upstream cannot read.
+ * Prints the body for an upstream of this format. Sets the model name and the output limit. Turns `store`
+ * off, because no later request may refer to the answer. Drops reasoning that the upstream cannot read.
  */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
@@ -111,8 +111,8 @@ function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
 }
 
 /**
- * Drops reasoning items that the upstream would look up in its store, and those that the gateway encoded for
- * another provider. The upstream would reject the whole request for either.
+ * Drops reasoning items that the upstream would look up in its store, or that the gateway encoded for another
+ * provider. The upstream would reject the whole request for either.
  */
 function dropUnreadable(input: string): string {
   if (!input.startsWith("[") || !input.includes('"reasoning"')) return input;

@@ -1,7 +1,7 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
 import type { Asked, ReplyHead } from "../codecs.ts";
 import { printSse } from "../sse.ts";
-import { NO_CONTEXT } from "./ingress/request-context.ts";
+import { NOTHING_ECHOED } from "./ingress/echoed-fields.ts";
 import { printUsage } from "./usage.ts";
 
 /** The state of a response when it is printed. */
@@ -53,7 +53,7 @@ export function printFailure(
     output: [],
     usage: null,
   };
-  return join(own, NO_CONTEXT.repeated);
+  return join(own, NOTHING_ECHOED.repeated);
 }
 
 /** Prints a stream event that carries a whole response; `response` is JSON. */

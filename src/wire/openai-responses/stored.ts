@@ -5,8 +5,8 @@ import { isReference } from "./items.ts";
 const STORED_FIELDS = ["previous_response_id", "conversation"];
 
 /**
- * Returns the path of the first reference to data that the provider has stored: an earlier answer, an item,
- * or a container with files. Returns `undefined` when there is none.
+ * Returns the path of the first reference to stored data: an earlier answer, an item, or a container with
+ * files. Returns `undefined` when there is none.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-code-interpreter
  */

@@ -32,7 +32,10 @@ function printStream(reply: readonly ChatEvent[]): string {
   return reply.filter(isOutput).map(printer.print).join("") + printer.end(finish, usage);
 }
 
-/** An answer without permitted differences: a refusal is printed as text, and the white space of inputs may change. */
+/**
+ * An answer without permitted differences: a refusal is printed as text, and the white space of inputs may
+ * change.
+ */
 function comparableOf({ blocks, ...rest }: ChatReply) {
   return {
     ...rest,

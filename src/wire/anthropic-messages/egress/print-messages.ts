@@ -172,8 +172,8 @@ const IMAGE_TYPES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
 const DOCUMENT_TYPES = ["application/pdf"];
 
 /**
- * Returns the path of the first image or document that Anthropic rejects, for its media type or for the role
- * of its message, or `undefined`.
+ * Returns the path of the first image or document that Anthropic rejects, or `undefined`. Anthropic accepts
+ * some media types, in user messages only.
  */
 export function findUntranslatable({ turns }: ChatRequest): string | undefined {
   for (const { role, parts } of turns) {

@@ -25,7 +25,7 @@ const BLOCKS_MAX = 10_000;
  * blocks. Blocks of server tools and citations are left out.
  *
  * Calls by code at the provider are held until the finish. The client has to answer them only if the answer
- * stops for tool use and the code has no result yet.
+ * stops for tool use before the code has a result.
  *
  * @see https://docs.anthropic.com/en/api/messages
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling
@@ -111,8 +111,7 @@ export function createBlockReader() {
 }
 
 /**
- * Returns the id of the tool at the provider whose code made a call; `undefined` for a call by the model
- * itself.
+ * Returns the id of the server tool whose code made a call; `undefined` for a call by the model.
  */
 function readCallingTool({ caller }: JsonObject): string | undefined {
   if (!isJsonObject(caller) || !isSet(caller.type) || caller.type === "direct") return undefined;

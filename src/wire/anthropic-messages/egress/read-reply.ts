@@ -25,8 +25,8 @@ export function readReply(text: string): readonly ChatEvent[] {
 }
 
 /**
- * Returns the input of each block as it is written in the message, because parsing would round long numbers;
- * `undefined` for a block without input. The text must be valid JSON.
+ * Returns the original text of each block's input, because parsing would round long numbers. A block without
+ * input has `undefined`. The text must be valid JSON.
  */
 function readRawInputs(text: string): readonly (string | undefined)[] {
   const inputs: (string | undefined)[] = [];

@@ -14,7 +14,7 @@ const FORMATS: readonly unknown[] = [
   "uuid",
 ];
 const PLAIN_MEMBERS = ["title", "description", "required"];
-/** Members that do not constrain an answer, or that {@link strictSchema} writes itself. */
+/** Members that do not constrain an answer, or that {@link strictSchema} replaces. */
 const DROPPED = ["$schema", "$id", "strict", "type", "additionalProperties"];
 /** Members that are kept beside a reference: the reference and the definitions it may point to. */
 const BESIDE_REFERENCE = ["$ref", "$defs", "definitions"];

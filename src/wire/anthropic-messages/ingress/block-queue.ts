@@ -17,8 +17,8 @@ interface QueuedBlock {
 }
 
 /**
- * Prints blocks strictly one after another, numbered from 0. A block that is not complete stays open, and the
- * blocks behind it wait until it is complete or the answer ends.
+ * Prints blocks strictly one after another, numbered from 0. An incomplete block stays open, and the blocks
+ * behind it wait until it is complete or the answer ends.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

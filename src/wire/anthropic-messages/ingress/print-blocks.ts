@@ -11,8 +11,8 @@ interface CallBlock extends Block {
 
 /**
  * Prints model output as the content blocks of a streamed message. Reasoning is printed for clients that
- * asked for it. Encrypted data that a host needs back with its calls is printed before the calls for every
- * client, because the host would reject their results without it.
+ * asked for it. Encrypted data that a host needs back with its calls is printed before them for every client.
+ * The host would reject the results without it.
  */
 export function createBlockPrinter(head: ReplyHead) {
   const { isReasoningShown: isShown, keepsSeals: keepsEncrypted = isShown } = head;
@@ -90,7 +90,7 @@ const STARTS = {
   reasoning: '{"type":"thinking","thinking":"","signature":""}',
 } as const;
 
-/** Appends a delta to the latest block while it has the same kind, and otherwise begins a block. */
+/** Appends each delta to the latest block of its kind, or begins another block. */
 function createBlockWriter() {
   const queue = createBlockQueue();
   let latest: Block | undefined;

@@ -7,7 +7,8 @@ import { createBlockPrinter } from "./print-blocks.ts";
 
 /**
  * Prints an answer as a streamed message. `message_start` carries a guess of the input tokens, for clients
- * that read them only there, and no output tokens, for clients that add the counts of start and end.
+ * that read them only there. It carries no output tokens, because some clients add the counts of start and
+ * end.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

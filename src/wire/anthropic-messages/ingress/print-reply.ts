@@ -40,7 +40,7 @@ function printContent(head: ReplyHead, blocks: readonly ReplyBlock[]): string {
 
 /**
  * Returns the blocks that the client receives. Encrypted data that a host needs back with its calls comes
- * before them for every client, because the host would reject their results without it.
+ * before them for every client. The host would reject the results without it.
  */
 function visibleBlocks(
   { isReasoningShown: isShown, keepsSeals: keepsEncrypted = isShown }: ReplyHead,

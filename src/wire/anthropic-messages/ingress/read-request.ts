@@ -13,7 +13,7 @@ const REMOTE_FIELDS = ["container", "thread", "compaction"];
 
 /**
  * Reads a checked messages body into the neutral request. Throws `untranslatable` with the path of a field
- * that no other format can express, and `wrong_shape` for one that cannot be read or for more than 100,000
+ * that no other format can express. Throws `wrong_shape` for an unreadable field and for more than 100,000
  * JSON values.
  *
  * @see https://docs.anthropic.com/en/api/messages

@@ -71,7 +71,8 @@ export function isBlank(text: string): boolean {
 }
 
 /**
- * Returns the input as the text of a JSON object, "{}" for a blank one, or `undefined` when it is no object.
+ * Returns the input as the text of a JSON object. A blank input becomes "{}", and any other becomes
+ * `undefined`.
  */
 export function completeInput(text: string): string | undefined {
   if (isBlank(text)) return "{}";

@@ -24,7 +24,7 @@ export function readStream(request: RequestFacts): ReplyReader {
   let isDone = false;
 
   /**
-   * Whether the finish alone is a readable answer: a refusal, or the empty answer to a request that fills a
+   * Whether the finish alone is a readable answer: a refusal, or an answer to a request that only fills a
    * cache.
    */
   const isAnswered = () =>

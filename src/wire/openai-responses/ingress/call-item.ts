@@ -10,8 +10,7 @@ export interface CallItem extends OpenItem {
 }
 
 /**
- * Begins the item of a function call, or of a free-form call, whose text is unwrapped when the item is
- * closed.
+ * Begins the item of a function call or of a free-form call. Closing a free-form call unwraps its text.
  */
 export function createCallItem(
   writer: ItemWriter,
@@ -77,7 +76,7 @@ function emitFreeText({ emit }: ItemWriter, place: Place, input: string): void {
   emit("response.custom_tool_call_input.done", { ...place, input });
 }
 
-/** Returns the text inside the JSON of a call: `input`, else its only member, else the JSON itself. */
+/** Returns the text inside the JSON of a call: the member `input`, or the only member, or all of the JSON. */
 function readFreeText(json: string): string {
   const value = parseJsonObject(json);
   if (value === undefined) return json;

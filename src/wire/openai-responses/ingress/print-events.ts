@@ -2,28 +2,28 @@ import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { printSse } from "../../sse.ts";
 import { finishStatusOf } from "../finish-reason.ts";
 import { BEGUN, type Progress, printResponse, printResponseEvent } from "../response.ts";
+import { NOTHING_ECHOED } from "./echoed-fields.ts";
 import { createOutputPrinter } from "./print-output.ts";
-import { NO_CONTEXT } from "./request-context.ts";
 
 /**
- * Prints an answer as a stream of numbered events: the begin, deltas and end of each item, and the whole
- * response last. Nothing is printed before the first output that the client receives.
+ * Prints an answer as a stream of numbered events: begin, deltas and end of each item, and the whole response
+ * last. Nothing is printed before the first output that the client receives.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printEvents(head: ReplyHead): EventPrinter {
-  const context = head.asked ?? NO_CONTEXT;
+  const echoed = head.asked ?? NOTHING_ECHOED;
   let sequenceNumber = 0;
   let text = "";
 
-  const output = createOutputPrinter(head, context, (type, members) => {
+  const output = createOutputPrinter(head, echoed, (type, members) => {
     begin();
     const data = JSON.stringify({ type, sequence_number: sequenceNumber++, ...members });
     text += printSse({ event: type, data });
   });
 
   const emitResponse = (type: `response.${string}`, progress: Progress): void => {
-    const response = printResponse(head, context, progress);
+    const response = printResponse(head, echoed, progress);
     text += printResponseEvent(type, { sequenceNumber: sequenceNumber++, response });
   };
 

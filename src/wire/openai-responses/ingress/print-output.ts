@@ -19,9 +19,9 @@ export interface OutputPrinter {
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-export function createOutputPrinter(head: ReplyHead, context: Asked, emit: EmitEvent): OutputPrinter {
+export function createOutputPrinter(head: ReplyHead, echoed: Asked, emit: EmitEvent): OutputPrinter {
   const { id, isReasoningShown } = head;
-  const { sealsReasoning: wantsEncrypted } = context;
+  const { sealsReasoning: wantsEncrypted } = echoed;
   const { writer, items } = createItemWriter(id, emit);
   /** Open items in order. More than one only while calls arrive interleaved. */
   const open: OpenItem[] = [];
@@ -38,7 +38,7 @@ export function createOutputPrinter(head: ReplyHead, context: Asked, emit: EmitE
     return item;
   };
 
-  /** Closes the latest item, unless more of it may come, before another begins. Checks each item once. */
+  /** Closes the latest item before another begins, unless it may continue. Checks each item once. */
   const closeLatest = (): void => {
     const item = latest;
     latest = undefined;
@@ -79,7 +79,7 @@ export function createOutputPrinter(head: ReplyHead, context: Asked, emit: EmitE
     closeLatest();
     writeWithheld();
     const named = { ...call, id: callIdOf(call.id) };
-    calls[call.call] = begin(createCallItem(writer, named, context.tools.get(call.name)));
+    calls[call.call] = begin(createCallItem(writer, named, echoed.tools.get(call.name)));
   };
 
   const add = (event: OutputEvent): void => {

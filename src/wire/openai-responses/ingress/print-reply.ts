@@ -3,8 +3,8 @@ import type { ChatReply, ReplyBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../codecs.ts";
 import { finishStatusOf } from "../finish-reason.ts";
 import { printResponse } from "../response.ts";
+import { NOTHING_ECHOED } from "./echoed-fields.ts";
 import { createOutputPrinter } from "./print-output.ts";
-import { NO_CONTEXT } from "./request-context.ts";
 
 /**
  * Prints a whole answer as a response object.
@@ -12,14 +12,14 @@ import { NO_CONTEXT } from "./request-context.ts";
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
-  const context = head.asked ?? NO_CONTEXT;
-  const output = createOutputPrinter(head, context, () => {});
+  const echoed = head.asked ?? NOTHING_ECHOED;
+  const output = createOutputPrinter(head, echoed, () => {});
   for (const [position, block] of blocks.entries()) {
     for (const event of eventsOf(block, position)) output.add(event);
   }
   const { status, reason } = finishStatusOf(finish.reason);
   const items = output.end(status === "incomplete");
-  return printResponse(head, context, { status, reason, output: items, usage });
+  return printResponse(head, echoed, { status, reason, output: items, usage });
 }
 
 /**

@@ -19,7 +19,7 @@ import { readOfferedTools, readToolChoice } from "./read-tools.ts";
 
 /**
  * Reads a checked responses body into the neutral request. Throws `untranslatable` with the path of a field
- * that no other format can express, and `wrong_shape` for one that cannot be read or for more than 100,000
+ * that no other format can express. Throws `wrong_shape` for an unreadable field and for more than 100,000
  * JSON values.
  *
  * @see https://platform.openai.com/docs/api-reference/responses

@@ -32,7 +32,7 @@ export function readOfferedTools(body: JsonObject, items: readonly JsonObject[])
 
 /**
  * Joins a namespace and a tool name for formats without namespaces. Throws `wrong_shape` above 256
- * characters, before joining, because a long namespace would be copied into the names of all its tools.
+ * characters. Checks the length before joining, because a long namespace would be copied for every tool.
  */
 export function joinName(namespace: unknown, name: string, path: string): string {
   const space = readText(namespace);

@@ -10,10 +10,10 @@ const ENCRYPTED_REASONING = "reasoning.encrypted_content";
 const ECHOED_CHARS_MAX = 1024 * 1024;
 
 /**
- * Reads the request context that a response needs: the fields that it echoes, how the client calls its tools,
- * and whether the client wants reasoning that it can send back. The body must have been checked.
+ * Reads what a response depends on: the fields that it echoes, the client's tool names, and the wish for
+ * encrypted reasoning. The body must have been checked.
  */
-export function readRequestContext(body: JsonObject): Asked {
+export function readEchoedFields(body: JsonObject): Asked {
   const offered = new Map(readOfferedTools(body, requireItems(body)).map((each) => [each.tool.name, each]));
   const special = [...offered.values()].filter(isSpecial);
   return {
@@ -23,8 +23,8 @@ export function readRequestContext(body: JsonObject): Asked {
   };
 }
 
-/** The context of an unknown request: every echoed field has its default. */
-export const NO_CONTEXT: Asked = {
+/** The facts of an unknown request: every echoed field has its default. */
+export const NOTHING_ECHOED: Asked = {
   repeated: printEchoedFields({}),
   tools: new Map(),
   sealsReasoning: false,
@@ -47,16 +47,16 @@ function isSpecial({ namespace, tool }: OfferedTool): boolean {
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 function printEchoedFields(body: JsonObject): string {
-  const fields = echoedFields(body);
+  const fields = echoedMembers(body);
   const text = isTooDeep(fields) ? undefined : printMembers(fields);
-  return text !== undefined && text.length <= ECHOED_CHARS_MAX ? text : printMembers(echoedFields({}));
+  return text !== undefined && text.length <= ECHOED_CHARS_MAX ? text : printMembers(echoedMembers({}));
 }
 
 function printMembers(members: object): string {
   return JSON.stringify(members).slice(1, -1);
 }
 
-function echoedFields(body: JsonObject): object {
+function echoedMembers(body: JsonObject): object {
   const { tool_choice: toolChoice } = body;
   const { effort = null, summary = null } = isJsonObject(body.reasoning) ? body.reasoning : {};
   return {
