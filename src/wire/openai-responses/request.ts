@@ -102,7 +102,7 @@ function checkOptions(body: JsonObject): void {
   readObject(body, "reasoning");
 }
 
-/** Declines references to stored data and answers that are fetched later. */
+/** Rejects references to stored data and answers that are fetched later. */
 function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
   const stored = findStored(body, items);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });

@@ -3,7 +3,7 @@ import { createUnpricedRule } from "../unpriced-fields.ts";
 import { refuseUnpricedPlugins } from "../unpriced-plugins.ts";
 import { refuseUnpricedTools } from "../unpriced-tools.ts";
 
-/** No field may repeat: the request is declined for repeated keys before this check. */
+/** No field may repeat: the request is rejected for repeated keys before this check. */
 const RULE = createUnpricedRule(new Set());
 
 export const UNPRICED_NAMES = RULE.names;

@@ -74,7 +74,7 @@ describe("the turns of a messages body", () => {
     expect(read({ system }).turns[0]?.parts).toEqual([text(system)]);
   });
 
-  test("are left out when empty, and a body without readable turns is declined", () => {
+  test("are left out when empty, and a body without readable turns is rejected", () => {
     const empty = { role: "user", content: [{ type: "text", text: "" }] };
     expect(read({ messages: [empty, HI, { role: "assistant", content: null }] }).turns).toHaveLength(1);
     expect(errorOf({ messages: [empty] })).toMatchObject({ kind: "wrong_shape" });

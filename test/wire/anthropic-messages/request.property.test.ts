@@ -250,7 +250,7 @@ describe("a random messages body", () => {
     );
   });
 
-  test("with malformed content is either printed or declined", () => {
+  test("with malformed content is either printed or rejected", () => {
     fc.assert(
       fc.property(malformed, fc.constantFrom(...TRAITS), (sent, traits) => {
         try {

@@ -165,7 +165,7 @@ describe("the turns of a responses body", () => {
     expect(turnsOf(encoded(7_000_000))).toHaveLength(1);
   });
 
-  test("are declined above 100,000 values, including those inside arguments", () => {
+  test("are rejected above 100,000 values, including those inside arguments", () => {
     expect(errorOf({ metadata: { many: Array(100_001).fill(0) } }).kind).toBe("wrong_shape");
     const input = [1, 2, 3].map((id) => call(`c${id}`, `{"a":[${"0,".repeat(40_000)}0]}`));
     expect(errorOf({ input }).publicMessage).toEndWith(": input[2].arguments");
@@ -202,7 +202,7 @@ describe("the turns of a responses body", () => {
     expect(read({ input }).turns).toHaveLength(1);
   });
 
-  test("case 53: read missing arguments as an empty object, and decline malformed ones with their path", () => {
+  test("case 53: read missing arguments as an empty object, and reject malformed ones with their path", () => {
     for (const nothing of ["", "  ", undefined, null]) {
       expect(read({ input: [call("a", nothing)] }).turns[0]?.parts).toMatchObject([{ input: "{}" }]);
     }
@@ -386,7 +386,7 @@ describe("the tools of a responses body", () => {
     expect(choose("auto", [{ type: "web_search" }])).toEqual([undefined, 0, undefined]);
   });
 
-  test("are declined with an invalid tool choice", () => {
+  test("are rejected with an invalid tool choice", () => {
     expect(errorOf({ tools: [look], tool_choice: "any" }).kind).toBe("wrong_shape");
     expect(errorOf({ tools: [look], tool_choice: { type: "web_search" } }).kind).toBe("untranslatable");
     expect(errorOf({ tools: [look], tool_choice: { type: "function" } }).kind).toBe("wrong_shape");

@@ -89,7 +89,7 @@ describe("parseRequest", () => {
       "nothing_stored",
       "input[0]",
     ],
-  ])("declines %s for every upstream and names its path", (_, members, cause, path) => {
+  ])("rejects %s for every upstream and names its path", (_, members, cause, path) => {
     const error = refusalOf(openaiResponses, { ...ASK, ...members });
     expect(error.kind).toBe(cause);
     expect(error.publicMessage).toEndWith(`: ${path}`);
@@ -101,7 +101,7 @@ describe("parseRequest", () => {
     expect(() => parse(nothing)).not.toThrow();
   });
 
-  test("declines repeated keys, because an upstream could read the other value", () => {
+  test("rejects repeated keys, because an upstream could read the other value", () => {
     const twice =
       '{"model":"asked","input":[{"type":"item_reference","id":"x","type":"message"}],"input":"hi"}';
     expect(refusalOf(openaiResponses, twice).kind).toBe("wrong_shape");
@@ -111,7 +111,7 @@ describe("parseRequest", () => {
     expect(refusalOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field");
   });
 
-  test("declines a body that is no JSON object", () => {
+  test("rejects a body that is no JSON object", () => {
     expect(refusalOf(openaiResponses, "{").kind).toBe("not_json");
     expect(refusalOf(openaiResponses, "[]").kind).toBe("wrong_shape");
   });

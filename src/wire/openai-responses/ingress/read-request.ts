@@ -42,7 +42,7 @@ export function readChatRequest(body: JsonObject): ChatRequest {
   };
 }
 
-/** Declines log probabilities: the client would miss them, and no other format that is read here has them. */
+/** Rejects log probabilities: the client would miss them, and no other format that is read here has them. */
 function refuseLogprobs(body: JsonObject): void {
   const wanted = readNumber(body, "top_logprobs");
   if (wanted !== undefined && wanted > 0) refuseUntranslatable("top_logprobs");

@@ -12,7 +12,7 @@ export interface OfferedTool {
 
 /**
  * Types of tools that agents and SDKs offer by default and that run at OpenAI or need its help. They are
- * dropped; a tool of any other such type was chosen by the user and is declined.
+ * dropped; a tool of any other such type was chosen by the user and is rejected.
  */
 const DROPPED = /^(web_search(_preview)?(_\d{4}_\d{2}_\d{2})?|tool_search|image_generation|local_shell)$/;
 /** Separates a namespace from a tool name in a joined name. */
