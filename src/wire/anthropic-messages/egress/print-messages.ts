@@ -32,7 +32,7 @@ const OPENING: TextPart = { kind: "text", text: "Please begin.", cache: undefine
  * User message after an answer when the last user message was empty. Without it the model would extend its
  * answer.
  */
-const GOING_ON: TextPart = { kind: "text", text: "Please go on.", cache: undefined };
+const CONTINUATION: TextPart = { kind: "text", text: "Please go on.", cache: undefined };
 
 /**
  * Arranges turns as Anthropic requires. Leading system turns become the system prompt, and later ones become
@@ -76,7 +76,7 @@ function beginWithUser(messages: readonly Message[]): readonly Message[] {
 }
 
 function endWithUser(messages: readonly Message[]): readonly Message[] {
-  return messages.at(-1)?.role === "user" ? messages : [...messages, { role: "user", parts: [GOING_ON] }];
+  return messages.at(-1)?.role === "user" ? messages : [...messages, { role: "user", parts: [CONTINUATION] }];
 }
 
 /** Trims an answer that the model shall continue, because Anthropic rejects trailing white space in it. */

@@ -62,7 +62,7 @@ export function createBlockQueue() {
      */
     add(block: Block, delta: string): string {
       const index = indexes.get(block) ?? -1;
-      if (index < open) throw new UpstreamFault("A tool call goes on behind its end");
+      if (index < open) throw new UpstreamFault("A tool call continues after its end");
       if (index === open) return printDelta(open, delta) + advance(false);
       queue[index]?.heldDeltas.push(delta);
       return "";
