@@ -5,28 +5,28 @@ import type { Agent } from "./agent/agent.ts";
 import { claudeCode } from "./agent/claude-code.ts";
 import { codex, codexCode, codexPatch } from "./agent/codex.ts";
 import { opencode, opencodeMessages, opencodeResponses } from "./agent/opencode.ts";
-import { UPSTREAMS, type UpstreamKind } from "./house.ts";
+import { UPSTREAMS, type UpstreamKind } from "./env.ts";
 import { requireAgent } from "./install.ts";
-import { printCell, printFailure, recordCell } from "./report.ts";
-import { type Cell, runCell } from "./run-cell.ts";
+import { printCase, printFailure, recordCase } from "./report.ts";
+import { type CaseResult, runCase } from "./run-case.ts";
 
 const AGENTS = [claudeCode, codex, codexPatch, codexCode, opencode, opencodeMessages, opencodeResponses];
 
 const USAGE = `bun run agents [AGENT …] [--upstream KIND] [--verbose] [--record FOLDER]
 
-Lets real coding agents do an errand through a gateway: the scripted model behind it calls a tool of theirs that makes
-a file, sees what the tool gave back, and ends with a sentence. Each agent with each upstream that is of use to it:
-${UPSTREAMS.join(", ")} (the last for agents that speak responses). Agents come from npm, into
-node_modules/.cache/agents (1.2 GB for all), run in an empty home, and reach nothing but the loopback.
+Runs real coding agents through a gateway. The scripted model behind it calls a tool of the agent, which creates a
+file, reads the result, and ends with a sentence. Each agent runs with each upstream that it can use:
+${UPSTREAMS.join(", ")} (the last for agents of the responses API). Agents are installed from npm into
+node_modules/.cache/agents (1.2 GB for all), run with an empty home, and reach only the loopback interface.
 
-A cell is good when the agent ended well, printed the model's last words and made the file; when the upstream got the
-tool's result, and nothing that its provider would refuse; when the wallet paid exactly what the model reported, nothing
-is held, the audit is clean, and no request ended other than well. Exits with 1 when a cell is not good, or an agent
-could not be installed.
+A case is good when the agent exited with 0, printed the model's final text and created the file; when the upstream
+received the tool result, and no request that its provider would reject; when the charge equals the reported usage,
+nothing is held, the audit finds no problem, and every request has the outcome ok. Exits with 1 when a case is not
+good, or when an agent could not be installed.
 
   --upstream KIND   only this upstream
-  --verbose         every request of the agent, and what the upstream saw
-  --record FOLDER   writes every request of both sides to files
+  --verbose         lists every request of the agent and of the gateway
+  --record FOLDER   writes every request of the agent and of the gateway to a file
 
 ${AGENTS.map(({ name, surface, pack }) => `  ${name.padEnd(20)}${surface.padEnd(11)}${pack.name} ${pack.version}`).join("\n")}
 `;
@@ -60,32 +60,32 @@ function chosenUpstreams(): readonly UpstreamKind[] {
 async function runAll(agents: readonly Agent[], upstreams: readonly UpstreamKind[]): Promise<boolean> {
   let isGood = true;
   for (const agent of agents) {
-    for (const kind of upstreams.filter((each) => isOfUse(each, agent))) {
+    for (const kind of upstreams.filter((each) => canUse(agent, each))) {
       isGood = (await runOne(agent, kind)) && isGood;
     }
   }
   return isGood;
 }
 
-function isOfUse(kind: UpstreamKind, { surface }: Agent): boolean {
+function canUse({ surface }: Agent, kind: UpstreamKind): boolean {
   return kind !== "openai+responses" || surface === "responses";
 }
 
-/** Never rejects: an agent that cannot be had is a cell that failed, and the others go on. */
+/** Never rejects: an agent that cannot be installed is a failed case, and the other cases still run. */
 async function runOne(agent: Agent, kind: UpstreamKind): Promise<boolean> {
   try {
-    const cell = await runCell(await requireAgent(agent.pack), agent, kind);
-    console.log(printCell(agent, kind, cell, values.verbose));
-    if (values.record !== undefined) record(values.record, agent, kind, cell);
-    return cell.faults.length === 0;
+    const result = await runCase(await requireAgent(agent.pack), agent, kind);
+    console.log(printCase(agent, kind, result, values.verbose));
+    if (values.record !== undefined) record(values.record, agent, kind, result);
+    return result.problems.length === 0;
   } catch (error) {
     console.log(printFailure(agent, kind, String(error)));
     return false;
   }
 }
 
-function record(folder: string, { name }: Agent, kind: UpstreamKind, cell: Cell): void {
+function record(folder: string, { name }: Agent, kind: UpstreamKind, result: CaseResult): void {
   const path = join(folder, `${name}-${kind}`);
   mkdirSync(path, { recursive: true });
-  recordCell(path, cell);
+  recordCase(path, result);
 }

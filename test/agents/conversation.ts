@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../../src/wire/json/read.ts";
 
-/** What a request of any protocol tells of its tools. */
+/** The tools and tool results of a request in any format. */
 export interface Conversation {
   readonly tools: readonly OfferedTool[];
-  readonly results: readonly GivenResult[];
+  readonly results: readonly ToolResult[];
 }
 
 export interface OfferedTool {
   readonly name: string;
-  /** Whether the protocol itself knows it as one that takes any text. */
+  /** Whether the format declares the tool as a free-form one. */
   readonly takesText: boolean;
-  /** The namespace it came in, which its calls name again. */
+  /** The namespace of the tool, which its calls must repeat. */
   readonly namespace: string | undefined;
 }
 
-interface GivenResult {
+interface ToolResult {
   readonly callId: string;
-  /** What the tool gave back, or its JSON. */
+  /** The text of the result, or its JSON. */
   readonly text: string;
 }
 
@@ -26,7 +26,7 @@ export function readConversation(body: JsonObject): Conversation {
   return { tools: tools.flatMap((tool) => readTool(tool)), results: turns.flatMap(readResults) };
 }
 
-/** A tool of a chat stands in a member, one of a namespace below it. */
+/** Chat completions nest a tool in `function`, and responses nest tools in a namespace. */
 function readTool(tool: JsonObject, namespace?: string): readonly OfferedTool[] {
   const name = readText(tool.name);
   if (tool.type === "namespace") {
@@ -38,7 +38,7 @@ function readTool(tool: JsonObject, namespace?: string): readonly OfferedTool[] 
   return name === "" ? [] : [{ name, takesText: tool.type === "custom", namespace }];
 }
 
-function readResults(turn: JsonObject): readonly GivenResult[] {
+function readResults(turn: JsonObject): readonly ToolResult[] {
   if (turn.role === "tool") return [{ callId: readText(turn.tool_call_id), text: textOf(turn.content) }];
   if (readText(turn.type).endsWith("_call_output"))
     return [{ callId: readText(turn.call_id), text: textOf(turn.output) }];

@@ -2,12 +2,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Package } from "./agent/agent.ts";
 
-/** Not in a folder that others can write to: what is found here is run. */
+/** Folder of installed agents. Programs in it are run, so that no other user may be able to write to it. */
 const FOLDER = resolve(import.meta.dir, "../../node_modules/.cache/agents");
 
 /**
- * The path of an agent's program, installed where its version is not there yet, and said so on stderr.
- * Rejects in words that say what is missing.
+ * Returns the path of an agent's program. Installs a version that is not there yet, with a note on stderr.
+ * Throws with the missing package when it cannot be installed.
  */
 export async function requireAgent(pack: Package): Promise<string> {
   const found = await findProgram(pack);
@@ -22,7 +22,7 @@ function folderOf({ name, version }: Package): string {
   return join(FOLDER, `${name.replace("@", "").replace("/", "-")}-${version}`);
 }
 
-/** The first program that says it is of the version; one for another processor or C library does not. */
+/** Returns the first program that prints its version. One for another processor or C library cannot run. */
 async function findProgram(pack: Package): Promise<string | undefined> {
   const modules = join(folderOf(pack), "node_modules");
   for (const pattern of pack.programs) {
@@ -51,20 +51,20 @@ async function install(pack: Package): Promise<void> {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
   const child = Bun.spawn([process.execPath, "add", "--exact", `${pack.name}@${pack.version}`], {
     cwd: folder,
-    // Bun's cache would stay in the user's home.
+    // Bun's default cache would remain in the user's home.
     env: { ...process.env, BUN_INSTALL_CACHE_DIR: join(folder, "cache") },
     stdin: "ignore",
     stdout: "ignore",
     stderr: "pipe",
   });
-  const said = await new Response(child.stderr).text();
+  const errors = await new Response(child.stderr).text();
   if ((await child.exited) !== 0)
-    throw new Error(`npm's ${pack.name} ${pack.version} cannot be installed: ${errorsIn(said)}`);
+    throw new Error(`npm's ${pack.name} ${pack.version} cannot be installed: ${summaryOf(errors)}`);
 }
 
-/** What Bun calls an error, else its last words. */
-function errorsIn(said: string): string {
-  const lines = said.trim().split("\n");
+/** Returns the lines that Bun marks as errors, or its last three lines. */
+function summaryOf(stderr: string): string {
+  const lines = stderr.trim().split("\n");
   const errors = lines.filter((line) => line.startsWith("error"));
   return (errors.length > 0 ? errors : lines.slice(-3)).join(" ");
 }

@@ -1,14 +1,16 @@
-const ends = new Set<() => void>();
+const callbacks = new Set<() => void>();
 
-/** Has `end` called when this process is told to end before its time; what it returns forgets that again. */
-export function whenInterrupted(end: () => void): () => void {
-  ends.add(end);
-  return () => void ends.delete(end);
+/**
+ * Calls `callback` when SIGINT or SIGTERM ends this process. Returns a function that removes the callback.
+ */
+export function onInterrupt(callback: () => void): () => void {
+  callbacks.add(callback);
+  return () => void callbacks.delete(callback);
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.once(signal, () => {
-    for (const end of ends) end();
+    for (const callback of callbacks) callback();
     process.exit(1);
   });
 }

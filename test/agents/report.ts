@@ -1,42 +1,44 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Agent } from "./agent/agent.ts";
-import type { UpstreamKind } from "./house.ts";
-import type { Cell } from "./run-cell.ts";
-import type { Answered } from "./scripted-model.ts";
-import type { TappedRequest } from "./tap.ts";
+import type { UpstreamKind } from "./env.ts";
+import type { RecordedRequest } from "./recording-proxy.ts";
+import type { CaseResult } from "./run-case.ts";
+import type { AnsweredRequest } from "./scripted-model.ts";
 
-/** A line of the table, and below it what else is to be known. */
-export function printCell(agent: Agent, kind: UpstreamKind, cell: Cell, isVerbose: boolean): string {
-  const { run, answered, asked, chargedUsd, faults } = cell;
-  const steps = answered.filter(({ step }) => step !== "aside").length;
+/** Prints one line of the table, followed by problems and details. */
+export function printCase(agent: Agent, kind: UpstreamKind, result: CaseResult, isVerbose: boolean): string {
+  const { run, answered, requests, chargedUsd, problems } = result;
+  const steps = answered.filter(({ step }) => step !== "other").length;
   const line = [
-    ...head(agent, kind, faults.length === 0),
+    ...head(agent, kind, problems.length === 0),
     `${(run.ms / 1000).toFixed(1)} s,`,
-    `${asked.length} requests, ${answered.length} upstream (${steps} of the errand),`,
+    `${requests.length} requests, ${answered.length} upstream (${steps} of the task),`,
     `${chargedUsd} USD`,
   ].join(" ");
   return [
     line,
-    ...faults.map((fault) => `    FAULT  ${fault}`),
-    ...(faults.length > 0 ? lastWords(run.stderr).map((words) => `    stderr ${words}`) : []),
-    ...(isVerbose || faults.length > 0 ? asked.map((each) => `    agent  ${describeAsked(each)}`) : []),
+    ...problems.map((problem) => `    PROBLEM ${problem}`),
+    ...(problems.length > 0 ? lastLines(run.stderr).map((line) => `    stderr ${line}`) : []),
+    ...(isVerbose || problems.length > 0
+      ? requests.map((each) => `    agent  ${describeRequest(each)}`)
+      : []),
     ...answered
-      .filter(({ step }) => isVerbose || step === "aside")
-      .map((each) => `    model  ${describe(each)}`),
+      .filter(({ step }) => isVerbose || step === "other")
+      .map((each) => `    model  ${describeAnswer(each)}`),
   ].join("\n");
 }
 
-/** The line of an agent that is not there, or of a gateway that did not start. */
+/** Prints the line of an agent that is not installed, or of a gateway that did not start. */
 export function printFailure(agent: Agent, kind: UpstreamKind, failure: string): string {
   return [...head(agent, kind, false), failure].join(" ");
 }
 
-/** Writes what the agent asked and what the upstream was asked, a file each. Their keys are of this run alone. */
-export function recordCell(folder: string, { asked, answered, run }: Cell): void {
+/** Writes each request of the agent and of the gateway to a file. Their keys are valid in this run only. */
+export function recordCase(folder: string, { requests, answered, run }: CaseResult): void {
   const write = (name: string, value: unknown) =>
     writeFileSync(join(folder, name), `${JSON.stringify(value, undefined, 1)}\n`);
-  for (const [index, { method, target, headers, body, status }] of asked.entries()) {
+  for (const [index, { method, target, headers, body, status }] of requests.entries()) {
     write(`agent-${index}.json`, { method, target, status, headers, body: parse(body.toString("utf8")) });
   }
   for (const [index, { request, step, tools, result }] of answered.entries()) {
@@ -50,17 +52,17 @@ function head({ name }: Agent, kind: UpstreamKind, isGood: boolean): readonly st
   return [name.padEnd(19), kind.padEnd(17), isGood ? "good  " : "FAILED"];
 }
 
-function describeAsked({ method, target, status, body }: TappedRequest): string {
+function describeRequest({ method, target, status, body }: RecordedRequest): string {
   return `${method} ${target} ${status ?? "unanswered"}, ${body.length} bytes`;
 }
 
-function describe({ request, step, tools }: Answered): string {
+function describeAnswer({ request, step, tools }: AnsweredRequest): string {
   const { method, target, model, stream, bodyText } = request;
   const what = `${method} ${target} ${model ?? "without a model"}${stream ? " streamed" : ""}`;
   return `${step.padEnd(8)} ${what}, ${bodyText.length} characters, ${tools.length} tools: ${tools.join(" ")}`;
 }
 
-function lastWords(stderr: string): readonly string[] {
+function lastLines(stderr: string): readonly string[] {
   return stderr
     .trim()
     .split("\n")

@@ -2,16 +2,16 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Agent } from "./agent/agent.ts";
-import type { Errand } from "./errand.ts";
-import { whenInterrupted } from "./interruption.ts";
+import { onInterrupt } from "./interruption.ts";
+import type { Task } from "./task.ts";
 
-/** One run of an agent, from outside. */
+/** The observable result of one run of an agent. */
 export interface AgentRun {
-  /** Negative when it was ended because its time was over. */
+  /** Negative when the agent was killed at its timeout. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** What is in the file it was to make; `undefined` when there is none. */
+  /** Content of the file that the task asks for; `undefined` when there is none. */
   readonly fileText: string | undefined;
   readonly ms: number;
 }
@@ -19,22 +19,22 @@ export interface AgentRun {
 export interface RunOptions {
   readonly program: string;
   readonly agent: Agent;
-  readonly errand: Errand;
+  readonly task: Task;
   readonly gatewayUrl: string;
   readonly key: string;
 }
 
-/** Many times what an errand takes, also on a machine that is busy. */
-const LONGEST_MS = 120_000;
-/** Nobody listens there: whatever leaves the loopback ends at once. */
-const NOWHERE = "http://127.0.0.1:9";
+/** Many times the duration of a task, even on a busy machine. */
+const RUN_MAX_MS = 120_000;
+/** A proxy address without a listener: connections that would leave the loopback interface fail at once. */
+const DEAD_PROXY = "http://127.0.0.1:9";
 
-/** Runs an agent in an empty folder, with a home of its own and no way to anywhere but the loopback. */
-export async function runAgent({ program, agent, errand, gatewayUrl, key }: RunOptions): Promise<AgentRun> {
+/** Runs an agent in an empty folder, with an empty home and no network but the loopback interface. */
+export async function runAgent({ program, agent, task, gatewayUrl, key }: RunOptions): Promise<AgentRun> {
   const folder = tempFolder();
   const [home, work] = [join(folder, "home"), join(folder, "work")];
   for (const each of [home, work]) mkdirSync(each);
-  const { args, environment } = agent.start({ home, gatewayUrl, key }, errand);
+  const { args, environment } = agent.start({ home, gatewayUrl, key }, task);
   const startedMs = performance.now();
   const child = Bun.spawn([program, ...args], {
     cwd: work,
@@ -42,24 +42,24 @@ export async function runAgent({ program, agent, errand, gatewayUrl, key }: RunO
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    // A group of its own, so that what the agent has started ends with it.
+    // A process group of its own, so that the agent's child processes can be killed with it.
     detached: true,
   });
-  const forget = whenInterrupted(() => {
+  const removeCallback = onInterrupt(() => {
     killGroup(child.pid);
     rmSync(folder, { recursive: true, force: true });
   });
-  const timer = setTimeout(() => killGroup(child.pid), LONGEST_MS);
+  const timer = setTimeout(() => killGroup(child.pid), RUN_MAX_MS);
   const texts = [new Response(child.stdout).text(), new Response(child.stderr).text()] as const;
   const exitCode = await child.exited;
   const ms = performance.now() - startedMs;
   clearTimeout(timer);
   killGroup(child.pid);
   const [stdout, stderr] = await Promise.all(texts);
-  const file = Bun.file(join(work, errand.fileName));
+  const file = Bun.file(join(work, task.fileName));
   const fileText = (await file.exists()) ? await file.text() : undefined;
   rmSync(folder, { recursive: true, force: true });
-  forget();
+  removeCallback();
   return { exitCode: child.signalCode === null ? exitCode : -1, stdout, stderr, fileText, ms };
 }
 
@@ -71,12 +71,12 @@ function environmentIn(home: string): Record<string, string> {
     TMPDIR: home,
     ...{ XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data") },
     ...{ XDG_STATE_HOME: join(home, "state"), XDG_CACHE_HOME: join(home, "cache") },
-    ...{ HTTP_PROXY: NOWHERE, HTTPS_PROXY: NOWHERE, ALL_PROXY: NOWHERE, NO_PROXY: "127.0.0.1" },
-    ...{ http_proxy: NOWHERE, https_proxy: NOWHERE, all_proxy: NOWHERE, no_proxy: "127.0.0.1" },
+    ...{ HTTP_PROXY: DEAD_PROXY, HTTPS_PROXY: DEAD_PROXY, ALL_PROXY: DEAD_PROXY, NO_PROXY: "127.0.0.1" },
+    ...{ http_proxy: DEAD_PROXY, https_proxy: DEAD_PROXY, all_proxy: DEAD_PROXY, no_proxy: "127.0.0.1" },
   };
 }
 
-/** Reaches nobody when all of the group has ended. */
+/** Kills a process group. Does nothing when all its processes have ended. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");

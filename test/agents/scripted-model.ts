@@ -1,29 +1,28 @@
-import { type JsonObject, parseJsonObject } from "../../src/wire/json/read.ts";
+import { isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../src/wire/json/read.ts";
 import { says } from "../support/says.ts";
 import { answer, type Script, type ScriptRequest } from "../support/script.ts";
 import type { Agent } from "./agent/agent.ts";
 import { type OfferedTool, readConversation } from "./conversation.ts";
-import type { Errand } from "./errand.ts";
-import { findObjection } from "./objection.ts";
+import type { Task } from "./task.ts";
 
-/** A model that knows one errand: it calls a tool, looks at what that gave back, and says farewell. */
+/** A model that knows one task: it calls a tool, reads the result, and ends with a text. */
 export interface ScriptedModel {
   readonly script: Script;
-  /** Every request that came, in order, with what was answered. */
-  readonly answered: readonly Answered[];
+  /** Every request in order, with the facts of its answer. */
+  readonly answered: readonly AnsweredRequest[];
 }
 
-export interface Answered {
+export interface AnsweredRequest {
   readonly request: ScriptRequest;
-  /** `call` and `farewell` are the errand's two steps; all else is beside it. */
-  readonly step: "call" | "farewell" | "aside";
-  /** Tokens that were reported; none where the request was for no words. */
+  /** `call` and `final` are the steps of the task. Every unrelated request is `other`. */
+  readonly step: "call" | "final" | "other";
+  /** Tokens that the model reported; `undefined` when the request asked for no text. */
   readonly usage: Usage | undefined;
   readonly tools: readonly string[];
-  /** What the tool gave back for the call that the model made. */
+  /** The tool result for the model's call. */
   readonly result: string | undefined;
-  /** Why a real provider would have refused it. */
-  readonly objection: string | undefined;
+  /** Why Anthropic would have rejected the request. */
+  readonly rejection: string | undefined;
 }
 
 interface Usage {
@@ -31,93 +30,111 @@ interface Usage {
   readonly output: number;
 }
 
-/** Each step has its own, so that what was charged tells which were. */
+/** Each step has a distinct usage, so that the charge reveals which steps were charged. */
 const USAGE = {
   call: { input: 12_347, output: 89 },
-  farewell: { input: 13_577, output: 41 },
-  aside: { input: 523, output: 11 },
+  final: { input: 13_577, output: 41 },
+  other: { input: 523, output: 11 },
 } as const;
 
-/** What the scripted upstream names the calls of its models. */
+/** Call ids that the scripted upstream sends. */
 const CALL_IDS: readonly unknown[] = ["call_1", "toolu_1"];
-/** An agent that does not bring back what a tool gave would call it for ever. */
+/** Calls per task. An agent that never returns a result would otherwise be asked to call forever. */
 const CALLS_MAX = 3;
 const TITLE = "Making of a file";
 
-/** The model plays its part with every protocol that the scripted upstream speaks. */
-export function createScriptedModel(agent: Agent, errand: Errand): ScriptedModel {
-  const answered: Answered[] = [];
+/** Creates the model, which answers in every format that the scripted upstream has. */
+export function createScriptedModel(agent: Agent, task: Task): ScriptedModel {
+  const answered: AnsweredRequest[] = [];
   return {
     answered,
     script(request) {
       const calls = answered.filter(({ step }) => step === "call").length;
-      const reply = replyTo(request, { agent, errand, isPatient: calls < CALLS_MAX });
-      answered.push({ request, ...reply.said });
+      const reply = replyTo(request, { agent, task, mayCall: calls < CALLS_MAX });
+      answered.push({ request, ...reply.facts });
       return reply.script(request);
     },
   };
 }
 
-interface Part {
+interface ReplyContext {
   readonly agent: Agent;
-  readonly errand: Errand;
-  readonly isPatient: boolean;
+  readonly task: Task;
+  readonly mayCall: boolean;
 }
 
 interface Reply {
-  readonly said: Omit<Answered, "request">;
+  readonly facts: Omit<AnsweredRequest, "request">;
   readonly script: Script;
 }
 
-function replyTo(request: ScriptRequest, part: Part): Reply {
+function replyTo(request: ScriptRequest, context: ReplyContext): Reply {
   const { pathname } = new URL(request.target, "http://upstream");
   const body = parseJsonObject(request.bodyText) ?? {};
   if (request.method !== "POST")
-    return withoutWords({ object: "list", data: part.agent.models.map((id) => ({ id })) });
-  if (pathname.endsWith("/count_tokens")) return withoutWords({ input_tokens: USAGE.call.input });
-  return replyInWords(request, body, part);
+    return replyWithBody({ object: "list", data: context.agent.models.map((id) => ({ id })) });
+  if (pathname.endsWith("/count_tokens")) return replyWithBody({ input_tokens: USAGE.call.input });
+  return replyWithText(request, body, context);
 }
 
-function withoutWords(body: object): Reply {
-  const said = {
-    step: "aside",
+function replyWithBody(body: object): Reply {
+  const facts = {
+    step: "other",
     usage: undefined,
     tools: [],
     result: undefined,
-    objection: undefined,
+    rejection: undefined,
   } as const;
-  return { said, script: answer({ body: JSON.stringify(body) }) };
+  return { facts, script: answer({ body: JSON.stringify(body) }) };
 }
 
-function replyInWords(request: ScriptRequest, body: JsonObject, part: Part): Reply {
-  const { agent, errand, isPatient } = part;
+function replyWithText(request: ScriptRequest, body: JsonObject, context: ReplyContext): Reply {
+  const { agent, task, mayCall } = context;
   const { tools, results } = readConversation(body);
-  const tool = tools.find(({ name }) => isCalled(name, agent.tool.name));
+  const tool = tools.find(({ name }) => isNamed(name, agent.tool.name));
   const result = results.find(({ callId }) => CALL_IDS.includes(callId))?.text;
-  const isErrand = tool !== undefined && request.bodyText.includes(errand.name);
-  const step = isErrand ? (result === undefined && isPatient ? "call" : "farewell") : "aside";
+  const isTask = tool !== undefined && request.bodyText.includes(task.name);
+  const step = isTask ? (result === undefined && mayCall ? "call" : "final") : "other";
   const usage = USAGE[step];
-  const objection = findObjection(body);
-  const said = { step, usage, tools: tools.map(({ name }) => name), result, objection } as const;
-  if (tool && step === "call") return { said, script: callsTool(tool, usage, part) };
-  const text = step === "farewell" ? errand.farewell : TITLE;
-  return { said, script: says({ text, usage }) };
+  const rejection = findRejection(body);
+  const facts = { step, usage, tools: tools.map(({ name }) => name), result, rejection } as const;
+  if (tool && step === "call") return { facts, script: callTool(tool, usage, context) };
+  const text = step === "final" ? task.finalText : TITLE;
+  return { facts, script: says({ text, usage }) };
 }
 
-/** A gateway may have put a tool's namespace before its name. */
-function isCalled(offered: string, name: string): boolean {
+/** A gateway may have put the namespace of a tool before its name. */
+function isNamed(offered: string, name: string): boolean {
   return offered === name || offered.endsWith(`_${name}`);
 }
 
-/** It thinks and says so before it calls, as models do. */
-function callsTool(offered: OfferedTool, usage: Usage, { agent, errand }: Part): Script {
-  const wanted = agent.tool.input(errand);
-  // A tool that takes any text is, where a protocol has none, a function with that text as its one member.
-  const isText = typeof wanted === "string" && offered.takesText;
-  const tool = { ...offered, arguments: isText ? wanted : JSON.stringify(asObject(wanted)) };
+/** Answers with reasoning, a text and the call, as models do. */
+function callTool(offered: OfferedTool, usage: Usage, { agent, task }: ReplyContext): Script {
+  const input = agent.tool.input(task);
+  // Formats without free-form tools have a function with the text as its only member.
+  const isText = typeof input === "string" && offered.takesText;
+  const tool = { ...offered, arguments: isText ? input : JSON.stringify(asObject(input)) };
   return says({ reasoning: "The user wants a file.", text: "I make the file.", tool, usage });
 }
 
-function asObject(wanted: string | object): object {
-  return typeof wanted === "string" ? { input: wanted } : wanted;
+function asObject(input: string | object): object {
+  return typeof input === "string" ? { input } : input;
+}
+
+/**
+ * Returns why Anthropic would reject a request that the scripted model accepts. With thinking enabled, an
+ * answer that called a tool must come back with its signed thinking.
+ */
+function findRejection({ thinking, messages }: JsonObject): string | undefined {
+  if (!isJsonObject(thinking) || thinking.type === "disabled") return undefined;
+  const turns = readArray(messages).filter(isJsonObject);
+  const calls = turns.map(({ content }) => readArray(content).filter(isJsonObject)).filter(hasCall);
+  const lacksThinking = calls.some(
+    ([first]) => first?.type !== "thinking" || first.signature !== "c2lnbmF0dXJl",
+  );
+  return lacksThinking ? "the thinking before a call did not come back" : undefined;
+}
+
+function hasCall(blocks: readonly JsonObject[]): boolean {
+  return blocks.some(({ type }) => type === "tool_use");
 }

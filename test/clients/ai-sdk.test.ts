@@ -34,7 +34,7 @@ const PROVIDERS = [
 
 const gatewayFor = failingGateways();
 
-describe.each(PROVIDERS)("ai with %s", (_name, protocol, create) => {
+describe.each(PROVIDERS)("the AI SDK with %s", (_name, protocol, create) => {
   const gatewayOf = () => gatewayFor(protocol);
   const modelOf = (
     model: string,
@@ -48,21 +48,21 @@ describe.each(PROVIDERS)("ai with %s", (_name, protocol, create) => {
   const inputSchema = jsonSchema<{ city: string }>({ type: "object", properties: {} });
   const tools: ToolSet = { look_up: { description: "", inputSchema } };
 
-  test("gets a whole answer with its usage", async () => {
+  test("receives a whole answer with its usage", async () => {
     const { text, usage, finishReason } = await generateText(call(modelOf("good")));
     expect(text).toBe("Hello there, friend.");
     expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
     expect(finishReason).toBe("stop");
   });
 
-  test("streams with its usage", async () => {
+  test("receives a stream with its usage", async () => {
     const result = streamText(call(modelOf("good")));
     expect((await Array.fromAsync(result.textStream)).join("")).toBe("Hello there, friend.");
     expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
     expect(await result.finishReason).toBe("stop");
   });
 
-  test("gets a tool call, whole and streamed", async () => {
+  test("receives a tool call, whole and streamed", async () => {
     const whole = await generateText({ ...call(modelOf("tool")), tools });
     const streamed = streamText({ ...call(modelOf("tool")), tools });
     for (const calls of [whole.toolCalls, await streamed.toolCalls]) {
@@ -71,14 +71,14 @@ describe.each(PROVIDERS)("ai with %s", (_name, protocol, create) => {
     expect(await streamed.finishReason).toBe("tool-calls");
   });
 
-  test("case 13: reads every failure of a whole answer: status, message and code", async () => {
+  test("case 13: reads status, message and code of every error of a whole answer", async () => {
     for (const failure of gatewayOf().failures) {
       const error = await rejectionOf(generateText(call(modelOf(failure.model, failure), failure.prompt)));
       expectFailure(error, failure, protocol);
     }
   });
 
-  test("reads every failure of a stream: status, message and code", async () => {
+  test("reads status, message and code of every error of a stream", async () => {
     for (const failure of gatewayOf().failures) {
       const errors = await errorsOf(call(modelOf(failure.model, failure), failure.prompt));
       expect(errors).toHaveLength(1);
@@ -86,7 +86,7 @@ describe.each(PROVIDERS)("ai with %s", (_name, protocol, create) => {
     }
   });
 
-  test("tries again on 429 and 5xx and on nothing else", async () => {
+  test("retries 429 and 5xx and no other status", async () => {
     const { failures } = gatewayOf();
     const tries = failures.map(async ({ name, row, secret, model, prompt }) => {
       const counting = createCountingFetch();
@@ -101,7 +101,7 @@ describe.each(PROVIDERS)("ai with %s", (_name, protocol, create) => {
     await Promise.all(tries);
   });
 
-  test("learns of a failure in the middle of a stream, and sees no finish of it", async () => {
+  test("reads an error in the middle of a stream and no finish", async () => {
     const parts: string[] = [];
     const result = streamText({
       ...call(modelOf("breaks")),

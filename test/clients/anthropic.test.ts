@@ -21,7 +21,7 @@ const request = (model: string, prompt = "Say hello.") => ({
 const tools = [{ name: "look_up", input_schema: { type: "object" as const } }];
 
 describe("the Anthropic SDK", () => {
-  test("gets a whole answer with its request id", async () => {
+  test("receives a whole answer with its request id", async () => {
     const answer = await clientOf().messages.create(request("good"));
     expect(answer).toMatchObject({
       model: "good",
@@ -31,7 +31,7 @@ describe("the Anthropic SDK", () => {
     expect((await failing.gateway.receiptOf(answer._request_id ?? "")).captured).toBe(25_000n);
   });
 
-  test("streams raw events and collects them with its strict helper", async () => {
+  test("receives raw events and collects a stream with its strict helper", async () => {
     const events = await Array.fromAsync(
       await clientOf().messages.create({ ...request("good"), stream: true }),
     );
@@ -45,7 +45,7 @@ describe("the Anthropic SDK", () => {
     });
   });
 
-  test("gets a tool call, whole and streamed", async () => {
+  test("receives a tool call, whole and streamed", async () => {
     const whole = await clientOf().messages.create({ ...request("tool"), tools });
     const streamed = await clientOf()
       .messages.stream({ ...request("tool"), tools })
@@ -58,7 +58,7 @@ describe("the Anthropic SDK", () => {
     }
   });
 
-  test("works with the header of its older versions", async () => {
+  test("works with the key header of its older versions", async () => {
     const client = new Anthropic({
       baseURL: failing.gateway.url,
       apiKey: null,
@@ -73,7 +73,7 @@ describe("the Anthropic SDK", () => {
     });
   });
 
-  test("case 12: reads every failure: status, type, code, message and request id", async () => {
+  test("case 12: reads status, type, code, message and request id of every error", async () => {
     for (const failure of failing.failures) {
       for (const stream of [false, true]) {
         const { messages } = clientOf(failure.secret);
@@ -85,7 +85,7 @@ describe("the Anthropic SDK", () => {
     }
   });
 
-  test("tries again where that helps and only there", async () => {
+  test("retries exactly the errors that a retry can resolve", async () => {
     const tries = failing.failures.map(async ({ name, row, secret, model, prompt }) => {
       const counting = createCountingFetch();
       const client = clientOf(secret, { maxRetries: 1, fetch: counting.fetch });
@@ -95,7 +95,7 @@ describe("the Anthropic SDK", () => {
     await Promise.all(tries);
   });
 
-  test("learns of a failure in the middle of a stream, with its type and code", async () => {
+  test("reads an error in the middle of a stream, with its type and code", async () => {
     const stream = await clientOf().messages.create({ ...request("breaks"), stream: true });
     const error = await rejectionOf(Array.fromAsync(stream));
     expect(error).toMatchObject({ type: "api_error", errorCode: "upstream_unavailable" });
@@ -104,7 +104,7 @@ describe("the Anthropic SDK", () => {
     );
   });
 
-  test("is told once that batches are not built", async () => {
+  test("receives 501 for batches and does not retry", async () => {
     const counting = createCountingFetch();
     const client = clientOf(undefined, { maxRetries: 2, fetch: counting.fetch });
     const error = await rejectionOf(client.messages.batches.create({ requests: [] }));

@@ -48,19 +48,19 @@ describe.each(CLIENTS)("LangChain with %s", (_name, protocol, create) => {
     return create({ url: gateway.url, secret: gateway.secret, maxRetries: 0, fetch, ...more }, model);
   };
 
-  test("gets a whole answer with its usage", async () => {
+  test("receives a whole answer with its usage", async () => {
     const answer = await chatOf("good").invoke("Say hello.");
     expect(answer.text).toBe("Hello there, friend.");
     expect(answer.usage_metadata).toMatchObject({ input_tokens: 11, output_tokens: 7, total_tokens: 18 });
   });
 
-  test("streams", async () => {
+  test("receives a stream", async () => {
     const chunks = await Array.fromAsync(await chatOf("good").stream("Say hello."));
     expect(chunks.map(({ text }) => text).join("")).toBe("Hello there, friend.");
     expect(chunks.filter(({ usage_metadata }) => usage_metadata).length).toBeGreaterThan(0);
   });
 
-  test("gets a tool call, whole and streamed", async () => {
+  test("receives a tool call, whole and streamed", async () => {
     const schema = { type: "object", properties: {} };
     const tools = [{ type: "function", function: { name: "look_up", description: "", parameters: schema } }];
     const chat = chatOf("tool").bindTools(tools);
@@ -72,7 +72,7 @@ describe.each(CLIENTS)("LangChain with %s", (_name, protocol, create) => {
     }
   });
 
-  test("reads every failure, whole and streamed: status and message", async () => {
+  test("reads status and message of every error, whole and streamed", async () => {
     for (const failure of gatewayOf().failures) {
       const chat = chatOf(failure.model, failure);
       expectFailure(await rejectionOf(chat.invoke(failure.prompt)), failure, protocol);
@@ -81,7 +81,7 @@ describe.each(CLIENTS)("LangChain with %s", (_name, protocol, create) => {
     }
   });
 
-  test("tries again on 422, 429 with its wait, and 5xx, and on nothing else", async () => {
+  test("retries 422, 429 after its wait and 5xx, and no other status", async () => {
     const tries = gatewayOf().failures.map(async ({ name, row, secret, model, prompt }) => {
       const counting = createCountingFetch();
       const chat = chatOf(model, { secret, maxRetries: 1, fetch: counting.fetch });
@@ -93,7 +93,7 @@ describe.each(CLIENTS)("LangChain with %s", (_name, protocol, create) => {
     await Promise.all(tries);
   });
 
-  test("learns of a failure in the middle of a stream", async () => {
+  test("reads an error in the middle of a stream", async () => {
     const stream = await chatOf("breaks").stream("Say hello.");
     const error = await rejectionOf(Array.fromAsync(stream));
     expect(JSON.stringify(error)).toContain("upstream_unavailable");

@@ -25,7 +25,7 @@ const tools = [
 ];
 
 describe("the OpenAI SDK", () => {
-  test("gets a whole answer with its request id", async () => {
+  test("receives a whole answer with its request id", async () => {
     const answer = await clientOf().chat.completions.create(request("good"));
     expect(answer.choices[0]?.message.content).toBe("Hello there, friend.");
     expect(answer).toMatchObject({ model: "good", usage: { prompt_tokens: 11, completion_tokens: 7 } });
@@ -33,7 +33,7 @@ describe("the OpenAI SDK", () => {
     expect(receipt.captured).toBe(25_000n);
   });
 
-  test("streams, with and without usage", async () => {
+  test("receives a stream, with and without usage", async () => {
     for (const include_usage of [true, false]) {
       const options = { ...request("good"), stream: true as const, stream_options: { include_usage } };
       const chunks = await Array.fromAsync(await clientOf().chat.completions.create(options));
@@ -51,7 +51,7 @@ describe("the OpenAI SDK", () => {
     });
   });
 
-  test("gets a tool call, whole and streamed", async () => {
+  test("receives a tool call, whole and streamed", async () => {
     const whole = await clientOf().chat.completions.create({ ...request("tool"), tools });
     const streamed = await clientOf()
       .chat.completions.stream({ ...request("tool"), tools })
@@ -66,7 +66,7 @@ describe("the OpenAI SDK", () => {
     }
   });
 
-  test("case 11: reads every failure: status, type, code, message and request id", async () => {
+  test("case 11: reads status, type, code, message and request id of every error", async () => {
     for (const failure of failing.failures) {
       for (const stream of [false, true]) {
         const { create } = clientOf(failure.secret).chat.completions;
@@ -79,7 +79,7 @@ describe("the OpenAI SDK", () => {
     }
   });
 
-  test("tries again where that helps and only there", async () => {
+  test("retries exactly the errors that a retry can resolve", async () => {
     const tries = failing.failures.map(async ({ name, row, secret, model, prompt }) => {
       const counting = createCountingFetch();
       const client = clientOf(secret, { maxRetries: 1, fetch: counting.fetch });
@@ -89,13 +89,13 @@ describe("the OpenAI SDK", () => {
     await Promise.all(tries);
   });
 
-  test("learns of a failure in the middle of a stream, with its code", async () => {
+  test("reads an error in the middle of a stream, with its code", async () => {
     const stream = await clientOf().chat.completions.create({ ...request("breaks"), stream: true });
     const error = await rejectionOf(Array.fromAsync(stream));
     expect(error).toMatchObject({ code: "upstream_unavailable", type: "server_error" });
   });
 
-  test("is told once that moderations are not built", async () => {
+  test("receives 501 for moderations and does not retry", async () => {
     const counting = createCountingFetch();
     const client = clientOf(undefined, { maxRetries: 2, fetch: counting.fetch });
     const error = await rejectionOf(client.moderations.create({ model: "good", input: "a" }));
@@ -105,7 +105,7 @@ describe("the OpenAI SDK", () => {
 });
 
 function expectFailure(error: unknown, { name, row }: Failure, stream: boolean): void {
-  // A silent stream ends at its first-output limit, a whole answer at its total one.
+  // A silent stream ends at its first-output timeout, and a whole answer at its total timeout.
   const [status, type] = row.chat;
   expect(error).toBeInstanceOf(APIError);
   expect([name, stream, error]).toMatchObject([name, stream, { status, type, code: row.code }]);

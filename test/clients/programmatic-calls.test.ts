@@ -5,18 +5,18 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, streamText } from "ai";
 import { EVENT_STREAM } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
-import { CLAUDE, crossingForFile } from "./quadrants/crossing.ts";
+import { CLAUDE, translatingGateway } from "./translating-gateway.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
+// Unreported usage is counted locally, which takes seconds on a busy machine.
 setDefaultTimeout(30_000);
 
-const { upstream, settings, openai, anthropic } = crossingForFile();
+const { upstream, settings, openai, anthropic } = translatingGateway();
 
 const WAITING = readFileSync(join(import.meta.dir, "../fixtures/messages-programmatic-call.sse"), "utf8");
 const INPUT = { city: "Rome" };
 const USAGE = { input_tokens: 21, output_tokens: 13 };
 const CODE = { type: "code_execution_20250825", tool_id: "srvtoolu_code_1" };
-const OVER = {
+const ENDED = {
   id: "msg_code_9",
   type: "message",
   role: "assistant",
@@ -43,31 +43,31 @@ const OVER = {
   usage: USAGE,
 };
 
-/** The same as a stream: each block whole where it starts. */
-const overLines = [
-  { type: "message_start", message: { ...OVER, content: [], stop_reason: null } },
-  ...OVER.content.flatMap((content_block, index) => [
+/** The events of that message as a stream, with each block whole in its start. */
+const endedEvents = [
+  { type: "message_start", message: { ...ENDED, content: [], stop_reason: null } },
+  ...ENDED.content.flatMap((content_block, index) => [
     { type: "content_block_start", index, content_block },
     { type: "content_block_stop", index },
   ]),
   { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: USAGE },
   { type: "message_stop" },
 ];
-const STREAMED_OVER = overLines
+const STREAMED_ENDED = endedEvents
   .map((line) => `event: ${line.type}\ndata: ${JSON.stringify(line)}\n\n`)
   .join("");
 
 const streams = (body: string): Script => answer({ headers: EVENT_STREAM, body });
-const over: Script = (request) =>
-  (request.stream ? streams(STREAMED_OVER) : answer({ body: JSON.stringify(OVER) }))(request);
+const ended: Script = (request) =>
+  (request.stream ? streams(STREAMED_ENDED) : answer({ body: JSON.stringify(ENDED) }))(request);
 
 const QUESTION = [{ role: "user" as const, content: "How is Rome?" }];
-const asked = { model: CLAUDE, max_tokens: 1_000, messages: QUESTION };
+const params = { model: CLAUDE, max_tokens: 1_000, messages: QUESTION };
 
-describe("a call that code at the provider waits for, whole in the start of its stream", () => {
+describe("a programmatic call that arrives whole in message_start", () => {
   test("reaches Anthropic's SDK with its usage", async () => {
     upstream().on(CLAUDE, streams(WAITING));
-    const message = await anthropic().messages.stream(asked).finalMessage();
+    const message = await anthropic().messages.stream(params).finalMessage();
     expect(message).toMatchObject({
       model: CLAUDE,
       stop_reason: "tool_use",
@@ -76,17 +76,17 @@ describe("a call that code at the provider waits for, whole in the start of its 
     });
   });
 
-  test("reaches the AI SDK", async () => {
+  test("reaches the AI SDK with its input", async () => {
     upstream().on(CLAUDE, streams(WAITING));
     const model = createAnthropic(settings())(CLAUDE);
     const result = streamText({ model, prompt: "How is Rome?", maxOutputTokens: 1_000, maxRetries: 0 });
     expect(await result.finishReason).toBe("tool-calls");
     expect(await result.toolCalls).toMatchObject([{ toolName: "get_weather", input: INPUT }]);
-    // It reads the output in a later event only.
+    // The SDK reads output tokens only from a later event.
     expect(await result.usage).toMatchObject({ inputTokens: 21, raw: USAGE });
   });
 
-  test("is a call for clients of chat completions and of responses", async () => {
+  test("is a tool call for clients of chat completions and responses", async () => {
     upstream().on(CLAUDE, streams(WAITING), streams(WAITING));
     const request = { model: CLAUDE, messages: QUESTION, stream_options: { include_usage: true } };
     const stream = openai().chat.completions.stream(request);
@@ -106,17 +106,17 @@ describe("a call that code at the provider waits for, whole in the start of its 
   });
 });
 
-describe("an answer that ended its turn after code called a tool", () => {
+describe("an answer that ended its turn after a programmatic call", () => {
   test("passes whole and streamed to Anthropic's SDK", async () => {
-    upstream().on(CLAUDE, over, over);
+    upstream().on(CLAUDE, ended, ended);
     const { messages } = anthropic();
-    for (const message of [await messages.create(asked), await messages.stream(asked).finalMessage()]) {
-      expect(message).toMatchObject({ ...OVER, model: CLAUDE });
+    for (const message of [await messages.create(params), await messages.stream(params).finalMessage()]) {
+      expect(message).toMatchObject({ ...ENDED, model: CLAUDE });
     }
   });
 
-  test("is no call for clients of chat completions, whole and streamed", async () => {
-    upstream().on(CLAUDE, over, over);
+  test("contains no call for clients of chat completions, whole and streamed", async () => {
+    upstream().on(CLAUDE, ended, ended);
     const { completions } = openai().chat;
     const request = { model: CLAUDE, messages: QUESTION };
     for (const completion of [
@@ -130,8 +130,8 @@ describe("an answer that ended its turn after code called a tool", () => {
     }
   });
 
-  test("is no call for clients of responses, whole and streamed", async () => {
-    upstream().on(CLAUDE, over, over);
+  test("contains no call for clients of responses, whole and streamed", async () => {
+    upstream().on(CLAUDE, ended, ended);
     const { responses } = openai();
     const request = { model: CLAUDE, input: "Rome?" };
     for (const response of [
@@ -143,8 +143,8 @@ describe("an answer that ended its turn after code called a tool", () => {
     }
   });
 
-  test("ends a loop of the AI SDK", async () => {
-    upstream().on(CLAUDE, over);
+  test("ends a tool loop of the AI SDK", async () => {
+    upstream().on(CLAUDE, ended);
     const model = createAnthropic(settings())(CLAUDE);
     const { finishReason } = await generateText({
       model,

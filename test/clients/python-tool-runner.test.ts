@@ -4,13 +4,13 @@ import { installPythonPackages } from "../support/python-packages.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
 const INSTALL_MAX_MS = 300_000;
-/** Its tool runner begins threads by default, as that of the SDK for JavaScript does. */
+/** Its tool runner asks for threads by default, as that of the JavaScript SDK does. */
 const PACKAGE = "anthropic==2.12.0";
 
-const { upstream, settings } = crossingForFile();
+const { upstream, settings } = translatingGateway();
 const packages = tempFolder();
 beforeAll(() => installPythonPackages(packages, [PACKAGE]), INSTALL_MAX_MS);
 
@@ -25,12 +25,12 @@ const asks = (id: string, city: string) =>
 const answers = tells(said({ text: "It rains in both." }));
 const LOOP = [asks("call_oslo_1", "Oslo"), asks("call_rome_2", "Rome"), answers];
 
-describe("the tool runner of Anthropic's SDK for Python", () => {
+describe("the tool runner of Anthropic's Python SDK", () => {
   test.each([
     ["OpenAI", GPT],
     ["Anthropic", CLAUDE],
   ])(
-    "ends its loops in front of %s",
+    "ends its loops with an upstream of %s",
     async (_name, model) => {
       upstream().on(model, ...LOOP, ...LOOP);
       expect(await runPython(model)).toEqual({
@@ -53,10 +53,10 @@ async function runPython(model: string): Promise<unknown> {
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [printed, complaint] = await Promise.all([
+  const [printed, errors] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  if ((await child.exited) !== 0) throw new Error(complaint);
+  if ((await child.exited) !== 0) throw new Error(errors);
   return JSON.parse(printed);
 }

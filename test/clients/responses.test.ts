@@ -34,7 +34,7 @@ const USAGE = { input: 11, output: 7 };
 const TOOL: Speech = { tool: { name: "look_up", arguments: '{"city":"Oslo"}' }, usage: USAGE };
 const TEXT = "Hello there, friend.";
 
-describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of %s", (model) => {
+describe.each(["chat", "claude", "native"])("the OpenAI SDK's responses of model %s", (model) => {
   const clientOf = (secret = gateway.secret, more: { maxRetries?: number; fetch?: typeof fetch } = {}) =>
     new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret, maxRetries: 0, ...more });
   const tools = [
@@ -46,13 +46,17 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
     },
   ];
 
-  test("gets a whole answer with its request id", async () => {
+  test("contain a whole answer with its request id", async () => {
     const answer = await clientOf().responses.create({ model, input: "Say hello." });
-    expect(answer).toMatchObject({ model, output_text: TEXT, usage: { input_tokens: 11, output_tokens: 7 } });
+    expect(answer).toMatchObject({
+      model,
+      output_text: TEXT,
+      usage: { input_tokens: 11, output_tokens: 7 },
+    });
     expect((await gateway.receiptOf(answer._request_id ?? "")).captured).toBe(25_000n);
   });
 
-  test("collects a stream with its strict helper, to the same as what came last", async () => {
+  test("contain the text of the deltas when the strict helper collects a stream", async () => {
     const stream = clientOf().responses.stream({ model, input: "Say hello." });
     const deltas: string[] = [];
     stream.on("response.output_text.delta", ({ delta }) => void deltas.push(delta));
@@ -61,7 +65,7 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
     expect(deltas.join("")).toBe(TEXT);
   });
 
-  test("runs a tool in a loop that it keeps itself", async () => {
+  test("work in a tool loop of the client", async () => {
     gateway.upstream.on(model, says({ ...TOOL, text: "I look.", reasoning: "Hm." }), says());
     const input: ResponseInput = [{ role: "user", content: "How is Oslo?" }];
     const first = await clientOf().responses.stream({ model, input, tools }).finalResponse();
@@ -77,7 +81,7 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
     expect(gateway.upstream.seen.at(-1)?.bodyText).toContain("Rain.");
   });
 
-  test("parses an answer in the form that was asked for", async () => {
+  test("contain an answer in the requested format, which the SDK parses", async () => {
     gateway.upstream.on(model, says({ text: '{"city":"Oslo"}', usage: USAGE }));
     const schema = { type: "object", properties: { city: { type: "string" } } };
     const format = { type: "json_schema" as const, name: "place", schema };
@@ -85,7 +89,7 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
     expect(JSON.parse(answer.output_text)).toEqual({ city: "Oslo" });
   });
 
-  test("is refused with a status, a type and a code, once", async () => {
+  test("report an error with status, type and code, without a retry", async () => {
     const counting = createCountingFetch();
     const client = clientOf(undefined, { maxRetries: 2, fetch: counting.fetch });
     const error = await rejectionOf(
@@ -96,7 +100,7 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
     expect(counting.posts).toBe(1);
   });
 
-  test("sees an empty wallet as a failed response, once", async () => {
+  test("report an empty wallet as a failed response, without a retry", async () => {
     const { secret } = await gateway.newPayer("0");
     const counting = createCountingFetch();
     const client = clientOf(secret, { maxRetries: 2, fetch: counting.fetch });
@@ -105,7 +109,7 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
     expect(counting.posts).toBe(1);
   });
 
-  test("sees a stream that breaks as a failure", async () => {
+  test("report a broken stream as a failed response", async () => {
     gateway.upstream.on(model, says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
     const events = await Array.fromAsync(
       await clientOf().responses.create({ model, input: "hi", stream: true }),
@@ -118,81 +122,78 @@ describe.each(["chat", "claude", "native"])("OpenAI's SDK before the upstream of
   });
 });
 
-describe.each(["chat", "claude", "native"])(
-  "the AI SDK's model of OpenAI before the upstream of %s",
-  (model) => {
-    const modelOf = (secret = gateway.secret, through: typeof fetch = fetch) =>
-      createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret, fetch: through })(model);
-    const look_up = tool({
-      description: "Looks up.",
-      inputSchema: jsonSchema<{ city: string }>({ type: "object", properties: {} }),
-      execute: () => "Rain.",
-    });
-    const call = (secret?: string) => ({ model: modelOf(secret), prompt: "How is Oslo?", maxRetries: 0 });
-    /** Else it names parts of the conversation by ids of what was never stored. */
-    const stateless = { providerOptions: { openai: { store: false } } };
+describe.each(["chat", "claude", "native"])("the AI SDK's responses with model %s", (model) => {
+  const modelOf = (secret = gateway.secret, through: typeof fetch = fetch) =>
+    createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey: secret, fetch: through })(model);
+  const look_up = tool({
+    description: "Looks up.",
+    inputSchema: jsonSchema<{ city: string }>({ type: "object", properties: {} }),
+    execute: () => "Rain.",
+  });
+  const call = (secret?: string) => ({ model: modelOf(secret), prompt: "How is Oslo?", maxRetries: 0 });
+  /** Without this option the SDK refers to earlier items by id, which are not stored. */
+  const stateless = { providerOptions: { openai: { store: false } } };
 
-    test("gets a whole answer with its usage", async () => {
-      const { text, usage, finishReason } = await generateText(call());
-      expect({ text, finishReason }).toEqual({ text: TEXT, finishReason: "stop" });
-      expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
-    });
+  test("receives a whole answer with its usage", async () => {
+    const { text, usage, finishReason } = await generateText(call());
+    expect({ text, finishReason }).toEqual({ text: TEXT, finishReason: "stop" });
+    expect(usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
+  });
 
-    test("streams with its usage", async () => {
-      const result = streamText(call());
-      expect((await Array.fromAsync(result.textStream)).join("")).toBe(TEXT);
-      expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
-      expect(await result.finishReason).toBe("stop");
-    });
+  test("receives a stream with its usage", async () => {
+    const result = streamText(call());
+    expect((await Array.fromAsync(result.textStream)).join("")).toBe(TEXT);
+    expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
+    expect(await result.finishReason).toBe("stop");
+  });
 
-    test("runs a tool and goes on with its result", async () => {
-      gateway.upstream.on(model, says({ ...TOOL, text: "I look." }), says());
-      const options = { ...call(), ...stateless, tools: { look_up }, stopWhen: stepCountIs(2) };
-      const { text, steps } = await generateText(options);
-      expect(steps[0]?.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
-      expect(text).toBe(TEXT);
-      expect(gateway.upstream.seen.at(-1)?.bodyText).toContain("Rain.");
-    });
+  test("runs a tool and continues with its result", async () => {
+    gateway.upstream.on(model, says({ ...TOOL, text: "I look." }), says());
+    const options = { ...call(), ...stateless, tools: { look_up }, stopWhen: stepCountIs(2) };
+    const { text, steps } = await generateText(options);
+    expect(steps[0]?.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
+    expect(text).toBe(TEXT);
+    expect(gateway.upstream.seen.at(-1)?.bodyText).toContain("Rain.");
+  });
 
-    test("is told what to set when it names parts of the conversation by ids", async () => {
-      gateway.upstream.on(model, says({ ...TOOL, text: "I look." }), says());
-      const options = { ...call(), tools: { look_up }, stopWhen: stepCountIs(2) };
-      const error = await rejectionOf(generateText(options));
-      if (!APICallError.isInstance(error)) throw error;
-      expect(error.statusCode).toBe(400);
-      expect(error.message).toStartWith(ERRORS.nothing_stored.message.slice(0, -1));
-      expect(error.message).toContain("store: false");
-    });
+  test("reads in the error which option to set when it refers to stored items by id", async () => {
+    gateway.upstream.on(model, says({ ...TOOL, text: "I look." }), says());
+    const options = { ...call(), tools: { look_up }, stopWhen: stepCountIs(2) };
+    const error = await rejectionOf(generateText(options));
+    if (!APICallError.isInstance(error)) throw error;
+    expect(error.statusCode).toBe(400);
+    expect(error.message).toStartWith(ERRORS.nothing_stored.message.slice(0, -1));
+    expect(error.message).toContain("store: false");
+  });
 
-    test("streams a tool call", async () => {
-      gateway.upstream.on(model, says(TOOL));
-      const result = streamText({ ...call(), tools: { look_up } });
-      expect(await result.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
-      expect(await result.finishReason).toBe("tool-calls");
-    });
+  test("receives a streamed tool call", async () => {
+    gateway.upstream.on(model, says(TOOL));
+    const result = streamText({ ...call(), tools: { look_up } });
+    expect(await result.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
+    expect(await result.finishReason).toBe("tool-calls");
+  });
 
-    test("reads an empty wallet, whole and in a stream", async () => {
-      const { secret } = await gateway.newPayer("0");
-      const error = await rejectionOf(generateText(call(secret)));
-      expect(APICallError.isInstance(error) && error.statusCode).toBe(402);
-      const errors: unknown[] = [];
-      await streamText({
-        ...call(secret),
-        onError: ({ error: thrown }) => void errors.push(thrown),
-      }).consumeStream();
-      expect(errors).toHaveLength(1);
-      expect(String(RetryError.isInstance(errors[0]) ? errors[0].lastError : errors[0])).toContain(
-        "wallet balance",
-      );
-    });
+  test("reads an empty wallet as an error, whole and streamed", async () => {
+    const { secret } = await gateway.newPayer("0");
+    const error = await rejectionOf(generateText(call(secret)));
+    expect(APICallError.isInstance(error) && error.statusCode).toBe(402);
+    const errors: unknown[] = [];
+    await streamText({
+      ...call(secret),
+      onError: ({ error: thrown }) => void errors.push(thrown),
+    }).consumeStream();
+    expect(errors).toHaveLength(1);
+    expect(String(RetryError.isInstance(errors[0]) ? errors[0].lastError : errors[0])).toContain(
+      "wallet balance",
+    );
+  });
 
-    test("learns of a failure in the middle of a stream, and sees no finish of it", async () => {
-      gateway.upstream.on(model, says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
-      const errors: unknown[] = [];
-      const result = streamText({ ...call(), onError: ({ error }) => void errors.push(error) });
-      const types = (await Array.fromAsync(result.fullStream)).map(({ type }) => type);
-      expect(types).toContain("text-delta");
-      expect(await result.finishReason).not.toBe("stop");
-    });
-  },
-);
+  test("reads an error in the middle of a stream and no finish", async () => {
+    gateway.upstream.on(model, says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
+    const errors: unknown[] = [];
+    const result = streamText({ ...call(), onError: ({ error }) => void errors.push(error) });
+    const types = (await Array.fromAsync(result.fullStream)).map(({ type }) => type);
+    expect(types).toContain("text-delta");
+    expect(await result.finishReason).not.toBe("stop");
+  });
+});

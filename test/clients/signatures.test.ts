@@ -10,12 +10,12 @@ import type { ResponseInput } from "openai/resources/responses/responses";
 import { listAt, objectAt } from "../http/faults/view.ts";
 import { EVENT_STREAM, frame } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
-import { crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { GPT, translatingGateway } from "./translating-gateway.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
+// Unreported usage is counted locally, which takes seconds on a busy machine.
 setDefaultTimeout(30_000);
 
-const { upstream, settings, anthropic, claude, openai, seen } = crossingForFile();
+const { upstream, settings, anthropic, claude, openai, seen } = translatingGateway();
 
 const ID = "function-call-1186398";
 const CALL = { id: ID, type: "function", function: { name: "get_weather", arguments: '{"city":"Oslo"}' } };
@@ -50,40 +50,43 @@ const CLAUDE_DETAIL = {
   index: 0,
 };
 
-/** How a host says a call and what must come back with it, and where that stands when it does. */
+/**
+ * A host that signs or encrypts data of a call, with its whole and streamed answer, and what it must receive
+ * back.
+ */
 interface Host {
   readonly name: string;
   readonly message: object;
   readonly deltas: readonly object[];
-  readonly back: object;
+  readonly expected: object;
 }
 
 const streamedCall = (extra: object = {}) => ({ tool_calls: [{ index: 0, ...CALL, ...extra }] });
 
 const HOSTS: readonly Host[] = [
   {
-    name: "Gemini's signature over a call",
+    name: "Gemini's signature of a call",
     message: { content: null, tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
     deltas: [{ role: "assistant" }, streamedCall({ extra_content: GEMINI_EXTRA })],
-    back: { tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
+    expected: { tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
   },
   {
-    name: "Gemini's signature that comes late",
+    name: "Gemini's signature of a call in a later chunk",
     message: { content: null, tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
     deltas: [streamedCall(), { tool_calls: [{ index: 0, extra_content: GEMINI_EXTRA }] }],
-    back: { tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
+    expected: { tool_calls: [{ ...CALL, extra_content: GEMINI_EXTRA }] },
   },
   {
-    name: "what OpenRouter has of Gemini",
+    name: "Gemini's encrypted reasoning through OpenRouter",
     message: { content: "", reasoning_details: [ENCRYPTED], tool_calls: [CALL] },
     deltas: [{ content: "", reasoning_details: [ENCRYPTED] }, streamedCall()],
-    back: { reasoning_details: [ENCRYPTED], tool_calls: [CALL] },
+    expected: { reasoning_details: [ENCRYPTED], tool_calls: [CALL] },
   },
 ];
 const REASONING_HOSTS: readonly Host[] = [
   ...HOSTS,
   {
-    name: "what OpenRouter has of OpenAI",
+    name: "OpenAI's encrypted reasoning through OpenRouter",
     message: {
       content: "",
       reasoning: "Look it up.",
@@ -96,10 +99,13 @@ const REASONING_HOSTS: readonly Host[] = [
       { reasoning_details: [OPENAI_DETAIL] },
       streamedCall(),
     ],
-    back: { reasoning_details: JSON.parse(JSON.stringify([SUMMARY, OPENAI_DETAIL])), tool_calls: [CALL] },
+    expected: {
+      reasoning_details: JSON.parse(JSON.stringify([SUMMARY, OPENAI_DETAIL])),
+      tool_calls: [CALL],
+    },
   },
   {
-    name: "what OpenRouter has of Claude",
+    name: "Claude's signed reasoning through OpenRouter",
     message: {
       content: "",
       reasoning: "Look it up.",
@@ -111,7 +117,7 @@ const REASONING_HOSTS: readonly Host[] = [
       { reasoning_details: [{ ...CLAUDE_DETAIL, text: "" }] },
       streamedCall(),
     ],
-    back: { reasoning_details: [CLAUDE_DETAIL], tool_calls: [CALL] },
+    expected: { reasoning_details: [CLAUDE_DETAIL], tool_calls: [CALL] },
   },
 ];
 
@@ -145,12 +151,12 @@ function answers(message: object, deltas: readonly object[], finish: string): Sc
 
 function play({ message, deltas }: Pick<Host, "message" | "deltas">): void {
   const rain = { content: "Rain." };
-  // A plain stop behind a call, as Gemini says it.
+  // Gemini finishes with a plain stop after a call.
   upstream().on(GPT, answers(message, deltas, "stop"), answers(rain, [rain], "stop"));
 }
 
-/** The assistant's message that the host has got back. */
-function returned(): object {
+/** The assistant message that the host received back. */
+function returnedMessage(): object {
   expect(upstream().seen).toHaveLength(2);
   const messages = listAt(seen().messages).map((each) => objectAt(each, "a message"));
   expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool"]);
@@ -162,25 +168,25 @@ const schema = { type: "object" as const, properties: { city: { type: "string" }
 const inputSchema = jsonSchema<{ city: string }>(schema);
 const look = tool({ description: "", inputSchema, execute: ({ city }) => `rain in ${city}` });
 
-async function loopOfAnthropic(thinking: object, isStreamed: boolean): Promise<unknown> {
+async function runWithAnthropic(thinking: object, isStreamed: boolean): Promise<unknown> {
   const { messages } = anthropic();
   const question: Anthropic.MessageParam = { role: "user", content: QUESTION };
   const tools = [{ name: "get_weather", input_schema: schema }];
   const request = { model: GPT, max_tokens: 2_000, tools, ...thinking };
   const first = { ...request, messages: [question] };
-  const asked = isStreamed ? await messages.stream(first).finalMessage() : await messages.create(first);
-  const call = asked.content.find((block) => block.type === "tool_use");
-  expect(asked.stop_reason).toBe("tool_use");
+  const firstAnswer = isStreamed ? await messages.stream(first).finalMessage() : await messages.create(first);
+  const call = firstAnswer.content.find((block) => block.type === "tool_use");
+  expect(firstAnswer.stop_reason).toBe("tool_use");
   const result = { type: "tool_result" as const, tool_use_id: call?.id ?? "", content: "rain" };
   const history: Anthropic.MessageParam[] = [
     question,
-    { role: "assistant", content: asked.content },
+    { role: "assistant", content: firstAnswer.content },
     { role: "user", content: [result] },
   ];
   return (await messages.create({ ...request, messages: history })).content.at(-1);
 }
 
-async function loopOfAi(model: Parameters<typeof streamText>[0]["model"], options = {}): Promise<unknown> {
+async function runWithAi(model: Parameters<typeof streamText>[0]["model"], options = {}): Promise<unknown> {
   const tools = { get_weather: look };
   const result = streamText({
     model,
@@ -193,7 +199,7 @@ async function loopOfAi(model: Parameters<typeof streamText>[0]["model"], option
   return { type: "text", text: await result.text };
 }
 
-async function loopOfLangchain(): Promise<unknown> {
+async function runWithLangchain(): Promise<unknown> {
   const { apiKey, baseURL } = settings();
   const chat = new ChatAnthropic({
     model: GPT,
@@ -203,109 +209,114 @@ async function loopOfLangchain(): Promise<unknown> {
     anthropicApiUrl: baseURL.replace(/\/v1$/, ""),
   }).bindTools([{ name: "get_weather", input_schema: schema }]);
   const question = new HumanMessage(QUESTION);
-  const asked = await chat.invoke([question]);
-  const results = (asked.tool_calls ?? []).map(
+  const firstAnswer = await chat.invoke([question]);
+  const results = (firstAnswer.tool_calls ?? []).map(
     ({ id }) => new ToolMessage({ tool_call_id: id ?? "", content: "rain" }),
   );
-  return { type: "text", text: (await chat.invoke([question, asked, ...results])).text };
+  return { type: "text", text: (await chat.invoke([question, firstAnswer, ...results])).text };
 }
 
-async function loopOfResponses(more: object): Promise<unknown> {
+async function runWithResponses(more: object): Promise<unknown> {
   const { responses } = openai();
   const tools = [{ type: "function" as const, name: "get_weather", strict: false, parameters: schema }];
   const request = { model: GPT, tools, store: false, ...more };
   const input: ResponseInput = [{ role: "user", content: QUESTION }];
-  const asked = await responses.stream({ ...request, input }).finalResponse();
+  const firstAnswer = await responses.stream({ ...request, input }).finalResponse();
   const output = { type: "function_call_output" as const, call_id: ID, output: "rain" };
-  const history = [...input, ...toResponseInputItems(asked.output), output];
+  const history = [...input, ...toResponseInputItems(firstAnswer.output), output];
   return { type: "text", text: (await responses.create({ ...request, input: history })).output_text };
 }
 
 const THINKING = { thinking: { type: "enabled", budget_tokens: 1_024 } };
 const OMITTED = { thinking: { type: "adaptive", display: "omitted" } };
-const THINKS = { anthropic: { thinking: { type: "enabled", budgetTokens: 1_024 } } };
-const SEALED = { include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } };
+const AI_SDK_THINKING = { anthropic: { thinking: { type: "enabled", budgetTokens: 1_024 } } };
+const WITH_ENCRYPTED = { include: ["reasoning.encrypted_content"], reasoning: { summary: "auto" } };
 const direct = () => createOpenAICompatible({ ...settings(), name: "tollgate", includeUsage: true })(GPT);
 
-describe.each(HOSTS)("$name comes back through a loop of tools without reasoning", (host) => {
+describe.each(HOSTS)("$name returns to its host in a tool loop without reasoning", (host) => {
   test.each<[string, () => Promise<unknown>]>([
-    ["of @anthropic-ai/sdk, whole", () => loopOfAnthropic({}, false)],
-    ["of @anthropic-ai/sdk, streamed", () => loopOfAnthropic({}, true)],
-    ["of the AI SDK's Anthropic", () => loopOfAi(claude())],
-    ["of LangChain's Anthropic", loopOfLangchain],
-    ["of OpenAI's responses", () => loopOfResponses({})],
-  ])("%s", async (_name, loop) => {
+    ["@anthropic-ai/sdk, whole", () => runWithAnthropic({}, false)],
+    ["@anthropic-ai/sdk, streamed", () => runWithAnthropic({}, true)],
+    ["the AI SDK's Anthropic provider", () => runWithAi(claude())],
+    ["LangChain's Anthropic client", runWithLangchain],
+    ["OpenAI's responses", () => runWithResponses({})],
+  ])("run by %s", async (_name, loop) => {
     play(host);
     expect(await loop()).toMatchObject({ type: "text", text: "Rain." });
-    expect(returned()).toMatchObject(host.back);
+    expect(returnedMessage()).toMatchObject(host.expected);
   });
 });
 
-describe.each(REASONING_HOSTS)("$name comes back through a loop of tools with reasoning", (host) => {
+describe.each(REASONING_HOSTS)("$name returns to its host in a tool loop with reasoning", (host) => {
   test.each<[string, () => Promise<unknown>]>([
-    ["of @anthropic-ai/sdk, whole", () => loopOfAnthropic(THINKING, false)],
-    ["of @anthropic-ai/sdk, streamed", () => loopOfAnthropic(THINKING, true)],
-    ["of the AI SDK's Anthropic", () => loopOfAi(claude(), THINKS)],
-    ["of OpenAI's responses", () => loopOfResponses(SEALED)],
-  ])("%s", async (_name, loop) => {
+    ["@anthropic-ai/sdk, whole", () => runWithAnthropic(THINKING, false)],
+    ["@anthropic-ai/sdk, streamed", () => runWithAnthropic(THINKING, true)],
+    ["the AI SDK's Anthropic provider", () => runWithAi(claude(), AI_SDK_THINKING)],
+    ["OpenAI's responses", () => runWithResponses(WITH_ENCRYPTED)],
+  ])("run by %s", async (_name, loop) => {
     play(host);
     expect(await loop()).toMatchObject({ type: "text", text: "Rain." });
-    expect(returned()).toMatchObject(host.back);
+    expect(returnedMessage()).toMatchObject(host.expected);
   });
 
-  test("of @anthropic-ai/sdk that does not want to see it", async () => {
+  test("run by @anthropic-ai/sdk with omitted thinking", async () => {
     play(host);
-    expect(await loopOfAnthropic(OMITTED, true)).toMatchObject({ text: "Rain." });
-    expect(JSON.stringify(returned())).toContain(signatureOf(host));
+    expect(await runWithAnthropic(OMITTED, true)).toMatchObject({ text: "Rain." });
+    expect(JSON.stringify(returnedMessage())).toContain(signatureOf(host));
   });
 });
 
 describe("clients of chat completions", () => {
-  test("keep Gemini's signature over a call, which passes as it is both ways", async () => {
+  test("send back Gemini's signature of a call unchanged", async () => {
     const [gemini] = HOSTS;
     if (!gemini) throw new Error("There is no host");
     play(gemini);
-    expect(await loopOfAi(direct())).toMatchObject({ text: "Rain." });
-    expect(returned()).toMatchObject(gemini.back);
+    expect(await runWithAi(direct())).toMatchObject({ text: "Rain." });
+    expect(returnedMessage()).toMatchObject(gemini.expected);
   });
 
-  test("keep what they send back of reasoning", async () => {
-    for (const { message, back } of REASONING_HOSTS) {
+  test("send back reasoning details unchanged", async () => {
+    for (const { message, expected } of REASONING_HOSTS) {
       upstream().reset();
       upstream().on(GPT, answers({ content: "Rain." }, [], "stop"));
       const result = { role: "tool" as const, tool_call_id: ID, content: "rain" };
       const history = { role: "assistant", ...message } as never;
       const messages = [{ role: "user" as const, content: QUESTION }, history, result];
       await openai().chat.completions.create({ model: GPT, messages });
-      expect(listAt(seen().messages)[1]).toMatchObject(back);
+      expect(listAt(seen().messages)[1]).toMatchObject(expected);
     }
   });
 });
 
-describe("Gemini's signature over a message", () => {
+describe("Gemini's signature of a message", () => {
   const extra_content = GEMINI_EXTRA;
   const host = {
     message: { content: "Let me think.", extra_content },
     deltas: [{ content: "Let me " }, { content: "think.", extra_content }],
   };
 
-  test.each([false, true])("comes back where thinking was asked for, streamed: %p", async (isStreamed) => {
-    play(host);
-    const { messages } = anthropic();
-    const request = { model: GPT, max_tokens: 2_000, ...THINKING };
-    const question = { role: "user" as const, content: QUESTION };
-    const first = { ...request, messages: [question] } as Anthropic.MessageCreateParamsNonStreaming;
-    const asked = isStreamed ? await messages.stream(first).finalMessage() : await messages.create(first);
-    const history = [question, { role: "assistant" as const, content: asked.content }, question];
-    await messages.create({ ...first, messages: history });
-    expect(listAt(seen().messages)[1]).toEqual({
-      role: "assistant",
-      content: "Let me think.",
-      extra_content,
-    });
-  });
+  test.each([false, true])(
+    "returns to its host when the client asked for thinking, streamed: %p",
+    async (isStreamed) => {
+      play(host);
+      const { messages } = anthropic();
+      const request = { model: GPT, max_tokens: 2_000, ...THINKING };
+      const question = { role: "user" as const, content: QUESTION };
+      const first = { ...request, messages: [question] } as Anthropic.MessageCreateParamsNonStreaming;
+      const firstAnswer = isStreamed
+        ? await messages.stream(first).finalMessage()
+        : await messages.create(first);
+      const history = [question, { role: "assistant" as const, content: firstAnswer.content }, question];
+      await messages.create({ ...first, messages: history });
+      expect(listAt(seen().messages)[1]).toEqual({
+        role: "assistant",
+        content: "Let me think.",
+        extra_content,
+      });
+    },
+  );
 
-  test.each([false, true])("does not part or follow a plain text, streamed: %p", async (isStreamed) => {
+  test.each([false, true])("adds no block to a plain text, streamed: %p", async (isStreamed) => {
     play(host);
     const request = {
       model: GPT,
@@ -313,25 +324,29 @@ describe("Gemini's signature over a message", () => {
       messages: [{ role: "user" as const, content: QUESTION }],
     };
     const { messages } = anthropic();
-    const asked = isStreamed ? await messages.stream(request).finalMessage() : await messages.create(request);
-    expect(asked.content).toMatchObject([{ type: "text", text: "Let me think." }]);
-    expect(asked.content).toHaveLength(1);
+    const firstAnswer = isStreamed
+      ? await messages.stream(request).finalMessage()
+      : await messages.create(request);
+    expect(firstAnswer.content).toMatchObject([{ type: "text", text: "Let me think." }]);
+    expect(firstAnswer.content).toHaveLength(1);
   });
 });
 
-describe("the AI SDK's responses", () => {
-  test("bring Gemini's signature back", async () => {
+describe("the AI SDK's responses model", () => {
+  test("sends back Gemini's signature", async () => {
     const [gemini] = HOSTS;
     if (!gemini) throw new Error("There is no host");
     play(gemini);
     const options = { openai: { store: false, include: ["reasoning.encrypted_content"] } };
-    expect(await loopOfAi(createOpenAI(settings()).responses(GPT), options)).toMatchObject({ text: "Rain." });
-    expect(returned()).toMatchObject(gemini.back);
+    expect(await runWithAi(createOpenAI(settings()).responses(GPT), options)).toMatchObject({
+      text: "Rain.",
+    });
+    expect(returnedMessage()).toMatchObject(gemini.expected);
   });
 });
 
-function signatureOf({ back }: Host): string {
-  const [found] = JSON.stringify(back).match(/(?<="(?:thought_signature|data|signature)":")[^"]+/) ?? [];
-  if (found === undefined) throw new Error("Nothing comes back");
+function signatureOf({ expected }: Host): string {
+  const [found] = JSON.stringify(expected).match(/(?<="(?:thought_signature|data|signature)":")[^"]+/) ?? [];
+  if (found === undefined) throw new Error("The host expects nothing back");
   return found;
 }

@@ -5,22 +5,22 @@ import { isStepCount, jsonSchema, streamText, tool } from "ai";
 import { listAt, objectAt } from "../http/faults/view.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
-import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
-const { upstream, settings, openai, anthropic, compatible, claude, seen } = crossingForFile();
+const { upstream, settings, openai, anthropic, compatible, claude, seen } = translatingGateway();
 
 const oslo = { id: "call_oslo_1", name: "get_weather", input: { city: "Oslo" } };
 const rome = { id: "call_rome_2", name: "get_weather", input: { city: "Rome" } };
 const answers = said({ text: "It rains in both." });
-const asksBoth = said({
+const callsBoth = said({
   reasoning: "Both.",
   text: "I will look.",
   calls: [oslo, rome],
   finish: "tool_calls",
 });
 
-/** What an upstream must see of the calls and of what they gave back, whoever the client was. */
-const LOOPS = {
+/** The messages of calls and results that each upstream must receive, whatever the client. */
+const EXPECTED_MESSAGES = {
   [CLAUDE]: [
     {
       role: "assistant",
@@ -57,19 +57,22 @@ const run = ({ city }: { city: string }) => `rain in ${city}`;
 const schema = { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] };
 const inputSchema = jsonSchema<{ city: string }>(schema);
 
-/** Each lets a library run its own loop to the end, and returns the last text. */
-const RUNNERS: readonly (readonly [name: string, model: keyof typeof LOOPS, run: () => Promise<unknown>])[] =
-  [
-    ["openai's runTools", CLAUDE, runWithOpenai],
-    ["ai with @ai-sdk/openai-compatible", CLAUDE, () => runWithAi(compatible())],
-    ["@langchain/openai", CLAUDE, runWithLangchain],
-    ["@anthropic-ai/sdk", GPT, runWithAnthropic],
-    ["ai with @ai-sdk/anthropic", GPT, () => runWithAi(claude())],
-  ];
+/** Each runner lets a library run its own loop and returns the last text. */
+const RUNNERS: readonly (readonly [
+  name: string,
+  model: keyof typeof EXPECTED_MESSAGES,
+  run: () => Promise<unknown>,
+])[] = [
+  ["openai's runTools", CLAUDE, runWithOpenai],
+  ["the AI SDK with @ai-sdk/openai-compatible", CLAUDE, () => runWithAi(compatible())],
+  ["@langchain/openai", CLAUDE, runWithLangchain],
+  ["@anthropic-ai/sdk", GPT, runWithAnthropic],
+  ["the AI SDK with @ai-sdk/anthropic", GPT, () => runWithAi(claude())],
+];
 
-describe("a loop of tools in the other format", () => {
-  test.each(RUNNERS)("is finished by %s", async (_name, model, runLoop) => {
-    upstream().on(model, tells(asksBoth), tells(answers));
+describe("a tool loop in the other format", () => {
+  test.each(RUNNERS)("is completed by %s", async (_name, model, runLoop) => {
+    upstream().on(model, tells(callsBoth), tells(answers));
     expect(await runLoop()).toBe(answers.text);
     expect(upstream().seen).toHaveLength(2);
     const [first] = listAt(seen().tools).map((each) => objectAt(each, "a tool"));
@@ -77,11 +80,11 @@ describe("a loop of tools in the other format", () => {
       name: "get_weather",
       [model === CLAUDE ? "input_schema" : "parameters"]: { properties: schema.properties },
     });
-    expect(simplify(listAt(seen().messages).slice(1))).toMatchObject(LOOPS[model]);
+    expect(simplify(listAt(seen().messages).slice(1))).toMatchObject(EXPECTED_MESSAGES[model]);
   });
 });
 
-/** Results of one text each as that text, as some libraries send them and some do not. */
+/** Replaces results with a list of texts by one text, because libraries send either form. */
 function simplify(messages: readonly unknown[]): unknown {
   return JSON.parse(JSON.stringify(messages), (_key, value) => {
     if (value?.type !== "tool_result" || !Array.isArray(value.content)) return value;
@@ -128,21 +131,21 @@ async function runWithLangchain(): Promise<unknown> {
     [{ type: "function", function: { name: "get_weather", parameters: schema } }],
   );
   const question = new HumanMessage("Oslo and Rome?");
-  const asked = await chat.invoke([question]);
-  const results = (asked.tool_calls ?? []).map(
+  const firstAnswer = await chat.invoke([question]);
+  const results = (firstAnswer.tool_calls ?? []).map(
     ({ id, args }) => new ToolMessage({ tool_call_id: id ?? "", content: `rain in ${args.city}` }),
   );
-  return (await chat.invoke([question, asked, ...results])).text;
+  return (await chat.invoke([question, firstAnswer, ...results])).text;
 }
 
 async function runWithAnthropic(): Promise<unknown> {
   const question = { role: "user" as const, content: "Oslo and Rome?" };
   const request = { model: GPT, max_tokens: 2_000, tools: [{ name: "get_weather", input_schema: schema }] };
   const thinking = { type: "enabled" as const, budget_tokens: 1_024 };
-  const asked = await anthropic()
+  const firstAnswer = await anthropic()
     .messages.stream({ ...request, thinking, messages: [question] })
     .finalMessage();
-  const results = asked.content.flatMap((block) =>
+  const results = firstAnswer.content.flatMap((block) =>
     block.type === "tool_use"
       ? [
           {
@@ -155,7 +158,7 @@ async function runWithAnthropic(): Promise<unknown> {
   );
   const messages = [
     question,
-    { role: "assistant" as const, content: asked.content },
+    { role: "assistant" as const, content: firstAnswer.content },
     { role: "user" as const, content: results },
   ];
   const last = await anthropic().messages.create({ ...request, thinking, messages });

@@ -5,14 +5,14 @@ import { type Json, listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
-import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
+import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
-const { upstream, settings } = crossingForFile();
+const { upstream, settings } = translatingGateway();
 
 const QUESTION = { role: "user" as const, content: "Oslo, then Rome?" };
 const oslo = { id: "call_oslo_1", name: "get_weather", input: { city: "Oslo" } };
 const rome = { id: "call_rome_2", name: "get_weather", input: { city: "Rome" } };
-const asks = (call: typeof oslo) => said({ text: "I will look.", calls: [call], finish: "tool_calls" });
+const callsFor = (call: typeof oslo) => said({ text: "I will look.", calls: [call], finish: "tool_calls" });
 const answers = said({ text: "It rains in both." });
 
 const getWeather = betaTool({
@@ -22,7 +22,7 @@ const getWeather = betaTool({
   run: ({ city }) => `rain in ${city}`,
 });
 
-/** The SDK as its users have it, and the status of each of its calls. */
+/** An SDK client, and the status of each of its requests. */
 function createClient() {
   const statuses: number[] = [];
   const counting = async (...call: Parameters<typeof fetch>) => {
@@ -47,12 +47,12 @@ const messagesSeen = () => seenBodies().map(({ messages }) => listAt(messages).l
 describe.each([
   ["OpenAI", GPT, [1, 3, 5]],
   ["Anthropic", CLAUDE, [1, 3, 5]],
-])("the tool runner of Anthropic's SDK in front of %s", (_name, model, lengths) => {
+])("the tool runner of Anthropic's SDK with an upstream of %s", (_name, model, lengths) => {
   const params = { model, max_tokens: 1_000, messages: [QUESTION], tools: [getWeather] };
 
-  test("ends its loop with whole answers, each asked with the whole conversation", async () => {
+  test("ends its loop with whole answers, each requested with the whole conversation", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(asks(oslo)), tells(asks(rome)), tells(answers));
+    upstream().on(model, tells(callsFor(oslo)), tells(callsFor(rome)), tells(answers));
     const message = await client.beta.messages.toolRunner(params);
     expect(message.content).toMatchObject([{ type: "text", text: answers.text }]);
     expect(messagesSeen()).toEqual(lengths);
@@ -60,9 +60,9 @@ describe.each([
     for (const body of seenBodies()) expect(body).not.toHaveProperty("thread");
   });
 
-  test("ends its loop with streamed answers, each asked with the whole conversation", async () => {
+  test("ends its loop with streamed answers, each requested with the whole conversation", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(asks(oslo)), tells(asks(rome)), tells(answers));
+    upstream().on(model, tells(callsFor(oslo)), tells(callsFor(rome)), tells(answers));
     const texts: string[] = [];
     for await (const stream of client.beta.messages.toolRunner({ ...params, stream: true })) {
       const { content } = await stream.finalMessage();
@@ -74,14 +74,14 @@ describe.each([
     for (const body of seenBodies()) expect(body).not.toHaveProperty("thread");
   });
 
-  test("asks once for each answer when it is told to do without a thread", async () => {
+  test("sends one request for each answer when threads are off", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(asks(oslo)), tells(answers));
+    upstream().on(model, tells(callsFor(oslo)), tells(answers));
     await client.beta.messages.toolRunner({ ...params, thread: false });
     expect(statuses).toEqual([200, 200]);
   });
 
-  test("goes on with a thread of its own, whose every turn is sent whole", async () => {
+  test("continues a thread by sending every turn whole", async () => {
     const { client } = createClient();
     upstream().on(model, tells(answers), tells(answers), tells(answers));
     const thread = client.beta.messages.thread({ model, max_tokens: 1_000, system: "Be brief." });
@@ -98,11 +98,11 @@ describe.each([
   });
 });
 
-describe("a thread that is continued", () => {
+describe("a continued thread", () => {
   const thread = { type: "continue" as const, previous_message_id: "msg_of_somebody" };
   const request = { model: CLAUDE, max_tokens: 100, messages: [QUESTION], thread };
 
-  test("is not found for a client that asked for the beta of threads", async () => {
+  test("is answered with thread_not_found for a client with the threads beta", async () => {
     const { client } = createClient();
     const betas = ["message-threads-2026-08-12"];
     const error = await rejectionOf(client.beta.messages.create({ ...request, betas }));
@@ -114,7 +114,7 @@ describe("a thread that is continued", () => {
     expect(upstream().seen).toHaveLength(0);
   });
 
-  test("has the contract's code for every other client", async () => {
+  test("is answered with the usual code for every other client", async () => {
     const { client } = createClient();
     const error = await rejectionOf(client.beta.messages.create(request));
     expect(error).toMatchObject({ status: 400, type: "invalid_request_error", errorCode: "invalid_request" });

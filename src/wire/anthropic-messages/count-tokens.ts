@@ -2,13 +2,20 @@ import { editMembers } from "../json/edit.ts";
 import { parseJsonObject } from "../json/read.ts";
 import type { ModelRequest } from "../model-request.ts";
 import { allowBodyBetas } from "./betas.ts";
-import { dropSeals } from "./passthrough/drop-seals.ts";
+import { dropForeignReasoning } from "./request.ts";
 import { dropNewThread } from "./stored.ts";
 
-/** Where a messages body is counted instead of answered, at the gateway and at an upstream. */
+/**
+ * Path of the token count endpoint, at the gateway and at an upstream.
+ *
+ * @see https://docs.anthropic.com/en/api/messages-count-tokens
+ */
 export const COUNT_PATH = "/v1/messages/count_tokens";
 
-/** The body for an upstream: its model name, no new thread, no foreign seals, the betas it may get, and the rest as sent. */
+/**
+ * Prints the body for an upstream. Replaces the model name. Drops a new thread, reasoning that another host
+ * signed, and priced betas that are not allowed. Every other byte stays as the client sent it.
+ */
 export function printCountRequest(
   { text, betas }: ModelRequest,
   model: string,
@@ -16,19 +23,20 @@ export function printCountRequest(
 ): string {
   return editMembers(text, {
     model: () => JSON.stringify(model),
-    messages: (value) => value && dropSeals(value),
+    messages: (value) => value && dropForeignReasoning(value),
     thread: dropNewThread,
     ...(betas && allowBodyBetas(allowed)),
   });
 }
 
-/** The tokens that an upstream counted, a whole number from 0; `undefined` for what is no such answer. */
+/** Returns the tokens that an upstream counted, an integer from 0, or `undefined` for any other answer. */
 export function readCount(text: string): number | undefined {
   const tokens = parseJsonObject(text)?.input_tokens;
   const isCount = typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens >= 0;
   return isCount ? tokens : undefined;
 }
 
+/** Prints the answer for the client. */
 export function printCount(tokens: number): string {
   return JSON.stringify({ input_tokens: tokens });
 }

@@ -1,18 +1,18 @@
 import type { GatewayError } from "../../errors.ts";
 import { printSse } from "../sse.ts";
 
-/** The beta by which SDKs ask for threads, whatever its date. */
+/** Prefix of the beta with which SDKs ask for threads; a date follows it. */
 const THREADS_BETA = "message-threads-";
 /**
- * The code of that beta upon which SDKs send the whole conversation instead of continuing a thread.
+ * The error code on which SDKs send the whole conversation instead of continuing a thread.
  *
  * @see https://github.com/anthropics/anthropic-sdk-typescript `src/lib/internal/threads/ThreadState.ts`
  */
 const THREAD_NOT_FOUND = "thread_not_found";
 
 /**
- * The error body of the messages surface; SDKs read our code as `errorCode`. `betas` is the client's `anthropic-beta`
- * header: a thread that is continued is answered in the words of the beta to those who asked for it.
+ * Prints the error body of the messages format. SDKs expose our code as `errorCode`. `betas` is the client's
+ * `anthropic-beta` header: with the threads beta, a continued thread is answered with `thread_not_found`.
  */
 export function printError(error: GatewayError, requestId: string, betas = ""): string {
   const [, type] = error.row.messages;
@@ -25,7 +25,7 @@ export function printError(error: GatewayError, requestId: string, betas = ""): 
   });
 }
 
-/** The same in an open stream. */
+/** Prints an error as an event of an open stream. */
 export function printErrorFrame(error: GatewayError, requestId: string): string {
   return printSse({ event: "error", data: printError(error, requestId) });
 }

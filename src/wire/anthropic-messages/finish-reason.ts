@@ -2,7 +2,11 @@ import type { ChatEvent, FinishEvent, FinishReason } from "../../domain/chat-eve
 import { isJsonObject, type JsonObject, readText } from "../json/read.ts";
 import { UpstreamFault } from "../upstream-fault.ts";
 
-/** Anthropic's words; one that is not here stands for an ordinary end. */
+/**
+ * Stop reasons with a neutral counterpart; every other stop reason is an ordinary end.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
 const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
   ["max_tokens", "length"],
   ["model_context_window_exceeded", "length"],
@@ -11,8 +15,8 @@ const FINISHES: ReadonlyMap<string, FinishReason> = new Map([
 ]);
 
 /**
- * Why a message finished, `undefined` while it has not. New reasons come with new models and clients take
- * them as they are, so the word is not judged. Throws {@link UpstreamFault} for an error in its place.
+ * Reads a stop reason, `undefined` while the message has not finished. Unknown reasons pass, because clients
+ * accept those of new models. Throws {@link UpstreamFault} for an error in its place.
  */
 export function readStopReason(value: unknown): string | undefined {
   if (value === undefined || value === null || value === "") return undefined;
@@ -21,19 +25,50 @@ export function readStopReason(value: unknown): string | undefined {
   return value;
 }
 
-/** A refusal is readable though it may hold no text. */
+/** Whether the model or a filter refused. Such a message counts as readable even without text. */
 export function isRefusal(stopReason: string | undefined): boolean {
   return stopReason === "refusal";
 }
 
-/** The finish, behind the explanation of a refusal if there is one. `said` is what holds the stop reason. */
-export function finishEvents(stopReason: string, said: JsonObject): readonly ChatEvent[] {
+/** Returns the finish event, preceded by the explanation of a refusal. `holder` contains the stop reason. */
+export function finishEvents(stopReason: string, holder: JsonObject): readonly ChatEvent[] {
   const finish: FinishEvent = {
     kind: "finish",
     reason: FINISHES.get(stopReason) ?? "stop",
-    stopSequence: stopReason === "stop_sequence" ? readText(said.stop_sequence) || undefined : undefined,
+    stopSequence: stopReason === "stop_sequence" ? readText(holder.stop_sequence) || undefined : undefined,
   };
-  const details = isRefusal(stopReason) && isJsonObject(said.stop_details) ? said.stop_details : {};
+  const details = isRefusal(stopReason) && isJsonObject(holder.stop_details) ? holder.stop_details : {};
   const text = readText(details.explanation);
   return text === "" ? [finish] : [{ kind: "refusal", text }, finish];
+}
+
+/**
+ * Prints the stop members of a message. An answer that contains a refusal and no calls ends with `refusal`.
+ * An answer with calls finishes with `tool_calls` unless it was cut off.
+ */
+export function printStopReason(finish: FinishEvent, hasRefusal: boolean) {
+  const { stopSequence } = finish;
+  if (finish.reason === "length") return stopMembers("max_tokens");
+  if (finish.reason === "content_filter") return refusalMembers();
+  if (finish.reason === "tool_calls") return stopMembers("tool_use");
+  if (hasRefusal) return refusalMembers();
+  return stopSequence === undefined
+    ? stopMembers("end_turn")
+    : { ...stopMembers("stop_sequence"), stop_sequence: stopSequence };
+}
+
+/** Whether the answer was cut off, so that its last call may be incomplete. */
+export function isCutOff({ reason }: FinishEvent): boolean {
+  return reason === "length" || reason === "content_filter";
+}
+
+function stopMembers(reason: string) {
+  return { stop_reason: reason, stop_sequence: null, stop_details: null };
+}
+
+function refusalMembers() {
+  return {
+    ...stopMembers("refusal"),
+    stop_details: { type: "refusal", category: null, explanation: null },
+  };
 }

@@ -1,24 +1,25 @@
 /**
- * JSON of an object whose members are JSON already, as they stand; what is `undefined` is left out. Names are
- * ours and need no escapes. Adding up texts costs nothing until somebody reads them; joining lists copies each time.
+ * Joins members whose values are JSON already into an object; `undefined` values are left out. Names are not
+ * escaped. Concatenates instead of joining an array: the engine copies a concatenated string once, when it is
+ * read.
  */
 export function joinMembers(members: Readonly<Record<string, string | undefined>>): string {
-  let said = "";
+  let joined = "";
   for (const name in members) {
     const json = members[name];
-    if (json !== undefined) said += `${said && ","}"${name}":${json}`;
+    if (json !== undefined) joined += `${joined && ","}"${name}":${json}`;
   }
-  return `{${said}}`;
+  return `{${joined}}`;
 }
 
-/** JSON of a list whose elements are JSON already. */
+/** Joins elements that are JSON already into an array. */
 export function joinElements(elements: readonly string[]): string {
-  let said = "";
-  for (const json of elements) said += said === "" ? json : `,${json}`;
-  return `[${said}]`;
+  let joined = "";
+  for (const json of elements) joined += joined === "" ? json : `,${json}`;
+  return `[${joined}]`;
 }
 
-/** The members of an object, each in JSON, for {@link joinMembers}. */
+/** Prints each member of an object as JSON, for {@link joinMembers}. */
 export function printMembers(members: Readonly<Record<string, unknown>>): Record<string, string | undefined> {
   const printed: Record<string, string | undefined> = {};
   for (const name in members) printed[name] = JSON.stringify(members[name]);

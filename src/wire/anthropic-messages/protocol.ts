@@ -1,7 +1,6 @@
 import type { WireProtocol } from "../protocol.ts";
 import { printSse } from "../sse.ts";
-import { findPromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
-import { findUntranslatable } from "./egress/find-untranslatable.ts";
+import { findUntranslatable } from "./egress/print-messages.ts";
 import { printRequest } from "./egress/print-request.ts";
 import { readEvents } from "./egress/read-events.ts";
 import { readReply } from "./egress/read-reply.ts";
@@ -17,12 +16,16 @@ const TOO_LONG: TooLongPhrases = {
   tokens: [/prompt is too long\D{0,40}(\d[\d,]{0,11}) tokens/i],
 };
 
-/** Anthropic's messages. */
+/**
+ * Anthropic's messages format.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
 export const anthropicMessages: WireProtocol = {
   surface: "messages",
   path: "/v1/messages",
   upstreamPath: "/v1/messages",
-  // The version that still takes a temperature; a client that says its own keeps it.
+  // This version accepts a temperature. The client's own `anthropic-version` header takes precedence.
   headers: { "anthropic-version": "2023-06-01" },
   forwardedHeaders: ["anthropic-version", "anthropic-beta"],
   parseRequest,

@@ -1,7 +1,9 @@
-import { editMembers, onceEach } from "../json/edit.ts";
-import type { JsonObject } from "../json/read.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
-import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
+import { isHostSeal, mayHoldSeal } from "../host-seal.ts";
+import { type JsonObject, parseJsonObject, readText } from "../json/read.ts";
+import { editElements, editMembers, sayEachOnce } from "../json/text.ts";
+import { inputSizeOf } from "../part-size.ts";
+import { joinPromptText } from "../prompt-text.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
 import {
   parseBody,
   readBudget,
@@ -14,12 +16,13 @@ import {
 } from "../request-body.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { countReadings, sizeOfMessages } from "./input-size.ts";
-import { dropSeals } from "./passthrough/drop-seals.ts";
-import { dropNewThread, rejectStored } from "./stored.ts";
-import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { countReadings, sizeOfMessages } from "./size.ts";
+import { dropNewThread, refuseStored } from "./stored.ts";
+import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
-/** What is checked or edited here: an upstream must take it from nowhere else. */
+/**
+ * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
+ */
 const SENT_ONCE = new Set([
   "model",
   "max_tokens",
@@ -41,15 +44,20 @@ const SENT_ONCE = new Set([
 ]);
 const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
-/** 0 asks for no answer: the prompt is only written to the provider's cache. */
+/** A limit of 0 asks for no answer: the provider only writes the prompt to its cache. */
 const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
-/** Reads and checks a messages body. Roles, block types and unknown fields are the upstream's to judge. */
+/**
+ * Parses and checks a messages body. Roles, block types and unknown fields are left to the upstream. Throws
+ * `not_json`, `wrong_shape`, `thread_not_stored`, `nothing_stored` and `unpriced_field`.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
-  // Before the messages, of which a continued thread may have none.
-  rejectStored(body, repeatsKeys);
+  // Comes before the messages, because a continued thread may have none.
+  refuseStored(body, repeatsKeys);
   const messages = requireMessages(body);
   readList(body, "tools");
   rejectUnpriced(body, messages, repeatsKeys);
@@ -72,16 +80,64 @@ export function parseRequest(text: string): ModelRequest {
   };
 }
 
-/** The body for an upstream: its model name, the output ceiling, and no new thread, which would be stored there. */
+/**
+ * Prints the body for an upstream of this format. Sets the model name and the output limit. Drops a new
+ * thread, which the upstream would store. Drops reasoning that another host signed, and priced betas that are
+ * not allowed.
+ */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     ...ONCE,
     model: () => JSON.stringify(options.model),
     max_tokens: () => String(options.outputTokensMax),
     thread: dropNewThread,
-    messages: (value) => value && dropSeals(value),
+    messages: (value) => value && dropForeignReasoning(value),
     ...(request.betas && allowBodyBetas(options.betas)),
   });
+}
+
+/**
+ * Removes reasoning that a chat completions host signed from the `messages` of a body. Anthropic rejects a
+ * conversation that contains it. A message left without blocks is removed too. Every other byte stays as it
+ * is.
+ */
+export function dropForeignReasoning(messages: string): string {
+  if (!mayHoldSeal(messages)) return messages;
+  return keepElements(messages, (message) => {
+    if (!mayHoldSeal(message)) return message;
+    let isEmpty = false;
+    const kept = editMembers(message, {
+      content(content) {
+        if (!content?.startsWith("[")) return content;
+        const blocks = keepElements(content, (block) => (isForeignReasoning(block) ? undefined : block));
+        isEmpty = blocks === "[]";
+        return blocks;
+      },
+    });
+    return isEmpty ? undefined : kept;
+  });
+}
+
+/**
+ * Edits the elements of a JSON array and drops those that become `undefined`. Returns an unedited array
+ * unchanged.
+ */
+function keepElements(list: string, edit: (element: string) => string | undefined): string {
+  const kept: string[] = [];
+  let isChanged = false;
+  editElements(list, (element) => {
+    const edited = edit(element);
+    isChanged ||= edited !== element;
+    if (edited !== undefined) kept.push(edited);
+    return element;
+  });
+  return isChanged ? `[${kept.join(",")}]` : list;
+}
+
+function isForeignReasoning(block: string): boolean {
+  const { type, signature, data } = (mayHoldSeal(block) ? parseJsonObject(block) : undefined) ?? {};
+  if (type === "thinking") return isHostSeal(readText(signature));
+  return type === "redacted_thinking" && isHostSeal(readText(data));
 }
 
 function promptTextOf(body: JsonObject): string {

@@ -6,9 +6,9 @@ const THREAD_KEYS = new Set(["type", "previous_message_id"]);
 const CONTAINER_KEYS = new Set(["id"]);
 
 /**
- * Refuses what only Anthropic's store could bring in, whoever of the operator's users it came from. Throws
- * `thread_not_stored` for a thread that is continued and `nothing_stored` for a container or message of before. A new
- * container may be asked for, with skills or without.
+ * Rejects references to data that Anthropic stored for the operator's account, which may belong to another
+ * user. Throws `thread_not_stored` for a continued thread, and `nothing_stored` for an earlier container or
+ * message. A new container is accepted, with or without skills.
  *
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/code-execution-tool
  */
@@ -23,18 +23,22 @@ export function rejectStored(body: JsonObject, repeatsKeys: boolean): void {
 }
 
 /**
- * Whether a thread is to be begun. The tool runners of Anthropic's SDKs ask so by default, with the whole conversation:
- * nobody misses it, as they send that again when a thread is not found.
+ * Whether the `thread` field asks for a new thread. The tool runners of Anthropic's SDKs ask for one by
+ * default. It can be dropped, because they send the whole conversation and send it again when a thread is not
+ * found.
  */
 export function isNewThread(thread: unknown): boolean {
   return isJsonObject(thread) && thread.type === "create";
 }
 
-/** Takes a new thread out of a body. */
+/** Drops a new thread from a body. */
 export const dropNewThread: ValueEdit = (text) =>
   text !== undefined && isNewThread(JSON.parse(text)) ? undefined : text;
 
-/** Every type but `create` counts, also an unknown one. Anthropic refuses an object without a type by itself. */
+/**
+ * Every type except `create` continues a thread, unknown types included. Anthropic rejects an object without
+ * one.
+ */
 function continuesThread(thread: unknown): boolean {
   if (!isJsonObject(thread)) return true;
   if (isSet(thread.previous_message_id) || findMiscased(thread, THREAD_KEYS) !== undefined) return true;

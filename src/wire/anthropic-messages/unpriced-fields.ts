@@ -6,8 +6,11 @@ const RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference
 
 export const UNPRICED_NAMES = RULE.names;
 
-/** Throws `unpriced_field`, naming what would be billed otherwise than the catalog says. */
-export function rejectUnpriced(
+/**
+ * Throws `unpriced_field` with the path of the first field that is billed at another price than the
+ * catalog's.
+ */
+export function refuseUnpriced(
   body: JsonObject,
   messages: readonly JsonObject[],
   repeatsKeys: boolean,
@@ -20,8 +23,8 @@ export function rejectUnpriced(
   }
 }
 
-/** A system message may define a tool from there on. */
-function rejectAddedTools(content: unknown, path: string): void {
+/** Checks tools that a system message defines for the rest of the conversation. */
+function refuseAddedTools(content: unknown, path: string): void {
   for (const [position, block] of readArray(content).entries()) {
     const added = isJsonObject(block) && isJsonObject(block.tool) ? block.tool.definition : undefined;
     if (isJsonObject(added)) rejectTool(added, `${path}[${position}].tool.definition`);

@@ -1,15 +1,16 @@
-import { isCount, type Usage } from "../../domain/usage.ts";
+import { isCount, isCounted, NO_USAGE, type Usage } from "../../domain/usage.ts";
 import { isJsonObject, type JsonObject } from "../json/read.ts";
 
 /**
- * Reads the counts of a usage or of one iteration. Anthropic's `input_tokens` leave out what was read from or written to
- * a cache, as ours do. Absurd totals stay as they are and one that is no number is NaN; no other number can be absurd.
+ * Reads the counts of one usage object or of one iteration. As in {@link Usage}, `input_tokens` excludes
+ * tokens that were read from or written to a cache. A total that is no number becomes NaN, and an implausible
+ * total passes through. Any other invalid count becomes 0.
  */
 export function readCounts(usage: JsonObject): Usage {
   const split = isJsonObject(usage.cache_creation) ? usage.cache_creation : {};
   const cacheWrite1hTokens = countOf(split.ephemeral_1h_input_tokens);
   const parts = countOf(split.ephemeral_5m_input_tokens) + cacheWrite1hTokens;
-  // The parts may be more than their sum, or come without it.
+  // Some hosts report parts larger than their sum, or parts without a sum.
   const written = Math.max(countOf(usage.cache_creation_input_tokens), parts);
   return {
     inputTokens: readTotal(usage.input_tokens),
@@ -20,8 +21,90 @@ export function readCounts(usage: JsonObject): Usage {
   };
 }
 
-/** A count, or 0 for what is none. */
-export function countOf(value: unknown): number {
+/** Sums over `usage.iterations`, by whether the top-level counts include the iteration. */
+export interface Iterations {
+  /** Iterations that the top-level counts include. */
+  readonly sampled: Usage;
+  /** Iterations that they leave out: compactions, advisors and every unknown type. */
+  readonly others: Usage;
+}
+
+/** Types of iterations that the top-level counts include. */
+const SAMPLED: readonly unknown[] = ["message", "fallback_message"];
+
+/** Sums `usage.iterations` as far as they can be counted, in time linear in the number of entries. */
+export function readIterations(listed: unknown): Iterations {
+  let sampled = NO_USAGE;
+  let others = NO_USAGE;
+  for (const entry of Array.isArray(listed) ? listed : []) {
+    if (!isJsonObject(entry)) continue;
+    const counts = readEntry(entry);
+    if (SAMPLED.includes(entry.type)) sampled = addCounted(sampled, counts);
+    else others = addCounted(others, counts);
+  }
+  return { sampled, others };
+}
+
+/**
+ * Adds to the top-level usage the iterations that it leaves out, unless it equals the sum of all iterations.
+ * Sampling iterations that sum to more than the top-level usage replace it.
+ *
+ * @see https://platform.claude.com/docs/en/build-with-claude/compaction The top-level counts exclude
+ * compactions.
+ */
+export function addIterations(top: Usage, { sampled, others }: Iterations): Usage {
+  if (!isCounted(top)) return addToCounted(top, others);
+  const all = sumOf(sampled, others);
+  if (covers(all, top) && covers(top, all)) return top;
+  return addCounted(covers(sampled, top) ? sampled : top, others);
+}
+
+/** Unknown types may omit a total: it becomes 0, because a NaN would void the whole sum. */
+function readEntry(entry: JsonObject): Usage {
+  const { input_tokens: input, output_tokens: output } = entry;
+  return readCounts({ ...entry, input_tokens: countOf(input), output_tokens: countOf(output) });
+}
+
+/** Returns `one` unchanged when the sum is not countable. */
+function addCounted(one: Usage, other: Usage): Usage {
+  const sum = sumOf(one, other);
+  return isCounted(sum) ? sum : one;
+}
+
+/** Adds class by class and leaves an implausible count as it is. */
+function addToCounted(top: Usage, others: Usage): Usage {
+  const add = (name: keyof Usage) => (isCount(top[name]) ? top[name] + others[name] : top[name]);
+  return {
+    inputTokens: add("inputTokens"),
+    cachedInputTokens: add("cachedInputTokens"),
+    cacheWriteTokens: add("cacheWriteTokens"),
+    cacheWrite1hTokens: add("cacheWrite1hTokens"),
+    outputTokens: add("outputTokens"),
+  };
+}
+
+/** Whether every count of `one` is at least that of `other`. */
+function covers(one: Usage, other: Usage): boolean {
+  return (
+    one.inputTokens >= other.inputTokens &&
+    one.cachedInputTokens >= other.cachedInputTokens &&
+    one.cacheWriteTokens >= other.cacheWriteTokens &&
+    one.cacheWrite1hTokens >= other.cacheWrite1hTokens &&
+    one.outputTokens >= other.outputTokens
+  );
+}
+
+function sumOf(one: Usage, other: Usage): Usage {
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    cachedInputTokens: one.cachedInputTokens + other.cachedInputTokens,
+    cacheWriteTokens: one.cacheWriteTokens + other.cacheWriteTokens,
+    cacheWrite1hTokens: one.cacheWrite1hTokens + other.cacheWrite1hTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+  };
+}
+
+function countOf(value: unknown): number {
   return isCount(value) ? value : 0;
 }
 

@@ -1,15 +1,31 @@
 import type { GatewayError } from "../../errors.ts";
 import { parseJsonObject } from "../json/read.ts";
-import type { SentStream } from "../protocol.ts";
+import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
+import type { PromptTooLong, SentStream } from "../protocol.ts";
 import { createSseDecoder } from "../sse.ts";
-import { printFailure } from "./response.ts";
-import { printResponseEvent } from "./response-event.ts";
+import { printFailure, printResponseEvent } from "./response.ts";
 
-/** What is refused so, in a stream, is not tried again by agents that would repeat it six times over. */
-const REFUSED_IN_STREAM = 402;
+/**
+ * Status of errors that a streaming client receives inside a stream. As a plain answer, agents would retry it
+ * six times.
+ */
+const SENT_IN_STREAM = 402;
 const NOTHING_SENT: SentStream = { model: "", last: "" };
 
-/** The error body of the responses surface: as on chat, but for the code that makes agents compact a conversation. */
+const TOO_LONG: TooLongPhrases = {
+  said: /context_length_exceeded|exceeds the context window|maximum context length|prompt is too long/i,
+  tokens: [
+    /resulted in (\d[\d,]{0,11}) tokens/i,
+    /your request has (\d[\d,]{0,11}) input tokens/i,
+    /you requested (\d[\d,]{0,11}) tokens/i,
+    /prompt is too long: (\d[\d,]{0,11}) tokens/i,
+  ],
+};
+
+/**
+ * Prints the error body of the responses format. Type and code are those of chat completions. The exception
+ * is the code of `prompt_too_long`, on which agents compact the conversation.
+ */
 export function printError(error: GatewayError): string {
   const { chat, code } = error.row;
   const [, type] = chat;
@@ -18,19 +34,22 @@ export function printError(error: GatewayError): string {
 }
 
 /**
- * A `response.failed` with the code that agents act on; they read no other frame. Its number follows that of the last
- * event, and a stream that has nothing in it begins with a response first, as clients insist.
+ * Prints an error as a `response.failed` event, the only failure event that agents read. Its sequence number
+ * follows that of the last event sent. In an empty stream a `response.created` event precedes it, which
+ * clients require.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printErrorFrame(error: GatewayError, requestId: string, sent = NOTHING_SENT): string {
   const failure = { code: error.row.responses[1], message: error.publicMessage };
   const { model } = sent;
-  const print = (type: `response.${string}`, sequenceNumber: number, said?: typeof failure) =>
-    printResponseEvent(type, { sequenceNumber, response: printFailure({ requestId, model }, said) });
+  const print = (type: `response.${string}`, sequenceNumber: number, shown?: typeof failure) =>
+    printResponseEvent(type, { sequenceNumber, response: printFailure({ requestId, model }, shown) });
   if (sent.last !== "") return print("response.failed", nextNumber(sent), failure);
   return print("response.created", 0) + print("response.failed", 1, failure);
 }
 
-/** The number of the next event; 0 where those that were sent have none. */
+/** Returns the sequence number of the next event, 0 when the events sent have none. */
 function nextNumber({ last }: SentStream): number {
   const events = createSseDecoder().push(Buffer.from(last));
   const numbers = events.map(({ data }) => parseJsonObject(data)?.sequence_number);
@@ -42,6 +61,12 @@ export function statusOf(error: GatewayError): number {
   return error.row.responses[0];
 }
 
-export function sendsErrorInStream(error: GatewayError): boolean {
-  return statusOf(error) === REFUSED_IN_STREAM;
+/** Whether a client that asked for a stream receives the error inside one. */
+export function refusesInStream(error: GatewayError): boolean {
+  return statusOf(error) === SENT_IN_STREAM;
+}
+
+/** Finds out whether an upstream error, or a failure inside a stream, means that the prompt is too long. */
+export function readPromptTooLong(text: string): PromptTooLong | undefined {
+  return findPromptTooLong(text, TOO_LONG);
 }

@@ -1,15 +1,16 @@
 import type { WireProtocol } from "../protocol.ts";
-import { printError, printErrorFrame, sendsErrorInStream, statusOf } from "./error.ts";
+import { printError, printErrorFrame, readPromptTooLong, refusesInStream, statusOf } from "./error.ts";
 import { printEvents } from "./ingress/print-events.ts";
 import { printReply } from "./ingress/print-reply.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
-import { readPromptTooLong } from "./too-long.ts";
 
 /**
- * OpenAI's responses. Upstreams that have them are spoken to in them by clients of the same format only: all others
- * reach them by chat completions, which they have too.
+ * OpenAI's responses format. It has no egress: only its own clients reach an upstream in it. Clients of other
+ * formats reach such an upstream through chat completions, which it offers too.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
  */
 export const openaiResponses: WireProtocol = {
   surface: "responses",

@@ -13,15 +13,17 @@ import {
   rejectUntranslatable,
   requireModel,
 } from "../request-body.ts";
-import { readEchoedFields } from "./ingress/asked.ts";
+import { isEncodedReasoning } from "./encrypted-reasoning.ts";
+import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { countReadings, sizeOfInput } from "./input-size.ts";
 import { requireItems } from "./items.ts";
-import { isSeal } from "./sealed-reasoning.ts";
+import { countReadings, sizeOfInput } from "./size.ts";
 import { findStored } from "./stored.ts";
 import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
-/** What is checked or edited here: an upstream must take it from nowhere else. */
+/**
+ * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
+ */
 const SENT_ONCE = new Set([
   "model",
   "input",
@@ -43,17 +45,20 @@ const SENT_ONCE = new Set([
 ]);
 const ONCE = onceEach(SENT_ONCE);
 const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
+
 /**
- * Reads and checks a responses body. Item and part types and unknown fields are the upstream's to judge. Throws
- * `nothing_stored` for what only an upstream's store could bring in, `untranslatable` for a stored prompt and for an
- * answer in the background, `not_json`, `wrong_shape` and `unpriced_field`.
+ * Parses and checks a responses body. Item types, part types and unknown fields are left to the upstream.
+ * Throws `not_json`, `wrong_shape` (also for repeated keys) and `unpriced_field`. Throws `nothing_stored` for
+ * references to stored data, and `untranslatable` for a stored prompt or a background answer.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const items = requireItems(body);
   checkOptions(body);
-  // An upstream may go by the other of two values, and so find what is refused below.
+  // An upstream may read the other of two values, which the checks below have not seen.
   if (repeatsKeys) throw new GatewayError("wrong_shape");
   rejectStored(body, items);
   rejectUnpriced(body, items);
@@ -69,11 +74,14 @@ export function parseRequest(text: string): ModelRequest {
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
     promptText: () => promptTextOf(again()),
     readChat: () => readChatRequest(again()),
-    readEchoedFields: () => readEchoedFields(again()),
+    readAsked: () => readEchoedFields(again()),
   };
 }
 
-/** The body for an upstream: its model name, the output ceiling, and nothing stored, as nobody could ask for it. */
+/**
+ * Prints the body for an upstream of this format. Sets the model name and the output limit. Turns `store`
+ * off, because no later request may refer to the answer. Drops reasoning that the upstream cannot read.
+ */
 export function printUpstreamRequest(request: ModelRequest, options: UpstreamRequestOptions): string {
   return editMembers(request.text, {
     ...ONCE,
@@ -93,8 +101,8 @@ function checkOptions(body: JsonObject): void {
   readObject(body, "reasoning");
 }
 
-/** Refuses what could only be answered by who keeps answers, or later. */
-function rejectStored(body: JsonObject, items: readonly JsonObject[]): void {
+/** Rejects references to stored data and answers that are fetched later. */
+function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
   const stored = findStored(body, items);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
   if (isSet(body.prompt)) rejectUntranslatable("prompt");
@@ -102,8 +110,8 @@ function rejectStored(body: JsonObject, items: readonly JsonObject[]): void {
 }
 
 /**
- * Takes out reasoning that an upstream would look up where nothing is stored, or that another provider sealed:
- * it would reject the whole request for it.
+ * Drops reasoning items that the upstream would look up in its store, or that the gateway encoded for another
+ * provider. The upstream would reject the whole request for either.
  */
 function dropUnreadable(input: string): string {
   if (!input.startsWith("[") || !input.includes('"reasoning"')) return input;
@@ -119,7 +127,7 @@ function isUnreadable(text: string): boolean {
   if (!text.includes('"reasoning"')) return false;
   const item: unknown = JSON.parse(text);
   if (!isJsonObject(item) || item.type !== "reasoning") return false;
-  return !isSet(item.encrypted_content) || isSeal(item.encrypted_content);
+  return !isSet(item.encrypted_content) || isEncodedReasoning(item.encrypted_content);
 }
 
 function promptTextOf(body: JsonObject): string {

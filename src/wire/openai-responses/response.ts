@@ -1,49 +1,51 @@
-import type { FinishReason, UsageEvent } from "../../domain/chat-event.ts";
-import type { ReplyHead } from "../codecs.ts";
-import type { EchoedFields } from "../model-request.ts";
-import { printRepeated } from "./repeated.ts";
-import { usageOf } from "./usage.ts";
+import type { UsageEvent } from "../../domain/chat-event.ts";
+import type { Asked, ReplyHead } from "../codecs.ts";
+import { printSse } from "../sse.ts";
+import { NOTHING_ECHOED } from "./ingress/echoed-fields.ts";
+import { printUsage } from "./usage.ts";
 
-/** How far a response has come. */
+/** The state of a response when it is printed. */
 export interface Progress {
   readonly status: "in_progress" | "completed" | "incomplete";
   readonly output: readonly object[];
-  /** Why it is incomplete. */
+  /** Why the response is incomplete. */
   readonly reason: string | undefined;
   readonly usage: UsageEvent | undefined;
 }
 
+/** The state of a response at its start. */
 export const BEGUN: Progress = { status: "in_progress", output: [], reason: undefined, usage: undefined };
 
-/** What a finish makes of a response. */
-export function progressOf(reason: FinishReason): Pick<Progress, "status" | "reason"> {
-  if (reason === "length") return { status: "incomplete", reason: "max_output_tokens" };
-  if (reason === "content_filter") return { status: "incomplete", reason };
-  return { status: "completed", reason: undefined };
-}
-
-/** Prints a response with every member that one has, also those that say nothing. */
-export function printResponse(head: ReplyHead, { repeated }: EchoedFields, progress: Progress): string {
+/**
+ * Prints a response object with every member of the format, empty ones included, and the fields that it
+ * echoes.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
+ */
+export function printResponse(head: ReplyHead, { repeated: echoed }: Asked, progress: Progress): string {
   const { output, reason, usage } = progress;
-  const told = {
-    ...namesOf(`resp_${head.id}`, head.createdAtS),
+  const own = {
+    ...identityOf(`resp_${head.id}`, head.createdAtS),
     status: progress.status,
     error: null,
     incomplete_details: reason === undefined ? null : { reason },
     model: head.request.model,
     output,
-    usage: usageOf(usage),
+    usage: printUsage(usage),
   };
-  return join(told, repeated);
+  return join(own, echoed);
 }
 
-/** What a stream says of a response that failed or, without a failure, only just began: of its request only the model is known. */
+/**
+ * Prints the response object of a stream that failed or, without a failure, of one that begins. Only the
+ * model of the request is known here, so that every echoed field has its default.
+ */
 export function printFailure(
   { requestId, model }: { readonly requestId: string; readonly model: string },
   failure: { readonly code: string; readonly message: string } | undefined,
 ): string {
-  const told = {
-    ...namesOf(`resp_${requestId.replaceAll("-", "")}`, timeOf(requestId)),
+  const own = {
+    ...identityOf(`resp_${requestId.replaceAll("-", "")}`, timeOf(requestId)),
     status: failure ? "failed" : "in_progress",
     error: failure ?? null,
     incomplete_details: null,
@@ -51,19 +53,28 @@ export function printFailure(
     output: [],
     usage: null,
   };
-  return join(told, printRepeated({}));
+  return join(own, NOTHING_ECHOED.repeated);
 }
 
-function namesOf(id: string, createdAtS: number) {
-  // When it is completed nobody here knows.
+/** Prints a stream event that carries a whole response; `response` is JSON. */
+export function printResponseEvent(
+  type: `response.${string}`,
+  { sequenceNumber, response }: { readonly sequenceNumber: number; readonly response: string },
+): string {
+  const data = `{"type":"${type}","sequence_number":${sequenceNumber},"response":${response}}`;
+  return printSse({ event: type, data });
+}
+
+function identityOf(id: string, createdAtS: number) {
+  // `completed_at` stays null because the formats know no clock.
   return { id, object: "response", created_at: createdAtS, completed_at: null };
 }
 
-function join(told: object, repeated: string): string {
-  return `${JSON.stringify(told).slice(0, -1)},${repeated}}`;
+function join(own: object, echoed: string): string {
+  return `${JSON.stringify(own).slice(0, -1)},${echoed}}`;
 }
 
-/** Unix seconds. Ids of requests begin with their time in milliseconds. */
+/** Returns Unix seconds. A request id begins with its time in milliseconds. */
 function timeOf(requestId: string): number {
   const ms = Number.parseInt(requestId.replaceAll("-", "").slice(0, 12), 16);
   return Number.isNaN(ms) ? 0 : Math.floor(ms / 1000);

@@ -1,12 +1,12 @@
 import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import { isReference } from "./items.ts";
 
-/** Fields that bring in what an upstream has stored under the operator's key, whoever of its users it came from. */
+/** Fields that refer to data stored for the operator's account, which may belong to another user. */
 const STORED_FIELDS = ["previous_response_id", "conversation"];
 
 /**
- * The path of the first thing in a body that only an upstream's store could bring in: an earlier answer, an item, or a
- * container with somebody's files.
+ * Returns the path of the first reference to stored data: an earlier answer, an item, or a container with
+ * files. Returns `undefined` when there is none.
  *
  * @see https://developers.openai.com/api/docs/guides/tools-code-interpreter
  */

@@ -3,7 +3,11 @@ import { inputTokensOf, isCount, isCounted, totalTokensOf, type Usage } from "..
 import { isJsonObject } from "../json/read.ts";
 import { readDetails, splitUsage } from "../openai-usage.ts";
 
-/** Reads a usage, as {@link splitUsage} does; `undefined` for what is none. */
+/**
+ * Reads the usage of a response as {@link splitUsage} does. Returns `undefined` when it is no object.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
+ */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const { reasoning_tokens: reasoning } = readDetails(usage.output_tokens_details);
@@ -15,8 +19,8 @@ export function readUsage(usage: unknown): Usage | undefined {
   });
 }
 
-/** A usage as clients know it; null when none was reported, or none that can be true. */
-export function usageOf(reported: UsageEvent | undefined): object | null {
+/** Returns usage for a client, or null when the upstream reported none or implausible counts. */
+export function printUsage(reported: UsageEvent | undefined): object | null {
   if (!reported || !isCounted(reported.usage)) return null;
   const { usage, reasoningTokens } = reported;
   return {

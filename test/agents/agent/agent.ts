@@ -1,48 +1,48 @@
-import type { Errand } from "../errand.ts";
+import type { Task } from "../task.ts";
 
-/** A program of somebody else's that works with a model until it has done what it was asked. */
+/** A coding agent: a third-party program that works with a model until a task is done. */
 export interface Agent {
-  /** As the command line calls it. */
+  /** Name on the command line of this script. */
   readonly name: string;
   readonly pack: Package;
-  /** What it asks the gateway by; the same words as in `Upstreams`. */
+  /** The API with which the agent calls the gateway. */
   readonly surface: "chat" | "messages" | "responses";
-  /** The model that it names, and the one that it names for small things. */
+  /** The agent's main model, and its model for small tasks. */
   readonly models: readonly [main: string, small: string];
-  /** What the scripted model makes it do. */
+  /** The tool that the scripted model calls. */
   readonly tool: ToolUse;
-  /** How it is started in an empty folder. */
-  start(place: Place, errand: Errand): Command;
+  /** Returns the command that starts the agent in an empty folder. */
+  start(place: Place, task: Task): Command;
 }
 
-/** The npm package that an agent comes in. */
+/** The npm package of an agent. */
 export interface Package {
   readonly name: string;
   readonly version: string;
-  /** Where its program may be below node_modules, for whatever platform. */
+  /** Glob patterns of its program below node_modules, for every platform. */
   readonly programs: readonly string[];
 }
 
 export interface ToolUse {
-  /** Of a tool that the agent offers. */
+  /** Name of a tool that the agent offers. */
   readonly name: string;
-  /** What the model calls it with: a text where the tool takes any text, else what is printed as JSON. */
-  input(errand: Errand): string | Readonly<Record<string, unknown>>;
-  /** What must be in what the tool gave back. */
-  result(errand: Errand): string;
+  /** The input of the call: a string for a free-form tool, and otherwise an object. */
+  input(task: Task): string | Readonly<Record<string, unknown>>;
+  /** A text that the tool result must contain. */
+  result(task: Task): string;
 }
 
-/** Where one run of an agent takes place. */
+/** The surroundings of one run of an agent. */
 interface Place {
-  /** Empty: the agent's home, and all that it may write beside its work. */
+  /** The agent's home folder, empty at the start. */
   readonly home: string;
-  /** Without a path. */
+  /** Base address of the gateway, without a path. */
   readonly gatewayUrl: string;
   readonly key: string;
 }
 
 interface Command {
   readonly args: readonly string[];
-  /** Beside what every agent gets. */
+  /** Environment variables in addition to those of every agent. */
   readonly environment: Readonly<Record<string, string>>;
 }

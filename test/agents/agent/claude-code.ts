@@ -3,7 +3,7 @@ import type { Agent } from "./agent.ts";
 
 const MODELS = ["agents-model", "agents-small-model"] as const;
 
-/** Anthropic's Claude Code, without a terminal, with a model that it has never heard of. */
+/** Anthropic's Claude Code, without a terminal, with a model name that it does not know. */
 export const claudeCode: Agent = {
   name: "claude",
   pack: {
@@ -27,7 +27,7 @@ export const claudeCode: Agent = {
       ANTHROPIC_MODEL: MODELS[0],
       ANTHROPIC_DEFAULT_HAIKU_MODEL: MODELS[1],
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      // A fault is to be seen as the fault it is, and soon.
+      // Report an error at once instead of retrying or falling back.
       CLAUDE_CODE_MAX_RETRIES: "1",
       CLAUDE_CODE_DISABLE_NONSTREAMING_FALLBACK: "1",
     },

@@ -7,14 +7,14 @@ const CODEX = {
   pack: { name: "@openai/codex", version: "0.169.0", programs: ["@openai/codex-*/vendor/*/bin/codex"] },
 } as const;
 
-/** OpenAI's Codex with a model that it has never heard of: it offers its shell as a function. */
+/** OpenAI's Codex with a model name that it does not know. It offers its shell as a function. */
 export const codex: Agent = codexWith("codex", "agents-model", {
   name: "exec_command",
   input: ({ command }) => ({ cmd: command }),
   result: ({ result }) => result,
 });
 
-/** Codex with a model that it knows to patch files by a tool that takes any text. */
+/** Codex with a model for which it offers a free-form tool that patches files. */
 export const codexPatch: Agent = codexWith("codex-patch", "gpt-5.5", {
   name: "apply_patch",
   input: ({ fileName, fileText }) =>
@@ -22,7 +22,7 @@ export const codexPatch: Agent = codexWith("codex-patch", "gpt-5.5", {
   result: ({ fileName }) => fileName,
 });
 
-/** Codex with a model that it knows to write programs: its tools come in namespaces, as an item of the input. */
+/** Codex with a model for which it offers tools in namespaces, as an item of the input. */
 export const codexCode: Agent = codexWith("codex-code", "gpt-6-sol", {
   name: "exec",
   input: ({ command }) => `text(await tools.exec_command({ cmd: ${JSON.stringify(command)} }));`,
@@ -40,7 +40,7 @@ function codexWith(name: string, model: string, tool: ToolUse): Agent {
       mkdirSync(folder);
       writeFileSync(join(folder, "config.toml"), printConfig(model, gatewayUrl));
       return {
-        // A container has no sandbox to give, and the folder is empty.
+        // A container provides no sandbox, and the folder is empty.
         args: ["exec", "--skip-git-repo-check", "--sandbox", "danger-full-access", prompt],
         environment: { CODEX_HOME: folder, TOLLGATE_KEY: key },
       };

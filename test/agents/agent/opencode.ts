@@ -4,14 +4,14 @@ import type { Agent } from "./agent.ts";
 
 const MODELS = ["agents-model", "agents-small-model"] as const;
 
-/** opencode as its users connect it to a server that speaks chat completions. */
-export const opencode: Agent = opencodeBy("opencode", "chat", "@ai-sdk/openai-compatible");
+/** opencode with its package for chat completions. */
+export const opencode: Agent = opencodeWith("opencode", "chat", "@ai-sdk/openai-compatible");
 
-/** opencode with the packages that speak the other two. */
-export const opencodeMessages: Agent = opencodeBy("opencode-messages", "messages", "@ai-sdk/anthropic");
-export const opencodeResponses: Agent = opencodeBy("opencode-responses", "responses", "@ai-sdk/openai");
+/** opencode with its packages for messages and for responses. */
+export const opencodeMessages: Agent = opencodeWith("opencode-messages", "messages", "@ai-sdk/anthropic");
+export const opencodeResponses: Agent = opencodeWith("opencode-responses", "responses", "@ai-sdk/openai");
 
-function opencodeBy(name: string, surface: Agent["surface"], library: string): Agent {
+function opencodeWith(name: string, surface: Agent["surface"], library: string): Agent {
   return {
     name,
     pack: {
@@ -29,12 +29,12 @@ function opencodeBy(name: string, surface: Agent["surface"], library: string): A
     start({ home, gatewayUrl, key }, { prompt }) {
       const file = join(home, "opencode.json");
       writeFileSync(file, printConfig(library, gatewayUrl, key));
-      return { args: ["run", prompt], environment: { OPENCODE_CONFIG: file, ...NOTHING_FETCHED } };
+      return { args: ["run", prompt], environment: { OPENCODE_CONFIG: file, ...NO_DOWNLOADS } };
     },
   };
 }
 
-const NOTHING_FETCHED = {
+const NO_DOWNLOADS = {
   OPENCODE_DISABLE_AUTOUPDATE: "1",
   OPENCODE_DISABLE_MODELS_FETCH: "1",
   OPENCODE_DISABLE_LSP_DOWNLOAD: "1",

@@ -9,46 +9,46 @@ import {
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import { editMembers } from "../../../src/wire/json/edit.ts";
 
-/** What Claude Code sends with every request. */
+/** The `anthropic-beta` header that Claude Code sends with every request. */
 const AGENT =
   "claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27,mid-conversation-tool-changes-2026-07-01,thinking-token-count-2026-05-13,advanced-tool-use-2025-11-20,effort-2025-11-24";
 
-describe("betas of a header", () => {
+describe("allowHeaderBetas", () => {
   test.each([
-    ["what agents send passes as it is", AGENT, [], AGENT],
-    ["odd spaces stay where nothing is dropped", " a ,, b", [], " a ,, b"],
+    ["the header of a coding agent passes unchanged", AGENT, [], AGENT],
+    ["odd spaces stay when nothing is dropped", " a ,, b", [], " a ,, b"],
     ["an unknown beta passes", "new-thing-2027-01-01", [], "new-thing-2027-01-01"],
     [
-      "longer output passes, because its limit is sent",
+      "a beta for longer output passes, because the output limit is sent",
       "output-128k-2025-02-19",
       [],
       "output-128k-2025-02-19",
     ],
     [
-      "a full window's stop reason passes",
+      "a beta for the stop reason of a full window passes",
       "model-context-window-exceeded-2025-08-26",
       [],
       "model-context-window-exceeded-2025-08-26",
     ],
-    ["a wider window is dropped", "context-1m-2025-08-07", [], ""],
-    ["also among others", `context-1m-2025-08-07, ${AGENT}`, [], AGENT],
-    ["also in a later version", "a,context-2m-2027-01-01", [], "a"],
-    ["also in capitals", "a,Context-1M-2025-08-07", [], "a"],
-    ["also behind other separators", "a context-1m-2025-08-07;b", [], "a,b"],
-    ["also in quotes and brackets", '["context-1m-2025-08-07"],a', [], "a"],
-    ["a faster answer is dropped", "fast-mode-2026-02-01,a", [], "a"],
-    ["an advisor is dropped", "advisor-tool-2026-03-01,a", [], "a"],
-    ["another model that takes over is dropped", "server-side-fallback-2026-07-01,a", [], "a"],
-    ["an allowed one passes", "context-1m-2025-08-07", ["context-1m-2025-08-07"], "context-1m-2025-08-07"],
+    ["a larger context window is dropped", "context-1m-2025-08-07", [], ""],
+    ["a larger context window is dropped from a list", `context-1m-2025-08-07, ${AGENT}`, [], AGENT],
+    ["a later version of the context window beta is dropped", "a,context-2m-2027-01-01", [], "a"],
+    ["a priced beta in capitals is dropped", "a,Context-1M-2025-08-07", [], "a"],
+    ["a priced beta behind spaces and semicolons is dropped", "a context-1m-2025-08-07;b", [], "a,b"],
+    ["a priced beta in quotes and brackets is dropped", '["context-1m-2025-08-07"],a', [], "a"],
+    ["a beta for faster answers is dropped", "fast-mode-2026-02-01,a", [], "a"],
+    ["a beta for an advisor model is dropped", "advisor-tool-2026-03-01,a", [], "a"],
+    ["a beta for a fallback model is dropped", "server-side-fallback-2026-07-01,a", [], "a"],
+    ["an allowed beta passes", "context-1m-2025-08-07", ["context-1m-2025-08-07"], "context-1m-2025-08-07"],
     [
-      "an allowed beginning passes",
+      "a beta with an allowed prefix passes",
       "context-1m-2025-08-07,fast-mode-2026-02-01",
       ["context-1m-*"],
       "context-1m-2025-08-07",
     ],
-    ["a name is allowed as a whole", "context-1m-2025-08-07", ["context-1m"], ""],
+    ["a prefix without a star allows nothing", "context-1m-2025-08-07", ["context-1m"], ""],
     [
-      "a star alone allows all",
+      "a single star allows every beta",
       "context-1m-2025-08-07,fast-mode-2026-02-01",
       ["*"],
       "context-1m-2025-08-07,fast-mode-2026-02-01",
@@ -58,34 +58,39 @@ describe("betas of a header", () => {
   });
 });
 
-describe("betas of a body", () => {
+describe("betas in a body", () => {
   const edit = (betas: string, allowed: readonly string[] = []) =>
     editMembers(`{"a":1,"betas":${betas},"z":2}`, allowBodyBetas(allowed));
 
   test.each([
-    ["an ordinary list stays byte for byte", '[ "a" , "b"]', [], '{"a":1,"betas":[ "a" , "b"],"z":2}'],
-    ["a priced one is dropped", '["a","context-1m-2025-08-07"]', [], '{"a":1,"betas":["a"],"z":2}'],
-    ["an escaped one is dropped", '["cont\\u0065xt-1m-2025-08-07"]', [], '{"a":1,"betas":[],"z":2}'],
+    ["an ordinary list passes byte for byte", '[ "a" , "b"]', [], '{"a":1,"betas":[ "a" , "b"],"z":2}'],
+    ["a priced beta is dropped", '["a","context-1m-2025-08-07"]', [], '{"a":1,"betas":["a"],"z":2}'],
     [
-      "an allowed one stays",
+      "a priced beta with an escaped letter is dropped",
+      '["cont\\u0065xt-1m-2025-08-07"]',
+      [],
+      '{"a":1,"betas":[],"z":2}',
+    ],
+    [
+      "an allowed beta stays",
       '["context-1m-2025-08-07"]',
       ["context-*"],
       '{"a":1,"betas":["context-1m-2025-08-07"],"z":2}',
     ],
-    ["a text is read like a header", '"a,context-1m-2025-08-07"', [], '{"a":1,"betas":["a"],"z":2}'],
-    ["what no host takes is dropped", '[["context-1m-2025-08-07"]]', [], '{"a":1,"z":2}'],
+    ["a string is split like a header", '"a,context-1m-2025-08-07"', [], '{"a":1,"betas":["a"],"z":2}'],
+    ["a nested list, which no host accepts, is dropped", '[["context-1m-2025-08-07"]]', [], '{"a":1,"z":2}'],
     ["an object is dropped", '{"0":"context-1m-2025-08-07"}', [], '{"a":1,"z":2}'],
   ])("%s", (_name, betas, allowed, sent) => {
     expect(edit(betas, allowed)).toBe(sent);
   });
 
-  test("are found under both names, and an ordinary body has none", () => {
+  test("are read from both fields, and an ordinary body has none", () => {
     expect(readBodyBetas({ betas: ["a"], anthropic_beta: "b, c" })).toEqual(["a", "b", "c"]);
     expect(readBodyBetas({ betas: null })).toBeUndefined();
     expect(readBodyBetas({})).toBeUndefined();
   });
 
-  test("a repeated member is said once, as it was judged", () => {
+  test("are sent once, without the priced ones, when the field is repeated", () => {
     const text = `{"model":"m","max_tokens":5,"messages":[{"role":"user","content":"x"}],"betas":["a"],"betas":["context-1m-2025-08-07"]}`;
     const request = anthropicMessages.parseRequest(text);
     const options = { model: "m", outputTokensMax: 5, outputLimitField: undefined };
@@ -95,7 +100,7 @@ describe("betas of a body", () => {
   });
 });
 
-test("a request's betas are those of its header and its body", () => {
+test("the betas of a request are those of its header and of its body", () => {
   expect(namedBetas(undefined, undefined)).toEqual([]);
   expect(namedBetas("a, b", undefined)).toEqual(["a", "b"]);
   expect(namedBetas("a", ["b"])).toEqual(["a", "b"]);

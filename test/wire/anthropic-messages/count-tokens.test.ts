@@ -7,7 +7,7 @@ import {
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 
 describe("printCountRequest", () => {
-  test("changes the model's name and not a byte besides", () => {
+  test("replaces the model name and keeps every other byte", () => {
     const text =
       '{ "messages":[{"role":"user","content":"caf\\u00e9 \\/"}], "model" : "asked","thinking":{"type":"adaptive"},"x":1.0 }';
     const request = anthropicMessages.parseRequest(text);
@@ -16,11 +16,11 @@ describe("printCountRequest", () => {
 });
 
 describe("readCount", () => {
-  test("reads what printCount says", () => {
+  test("reads the count that printCount prints", () => {
     for (const tokens of [0, 1, 212_384]) expect(readCount(printCount(tokens))).toBe(tokens);
   });
 
-  test("passes over what else an upstream says", () => {
+  test("ignores other fields of an upstream's answer", () => {
     expect(readCount('{"input_tokens":7,"context_management":{"original_input_tokens":9}}')).toBe(7);
   });
 
@@ -38,7 +38,7 @@ describe("readCount", () => {
     '{"input_tokens":7',
     '{"type":"error","error":{"message":"no"}}',
     "[".repeat(60_000),
-  ])("is none in %p", (text) => {
+  ])("returns undefined for %p", (text) => {
     expect(readCount(text)).toBeUndefined();
   });
 });

@@ -17,13 +17,13 @@ const HEAD = headOf(request, { id: "abc1", createdAtS: 1, inputTokens: 33 });
 const FINISH: FinishEvent = { kind: "finish", reason: "stop", stopSequence: undefined };
 
 const words = fc.string({ minLength: 1, maxLength: 5 });
-const spoken: fc.Arbitrary<OutputEvent> = fc.oneof(
+const textual: fc.Arbitrary<OutputEvent> = fc.oneof(
   words.map((text) => ({ kind: "text", text }) as const),
   words.map((text) => ({ kind: "reasoning", text }) as const),
   words.map((signature) => ({ kind: "reasoning_seal", signature }) as const),
   words.map((data) => ({ kind: "redacted_reasoning", data }) as const),
 );
-/** A call in pieces: its beginning, and its input cut anywhere. */
+/** The input of a call as JSON, cut into pieces at random positions. */
 const call = fc
   .tuple(
     fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2 }),
@@ -35,9 +35,9 @@ const call = fc
     return ends.map((end, at) => json.slice(at === 0 ? 0 : ends[at - 1], end));
   });
 
-/** An answer whose calls come interleaved: `order` says whose next piece comes when. */
+/** An answer with interleaved calls. A number in `order` selects the call whose next piece follows. */
 const answer = fc
-  .tuple(fc.array(call, { maxLength: 4 }), fc.array(fc.oneof(spoken, fc.nat(9)), { maxLength: 30 }))
+  .tuple(fc.array(call, { maxLength: 4 }), fc.array(fc.oneof(textual, fc.nat(9)), { maxLength: 30 }))
   .map(([calls, order]) => interleave(calls, order));
 
 function interleave(calls: readonly string[][], order: readonly (OutputEvent | number)[]): OutputEvent[] {
@@ -69,7 +69,7 @@ function isOutput(event: ChatEvent): event is OutputEvent {
   return event.kind !== "finish" && event.kind !== "usage" && event.kind !== "began";
 }
 
-/** Fails unless blocks are numbered from 0 and strictly follow one another. */
+/** Fails unless blocks are numbered from 0 and each stops before the next starts. */
 function expectOrder(frames: readonly SseEvent[]): void {
   let index = -1;
   let isOpen = false;
@@ -84,28 +84,28 @@ function expectOrder(frames: readonly SseEvent[]): void {
   }
 }
 
-function meaningOf({ blocks }: ChatReply) {
+function contentOf({ blocks }: ChatReply) {
   return blocks.map((block) =>
     block.kind === "tool_call" ? { ...block, input: JSON.parse(block.input || "{}") } : block,
   );
 }
 
-describe("an answer", () => {
-  test("printed streamed and whole is the one it was, in good order, however its calls come", () => {
+describe("a random answer", () => {
+  test("reads back unchanged after printing, streamed or whole, however its calls are interleaved", () => {
     fc.assert(
       fc.property(answer, (output) => {
         const reply = collectReply([...output, FINISH]);
         const frames = print(output);
         expectOrder(frames);
         const reader = readEvents();
-        expect(meaningOf(collectReply(frames.flatMap(reader.read)))).toEqual(meaningOf(reply));
-        expect(meaningOf(collectReply(readReply(printReply(HEAD, reply))))).toEqual(meaningOf(reply));
+        expect(contentOf(collectReply(frames.flatMap(reader.read)))).toEqual(contentOf(reply));
+        expect(contentOf(collectReply(readReply(printReply(HEAD, reply))))).toEqual(contentOf(reply));
       }),
       { numRuns: 100, seed: 6 },
     );
   });
 
-  test("of an upstream that says anything is read and printed, or a fault", () => {
+  test("with malformed events is either read and printed or an UpstreamFault", () => {
     const anything = fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constant({ a: 1 }));
     const type = fc.constantFrom("text", "thinking", "tool_use", "server_tool_use", "redacted_thinking");
     const content_block = fc.record(
@@ -146,11 +146,11 @@ describe("an answer", () => {
       { requiredKeys: ["type", "index", "content_block", "delta"] },
     );
     fc.assert(
-      fc.property(fc.array(event, { maxLength: 8 }), (said) => {
+      fc.property(fc.array(event, { maxLength: 8 }), (sent) => {
         try {
           const reader = readEvents();
           const start = { type: "message_start", message: { usage: { input_tokens: 1, output_tokens: 1 } } };
-          const stream = [start, ...said].map((each) => ({ event: undefined, data: JSON.stringify(each) }));
+          const stream = [start, ...sent].map((each) => ({ event: undefined, data: JSON.stringify(each) }));
           const events = stream.flatMap(reader.read);
           expectOrder(print(events.filter(isOutput)));
           JSON.parse(printReply(HEAD, collectReply(events)));

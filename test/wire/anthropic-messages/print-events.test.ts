@@ -60,7 +60,7 @@ interface Printing {
   readonly usage?: UsageEvent;
 }
 
-/** The frames of a streamed answer: those before its end and those of it. */
+/** The events of a streamed answer, before and from its finish. */
 function stream(output: readonly OutputEvent[], how: Printing = {}) {
   const printer = printEvents(how.head ?? headOf());
   const early = output.map(printer.print).join("");
@@ -81,7 +81,7 @@ interface Frame {
   readonly content_block?: { readonly type: string };
 }
 
-/** Types of frames, with the index of their block and what their delta holds. */
+/** Types of events, with the index of their block and the content of their delta. */
 function shapeOf(frames: readonly Frame[]): string[] {
   return frames.map(({ type, index, delta = {}, content_block: block }) => {
     const words = delta.text ?? delta.thinking ?? delta.signature ?? delta.partial_json;
@@ -89,8 +89,8 @@ function shapeOf(frames: readonly Frame[]): string[] {
   });
 }
 
-describe("a streamed message", () => {
-  test("has every event that clients wait for, each under its name", () => {
+describe("a printed stream", () => {
+  test("contains every event that clients expect, each under its name", () => {
     const head = headOf();
     const printer = printEvents(head);
     const printed = printer.print(text("Hi")) + printer.end(finish(), USAGE);
@@ -122,7 +122,7 @@ describe("a streamed message", () => {
     ]);
   });
 
-  test("case 45: blocks follow one another, and no block holds what is another's", () => {
+  test("case 45: starts each block after the previous one stops, with its own deltas only", () => {
     const output = [
       { kind: "reasoning", text: "hm" } as const,
       { kind: "reasoning_seal", signature: "c2ln" } as const,
@@ -163,20 +163,20 @@ describe("a streamed message", () => {
     ]);
   });
 
-  test("case 46: a call starts with an empty input, and without any it has no delta", () => {
+  test("case 46: starts a call with an empty input, and sends no delta for a call without input", () => {
     const { early, end } = stream([call(0), input(0, "")], { finish: finish("tool_calls") });
     expect(early[1].content_block).toEqual({ type: "tool_use", id: "t0", name: "f0", input: {} });
     expect(shapeOf(end)).toEqual(["stop 0", "message_delta", "message_stop"]);
   });
 
-  test("white space before and behind an input is not said", () => {
+  test("drops white space before and after an input", () => {
     const { early } = stream([call(0), input(0, " \n"), input(0, "{}"), input(0, "\n")], {
       finish: finish("tool_calls"),
     });
     expect(shapeOf(early).slice(1)).toEqual(["start 0 tool_use", "delta 0 {}"]);
   });
 
-  test("interleaved calls wait for one another, no longer than they must", () => {
+  test("holds an interleaved call back only until the open call is complete", () => {
     const printer = printEvents(headOf());
     const shapes = (event: OutputEvent) =>
       shapeOf(eventsOf(printer.print(event)).map(({ data }) => JSON.parse(data)));
@@ -199,7 +199,7 @@ describe("a streamed message", () => {
     expect(shapes(input(0, " \n"))).toEqual([]);
   });
 
-  test("what still waits at the end is said there", () => {
+  test("prints all waiting calls at the end", () => {
     const { early, end } = stream([call(0), call(1), input(1, "{}")], { finish: finish("tool_calls") });
     expect(shapeOf(early)).toEqual(["message_start", "start 0 tool_use"]);
     expect(shapeOf(end)).toEqual([
@@ -212,7 +212,7 @@ describe("a streamed message", () => {
     ]);
   });
 
-  test("reasoning is for those who asked to see it, and opens nothing for others", () => {
+  test("shows reasoning only to clients that asked for it, and starts no message for others", () => {
     const reasoning: OutputEvent[] = [
       { kind: "reasoning", text: "hm" },
       { kind: "reasoning_seal", signature: "c2ln" },
@@ -232,11 +232,11 @@ describe("a streamed message", () => {
     });
   });
 
-  test("an empty answer still starts and ends", () => {
+  test("starts and ends even without output", () => {
     expect(shapeOf(stream([text("")]).end)).toEqual(["message_start", "message_delta", "message_stop"]);
   });
 
-  test("a thousand calls that wait for the first all come in the end", () => {
+  test("prints a thousand calls that waited for the first", () => {
     const calls = Array.from({ length: 1000 }, (_, number) => call(number));
     const inputs = calls.flatMap((_, number) => Array.from({ length: 4 }, () => input(999 - number, " ")));
     const { end } = stream([...calls, ...inputs], { finish: finish("tool_calls") });
@@ -244,8 +244,8 @@ describe("a streamed message", () => {
   });
 });
 
-describe("a whole message", () => {
-  test("holds everything in its order", () => {
+describe("a printed message", () => {
+  test("contains all blocks in order", () => {
     const output: OutputEvent[] = [
       { kind: "reasoning", text: "hm" },
       { kind: "reasoning_seal", signature: "c2ln" },
@@ -276,7 +276,7 @@ describe("a whole message", () => {
     });
   });
 
-  test("holds no reasoning for those who did not ask", () => {
+  test("contains no reasoning for a client that did not ask for it", () => {
     const output: OutputEvent[] = [
       { kind: "reasoning", text: "hm" },
       { kind: "redacted_reasoning", data: "eA==" },
@@ -286,13 +286,13 @@ describe("a whole message", () => {
     ]);
   });
 
-  test("keeps the digits of an input", () => {
+  test("keeps all digits of numbers in an input", () => {
     const reply = collectReply([call(0), input(0, '{"n":12345678901234567890}'), finish("tool_calls")]);
     expect(printReply(headOf(), reply)).toContain('"input":{"n":12345678901234567890}');
   });
 });
 
-describe("whole or streamed", () => {
+describe("a printed answer, whole or streamed", () => {
   const ends = (output: readonly OutputEvent[], how: Printing) => {
     const { end } = stream(output, how);
     const { delta, usage } = end.find(({ type }) => type === "message_delta");
@@ -305,7 +305,7 @@ describe("whole or streamed", () => {
   test.each<[string, readonly OutputEvent[], FinishEvent, object]>([
     ["an ordinary end", [text("Hi")], finish(), { stop_reason: "end_turn", stop_sequence: null }],
     [
-      "a known stop sequence",
+      "a stop sequence",
       [text("Hi")],
       finish("stop", "END"),
       { stop_reason: "stop_sequence", stop_sequence: "END" },
@@ -319,17 +319,17 @@ describe("whole or streamed", () => {
       { stop_reason: "refusal", stop_details: { type: "refusal" } },
     ],
     ["a refusal", [{ kind: "refusal", text: "No." }], finish(), { stop_reason: "refusal" }],
-  ])("%s says why it ended", (_, output, finishEvent, expected) => {
+  ])("ends with the stop reason for %s", (_, output, finishEvent, expected) => {
     expect(ends(output, { finish: finishEvent })).toMatchObject(expected);
   });
 
-  test("case 47: usage is told at the end, and the start has a guess and no output", () => {
+  test("case 47: reports usage at the end, and a guess without output at the start", () => {
     expect(ends([text("Hi")], { usage: USAGE }).usage).toEqual(PRINTED_USAGE);
     expect(stream([text("Hi")], { usage: USAGE }).early[0].message.usage).toEqual(GUESSED_USAGE);
   });
 
   test.each([Number.NaN, -1, 0.5, 2 ** 60])(
-    "usage of %p tokens is no report: the guess stands",
+    "reports the guess when the upstream reports %p output tokens",
     (outputTokens) => {
       const usage: UsageEvent = { ...USAGE, usage: { ...USAGE.usage, outputTokens } };
       expect(ends([text("Hi")], { usage }).usage).toEqual(GUESSED_USAGE);
@@ -337,7 +337,7 @@ describe("whole or streamed", () => {
     },
   );
 
-  test("a refusal is text", () => {
+  test("prints a refusal as text", () => {
     const output: OutputEvent[] = [text("Well"), { kind: "refusal", text: "No." }];
     expect(whole(output).content).toEqual([
       { type: "text", text: "Well" },
@@ -346,7 +346,7 @@ describe("whole or streamed", () => {
     expect(shapeOf(stream(output).early).at(-1)).toBe("delta 1 No.");
   });
 
-  test("ids of calls are kept; unusable and repeated ones become ours", () => {
+  test("keeps call ids, and replaces unusable and repeated ones", () => {
     const ids = ["call_1", "", "call_1", "a b", "x".repeat(257)];
     const output = ids.map((id, number) => call(number, id));
     const how = { finish: finish("tool_calls") };
@@ -357,7 +357,7 @@ describe("whole or streamed", () => {
   });
 
   test.each(['{"a":', "[]", '"{}"', "{}{}", "null", "canary"])(
-    "case 53: an input of %j is a fault",
+    "case 53: is a fault with a tool input of %j",
     (json) => {
       const output = [call(0), input(0, json)];
       for (const run of [() => stream(output), () => whole(output)]) {
@@ -367,13 +367,13 @@ describe("whole or streamed", () => {
     },
   );
 
-  test("a call goes on behind its end: a fault where it was said, and where it is collected", () => {
+  test("is a fault when a call continues after its end", () => {
     const output = [call(0), input(0, "{}"), call(1), input(0, "{}")];
     for (const run of [() => stream(output), () => whole(output)]) expect(run).toThrow(UpstreamFault);
   });
 
   test.each(["\ufeff", "\u00a0", "\u2028"])(
-    "an input with %j, which is no white space in JSON, is a fault",
+    "is a fault with %j in a tool input, which JSON does not accept as white space",
     (odd) => {
       const output = [call(0), input(0, odd), input(0, "{}")];
       for (const run of [() => stream(output), () => whole(output)]) expect(run).toThrow(UpstreamFault);
@@ -381,7 +381,7 @@ describe("whole or streamed", () => {
   );
 
   test.each(["length", "content_filter"] as const)(
-    "cut off by %s, half a call stays half, or is left out",
+    "cut off by %s, contains a partial call in a stream and none as a whole",
     (reason) => {
       const output = [call(0), input(0, "{}"), call(1), input(1, '{"a":')];
       const { early } = stream(output, { finish: finish(reason) });
@@ -392,7 +392,7 @@ describe("whole or streamed", () => {
     },
   );
 
-  test("an input that nests beyond reason is passed on as it came", () => {
+  test("passes a very deeply nested input unchanged", () => {
     const json = `{"a":${"[".repeat(90_000)}${"]".repeat(90_000)}}`;
     const output = [call(0), input(0, json)];
     const how = { finish: finish("tool_calls") };

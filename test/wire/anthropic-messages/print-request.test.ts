@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest, Effort, Part, Reasoning, Tool, Turn } from "../../../src/domain/chat-request.ts";
 import type { ModelTraits } from "../../../src/domain/model.ts";
-import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/find-untranslatable.ts";
+import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/print-messages.ts";
 import { printRequest } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 
-const UNASKED: Reasoning = {
+const NO_REASONING: Reasoning = {
   effort: undefined,
   thinking: undefined,
   budgetTokens: undefined,
@@ -14,11 +14,11 @@ const EVERYTHING: ModelTraits = { reasoning: "adaptive", sampling: true };
 
 function requestOf(members: Partial<ChatRequest>): ChatRequest {
   return {
-    turns: [said("user", "hi")],
+    turns: [turn("user", "hi")],
     tools: [],
     toolChoice: undefined,
     parallelToolCalls: undefined,
-    reasoning: UNASKED,
+    reasoning: NO_REASONING,
     format: undefined,
     stopSequences: [],
     temperature: undefined,
@@ -42,7 +42,7 @@ function print(members: Partial<ChatRequest>, options: { traits?: ModelTraits; m
 }
 
 const text = (words: string): Part => ({ kind: "text", text: words, cache: undefined });
-const said = (role: Turn["role"], ...words: string[]): Turn => ({ role, parts: words.map(text) });
+const turn = (role: Turn["role"], ...words: string[]): Turn => ({ role, parts: words.map(text) });
 const call = (id: string, input = "{}", name = "f"): Part => ({
   kind: "tool_call",
   id,
@@ -74,8 +74,8 @@ const tool = (members: Partial<Tool> = {}): Tool => ({
 });
 const block = (words: string) => ({ type: "text", text: words });
 
-describe("messages", () => {
-  test("say the model, the ceiling and the stream flag, and nothing that was not asked for", () => {
+describe("a printed conversation", () => {
+  test("contains the model, the output limit and the stream flag, and no field that was not requested", () => {
     expect(print({})).toEqual({
       model: "up",
       max_tokens: 10_000,
@@ -84,15 +84,15 @@ describe("messages", () => {
     });
   });
 
-  test("the leading system turns are the system prompt, later ones are said by the user in their place", () => {
+  test("has leading system turns as its system prompt and later ones as user messages in place", () => {
     const { system, messages } = print({
       turns: [
-        said("system", "a"),
-        said("system", "b", " "),
-        said("user", "hi"),
-        said("system", "now"),
-        said("assistant", "yes"),
-        said("system", "then"),
+        turn("system", "a"),
+        turn("system", "b", " "),
+        turn("user", "hi"),
+        turn("system", "now"),
+        turn("assistant", "yes"),
+        turn("system", "then"),
       ],
     });
     expect(system).toEqual([block("a"), block("b")]);
@@ -103,19 +103,19 @@ describe("messages", () => {
     ]);
   });
 
-  test("a user begins, also a conversation of a system prompt alone", () => {
-    for (const turns of [[said("system", "a")], [said("assistant", "hello"), said("user", "hi")]]) {
+  test("begins with a user message, even with only a system prompt", () => {
+    for (const turns of [[turn("system", "a")], [turn("assistant", "hello"), turn("user", "hi")]]) {
       expect(print({ turns }).messages[0]).toEqual({ role: "user", content: [block("Please begin.")] });
     }
   });
 
-  test("case 51: what several tools gave back after one turn is one user message, results first", () => {
+  test("case 51: joins the results of several tools into one user message, results first", () => {
     const { messages } = print({
       turns: [
-        said("user", "hi"),
+        turn("user", "hi"),
         { role: "assistant", parts: [call("a"), call("b")] },
         { role: "user", parts: [result("a", "1")] },
-        said("system", "note"),
+        turn("system", "note"),
         { role: "user", parts: [text("and"), result("b", "2", "3")] },
       ],
     });
@@ -130,16 +130,16 @@ describe("messages", () => {
     });
   });
 
-  test("case 53: a call's input is the object itself, digit for digit", () => {
+  test("case 53: contains the input of a call as an object with all its digits", () => {
     const printed = printRequest(
       requestOf({
-        turns: [said("user", "hi"), { role: "assistant", parts: [call("a", '{"n":12345678901234567890}')] }],
+        turns: [turn("user", "hi"), { role: "assistant", parts: [call("a", '{"n":12345678901234567890}')] }],
       }),
       { model: "up", outputTokensMax: 100, outputLimitField: undefined, stream: false, traits: EVERYTHING },
     );
     expect(printed).toContain('"input":{"n":12345678901234567890}');
     expect(
-      print({ turns: [said("user", "hi"), { role: "assistant", parts: [call("a")] }] }).messages[1]
+      print({ turns: [turn("user", "hi"), { role: "assistant", parts: [call("a")] }] }).messages[1]
         .content[0],
     ).toEqual({
       type: "tool_use",
@@ -149,9 +149,9 @@ describe("messages", () => {
     });
   });
 
-  test("case 54: empty and blank texts are no blocks", () => {
+  test("case 54: omits empty and blank texts", () => {
     const turns = [
-      said("user", "hi", "", " \n"),
+      turn("user", "hi", "", " \n"),
       { role: "assistant", parts: [text(""), call("a")] } as const,
     ];
     const { messages } = print({ turns });
@@ -159,9 +159,9 @@ describe("messages", () => {
     expect(messages[1].content).toHaveLength(1);
   });
 
-  test("an answer is not continued when the user spoke last, whatever the user said", () => {
-    for (const last of [said("user", " "), said("user"), said("system", "")]) {
-      const { messages } = print({ turns: [said("user", "hi"), said("assistant", "So "), last] });
+  test("ends with a user message when the last turn was an empty user turn", () => {
+    for (const last of [turn("user", " "), turn("user"), turn("system", "")]) {
+      const { messages } = print({ turns: [turn("user", "hi"), turn("assistant", "So "), last] });
       expect(messages.slice(1)).toEqual([
         { role: "assistant", content: [block("So ")] },
         { role: "user", content: [block("Please go on.")] },
@@ -169,13 +169,13 @@ describe("messages", () => {
     }
   });
 
-  test("an answer to be continued does not end in white space", () => {
-    expect(print({ turns: [said("user", "hi"), said("assistant", "So \n")] }).messages[1].content).toEqual([
+  test("trims trailing white space from an answer that shall be continued", () => {
+    expect(print({ turns: [turn("user", "hi"), turn("assistant", "So \n")] }).messages[1].content).toEqual([
       block("So"),
     ]);
   });
 
-  test("results may fail, be empty or hold images, and marks stay", () => {
+  test("prints failed, empty and image results with their cache marks", () => {
     const image: Part = {
       kind: "image",
       source: { kind: "inline", mediaType: "image/jpeg", data: "AA==" },
@@ -202,9 +202,9 @@ describe("messages", () => {
     ]);
   });
 
-  test("case 61: sealed reasoning comes back as it was, all other is dropped", () => {
+  test("case 61: contains signed reasoning unchanged and no other reasoning", () => {
     const parts = [thought("c2ln"), thought(undefined, "eA=="), thought(undefined), thought(""), text("so")];
-    const turns: Turn[] = [said("user", "hi"), { role: "assistant", parts }, said("user", "go")];
+    const turns: Turn[] = [turn("user", "hi"), { role: "assistant", parts }, turn("user", "go")];
     expect(print({ turns }).messages[1].content).toEqual([
       { type: "thinking", thinking: "hm", signature: "c2ln" },
       { type: "redacted_thinking", data: "eA==" },
@@ -215,7 +215,7 @@ describe("messages", () => {
   });
 });
 
-describe("media", () => {
+describe("printed media", () => {
   const image = (source: object): Part => ({
     kind: "image",
     source: source as never,
@@ -234,7 +234,7 @@ describe("media", () => {
   const remote = { kind: "url", url: "https://example.com/a" };
   const find = (...parts: Part[]) => findUntranslatable(requestOf({ turns: [{ role: "user", parts }] }));
 
-  test("case 65: images are passed by data or by address, never fetched", () => {
+  test("case 65: pass as inline data or as an address that is never fetched", () => {
     const parts = [image(inline("image/png")), image(remote)];
     expect(find(...parts)).toBeUndefined();
     const cache_control = { type: "ephemeral" };
@@ -244,7 +244,7 @@ describe("media", () => {
     ]);
   });
 
-  test("documents are passed as what they are", () => {
+  test("pass documents as PDF, as text or as an address", () => {
     const parts = [
       document(inline("application/pdf")),
       document({ kind: "text", text: "words" }),
@@ -261,22 +261,22 @@ describe("media", () => {
   });
 
   test.each<[string, Part]>([
-    ["an image of another kind", image(inline("image/svg+xml"))],
-    ["a document of another kind", document(inline("application/zip"))],
+    ["an image of another type", image(inline("image/svg+xml"))],
+    ["a document of another type", document(inline("application/zip"))],
     ["an image in a result", { ...result("a"), parts: [image(inline("image/tiff"))] } as Part],
-  ])("case 65: %s is untranslatable, and its place is named", (_, part) => {
+  ])("case 65: %s is untranslatable, and the error names its path", (_, part) => {
     expect(find(text("hi"), part)).toBe("there");
   });
 
-  test("only users show pictures", () => {
+  test("are untranslatable outside user messages", () => {
     for (const role of ["system", "assistant"] as const) {
       expect(findUntranslatable(requestOf({ turns: [{ role, parts: [image(remote)] }] }))).toBe("there");
     }
   });
 });
 
-describe("tools", () => {
-  test("are printed with schemas of objects and their cache marks", () => {
+describe("printed tools", () => {
+  test("have object schemas and their cache marks", () => {
     const { tools } = print({
       tools: [tool({ cache: { ttl: "1h" } }), tool({ name: "g", description: undefined, schema: {} })],
     });
@@ -291,7 +291,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("a strict tool has a schema that can be held to", () => {
+  test("keep a strict tool strict, with a closed schema", () => {
     const schema = { type: "object", properties: { n: { type: "integer", minimum: 1 } } };
     expect(print({ tools: [tool({ strict: true, schema })] }).tools[0]).toMatchObject({
       strict: true,
@@ -300,7 +300,7 @@ describe("tools", () => {
     expect(print({ tools: [tool({ strict: false })] }).tools[0]).not.toHaveProperty("strict");
   });
 
-  test("a strict tool with objects of any members is not held to closing them", () => {
+  test("lose strictness when an object of the schema is open", () => {
     const schema = { type: "object", properties: { map: { additionalProperties: { type: "string" } } } };
     expect(print({ tools: [tool({ strict: true, schema })] }).tools[0]).toEqual({
       name: "f",
@@ -309,7 +309,7 @@ describe("tools", () => {
     });
   });
 
-  test("a schema of choices becomes an object with what any of them names, and the choices are told", () => {
+  test("turn a union schema into an object with the members of all alternatives, described in words", () => {
     const cat = { properties: { kind: { const: "cat" }, lives: { type: "integer" } }, required: ["lives"] };
     const dog = { properties: { kind: { const: "dog" }, lives: { type: "integer" } } };
     const base = { properties: { name: { type: "string" } }, required: ["name"] };
@@ -350,29 +350,29 @@ describe("tools", () => {
       { type: "auto", disable_parallel_tool_use: true },
     ],
     [
-      "case 55: one call at a time of a forced tool",
+      "case 55: one call at a time and a forced tool",
       { parallelToolCalls: false, toolChoice: { kind: "required" } },
       { type: "any", disable_parallel_tool_use: true },
     ],
     [
-      "case 55: one call at a time where none may be",
+      "case 55: one call at a time and no permitted tool",
       { parallelToolCalls: false, toolChoice: { kind: "none" } },
       { type: "none" },
     ],
     ["many calls at a time", { parallelToolCalls: true }, undefined],
-  ])("%s", (_, members, expected) => {
+  ])("have the tool choice for %s", (_, members, expected) => {
     expect(print({ tools: [tool()], ...members }).tool_choice).toEqual(expected);
   });
 
-  test("without tools nothing is said of a choice", () => {
+  test("have no tool choice without tools", () => {
     const body = print({ toolChoice: { kind: "none" }, parallelToolCalls: false });
     expect(body).not.toHaveProperty("tools");
     expect(body).not.toHaveProperty("tool_choice");
   });
 
-  test("that were called are named when they are offered no longer, and may not be called", () => {
+  test("declare called tools that are no longer offered, and forbid their use", () => {
     const parts = [call("a"), call("b", "{}", "g"), call("c")];
-    const body = print({ turns: [said("user", "hi"), { role: "assistant", parts }] });
+    const body = print({ turns: [turn("user", "hi"), { role: "assistant", parts }] });
     expect(body.tools).toEqual([
       { name: "f", input_schema: { type: "object" } },
       { name: "g", input_schema: { type: "object" } },
@@ -381,32 +381,32 @@ describe("tools", () => {
   });
 });
 
-describe("sampling", () => {
-  test("case 57: the temperature ends at 1, and a model without one is told none", () => {
+describe("printed settings", () => {
+  test("case 57: clamp the temperature to 1, and omit sampling for a model without it", () => {
     expect(print({ temperature: 1.7 }).temperature).toBe(1);
     expect(print({ temperature: 0 }).temperature).toBe(0);
     const traits = { reasoning: "none", sampling: false } as const;
     expect(print({ temperature: 1.7, topP: 0.5, topK: 3 }, { traits })).toEqual(print({}));
   });
 
-  test("a temperature stands alone: newer models refuse a top_p beside it", () => {
+  test("omit top_p beside a temperature, which newer models reject", () => {
     expect(print({ temperature: 0.5, topP: 1, topK: 3 })).toMatchObject({ temperature: 0.5, top_k: 3 });
     expect(print({ temperature: 0.5, topP: 1 })).not.toHaveProperty("top_p");
     expect(print({ topP: 0.5 }).top_p).toBe(0.5);
   });
 
-  test("a thinking model is told nothing of it", () => {
-    const body = print({ temperature: 0, topK: 3, reasoning: { ...UNASKED, effort: "low" } });
+  test("omit sampling for a model that thinks", () => {
+    const body = print({ temperature: 0, topK: 3, reasoning: { ...NO_REASONING, effort: "low" } });
     expect(body).not.toHaveProperty("temperature");
     expect(body).not.toHaveProperty("top_k");
   });
 
-  test("case 67: blank stop sequences are dropped", () => {
+  test("case 67: omit blank stop sequences", () => {
     expect(print({ stopSequences: ["\n", "END", ""] }).stop_sequences).toEqual(["END"]);
     expect(print({ stopSequences: ["\n"] })).not.toHaveProperty("stop_sequences");
   });
 
-  test("case 74: a user's name goes on when it is short and tells nothing, else hashed", () => {
+  test("case 74: contain an opaque user id unchanged, and any other one hashed", () => {
     expect(print({ endUser: "u-1" }).metadata).toEqual({ user_id: "u-1" });
     for (const endUser of ["a@example.com", "+49-170-1234567", "Jane Doe", "x".repeat(65)]) {
       expect(print({ endUser }).metadata.user_id).toMatch(/^[0-9a-f]{32}$/);
@@ -414,8 +414,8 @@ describe("sampling", () => {
   });
 });
 
-describe("reasoning", () => {
-  const effort = (each: Effort): Reasoning => ({ ...UNASKED, effort: each });
+describe("printed reasoning", () => {
+  const effort = (each: Effort): Reasoning => ({ ...NO_REASONING, effort: each });
   const budget = { traits: { reasoning: "budget", sampling: true } } as const;
   const budgetFor = (reasoning: Reasoning, max: number) => print({ reasoning }, { ...budget, max }).thinking;
   const enabled = (tokens: number) => ({ type: "enabled", budget_tokens: tokens });
@@ -427,11 +427,11 @@ describe("reasoning", () => {
     ["high", 8000],
     ["xhigh", 9500],
     ["max", 9500],
-  ])("an effort of %s is a share of the ceiling, of at least 1,024 tokens", (each, tokens) => {
+  ])("turns an effort of %s into a share of the output limit, at least 1,024 tokens", (each, tokens) => {
     expect(budgetFor(effort(each), 10_000)).toEqual(enabled(tokens));
   });
 
-  test("case 58: a ceiling with no room for an answer behind it leaves thinking out", () => {
+  test("case 58: is omitted when the output limit leaves no tokens for an answer", () => {
     expect(budgetFor(effort("low"), 500)).toBeUndefined();
     expect(budgetFor(effort("max"), 1279)).toBeUndefined();
     expect(budgetFor(effort("max"), 1280)).toEqual(enabled(1024));
@@ -439,8 +439,8 @@ describe("reasoning", () => {
     expect(budgetFor(effort("max"), 1_000_000)).toEqual(enabled(128_000));
   });
 
-  test("a client's own budget is kept within that", () => {
-    const own = (budgetTokens: number): Reasoning => ({ ...UNASKED, thinking: "enabled", budgetTokens });
+  test("clamps the client's own budget to the output limit", () => {
+    const own = (budgetTokens: number): Reasoning => ({ ...NO_REASONING, thinking: "enabled", budgetTokens });
     expect(budgetFor(own(3000), 10_000)).toEqual(enabled(3000));
     expect(budgetFor(own(100), 10_000)).toEqual(enabled(1024));
     expect(budgetFor(own(20_000), 10_000)).toEqual(enabled(9744));
@@ -452,33 +452,33 @@ describe("reasoning", () => {
     ["high", "high"],
     ["xhigh", "xhigh"],
     ["max", "max"],
-  ])("an adaptive model is told an effort of %s as %s", (each, word) => {
+  ])("prints an effort of %s as %s for an adaptive model", (each, word) => {
     expect(print({ reasoning: effort(each) })).toMatchObject({
       thinking: { type: "adaptive", display: "summarized" },
       output_config: { effort: word },
     });
   });
 
-  test("what is not shown is omitted", () => {
-    const reasoning: Reasoning = { ...UNASKED, thinking: "adaptive", isShown: false };
+  test("asks an adaptive model to omit thinking that is not shown", () => {
+    const reasoning: Reasoning = { ...NO_REASONING, thinking: "adaptive", isShown: false };
     expect(print({ reasoning }).thinking).toEqual({ type: "adaptive", display: "omitted" });
     expect(print({ reasoning })).not.toHaveProperty("output_config");
   });
 
-  test("is turned off where it could be on, and left out where it is off by default", () => {
-    for (const reasoning of [effort("none"), { ...UNASKED, thinking: "disabled" } as const]) {
+  test("is disabled for a model that thinks by default, and otherwise omitted", () => {
+    for (const reasoning of [effort("none"), { ...NO_REASONING, thinking: "disabled" } as const]) {
       expect(print({ reasoning }).thinking).toEqual({ type: "disabled" });
       expect(print({ reasoning })).not.toHaveProperty("output_config");
       expect(print({ reasoning }, budget)).not.toHaveProperty("thinking");
     }
   });
 
-  test("a model without it is told nothing", () => {
+  test("is omitted for a model without reasoning", () => {
     const body = print({ reasoning: effort("high") }, { traits: { reasoning: "none", sampling: true } });
     expect(body).toEqual(print({}));
   });
 
-  test("case 56: thinking is left out where a tool is forced, and the effort stays", () => {
+  test("case 56: omits thinking but keeps the effort when a tool is forced", () => {
     const forced: Partial<ChatRequest> = {
       tools: [tool()],
       toolChoice: { kind: "required" },
@@ -490,19 +490,19 @@ describe("reasoning", () => {
     expect(print(forced, budget)).not.toHaveProperty("thinking");
   });
 
-  test("case 58: with a budget, an answer that is to be continued goes on without thinking", () => {
-    const turns = [said("user", "hi"), said("assistant", "So")];
+  test("case 58: omits a budget when an answer shall be continued", () => {
+    const turns = [turn("user", "hi"), turn("assistant", "So")];
     expect(print({ turns, reasoning: effort("high") }, budget)).not.toHaveProperty("thinking");
     const thought_ = { role: "assistant", parts: [thought("c2ln"), text("So")] } as const;
     expect(
-      print({ turns: [said("user", "hi"), thought_], reasoning: effort("high") }, budget),
+      print({ turns: [turn("user", "hi"), thought_], reasoning: effort("high") }, budget),
     ).not.toHaveProperty("thinking");
     expect(print({ turns, reasoning: effort("high") }).thinking.type).toBe("adaptive");
   });
 
-  test("with a budget, an answer that did not begin with thinking goes on without", () => {
+  test("omits a budget when the answered call did not begin with thinking", () => {
     const loop = (...parts: Part[]): Turn[] => [
-      said("user", "hi"),
+      turn("user", "hi"),
       { role: "assistant", parts },
       { role: "user", parts: [result("a", "1")] },
     ];
@@ -512,14 +512,14 @@ describe("reasoning", () => {
     expect(thinkingFor(loop(thought(undefined), call("a")), budget)).toBeUndefined();
     expect(thinkingFor(loop(thought("c2ln"), call("a")), budget)).toEqual(enabled(8000));
     expect(thinkingFor(loop(call("a"))).type).toBe("adaptive");
-    expect(thinkingFor([...loop(call("a")), said("assistant", "so"), said("user", "go")], budget)).toEqual(
+    expect(thinkingFor([...loop(call("a")), turn("assistant", "so"), turn("user", "go")], budget)).toEqual(
       enabled(8000),
     );
   });
 });
 
-describe("the answer's format", () => {
-  test("case 64: a schema is told as one that can be held to", () => {
+describe("a printed answer format", () => {
+  test("case 64: contains a schema that the provider can enforce", () => {
     const schema = {
       type: "object",
       properties: {
@@ -566,7 +566,7 @@ describe("the answer's format", () => {
   test.each<[string, object]>([
     ["members of any name", { type: "object", properties: { a: {} }, additionalProperties: true }],
     [
-      "members of one kind",
+      "members of one type",
       { type: "object", properties: { a: { additionalProperties: { type: "number" } } } },
     ],
     ["members by a pattern", { type: "array", items: { patternProperties: { "^a": {} } } }],
@@ -576,11 +576,11 @@ describe("the answer's format", () => {
       { $ref: "#/$defs/x", $defs: { x: { type: "object", properties: {} } } },
     ],
     ["several schemas at once", { allOf: [{ properties: { a: {} } }, { properties: { b: {} } }] }],
-  ])("a schema with %s is told instead, as closing it would change it", (_, schema) => {
+  ])("becomes an instruction for a schema with %s, which closing would change", (_, schema) => {
     const format = { kind: "schema", name: "n", description: undefined, schema, strict: true } as const;
     const { system, output_config } = print({
       format: format as never,
-      reasoning: { ...UNASKED, effort: "low" },
+      reasoning: { ...NO_REASONING, effort: "low" },
     });
     expect(output_config).toEqual({ effort: "low" });
     expect(system).toHaveLength(1);
@@ -588,8 +588,8 @@ describe("the answer's format", () => {
     expect(system[0].text).toEndWith(JSON.stringify(schema));
   });
 
-  test("JSON of any form is asked for in the system prompt", () => {
-    const { system } = print({ turns: [said("system", "a"), said("user", "hi")], format: { kind: "json" } });
+  test("asks for JSON without a schema in the system prompt", () => {
+    const { system } = print({ turns: [turn("system", "a"), turn("user", "hi")], format: { kind: "json" } });
     expect(system).toEqual([block("a"), block(expect.stringContaining("JSON object"))]);
   });
 });

@@ -38,14 +38,14 @@ function run(stream: string) {
   return { events, finished: reader.finished, done: reader.done };
 }
 
-/** What the body of a stream puts out. */
+/** The output events of a stream. */
 function outputOf(stream: string): ChatEvent[] {
   const output: ChatEvent["kind"][] = ["finish", "usage"];
   return run(START + stream + FINISH + STOP).events.filter(({ kind }) => !output.includes(kind));
 }
 
-describe("a streamed message", () => {
-  test("is read into steps, one finish, and usage that replaces what was said before", () => {
+describe("a streamed message of an upstream", () => {
+  test("is read into output, one finish, and usage that replaces earlier usage", () => {
     const stream = START + block({ type: "text", text: "" }) + text("Hi") + text("") + FINISH + STOP;
     expect(run(stream)).toEqual({
       events: [
@@ -68,7 +68,7 @@ describe("a streamed message", () => {
     });
   });
 
-  test("thinking is sealed by its signature, and hidden thinking comes whole", () => {
+  test("ends thinking with its signature, and delivers redacted thinking whole", () => {
     const stream =
       block({ type: "thinking", thinking: "", signature: "" }) +
       delta({ type: "thinking_delta", thinking: "hm" }) +
@@ -82,7 +82,7 @@ describe("a streamed message", () => {
     ]);
   });
 
-  test("calls are numbered from 0 whatever their block's index, and may come interleaved", () => {
+  test("numbers calls from 0 regardless of block indexes, interleaved or not", () => {
     const stream =
       block({ type: "text", text: "So" }) +
       block(call({ id: "a" }), 1) +
@@ -101,7 +101,7 @@ describe("a streamed message", () => {
     ]);
   });
 
-  test("a call whose input came at once has it once", () => {
+  test("delivers an input once when the start and the deltas both contain it", () => {
     const stream = block(call({ input: { a: 1 } })) + input('{"a":1}');
     expect(outputOf(stream)).toEqual([
       { kind: "tool_call", call: 0, id: "t", name: "f" },
@@ -109,7 +109,7 @@ describe("a streamed message", () => {
     ]);
   });
 
-  test("what a server's tools did, citations and what nobody knows yet are left out", () => {
+  test("omits server tools, citations and unknown events", () => {
     const stream =
       block({ type: "server_tool_use", id: "s", name: "web_search", input: {} }) +
       input('{"query":"q"}') +
@@ -124,7 +124,7 @@ describe("a streamed message", () => {
     expect(outputOf(stream)).toEqual([began, began, began, { kind: "text", text: "Hi" }]);
   });
 
-  test("no more than ten thousand blocks are one answer", () => {
+  test("is a fault above 10,000 blocks", () => {
     const many = (count: number) => block({ type: "text", text: "" }).repeat(count);
     expect(outputOf(many(10_000))).toHaveLength(10_000);
     expect(() => outputOf(many(10_001))).toThrow(UpstreamFault);
@@ -139,12 +139,12 @@ describe("a streamed message", () => {
     ["refusal", {}, { reason: "content_filter" }],
     ["pause_turn", {}, { reason: "stop" }],
     ["newer", {}, { reason: "stop" }],
-  ])("%s with %j is a finish", (reason, more, expected) => {
+  ])("with stop reason %s and %j has the matching finish", (reason, more, expected) => {
     const { events } = run(START + finish(reason, more) + STOP);
     expect(events.find(({ kind }) => kind === "finish")).toMatchObject(expected);
   });
 
-  test("case 42: a refusal that explains itself says so before its finish", () => {
+  test("case 42: delivers the explanation of a refusal before the finish", () => {
     const stop_details = { type: "refusal", category: "cyber", explanation: "No." };
     const { events } = run(START + finish("refusal", { stop_details }) + STOP);
     expect(events.slice(1, 3)).toEqual([
@@ -153,14 +153,14 @@ describe("a streamed message", () => {
     ]);
   });
 
-  test("nothing comes behind the finish but usage", () => {
+  test("delivers only usage after the finish", () => {
     const late = text("more") + block(call()) + finish("refusal", { stop_details: { explanation: "No." } });
     const { events } = run(START + FINISH + late + finish(null, {}, { output_tokens: 9 }) + STOP + START);
     expect(events.map(({ kind }) => kind)).toEqual(["usage", "finish", "usage", "usage", "usage"]);
     expect(events.at(-1)).toMatchObject({ usage: { outputTokens: 9 } });
   });
 
-  test("case 60: cached and written tokens are counted once, thinking is told apart", () => {
+  test("case 60: counts cached and written tokens once, and reports thinking tokens apart", () => {
     const usage = {
       input_tokens: 10,
       cache_read_input_tokens: 4,
@@ -181,13 +181,13 @@ describe("a streamed message", () => {
     });
   });
 
-  test("an output that only the start spoke of is not reported", () => {
+  test("does not report the output tokens of its start as its usage", () => {
     const { events } = run(START + event("message_delta", { delta: { stop_reason: "end_turn" } }));
     const last = events.at(-1);
     expect(last?.kind === "usage" && last.usage.outputTokens).toBeNaN();
   });
 
-  test("a broken tail behind the finish is forgiven", () => {
+  test("stays finished when a later event is malformed", () => {
     expect(run(`${START + FINISH}event: message_stop\ndata: {"ty\n\n`)).toMatchObject({
       finished: true,
       done: false,
@@ -205,19 +205,19 @@ describe("a streamed message", () => {
     ["an event without a type", `${START}data: {"canary":1}\n\n`],
     ["a call without a name", START + block(call({ name: "" }))],
     ["a call whose input is no object", START + block(call({ input: "canary" }))],
-    ["input that belongs to nothing", START + input("{}", 3)],
+    ["input for a block that never started", START + input("{}", 3)],
     ["input that is no text", START + block(call()) + input({ canary: 1 })],
-  ])("%s is a fault, and says nothing of what the upstream said", (_, stream) => {
+  ])("%s is a fault that does not quote the upstream", (_, stream) => {
     expect(() => run(stream)).toThrow(UpstreamFault);
     expect(() => run(stream)).not.toThrow(/canary/);
   });
 });
 
-describe("a whole message", () => {
+describe("a whole message of an upstream", () => {
   const whole = (content: unknown, members: object = {}) =>
     readReply(JSON.stringify({ type: "message", content, stop_reason: "end_turn", ...members }));
 
-  test("is read into the same steps", () => {
+  test("is read into the events of a stream", () => {
     const content = [
       { type: "thinking", thinking: "hm", signature: "c2ln" },
       { type: "redacted_thinking", data: "eA==" },
@@ -242,7 +242,7 @@ describe("a whole message", () => {
     ]);
   });
 
-  test("has inputs as they were written, so that no number loses digits", () => {
+  test("keeps all digits of numbers in tool inputs", () => {
     const content = `["junk",{"type":"text","text":"a"},{"type":"tool_use","id":"t","name":"f","input": {"n":12345678901234567890, "x":1.0}},
       {"type":"tool_use","id":"u","name":"f","input": { }}]`;
     const events = readReply(`{"type":"message","content":${content},"stop_reason":"tool_use"}`);
@@ -251,7 +251,7 @@ describe("a whole message", () => {
     ]);
   });
 
-  test("has no usage where none can be read", () => {
+  test("has no usage without a readable total", () => {
     for (const usage of [undefined, null, "7", { output_tokens: "7" }]) {
       expect(whole([], { usage }).map(({ kind }) => kind)).toEqual(["finish"]);
     }
@@ -264,10 +264,10 @@ describe("a whole message", () => {
     ["no stop reason", '{"type":"message","content":[]}'],
     ["a call without a name", '{"content":[{"type":"tool_use","id":"canary"}],"stop_reason":"tool_use"}'],
     [
-      "an input that nests beyond reason",
+      "a very deeply nested input",
       `{"content":[{"type":"tool_use","name":"f","input":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}],"stop_reason":"tool_use"}`,
     ],
-  ])("%s is a fault, and says nothing of what the upstream said", (_, body) => {
+  ])("%s is a fault that does not quote the upstream", (_, body) => {
     expect(() => readReply(body)).toThrow(UpstreamFault);
     expect(() => readReply(body)).not.toThrow(/canary/);
   });

@@ -3,7 +3,7 @@ import type { TextPart } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
 import { readChatRequest } from "../../../src/wire/anthropic-messages/ingress/read-request.ts";
 
-/** Longer by one than a name may be. */
+/** One character longer than a name may be. */
 const LONG_NAME = "n".repeat(257);
 const HI = { role: "user", content: "hi" };
 
@@ -26,13 +26,13 @@ function errorOf(members: object): GatewayError {
     if (error instanceof GatewayError) return error;
     throw error;
   }
-  throw new Error("The body was taken");
+  throw new Error("The body was accepted");
 }
 
-const text = (said: string): TextPart => ({ kind: "text", text: said, cache: undefined });
+const text = (words: string): TextPart => ({ kind: "text", text: words, cache: undefined });
 
-describe("turns", () => {
-  test("keep the client's order, the system prompt first", () => {
+describe("the turns of a messages body", () => {
+  test("keep the client's order behind the system prompt", () => {
     const { turns } = read({
       system: "rules",
       messages: [
@@ -51,7 +51,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("case 62: a coding agent's system prompt is read without its billing header", () => {
+  test("case 62: omit the billing header of a coding agent's system prompt", () => {
     const { turns } = read({
       system: [
         { type: "text", text: "x-anthropic-billing-header: cc_version=2; cc_entrypoint=cli;" },
@@ -69,19 +69,19 @@ describe("turns", () => {
     expect(turns[1]).toEqual({ role: "system", parts: [text("environment")] });
   });
 
-  test("a text that only begins like a billing header is a prompt", () => {
+  test("keep a system prompt of several lines that begins like a billing header", () => {
     const system = "x-anthropic-billing-header: 1\nYou are an agent.";
     expect(read({ system }).turns[0]?.parts).toEqual([text(system)]);
   });
 
-  test("without anything to read are left out, and a body without any is refused", () => {
+  test("are left out when empty, and a body without readable turns is rejected", () => {
     const empty = { role: "user", content: [{ type: "text", text: "" }] };
     expect(read({ messages: [empty, HI, { role: "assistant", content: null }] }).turns).toHaveLength(1);
     expect(errorOf({ messages: [empty] })).toMatchObject({ kind: "wrong_shape" });
     expect(errorOf({ messages: [empty] }).publicMessage).toEndWith(": messages");
   });
 
-  test("a system message for one turn is gone when that turn is over", () => {
+  test("omit a system message for one turn after the next user message", () => {
     const note = { role: "system", content: "note", clear_at: "next_user_message" };
     const roles = (messages: unknown[]) => read({ messages }).turns.map(({ role }) => role);
     expect(roles([HI, note])).toEqual(["user", "system"]);
@@ -89,8 +89,8 @@ describe("turns", () => {
   });
 });
 
-describe("blocks", () => {
-  test("images by data and by address", () => {
+describe("the blocks of a messages body", () => {
+  test("include images as data and as addresses", () => {
     const data = { type: "base64", media_type: "image/png", data: "AA==" };
     const url = { type: "url", url: "https://example.com/a.png" };
     expect(partsOf({ type: "image", source: data }, { type: "image", source: url })).toEqual([
@@ -111,7 +111,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("documents of every kind that is in the body or has an address", () => {
+  test("include documents as data, as text and as addresses", () => {
     const pdf = { type: "base64", media_type: "application/pdf", data: "AA==" };
     const plain = { type: "text", media_type: "text/plain", data: "words" };
     const remote = { type: "url", url: "https://example.com/a.pdf" };
@@ -123,7 +123,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("media are of a type as it is commonly written, and a text is its words", () => {
+  test("normalise media types, and decode text documents", () => {
     const inline = (media_type: string, data: string) => ({ type: "base64", media_type, data });
     const picture = { type: "image", source: inline("IMAGE/JPG; x=y", "AA==") };
     const note = { type: "document", source: inline("Text/Plain;charset=utf-8", "w6TDtg=="), title: "n" };
@@ -133,7 +133,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("an address that is none of the web is untranslatable, and its place is named", () => {
+  test("are untranslatable with an address outside the web, and the error names its path", () => {
     for (const type of ["image", "document"]) {
       const source = { type: "url", url: "file:///etc/passwd" };
       const refusal = errorOf({ messages: [{ role: "user", content: [{ type, source }] }] });
@@ -142,7 +142,7 @@ describe("blocks", () => {
     }
   });
 
-  test("a document of blocks becomes those, after what is said of it", () => {
+  test("replace a document of blocks by its title, its context and the blocks", () => {
     const image = { type: "image", source: { type: "url", url: "https://example.com" } };
     const content = [{ type: "text", text: "one" }, image, { type: "text", text: "two" }];
     const block = { type: "document", source: { type: "content", content }, title: "T", context: "C" };
@@ -156,7 +156,7 @@ describe("blocks", () => {
     expect(partsOf({ type: "document", source: { type: "content", content: "all" } })).toEqual([text("all")]);
   });
 
-  test("calls and results, with their cache marks", () => {
+  test("include calls and results with their cache marks", () => {
     const { turns } = read({
       messages: [
         { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input: { a: [1] } }] },
@@ -190,7 +190,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("thinking keeps its seal, and what is hidden stays hidden", () => {
+  test("keep the signature of thinking, and redacted thinking as data", () => {
     expect(
       assistantPartsOf(
         { type: "thinking", thinking: "hm", signature: "c2ln" },
@@ -206,7 +206,7 @@ describe("blocks", () => {
     ]);
   });
 
-  test("what a server's tools found is text as far as it can be read, and their calls are dropped", () => {
+  test("turn readable results of server tools into text, and drop the calls of those tools", () => {
     const found = [{ type: "web_search_result", title: "T", url: "https://a.b", encrypted_content: "XXXX" }];
     const file = { type: "base64", media_type: "application/pdf", data: "XXXX" };
     const page = { type: "document", title: "P", source: { type: "text", data: "page" } };
@@ -227,7 +227,7 @@ describe("blocks", () => {
     );
   });
 
-  test("search results are text for users and in results", () => {
+  test("turn search results into text, in user messages and in tool results", () => {
     const found = {
       type: "search_result",
       source: "kb/1",
@@ -239,7 +239,7 @@ describe("blocks", () => {
     expect(result).toMatchObject({ parts: [{ text: "kb/1\nT\nwords\n" }] });
   });
 
-  test("tool changes by reference are dropped: all tools are offered anyway", () => {
+  test("drop tool additions by reference, because all tools are offered anyway", () => {
     const change = { type: "tool_addition", tool: { type: "tool_reference", name: "f" } };
     const { turns } = read({ messages: [HI, { role: "system", content: [change] }] });
     expect(turns).toHaveLength(1);
@@ -250,10 +250,10 @@ describe("blocks", () => {
   });
 });
 
-describe("tools", () => {
+describe("the tools of a messages body", () => {
   const tool = { name: "f", description: "does", input_schema: { type: "object", properties: {} } };
 
-  test("are read with their schemas; those that run at the provider are left out", () => {
+  test("keep their schemas, without the tools that run at the provider", () => {
     const { tools } = read({
       tools: [
         { ...tool, strict: true, cache_control: { type: "ephemeral", ttl: "5m" }, input_examples: [{}] },
@@ -268,7 +268,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("with none left there is no choice either", () => {
+  test("have no tool choice when none is left", () => {
     const search = { type: "web_search_20250305", name: "web_search" };
     const tool_choice = { type: "auto", disable_parallel_tool_use: true };
     expect(read({ tools: [search], tool_choice })).toMatchObject({
@@ -278,7 +278,7 @@ describe("tools", () => {
     });
   });
 
-  test("one that runs at the provider and has to be used is refused, not forgotten", () => {
+  test("are untranslatable when the choice forces one that runs at the provider", () => {
     const search = { type: "web_search_20250305", name: "web_search" };
     const forced = { type: "tool", name: "web_search" };
     expect(errorOf({ tools: [tool, search], tool_choice: forced })).toMatchObject({
@@ -293,12 +293,12 @@ describe("tools", () => {
     [{ type: "none" }, { toolChoice: { kind: "none" } }],
     [{ type: "tool", name: "f" }, { toolChoice: { kind: "tool", name: "f" } }],
     [{ type: "auto", disable_parallel_tool_use: true }, { parallelToolCalls: false }],
-  ])("%j is a choice", (tool_choice, expected) => {
+  ])("have a neutral choice for %j", (tool_choice, expected) => {
     expect(read({ tools: [tool], tool_choice })).toMatchObject(expected);
   });
 });
 
-describe("settings", () => {
+describe("the settings of a messages body", () => {
   test.each<[object, object]>([
     [
       { thinking: { type: "enabled", budget_tokens: 2000 } },
@@ -311,11 +311,11 @@ describe("settings", () => {
     [{ thinking: { type: "newer" } }, { thinking: undefined, isShown: false }],
     [{ output_config: { effort: "xhigh" } }, { effort: "xhigh", thinking: undefined, isShown: false }],
     [{ output_config: { effort: "newer" } }, { effort: undefined }],
-  ])("%j asks for reasoning", (members, expected) => {
+  ])("include the reasoning of %j", (members, expected) => {
     expect(read(members).reasoning).toMatchObject(expected);
   });
 
-  test("sampling, stop sequences and the client's user", () => {
+  test("include sampling, stop sequences and the user id", () => {
     const user_id = '{"device_id":"d","account_uuid":""}';
     expect(
       read({ temperature: 0.5, top_p: 0.9, top_k: 5, stop_sequences: ["a", "\n"], metadata: { user_id } }),
@@ -328,7 +328,7 @@ describe("settings", () => {
     });
   });
 
-  test.each(["output_config", "output_format"])("a schema for the answer in %s", (field) => {
+  test.each(["output_config", "output_format"])("include the answer's schema from %s", (field) => {
     const format = { type: "json_schema", schema: { type: "object" } };
     const members = field === "output_config" ? { output_config: { format } } : { output_format: format };
     expect(read(members).format).toEqual({
@@ -340,11 +340,11 @@ describe("settings", () => {
     });
   });
 
-  test("a stop sequence of nothing is dropped: no other format takes it", () => {
+  test("omit empty stop sequences, which no other format accepts", () => {
     expect(read({ stop_sequences: ["", "a", ""] }).stopSequences).toEqual(["a"]);
   });
 
-  test("what nobody misses is dropped", () => {
+  test("omit fields that the client does not miss", () => {
     const plain = read({});
     const members = {
       betas: ["x"],
@@ -361,7 +361,7 @@ describe("settings", () => {
   });
 });
 
-describe("refusals", () => {
+describe("an unreadable messages body", () => {
   const block = (each: unknown, role = "user") => ({ messages: [{ role, content: [each] }] });
   const call = { type: "tool_use", id: "t", name: "f", input: {} };
   const deep = JSON.parse(`${'{"a":'.repeat(3000)}1${"}".repeat(3000)}`);
@@ -379,7 +379,7 @@ describe("refusals", () => {
     ["messages[0].content[0]", block({ type: "image", source: {} }, "assistant")],
     ["tools[0].type", { tools: [{ type: "bash_20250124", name: "bash" }] }],
     ["output_config.format.type", { output_config: { format: { type: "grammar" } } }],
-  ])("%s is said to be untranslatable in %j", (path, members) => {
+  ])("is untranslatable at %s for %j", (path, members) => {
     const error = errorOf(members);
     expect(error.kind).toBe("untranslatable");
     expect(error.publicMessage).toEndWith(`: ${path}`);
@@ -416,19 +416,19 @@ describe("refusals", () => {
     ["output_format.schema", { output_format: { type: "json_schema" } }],
     ["stop_sequences[1]", { stop_sequences: ["a", 5] }],
     ["temperature", { temperature: "hot" }],
-  ])("%s is said to be wrong", (path, members) => {
+  ])("has the wrong shape at %s", (path, members) => {
     const error = errorOf(members);
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 
-  test("a body of over 100,000 values is refused, wherever they are", () => {
+  test("has the wrong shape above 100,000 values, wherever they are", () => {
     const many = Array(100_001).fill(0);
     expect(errorOf({ metadata: { many } })).toMatchObject({ kind: "wrong_shape" });
     expect(errorOf(block({ ...call, input: { many } }, "assistant")).kind).toBe("wrong_shape");
   });
 
-  test("a call is the assistant's and a result the user's", () => {
+  test("is untranslatable with a call of the user or a result of the assistant", () => {
     expect(errorOf(block(call)).kind).toBe("untranslatable");
     expect(errorOf(block({ type: "tool_result", tool_use_id: "t" }, "assistant")).kind).toBe(
       "untranslatable",

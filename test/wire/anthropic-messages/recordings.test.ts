@@ -14,7 +14,7 @@ import { eventsOf, headOf, requestOf } from "../play.ts";
 const request = requestOf(anthropicMessages, { thinking: { type: "enabled", budget_tokens: 1024 } });
 const HEAD = headOf(request, { id: "abc1", createdAtS: 1, inputTokens: 33 });
 
-const ours = (form: "whole" | "streamed") =>
+const recorded = (form: "whole" | "streamed") =>
   recordings(form).filter(({ protocol }) => protocol === "anthropic");
 
 function readStream(stream: string): ChatEvent[] {
@@ -32,8 +32,11 @@ function printStream(reply: readonly ChatEvent[]): string {
   return reply.filter(isOutput).map(printer.print).join("") + printer.end(finish, usage);
 }
 
-/** An answer without what may differ: a refusal reaches clients of this format as text, and inputs may be spaced. */
-function meaningOf({ blocks, ...rest }: ChatReply) {
+/**
+ * An answer without permitted differences: a refusal is printed as text, and the white space of inputs may
+ * change.
+ */
+function comparableOf({ blocks, ...rest }: ChatReply) {
   return {
     ...rest,
     blocks: blocks.map((block) => {
@@ -43,7 +46,7 @@ function meaningOf({ blocks, ...rest }: ChatReply) {
   };
 }
 
-/** What a recording holds, read without any code of ours. */
+/** The content of a recording, read without the code under test. */
 function contentOf(blocks: readonly Record<string, unknown>[]) {
   const calls = blocks.filter(({ type }) => type === "tool_use");
   return {
@@ -76,39 +79,45 @@ function contentOfReply({ blocks }: ChatReply) {
   );
 }
 
-/** Printed streamed and whole, and read back, an answer is the one it was. */
-function expectToComeBack(events: readonly ChatEvent[]): void {
+/** Fails unless an answer reads back unchanged after printing, streamed and whole. */
+function expectRoundTrip(events: readonly ChatEvent[]): void {
   const reply = collectReply(events);
   const streamed = collectReply(readStream(printStream(events)));
   const whole = collectReply(readReply(printReply(HEAD, reply)));
-  expect(meaningOf(streamed)).toEqual(meaningOf(reply));
-  expect(meaningOf(whole)).toEqual(meaningOf(reply));
+  expect(comparableOf(streamed)).toEqual(comparableOf(reply));
+  expect(comparableOf(whole)).toEqual(comparableOf(reply));
 }
 
 describe.skipIf(!hasRecordings)("recorded messages", () => {
-  test.each(ours("streamed"))("$name, streamed, is read whole and comes back from print", ({ name }) => {
-    const lines = recordedLines(name);
-    const stream = lines.map((data) => printSse({ event: JSON.parse(data).type, data })).join("");
-    const events = readStream(stream);
-    expect(contentOfReply(collectReply(events))).toEqual(streamedContentOf(lines));
-    expectToComeBack(events);
-  });
+  test.each(recorded("streamed"))(
+    "$name, streamed, is read completely and unchanged after printing",
+    ({ name }) => {
+      const lines = recordedLines(name);
+      const stream = lines.map((data) => printSse({ event: JSON.parse(data).type, data })).join("");
+      const events = readStream(stream);
+      expect(contentOfReply(collectReply(events))).toEqual(streamedContentOf(lines));
+      expectRoundTrip(events);
+    },
+  );
 
-  test.each(ours("whole"))("$name, whole, is read whole and comes back from print", ({ name }) => {
-    const body = recordedBody(name);
-    const events = readReply(body);
-    const { content, usage } = JSON.parse(body);
-    const reply = collectReply(events);
-    expect(contentOfReply(reply)).toEqual(contentOf(content));
-    expect(reply.usage?.usage).toMatchObject({
-      inputTokens: usage.input_tokens,
-      outputTokens: usage.output_tokens,
-    });
-    expectToComeBack(events);
-  });
+  test.each(recorded("whole"))(
+    "$name, whole, is read completely and unchanged after printing",
+    ({ name }) => {
+      const body = recordedBody(name);
+      const events = readReply(body);
+      const { content, usage } = JSON.parse(body);
+      const reply = collectReply(events);
+      expect(contentOfReply(reply)).toEqual(contentOf(content));
+      expect(reply.usage?.usage).toMatchObject({
+        inputTokens: usage.input_tokens,
+        outputTokens: usage.output_tokens,
+      });
+      expectRoundTrip(events);
+    },
+  );
 
-  test("a streamed refusal and a whole one are the same answer", () => {
-    const [name] = ours("streamed").filter((each) => each.name.endsWith("refusal"));
+  test("a streamed refusal and a whole refusal give equal answers", () => {
+    const [name] = recorded("streamed").filter((each) => each.name.endsWith("refusal"));
     if (!name) throw new Error("There is no recorded refusal");
     const stream = recordedLines(name.name).map((data) => printSse({ data }));
     expect(collectReply(readStream(stream.join("")))).toEqual(

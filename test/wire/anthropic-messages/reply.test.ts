@@ -18,8 +18,8 @@ function bodyOf(content: unknown, extra: object = {}): string {
   });
 }
 
-describe("readWhole", () => {
-  test("changes the model's name and not a byte besides", () => {
+describe("a whole message that passes through", () => {
+  test("gets the client's model name and keeps every other byte", () => {
     const text =
       '{ "type":"message","content":[ {"type":"thinking","thinking":"\\u0068m","signature":"c2ln/+=="},{"type":"text","text":"Hi"} ],\n"model" : "theirs","stop_reason":"end_turn","usage":{"input_tokens":10,"output_tokens":3} }\n';
     expect(read(text)).toEqual({
@@ -52,11 +52,11 @@ describe("readWhole", () => {
     ],
     ["a tool call", [{ type: "tool_use", name: "f", input: {} }], { stop_reason: "tool_use" }, true],
     ["a refusal without text", [], { stop_reason: "refusal" }, true],
-  ])("%s: readable or not", (_, content, extra, isReadable) => {
+  ])("is classified as readable or not for %s", (_, content, extra, isReadable) => {
     expect(read(bodyOf(content, extra)).isReadable).toBe(isReadable);
   });
 
-  test("reads a tool's input as generated, and what a server tool found as not", () => {
+  test("counts a tool input as generated, and the result of a server tool not", () => {
     const content = [
       { type: "server_tool_use", name: "search", input: { q: "word" } },
       { type: "web_search_tool_result", content: [{ title: "found" }] },
@@ -70,29 +70,29 @@ describe("readWhole", () => {
     ["HTML", "<html>canary</html>"],
     ["nothing", ""],
     ["an error", '{"type":"error","error":{"type":"api_error","message":"canary"}}'],
-    ["an error of another kind", '{"error":"canary","content":[]}'],
+    ["an error as a string", '{"error":"canary","content":[]}'],
     ["no content", '{"type":"message","id":"canary"}'],
-    ["content that is no list", bodyOf("canary")],
+    ["content as a string", bodyOf("canary")],
     ["no stop reason", bodyOf([{ type: "text", text: "canary" }], { stop_reason: null })],
     ["an error as the stop reason", bodyOf([{ type: "text", text: "canary" }], { stop_reason: "error" })],
-  ])("%s is a fault, and says nothing of what the upstream said", (_, text) => {
+  ])("%s is a fault that does not quote the upstream", (_, text) => {
     expect(() => read(text)).toThrow(UpstreamFault);
     expect(() => read(text)).not.toThrow(/canary/);
   });
 });
 
-describe("usage", () => {
+describe("the usage of a whole message", () => {
   const usageOf = (usage: unknown) => read(bodyOf([{ type: "text", text: "Hi" }], { usage })).usage;
   const basic = { input_tokens: 10, output_tokens: 7 };
 
   test.each<[string, object, object]>([
     [
-      "cached tokens are apart from the input's",
+      "keeps cached tokens apart from input tokens",
       { ...basic, cache_read_input_tokens: 4, cache_creation_input_tokens: 3 },
       { inputTokens: 10, cachedInputTokens: 4, cacheWriteTokens: 3, cacheWrite1hTokens: 0, outputTokens: 7 },
     ],
     [
-      "cache writes are split by how long they live",
+      "splits cache writes by their lifetime",
       {
         ...basic,
         cache_creation_input_tokens: 9,
@@ -101,17 +101,17 @@ describe("usage", () => {
       { cacheWriteTokens: 4, cacheWrite1hTokens: 5 },
     ],
     [
-      "the split alone is enough",
+      "takes the split of cache writes without their sum",
       { ...basic, cache_creation: { ephemeral_5m_input_tokens: 4, ephemeral_1h_input_tokens: 5 } },
       { cacheWriteTokens: 4, cacheWrite1hTokens: 5 },
     ],
     [
-      "the sum alone is short-lived",
+      "counts a sum without a split as five-minute writes",
       { ...basic, cache_creation_input_tokens: 9, cache_creation: null },
       { cacheWriteTokens: 9, cacheWrite1hTokens: 0 },
     ],
     [
-      "a split of more than the sum counts as it is",
+      "counts a split that exceeds the sum",
       {
         ...basic,
         cache_creation_input_tokens: 10,
@@ -120,17 +120,17 @@ describe("usage", () => {
       { inputTokens: 10, cacheWriteTokens: 4, cacheWrite1hTokens: 500 },
     ],
     [
-      "cached tokens that are no number leave the totals as they are",
+      "ignores cached tokens that are no count",
       { ...basic, cache_read_input_tokens: "4", cache_creation_input_tokens: -1 },
       { inputTokens: 10, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 7 },
     ],
     [
-      "a missing total leaves the other one as it is",
+      "keeps one total when the other is missing",
       { input_tokens: 10 },
       { inputTokens: 10, outputTokens: Number.NaN },
     ],
     [
-      "absurd numbers are passed on as they are",
+      "passes implausible totals through",
       { input_tokens: -1, output_tokens: 0.5 },
       { inputTokens: -1, outputTokens: 0.5 },
     ],
@@ -144,7 +144,7 @@ describe("usage", () => {
     { usage: [] },
     { usage: {} },
     { usage: { input_tokens: "10" } },
-  ])("row %# is none that can be read", ({ usage }) => {
+  ])("is undefined without a readable total, row %#", ({ usage }) => {
     expect(usageOf(usage)).toBeUndefined();
   });
 });

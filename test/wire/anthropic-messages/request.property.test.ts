@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { GatewayError } from "../../../src/errors.ts";
-import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/find-untranslatable.ts";
+import { findUntranslatable } from "../../../src/wire/anthropic-messages/egress/print-messages.ts";
 import { printRequest } from "../../../src/wire/anthropic-messages/egress/print-request.ts";
 import { readChatRequest } from "../../../src/wire/anthropic-messages/ingress/read-request.ts";
 
@@ -134,7 +134,7 @@ const sampling = fc.record(
   { temperature: fc.double({ min: 0, max: 1, noNaN: true }).map((each) => each + 0), top_k: fc.nat() },
   { requiredKeys: [] },
 );
-const unthinking = fc.tuple(
+const notThinking = fc.tuple(
   tools(fc.oneof(choices, forced)),
   fc.oneof(sampling, fc.record({ top_p: fc.constant(0.5) })),
 );
@@ -150,7 +150,7 @@ const adaptive = fc.tuple(
   }),
 );
 const settings = fc
-  .oneof(unthinking, adaptive, fc.tuple(tools(choices), fc.constant({ thinking: { type: "disabled" } })))
+  .oneof(notThinking, adaptive, fc.tuple(tools(choices), fc.constant({ thinking: { type: "disabled" } })))
   .map(([some, others]): object => ({ ...some, ...others }));
 
 const body = fc
@@ -167,7 +167,9 @@ const body = fc
     ),
     settings,
   )
-  .map(([said, how]) => JSON.stringify({ model: "m", max_tokens: MAX_TOKENS, ...said, ...how }));
+  .map(([conversation, setting]) =>
+    JSON.stringify({ model: "m", max_tokens: MAX_TOKENS, ...conversation, ...setting }),
+  );
 
 const OPTIONS = {
   model: "m",
@@ -182,7 +184,7 @@ const TRAITS = (["none", "effort", "budget", "adaptive"] as const).map((reasonin
   sampling: true,
 }));
 
-const anything = fc.jsonValue({ maxDepth: 3 });
+const anyValue = fc.jsonValue({ maxDepth: 3 });
 const oddBlock = fc.record(
   {
     type: fc.constantFrom(
@@ -194,48 +196,48 @@ const oddBlock = fc.record(
       "thinking",
       "x_tool_result",
     ),
-    text: fc.oneof(words, anything),
-    source: fc.oneof(urlSource, inlineSource("image/png", "x"), anything),
-    content: fc.oneof(fc.array(text), anything),
-    id: anything,
-    tool_use_id: fc.oneof(name, anything),
-    name: fc.oneof(name, anything),
-    input: fc.oneof(fc.object(), anything),
-    cache_control: anything,
+    text: fc.oneof(words, anyValue),
+    source: fc.oneof(urlSource, inlineSource("image/png", "x"), anyValue),
+    content: fc.oneof(fc.array(text), anyValue),
+    id: anyValue,
+    tool_use_id: fc.oneof(name, anyValue),
+    name: fc.oneof(name, anyValue),
+    input: fc.oneof(fc.object(), anyValue),
+    cache_control: anyValue,
   },
   { requiredKeys: ["type"] },
 );
-const nonsense = fc.record(
+const malformed = fc.record(
   {
     messages: fc.array(
       fc.record({
         role: fc.constantFrom("user", "assistant", "system"),
-        content: fc.oneof(words, fc.array(fc.oneof(oddBlock, text), { maxLength: 3 }), anything),
+        content: fc.oneof(words, fc.array(fc.oneof(oddBlock, text), { maxLength: 3 }), anyValue),
       }),
       { minLength: 1, maxLength: 4 },
     ),
-    system: fc.oneof(words, anything),
-    tools: fc.oneof(fc.array(tool), anything),
-    tool_choice: fc.oneof(fc.record({ type: fc.constantFrom("any", "tool", "auto"), name }), anything),
+    system: fc.oneof(words, anyValue),
+    tools: fc.oneof(fc.array(tool), anyValue),
+    tool_choice: fc.oneof(fc.record({ type: fc.constantFrom("any", "tool", "auto"), name }), anyValue),
     thinking: fc.oneof(
-      fc.record({ type: fc.constantFrom("enabled", "adaptive"), budget_tokens: anything }),
-      anything,
+      fc.record({ type: fc.constantFrom("enabled", "adaptive"), budget_tokens: anyValue }),
+      anyValue,
     ),
     output_config: fc.oneof(
       fc.record({
-        effort: anything,
+        effort: anyValue,
         format: fc.record({ type: fc.constant("json_schema"), schema: fc.object() }),
       }),
-      anything,
+      anyValue,
     ),
-    metadata: anything,
-    stop_sequences: fc.oneof(fc.array(fc.string()), anything),
+    metadata: anyValue,
+    stop_sequences: fc.oneof(fc.array(fc.string()), anyValue),
   },
   { requiredKeys: ["messages"] },
 );
 
-describe("a messages body", () => {
-  test("that is read and printed says the same, as far as the protocol can say it", () => {
+describe("a random messages body", () => {
+  test("reads back unchanged after printing, as far as the format can express it", () => {
     fc.assert(
       fc.property(body, (sent) => {
         const read = readChatRequest(JSON.parse(sent));
@@ -248,9 +250,9 @@ describe("a messages body", () => {
     );
   });
 
-  test("of any content is read and printed, or refused", () => {
+  test("with malformed content is either printed or rejected", () => {
     fc.assert(
-      fc.property(nonsense, fc.constantFrom(...TRAITS), (sent, traits) => {
+      fc.property(malformed, fc.constantFrom(...TRAITS), (sent, traits) => {
         try {
           const read = readChatRequest(JSON.parse(JSON.stringify(sent)));
           const path = findUntranslatable(read);

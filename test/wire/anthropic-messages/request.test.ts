@@ -15,7 +15,7 @@ function inputOf(...content: unknown[]) {
 }
 
 describe("parseRequest", () => {
-  test("reads what the gateway must know", () => {
+  test("reads the facts that the gateway needs", () => {
     const thinking = { type: "enabled", budget_tokens: 31_999 };
     expect(parse({ max_tokens: 32_000, stream: true, thinking })).toMatchObject({
       model: "m",
@@ -27,11 +27,11 @@ describe("parseRequest", () => {
     });
   });
 
-  test("takes a request without an output limit", () => {
+  test("accepts a request without an output limit", () => {
     expect(parse({}).outputTokensMax).toBeUndefined();
   });
 
-  test("takes what coding agents send: system messages, adaptive thinking, context management", () => {
+  test("accepts a coding agent's request with system messages, adaptive thinking and context management", () => {
     const request = parse({
       system: [
         { type: "text", text: "x-header: 1" },
@@ -57,8 +57,8 @@ describe("parseRequest", () => {
     ["thinking", { thinking: "on" }],
     ["tools", { tools: {} }],
     ["messages[0].role", { messages: [{ content: "hi" }] }],
-  ])("says that %s is wrong in %j", (path, members) => {
-    const error = errorOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
+  ])("throws wrong_shape for %s in %j", (path, members) => {
+    const error = refusalOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
@@ -67,15 +67,15 @@ describe("parseRequest", () => {
     ["service_tier", { service_tier: "priority" }],
     ["speed", { speed: "fast" }],
     ["inference_geo", { inference_geo: "us" }],
-  ])("refuses %s by name when it changes the price", (path, members) => {
-    const error = errorOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
+  ])("throws unpriced_field for %s when it changes the price", (path, members) => {
+    const error = refusalOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("unpriced_field");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
 });
 
-describe("the size of the input", () => {
-  test("counts inline images apart from the text, also in tool results", () => {
+describe("the input size", () => {
+  test("counts inline images apart from the text, even in tool results", () => {
     const input = inputOf(IMAGE, {
       type: "tool_result",
       tool_use_id: "t",
@@ -85,7 +85,7 @@ describe("the size of the input", () => {
     expect(input.textBytes).toBeLessThan(500);
   });
 
-  test("counts an image by address or by id as an image", () => {
+  test("counts an image by address or by file id", () => {
     const input = inputOf(
       { type: "image", source: { type: "url", url: "https://example.com" } },
       { type: "image", source: { type: "file", file_id: "f" } },
@@ -93,16 +93,16 @@ describe("the size of the input", () => {
     expect(input).toMatchObject({ images: 2, unbounded: false });
   });
 
-  test("takes out nothing that a model would read as text", () => {
-    const lies = [
+  test("never excludes data that a model reads as text", () => {
+    const blocks = [
       { type: "text", text: DATA },
       { type: "text", text: "hi", source: IMAGE.source },
       { type: "tool_use", id: "t", name: "f", input: { content: [IMAGE] } },
       { type: "tool_result", tool_use_id: "t", content: DATA },
       { type: "document", source: { type: "text", media_type: "image/png", data: DATA } },
     ];
-    for (const lie of lies) {
-      const input = inputOf(lie);
+    for (const block of blocks) {
+      const input = inputOf(block);
       expect(input.textBytes).toBeGreaterThan(30_000);
       expect(input).toMatchObject({ images: 0, unbounded: false });
     }
@@ -120,14 +120,14 @@ describe("the size of the input", () => {
       { type: "tool_result", content: [{ type: "document", source: { type: "url" } }] },
     ],
     [
-      "an image that is none",
+      "an image of a document type",
       { type: "image", source: { type: "base64", media_type: "application/pdf", data: "AA" } },
     ],
     ["a container upload", { type: "container_upload", file_id: "f" }],
     ["a fetched page", { type: "web_fetch_tool_result", content: {} }],
-    ["a block that nobody knows", { type: "hologram" }],
+    ["an unknown block", { type: "hologram" }],
     [
-      "results in results in results",
+      "deeply nested results",
       {
         type: "tool_result",
         content: [
@@ -155,12 +155,12 @@ describe("the size of the input", () => {
     expect(parse(members).input.unbounded).toBe(true);
   });
 
-  test("is told apart with a tool that runs at the upstream", () => {
+  test("reports a tool that runs at the upstream", () => {
     const tools = [{ type: "web_search_20250305", name: "web_search" }];
     expect(parse({ tools }).input).toMatchObject({ serverTools: true, unbounded: false });
   });
 
-  test("says that tools of a remote server run at the upstream too", () => {
+  test("reports the tools of an MCP server as running at the upstream", () => {
     expect(parse({ mcp_servers: [{ url: "https://example.com" }] }).input.serverTools).toBe(true);
   });
 
@@ -168,11 +168,11 @@ describe("the size of the input", () => {
     [[{ type: "compact_20260112" }], 2],
     [[{ type: "clear_tool_uses_20250919" }], 1],
     [[], 1],
-  ])("with the edits %j of its context is read %p times", (edits, readings) => {
+  ])("with the context edits %j counts %p readings", (edits, readings) => {
     expect(parse({ context_management: { edits } }).input.readings).toBe(readings);
   });
 
-  test("is bounded with documents whose text is in the body", () => {
+  test("is bounded for documents whose text is in the body", () => {
     const content = [{ type: "text", text: "x" }, IMAGE];
     expect(inputOf({ type: "document", source: { type: "content", content } })).toMatchObject({
       images: 1,
@@ -189,20 +189,20 @@ describe("printUpstreamRequest", () => {
       outputLimitField: "max_completion_tokens",
     });
 
-  test("changes the model and the output limit, and not a byte besides", () => {
+  test("replaces the model and the output limit and keeps every other byte", () => {
     const text =
       '{"thinking":{"type":"enabled","budget_tokens":1024},\n"model":"m","max_tokens":100,"messages":[ {"role":"user"} ]}';
     expect(print(text)).toBe(text.replace('"m"', '"up"').replace(":100", ":50"));
   });
 
-  test("fills in an output limit that is missing or null", () => {
+  test("adds an output limit that is missing or null", () => {
     expect(JSON.parse(print('{"model":"m","messages":[{"role":"user"}]}'))).toMatchObject({ max_tokens: 50 });
     expect(JSON.parse(print('{"model":"m","max_tokens":null,"messages":[{"role":"user"}]}'))).toMatchObject({
       max_tokens: 50,
     });
   });
 
-  test("says once what was said twice, as it was understood", () => {
+  test("sends a repeated field once, with the value that was checked", () => {
     const body = print('{"speed":"fast","model":"m","messages":[{"role":"user"}],"speed":"standard"}');
     expect(body).toBe('{"speed":"standard","model":"up","messages":[{"role":"user"}],"max_tokens":50}');
   });

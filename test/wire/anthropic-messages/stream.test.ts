@@ -37,24 +37,24 @@ const finish = (reason: unknown, usage: object = { output_tokens: 7 }) =>
 const FINISH = finish("end_turn");
 const STOP = event("message_stop");
 
-describe("a plain stream", () => {
-  test("passes byte for byte but for the model's name in its start", () => {
+describe("a passthrough stream", () => {
+  test("passes byte for byte except for the model name in its start", () => {
     const { early, ending } = run(FIXTURE);
     expect(early + ending).toBe(FIXTURE.replace('"host-thinker-2"', '"asked"'));
   });
 
-  test("keeps odd spacing and unknown members as they are", () => {
+  test("keeps odd spacing and unknown members", () => {
     const odd =
       'event: message_start\ndata: { "type":"message_start" , "message":{"model" :"theirs","x":1.0,"content":[ ]} }\n\n';
     expect(run(odd).early).toBe(odd.replace('"theirs"', '"asked"'));
   });
 
-  test("does not touch a model that is only spoken of", () => {
+  test("does not change a model name inside generated text", () => {
     const text = delta({ type: "text_delta", text: '{"model":"theirs"}' });
     expect(run(START + block({ type: "text", text: "" }) + text).early).toEndWith(text);
   });
 
-  test("keeps its stop reason and its end back, and lets nothing else through behind them", () => {
+  test("holds back its stop reason and its end, and drops everything behind them", () => {
     const late = event("ping") + TEXT;
     const { early, ending, finished, done } = run(START + TEXT + FINISH + late + STOP);
     expect(eventsOf(early).map((each) => each.event)).not.toContain("message_delta");
@@ -62,13 +62,13 @@ describe("a plain stream", () => {
     expect({ finished, done }).toEqual({ finished: true, done: true });
   });
 
-  test("is finished without its last event, which the ending then adds", () => {
+  test("is finished without message_stop, which the ending then adds", () => {
     const { ending, finished, done } = run(START + TEXT + FINISH);
     expect({ finished, done }).toEqual({ finished: true, done: false });
     expect(ending).toBe(FINISH + STOP);
   });
 
-  test("finishes once: what is said of it later counts for its usage only", () => {
+  test("finishes once: a later message_delta changes only the usage", () => {
     const { early, ending, usage } = run(START + TEXT + FINISH + finish(null, { output_tokens: 8 }) + STOP);
     expect(early).not.toContain('stop_reason":"');
     expect(ending).toBe(finish("end_turn", { output_tokens: 8 }) + STOP);
@@ -87,11 +87,11 @@ describe("a plain stream", () => {
     expect(run(`${START + TEXT + FINISH + STOP}data: [DONE]\n\n${START}`).ending).toBe(FINISH + STOP);
   });
 
-  test("is not taken back by a broken tail", () => {
+  test("stays finished when a later event is malformed", () => {
     expect(run(`${START + TEXT + FINISH}event: message_stop\ndata: {"ty`).finished).toBe(true);
   });
 
-  test("names every event, also when the upstream names none or another", () => {
+  test("names every event, even when the upstream sends no name or another one", () => {
     const nameless = (START + TEXT + FINISH + STOP).replaceAll(/event: .*\n/g, "");
     const misnamed = (START + TEXT + FINISH + STOP).replaceAll(/event: .*\n/g, "event: message\n");
     for (const stream of [nameless, misnamed]) {
@@ -100,17 +100,17 @@ describe("a plain stream", () => {
     }
   });
 
-  test("passes events and blocks that nobody knows yet", () => {
+  test("passes unknown events", () => {
     const news = event("message_note", { x: 1 });
     expect(run(START + news).early).toEndWith(news);
   });
 
-  test("has no ending before its finish", () => {
+  test("throws when its ending is read before its finish", () => {
     const reader = anthropicMessages.readStream(requestOf(anthropicMessages));
     expect(() => reader.ending()).toThrow();
   });
 
-  test("the fixture reads the same wherever its bytes are cut", () => {
+  test("reads identically wherever its bytes are cut", () => {
     const bytes = new TextEncoder().encode(FIXTURE);
     const request = requestOf(anthropicMessages);
     const whole = play(anthropicMessages, request, [bytes]);
@@ -127,7 +127,7 @@ describe("a plain stream", () => {
   });
 });
 
-describe("what an event means", () => {
+describe("the meaning of an event", () => {
   const nothing = { isOutput: false, isReadable: false, generated: "" };
   const tool = { type: "tool_use", id: "t", name: "f", input: {} };
   test.each<[string, string, object]>([
@@ -172,21 +172,21 @@ describe("what an event means", () => {
       { isReadable: true, generated: "f" },
     ],
     [
-      "what a server tool found",
+      "a server tool's result",
       block({ type: "web_search_tool_result", content: [{ title: "x" }] }),
       { isReadable: true, generated: "" },
     ],
     ["a citation", delta({ type: "citations_delta", citation: {} }), nothing],
     ["a block's end", event("content_block_stop", { index: 0 }), nothing],
-  ])("%s", (_, stream, meaning) => {
+  ])("is correct for %s", (_, stream, meaning) => {
     expect(run(START + stream).parts[1]).toMatchObject(meaning);
   });
 
-  test("a start is no output yet", () => {
+  test("has no output for message_start", () => {
     expect(run(START).parts[0]).toMatchObject(nothing);
   });
 
-  test("a refusal is readable though it has no text", () => {
+  test("is readable for a refusal without text", () => {
     expect(run(START + finish("refusal") + STOP)).toMatchObject({
       isReadable: true,
       isOutput: true,
@@ -194,7 +194,7 @@ describe("what an event means", () => {
     });
   });
 
-  test("thinking alone is not readable", () => {
+  test("is not readable for thinking alone", () => {
     const thinking =
       block({ type: "thinking", thinking: "" }) + delta({ type: "thinking_delta", thinking: "hm" });
     expect(run(START + thinking + FINISH + STOP)).toMatchObject({
@@ -204,13 +204,13 @@ describe("what an event means", () => {
     });
   });
 
-  test("stop reasons that nobody knows yet pass", () => {
+  test("does not change unknown stop reasons", () => {
     expect(run(START + TEXT + finish("pause_turn") + STOP).ending).toContain('"pause_turn"');
   });
 });
 
-describe("usage", () => {
-  test("of the end is cumulative: it replaces what the start said and keeps what it leaves out", () => {
+describe("the usage of a stream", () => {
+  test("is cumulative: the end replaces counts of the start and keeps those that it omits", () => {
     const { parts, usage } = run(START + TEXT + finish("end_turn", { output_tokens: 42 }) + STOP);
     const expected = {
       inputTokens: 10,
@@ -223,12 +223,12 @@ describe("usage", () => {
     expect(usage).toEqual(expected);
   });
 
-  test("that is null at the end keeps what the start said", () => {
+  test("keeps a count of the start that is null at the end", () => {
     const { usage } = run(START + TEXT + finish("end_turn", { input_tokens: null, output_tokens: 5 }) + STOP);
     expect(usage).toMatchObject({ inputTokens: 10, outputTokens: 5 });
   });
 
-  test("grows when a server tool read more", () => {
+  test("grows when a server tool reads more input", () => {
     const { usage } = run(
       START +
         TEXT +
@@ -238,7 +238,7 @@ describe("usage", () => {
     expect(usage).toMatchObject({ inputTokens: 9000, cachedInputTokens: 4, outputTokens: 5 });
   });
 
-  test("splits the cache writes of the fixture by how long they live", () => {
+  test("splits the cache writes of the fixture by lifetime", () => {
     expect(run(FIXTURE).usage).toEqual({
       inputTokens: 21,
       cachedInputTokens: 300,
@@ -251,13 +251,13 @@ describe("usage", () => {
   test.each([
     ["no usage", {}],
     ["usage without an output", { usage: { input_tokens: 10 } }],
-    ["usage that is text", { usage: { output_tokens: "42" } }],
-  ])("of the start alone is no report when the end has %s", (_, members) => {
+    ["usage that is a string", { usage: { output_tokens: "42" } }],
+  ])("has NaN output tokens when the end has %s", (_, members) => {
     const end = event("message_delta", { delta: { stop_reason: "end_turn" }, ...members });
     expect(run(START + TEXT + end + STOP).usage?.outputTokens).toBeNaN();
   });
 
-  test("missing everywhere is unknown", () => {
+  test("is undefined when no event has any", () => {
     const bare = event("message_start", { message: { model: "theirs", content: [] } });
     const { usage, finished } = run(
       bare + TEXT + event("message_delta", { delta: { stop_reason: "end_turn" } }) + STOP,
@@ -266,7 +266,7 @@ describe("usage", () => {
   });
 });
 
-describe("faults", () => {
+describe("a faulty stream", () => {
   test.each([
     [
       "an error event",
@@ -284,10 +284,10 @@ describe("faults", () => {
     ["a type that would break the framing", `${START}data: {"type":"x\\nevent: canary"}\n\n`],
     ["a start without a message", 'data: {"type":"message_start"}\n\n'],
     ["content before the start", TEXT],
-    ["an end without a stop reason", START + TEXT + STOP],
+    ["a message_stop without a stop reason", START + TEXT + STOP],
     ["an error as the stop reason", START + TEXT + finish("error")],
     ["half an event", `${START}data: {"type":"ping`],
-  ])("%s is one, and says nothing of what the upstream said", (_, stream) => {
+  ])("with %s is a fault that does not quote the upstream", (_, stream) => {
     let fault: unknown;
     try {
       run(stream);

@@ -53,8 +53,8 @@ function translate(stream: string) {
   return { events, finished: reader.finished, done: reader.done };
 }
 
-describe("a start that holds the whole message", () => {
-  test("passes with its stop, both kept back until the end", () => {
+describe("a message_start that contains the whole message", () => {
+  test("passes with message_stop, both held back until the end", () => {
     const played = run(FIXTURE);
     expect(played.early).toBe("");
     expect(played.ending).toBe(FIXTURE.replace("host-coder-1", "asked"));
@@ -68,7 +68,7 @@ describe("a start that holds the whole message", () => {
     });
   });
 
-  test("is a call, its finish and its usage for clients of other formats", () => {
+  test("is read as a call, a finish and usage for clients of other formats", () => {
     expect(translate(FIXTURE)).toEqual({
       events: [
         { kind: "began" },
@@ -82,7 +82,7 @@ describe("a start that holds the whole message", () => {
     });
   });
 
-  test("keeps a later report of usage, with the stop reason that stands", () => {
+  test("takes a later usage and keeps its own stop reason", () => {
     const stream = startOf({ content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" });
     const { ending, usage } = run(stream + finish("max_tokens", { output_tokens: 9 }) + STOP);
     expect(eventsOf(ending).map(({ data }) => JSON.parse(data).delta?.stop_reason)).toEqual([
@@ -93,12 +93,12 @@ describe("a start that holds the whole message", () => {
     expect(usage).toMatchObject({ inputTokens: 3, outputTokens: 9 });
   });
 
-  test("counts its own usage as the report when a later event has none", () => {
+  test("reports its own usage when no later event has any", () => {
     const stream = startOf({ content: [{ type: "text", text: "Hi" }], stop_reason: "end_turn" });
     expect(run(stream + finish("end_turn", {}) + STOP).usage).toMatchObject({ outputTokens: 1 });
   });
 
-  test("is finished without content when the stop follows", () => {
+  test("is finished without content when message_stop follows", () => {
     const stream = startOf({ stop_reason: "refusal" }) + PING + STOP;
     const { early, ending, ...played } = run(stream);
     expect(early).toBe("");
@@ -107,7 +107,7 @@ describe("a start that holds the whole message", () => {
     expect(translate(stream)).toMatchObject({ finished: true, done: true });
   });
 
-  test("is no finish when content follows", () => {
+  test("is not finished when content follows", () => {
     const stream = startOf({ stop_reason: "end_turn" }) + PING + TEXT + finish("max_tokens") + STOP;
     const { early, ending, generated } = run(stream);
     expect(early + ending).toBe(stream.replace("theirs", "asked"));
@@ -122,13 +122,13 @@ describe("a start that holds the whole message", () => {
     });
   });
 
-  test("is no end when content follows and no stop reason does", () => {
+  test("is a fault when content follows and no further stop reason", () => {
     const stream = startOf({ stop_reason: "end_turn" }) + TEXT + STOP;
     expect(() => run(stream)).toThrow(UpstreamFault);
     expect(() => translate(stream)).toThrow(UpstreamFault);
   });
 
-  test("may have content and go on", () => {
+  test("without a stop reason may contain content that later blocks continue", () => {
     const stream = startOf({ content: [{ type: "text", text: "Hi" }] }) + TEXT + finish("end_turn") + STOP;
     const { early, generated } = run(stream);
     expect(early).toStartWith(
@@ -138,15 +138,15 @@ describe("a start that holds the whole message", () => {
     expect(translate(stream).events.filter(({ kind }) => kind === "text")).toHaveLength(2);
   });
 
-  test("an error as its stop reason is a fault", () => {
+  test("is a fault when its stop reason is an error", () => {
     const stream = startOf({ content: [{ type: "text", text: "Hi" }], stop_reason: "error" }) + STOP;
     expect(() => run(stream)).toThrow(UpstreamFault);
     expect(() => translate(stream)).toThrow(UpstreamFault);
   });
 });
 
-describe("a second start", () => {
-  test("is left out of a stream, whatever it says", () => {
+describe("a second message_start", () => {
+  test("is dropped from a stream with its content and usage", () => {
     const second = startOf({
       content: [{ type: "text", text: "No" }],
       stop_reason: "max_tokens",
@@ -160,29 +160,29 @@ describe("a second start", () => {
   });
 });
 
-describe("calls of code that runs at the provider", () => {
+describe("calls by code that runs at the provider", () => {
   const callsOf = (stream: string) => translate(stream).events.filter(({ kind }) => kind === "tool_call");
   const code = block(0, SERVER_USE) + block(1, callBy(CODE)) + block(2, callBy(CODE, "t2"));
 
-  test("are the client's when the answer waits for them", () => {
+  test("reach the client when the answer stops for tool use", () => {
     expect(callsOf(START + code + finish("tool_use") + STOP)).toEqual([
       { kind: "tool_call", call: 0, id: "t1", name: "f" },
       { kind: "tool_call", call: 1, id: "t2", name: "f" },
     ]);
   });
 
-  test("are nobody's when the code is over", () => {
+  test("are dropped when the code has a result", () => {
     expect(callsOf(START + code + block(3, RESULT) + TEXT + finish("end_turn") + STOP)).toEqual([]);
     expect(callsOf(START + code + block(3, RESULT) + finish("tool_use") + STOP)).toEqual([]);
   });
 
-  test("are told from calls of the model itself, which keep their place", () => {
+  test("are distinguished from calls by the model, which keep their place", () => {
     const direct = callBy({ type: "direct" }, "t9");
     const stream = START + code + block(3, RESULT) + block(4, direct) + finish("tool_use") + STOP;
     expect(callsOf(stream)).toEqual([{ kind: "tool_call", call: 0, id: "t9", name: "f" }]);
   });
 
-  test("may have their input in pieces", () => {
+  test("may receive their input in pieces", () => {
     const piece = (json: string) =>
       event("content_block_delta", { index: 0, delta: { type: "input_json_delta", partial_json: json } });
     const call = event("content_block_start", {
@@ -193,7 +193,7 @@ describe("calls of code that runs at the provider", () => {
     expect(translate(stream).events).toContainEqual({ kind: "tool_input", call: 0, json: '{"a":1}' });
   });
 
-  test("of a whole answer that ended its turn are no calls of it, with digits kept where they are", () => {
+  test("are dropped from a whole answer that ended its turn, and otherwise keep the digits of their input", () => {
     const whole = (stop_reason: string, more: readonly object[]) =>
       JSON.stringify({
         content: [SERVER_USE, callBy(CODE), ...more, { type: "text", text: "Hi" }],
@@ -214,21 +214,21 @@ describe("calls of code that runs at the provider", () => {
   });
 });
 
-describe("a request for no output, which fills a cache", () => {
-  const none = { max_tokens: 0, stream: false };
+describe("a request with max_tokens 0, which only fills a cache", () => {
+  const cacheFill = { max_tokens: 0, stream: false };
   const usage = { input_tokens: 4, cache_creation_input_tokens: 900, output_tokens: 0 };
 
-  test("is sent with its limit", () => {
-    const request = requestOf(anthropicMessages, none);
+  test("is sent with max_tokens 0", () => {
+    const request = requestOf(anthropicMessages, cacheFill);
     expect(request.outputTokensMax).toBe(0);
     const options = { model: "theirs", outputTokensMax: 0, outputLimitField: undefined };
     const body = anthropicMessages.printUpstreamRequest(request, options);
     expect(JSON.parse(body)).toMatchObject({ max_tokens: 0, model: "theirs" });
   });
 
-  test("is answered by an empty message, whole or streamed", () => {
+  test("accepts an empty message as readable, whole or streamed", () => {
     const body = JSON.stringify({ content: [], stop_reason: "max_tokens", usage });
-    expect(anthropicMessages.readWhole(requestOf(anthropicMessages, none), body)).toMatchObject({
+    expect(anthropicMessages.readWhole(requestOf(anthropicMessages, cacheFill), body)).toMatchObject({
       isReadable: true,
       usage: { inputTokens: 4, cacheWriteTokens: 900, outputTokens: 0 },
     });
@@ -237,7 +237,7 @@ describe("a request for no output, which fills a cache", () => {
     expect(run(startOf({ stop_reason: "max_tokens" }) + STOP, { max_tokens: 0 }).isReadable).toBe(true);
   });
 
-  test("is not what an empty answer to any other request is", () => {
+  test("differs from other requests, whose empty answer is not readable", () => {
     const body = JSON.stringify({ content: [], stop_reason: "max_tokens", usage });
     const request = requestOf(anthropicMessages, { max_tokens: 1, stream: false });
     expect(anthropicMessages.readWhole(request, body).isReadable).toBe(false);

@@ -2,16 +2,20 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishReason, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { ERRORS, GatewayError } from "../../../src/errors.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
+import { collectReply } from "../../../src/wire/collect-reply.ts";
+import {
+  encodeReasoning,
+  isEncodedReasoning,
+} from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import { isSeal, printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
 import type { SentStream } from "../../../src/wire/protocol.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { cpuMs } from "../../support/cpu-ms.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";
 
 const CUSTOM = [{ type: "custom", name: "patch" }];
-const SPACE = [{ type: "namespace", name: "space", tools: [{ type: "function", name: "go" }] }];
-const SEALED = { include: ["reasoning.encrypted_content"] };
+const NAMESPACED = [{ type: "namespace", name: "space", tools: [{ type: "function", name: "go" }] }];
+const ENCRYPTED = { include: ["reasoning.encrypted_content"] };
 const SHOWN = { reasoning: { summary: "auto" } };
 
 type Json = Record<string, unknown>;
@@ -22,9 +26,9 @@ function headOf(members: object = {}): ReplyHead {
   return replyHeadOf(request, { createdAtS: 1_790_000_000, inputTokens: 5 });
 }
 
-function end(): NonNullable<typeof openaiResponses.ingress> {
-  if (!openaiResponses.ingress) throw new Error("It has no client's end");
-  return openaiResponses.ingress;
+function ingress(): NonNullable<typeof openaiResponses.client> {
+  if (!openaiResponses.client) throw new Error("The format has no ingress codec");
+  return openaiResponses.client;
 }
 
 const finished = (reason: FinishReason = "stop") =>
@@ -41,10 +45,10 @@ const USAGE = {
   reasoningTokens: 3,
 } as const;
 
-/** The events of a stream as values. */
-function stream(said: readonly OutputEvent[], members: object = {}, reason: FinishReason = "stop"): Json[] {
-  const printer = end().printStream(headOf(members));
-  const text = said.map((event) => printer.print(event)).join("") + printer.end(finished(reason), USAGE);
+/** The parsed events of a stream. */
+function stream(steps: readonly OutputEvent[], members: object = {}, reason: FinishReason = "stop"): Json[] {
+  const printer = ingress().printStream(headOf(members));
+  const text = steps.map((event) => printer.print(event)).join("") + printer.end(finished(reason), USAGE);
   return eventsOf(text).map(({ event, data }) => {
     const value = JSON.parse(data);
     expect(event).toBe(value.type);
@@ -52,22 +56,26 @@ function stream(said: readonly OutputEvent[], members: object = {}, reason: Fini
   });
 }
 
-/** The whole answer of the same. */
-function whole(said: readonly OutputEvent[], members: object = {}, reason: FinishReason = "stop") {
-  const events: ChatEvent[] = [...said, finished(reason), USAGE];
-  return JSON.parse(end().printWhole(headOf(members), collectReply(events)));
+/** The whole answer for the output that {@link stream} prints. */
+function whole(steps: readonly OutputEvent[], members: object = {}, reason: FinishReason = "stop") {
+  const events: ChatEvent[] = [...steps, finished(reason), USAGE];
+  return JSON.parse(ingress().printWhole(headOf(members), collectReply(events)));
 }
 
-function outputOf(said: readonly OutputEvent[], members: object = {}, reason: FinishReason = "stop"): Json[] {
-  const { output } = whole(said, members, reason);
-  const last = stream(said, members, reason).at(-1)?.response;
-  expect(last).toEqual(whole(said, members, reason));
+function outputOf(
+  steps: readonly OutputEvent[],
+  members: object = {},
+  reason: FinishReason = "stop",
+): Json[] {
+  const { output } = whole(steps, members, reason);
+  const last = stream(steps, members, reason).at(-1)?.response;
+  expect(last).toEqual(whole(steps, members, reason));
   return output;
 }
 
 const typesOf = (events: readonly Json[]) => events.map(({ type }) => String(type).replace("response.", ""));
-const say = (text: string): OutputEvent => ({ kind: "text", text });
-const think = (text: string): OutputEvent => ({ kind: "reasoning", text });
+const textStep = (text: string): OutputEvent => ({ kind: "text", text });
+const reasoningStep = (text: string): OutputEvent => ({ kind: "reasoning", text });
 const call = (number: number, name = "f"): OutputEvent => ({
   kind: "tool_call",
   call: number,
@@ -76,9 +84,9 @@ const call = (number: number, name = "f"): OutputEvent => ({
 });
 const input = (number: number, json: string): OutputEvent => ({ kind: "tool_input", call: number, json });
 
-describe("a stream", () => {
-  test("case 70: the full sequence of a text, with rising numbers", () => {
-    const events = stream([say("Hel"), say("lo"), say("")]);
+describe("a printed stream", () => {
+  test("case 70: contains the full sequence of a text, with rising sequence numbers", () => {
+    const events = stream([textStep("Hel"), textStep("lo"), textStep("")]);
     expect(typesOf(events)).toEqual([
       "created",
       "in_progress",
@@ -114,8 +122,8 @@ describe("a stream", () => {
     });
   });
 
-  test("the response that it is about is the same at both ends", () => {
-    const events = stream([say("Hello")]);
+  test("contains one response at both ends, first in progress and then completed", () => {
+    const events = stream([textStep("Hello")]);
     expect(events[0]?.response).toMatchObject({
       id: "resp_abc",
       status: "in_progress",
@@ -137,7 +145,7 @@ describe("a stream", () => {
     });
   });
 
-  test("arguments come as they are written, under the upstream's own id", () => {
+  test("sends arguments as they arrive, under the upstream's call id", () => {
     const events = stream([call(0), input(0, '{"a":'), input(0, "1}")]);
     expect(typesOf(events).slice(2)).toEqual([
       "output_item.added",
@@ -160,7 +168,7 @@ describe("a stream", () => {
     });
   });
 
-  test("a call without arguments has an empty object, in its deltas too", () => {
+  test("turns missing arguments into an empty object, in its deltas too", () => {
     const events = stream([call(0)]);
     expect(events.filter(({ type }) => type === "response.function_call_arguments.delta")).toMatchObject([
       { delta: "{}" },
@@ -168,12 +176,12 @@ describe("a stream", () => {
     expect(events.at(-2)).toMatchObject({ item: { arguments: "{}" } });
   });
 
-  test("one item is done before the next begins, unless more of it may come", () => {
-    const order = (said: readonly OutputEvent[]) =>
-      stream(said)
+  test("ends an item before the next begins, unless it may continue", () => {
+    const order = (steps: readonly OutputEvent[]) =>
+      stream(steps)
         .filter(({ type }) => String(type).startsWith("response.output_item"))
         .map(({ type, output_index }) => `${String(type).slice(21)} ${output_index}`);
-    expect(order([say("a"), call(0), input(0, "{}"), call(1), input(1, "{}"), say("b")])).toEqual([
+    expect(order([textStep("a"), call(0), input(0, "{}"), call(1), input(1, "{}"), textStep("b")])).toEqual([
       "added 0",
       "done 0",
       "added 1",
@@ -191,15 +199,15 @@ describe("a stream", () => {
     ]);
   });
 
-  test("calls that come interleaved keep their own arguments", () => {
-    const said = [call(0), input(0, '{"a"'), call(1), input(1, '{"b"'), input(0, ":0}"), input(1, ":1}")];
-    expect(outputOf(said)).toMatchObject([{ arguments: '{"a":0}' }, { arguments: '{"b":1}' }]);
-    const items = stream(said).filter(({ type }) => type === "response.function_call_arguments.delta");
+  test("keeps the arguments of interleaved calls apart", () => {
+    const steps = [call(0), input(0, '{"a"'), call(1), input(1, '{"b"'), input(0, ":0}"), input(1, ":1}")];
+    expect(outputOf(steps)).toMatchObject([{ arguments: '{"a":0}' }, { arguments: '{"b":1}' }]);
+    const items = stream(steps).filter(({ type }) => type === "response.function_call_arguments.delta");
     expect(items.map(({ item_id }) => item_id)).toEqual(["fc_abc_0", "fc_abc_1", "fc_abc_0", "fc_abc_1"]);
   });
 
-  test("many calls that never end are no work that grows with their number squared", () => {
-    const printer = end().printStream(headOf());
+  test("prints 20,000 calls that never end in linear time", () => {
+    const printer = ingress().printStream(headOf());
     const ms = cpuMs(() => {
       for (let number = 0; number < 20_000; number += 1) printer.print(call(number));
       expect(printer.end(finished("tool_calls"), undefined)).toContain("fc_abc_19999");
@@ -207,8 +215,8 @@ describe("a stream", () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  test("a long call that never ends is not read again for everything behind it", () => {
-    const printer = end().printStream(headOf());
+  test("does not parse a long unfinished call again for every later event", () => {
+    const printer = ingress().printStream(headOf());
     const ms = cpuMs(() => {
       printer.print(call(0));
       printer.print(input(0, `{"a":"${"x".repeat(4_000_000)}`));
@@ -219,24 +227,24 @@ describe("a stream", () => {
     expect(ms).toBeLessThan(5_000);
   });
 
-  test("a stream in which nothing was said still begins and ends", () => {
+  test("begins and ends even without output", () => {
     expect(typesOf(stream([], {}, "content_filter"))).toEqual(["created", "in_progress", "incomplete"]);
   });
 });
 
-describe("items", () => {
-  test("text, a refusal and text again are parts of one message", () => {
-    const said = [say("a"), { kind: "refusal", text: "No" } as const, say("b")];
-    expect(outputOf(said)).toMatchObject([
+describe("the printed items", () => {
+  test("include texts and a refusal as parts of one message", () => {
+    const steps = [textStep("a"), { kind: "refusal", text: "No" } as const, textStep("b")];
+    expect(outputOf(steps)).toMatchObject([
       { content: [{ text: "a" }, { type: "refusal", refusal: "No" }, { text: "b" }] },
     ]);
-    const parts = stream(said).filter(({ type }) => type === "response.content_part.done");
+    const parts = stream(steps).filter(({ type }) => type === "response.content_part.done");
     expect(parts.map(({ content_index }) => content_index)).toEqual([0, 1, 2]);
   });
 
-  test("a tool that takes any text gets it unwrapped, whole", () => {
-    const said = [call(0, "patch"), input(0, '{"input":"*** Be'), input(0, 'gin\\n"}')];
-    expect(outputOf(said, { tools: CUSTOM })).toEqual([
+  test("include the call of a free-form tool with its text unwrapped", () => {
+    const steps = [call(0, "patch"), input(0, '{"input":"*** Be'), input(0, 'gin\\n"}')];
+    expect(outputOf(steps, { tools: CUSTOM })).toEqual([
       {
         id: "ctc_abc_0",
         type: "custom_tool_call",
@@ -246,7 +254,7 @@ describe("items", () => {
         input: "*** Begin\n",
       },
     ]);
-    expect(typesOf(stream(said, { tools: CUSTOM })).slice(2)).toEqual([
+    expect(typesOf(stream(steps, { tools: CUSTOM })).slice(2)).toEqual([
       "output_item.added",
       "custom_tool_call_input.delta",
       "custom_tool_call_input.done",
@@ -260,24 +268,24 @@ describe("items", () => {
     ['{"a":"x","b":"y"}', '{"a":"x","b":"y"}'],
     ["*** Begin", "*** Begin"],
     ['"x"', '"x"'],
-  ])("a model that writes %s to it means %s", (json, text) => {
+  ])("unwrap the free-form input %s to %s", (json, text) => {
     expect(outputOf([call(0, "patch"), input(0, json)], { tools: CUSTOM })).toMatchObject([{ input: text }]);
   });
 
-  test("a tool of a namespace is called by both its names", () => {
-    expect(outputOf([call(0, "space__go")], { tools: SPACE })).toMatchObject([
+  test("include the call of a namespaced tool with both its names", () => {
+    expect(outputOf([call(0, "space__go")], { tools: NAMESPACED })).toMatchObject([
       { name: "go", namespace: "space" },
     ]);
   });
 
-  test("reasoning is shown as a summary to those who asked for one", () => {
-    const said = [think("hm"), think("!"), say("Hi")];
-    expect(outputOf(said)).toMatchObject([{ type: "message" }]);
-    expect(outputOf(said, SHOWN)).toMatchObject([
+  test("include reasoning as a summary if the client asked for one", () => {
+    const steps = [reasoningStep("hm"), reasoningStep("!"), textStep("Hi")];
+    expect(outputOf(steps)).toMatchObject([{ type: "message" }]);
+    expect(outputOf(steps, SHOWN)).toMatchObject([
       { id: "rs_abc_0", type: "reasoning", summary: [{ type: "summary_text", text: "hm!" }] },
       { id: "msg_abc_1" },
     ]);
-    expect(typesOf(stream(said, SHOWN)).slice(2, 9)).toEqual([
+    expect(typesOf(stream(steps, SHOWN)).slice(2, 9)).toEqual([
       "output_item.added",
       "reasoning_summary_part.added",
       "reasoning_summary_text.delta",
@@ -288,16 +296,20 @@ describe("items", () => {
     ]);
   });
 
-  test("sealed reasoning can be sent back by those who asked for it, and is read again", () => {
-    const seal = { kind: "reasoning_seal", signature: "sig" } as const;
+  test("include encrypted reasoning if the client asked for it, which reads back unchanged", () => {
+    const signed = { kind: "reasoning_seal", signature: "sig" } as const;
     const redacted = { kind: "redacted_reasoning", data: "secret" } as const;
-    const said = [think("hm"), seal, redacted, call(0), input(0, "{}")];
-    expect(outputOf(said)).toHaveLength(1);
-    expect(JSON.stringify(outputOf(said, SHOWN))).not.toContain("encrypted_content");
-    const items = outputOf(said, SEALED);
+    const steps = [reasoningStep("hm"), signed, redacted, call(0), input(0, "{}")];
+    expect(outputOf(steps)).toHaveLength(1);
+    expect(JSON.stringify(outputOf(steps, SHOWN))).not.toContain("encrypted_content");
+    const items = outputOf(steps, ENCRYPTED);
     expect(items).toMatchObject([
-      { type: "reasoning", summary: [], encrypted_content: printSeal({ text: "hm", signature: "sig" }) },
-      { type: "reasoning", summary: [], encrypted_content: printSeal({ data: "secret" }) },
+      {
+        type: "reasoning",
+        summary: [],
+        encrypted_content: encodeReasoning({ text: "hm", signature: "sig" }),
+      },
+      { type: "reasoning", summary: [], encrypted_content: encodeReasoning({ data: "secret" }) },
       { type: "function_call" },
     ]);
     const result = { type: "function_call_output", call_id: "call_0", output: "x" };
@@ -311,56 +323,56 @@ describe("items", () => {
     ]);
   });
 
-  test("reasoning that nobody sealed is not made to look so", () => {
-    expect(outputOf([think("hm"), say("Hi")], SEALED)).toHaveLength(1);
-    expect(isSeal("gAAAA")).toBe(false);
+  test("include no encrypted content for unsigned reasoning", () => {
+    expect(outputOf([reasoningStep("hm"), textStep("Hi")], ENCRYPTED)).toHaveLength(1);
+    expect(isEncodedReasoning("gAAAA")).toBe(false);
   });
 
-  test("an answer that was cut says so, and so does what was being written", () => {
-    const said = [say("a"), call(0), input(0, '{"a":')];
-    expect(whole(said, {}, "length")).toMatchObject({
+  test("are incomplete when the answer was cut off in them", () => {
+    const steps = [textStep("a"), call(0), input(0, '{"a":')];
+    expect(whole(steps, {}, "length")).toMatchObject({
       status: "incomplete",
       incomplete_details: { reason: "max_output_tokens" },
     });
-    expect(outputOf(said, {}, "length")).toMatchObject([
+    expect(outputOf(steps, {}, "length")).toMatchObject([
       { status: "completed" },
       { status: "incomplete", arguments: '{"a":' },
     ]);
-    expect(outputOf([say("a")], {}, "length")).toMatchObject([{ status: "incomplete" }]);
-    expect(whole([say("a")], {}, "content_filter")).toMatchObject({
+    expect(outputOf([textStep("a")], {}, "length")).toMatchObject([{ status: "incomplete" }]);
+    expect(whole([textStep("a")], {}, "content_filter")).toMatchObject({
       incomplete_details: { reason: "content_filter" },
     });
   });
 
-  test("a call without an id gets one", () => {
+  test("include an id for a call without one", () => {
     expect(outputOf([{ kind: "tool_call", call: 0, id: "", name: "f" }])).toMatchObject([
       { call_id: "call_abc_0" },
     ]);
   });
 
-  test("a call with the id of another gets one of its own", () => {
-    const said = [0, 1, 2].map(
+  test("include a new id for a call with a repeated one", () => {
+    const steps = [0, 1, 2].map(
       (number): OutputEvent => ({ kind: "tool_call", call: number, id: "c", name: "f" }),
     );
-    expect(outputOf(said)).toMatchObject([
+    expect(outputOf(steps)).toMatchObject([
       { call_id: "c" },
       { call_id: "call_abc_1" },
       { call_id: "call_abc_2" },
     ]);
   });
 
-  test("nothing is said while nothing is shown", () => {
-    const printer = end().printStream(headOf());
-    expect(printer.print(think("hm"))).toBe("");
+  test("are not begun while all output is hidden", () => {
+    const printer = ingress().printStream(headOf());
+    expect(printer.print(reasoningStep("hm"))).toBe("");
     expect(printer.print({ kind: "reasoning_seal", signature: "x" })).toBe("");
     expect(
-      typesOf(eventsOf(printer.print(say("a"))).map(({ data }) => JSON.parse(data))).slice(0, 3),
+      typesOf(eventsOf(printer.print(textStep("a"))).map(({ data }) => JSON.parse(data))).slice(0, 3),
     ).toEqual(["created", "in_progress", "output_item.added"]);
   });
 });
 
-describe("the response", () => {
-  test("repeats what was asked, and says what holds where nothing was", () => {
+describe("the printed response", () => {
+  test("echoes the fields of its request, with defaults for missing ones", () => {
     const tools = [{ type: "function", name: "f" }, { type: "web_search" }];
     const asked = {
       instructions: "Be brief.",
@@ -378,7 +390,7 @@ describe("the response", () => {
       user: "u",
       store: true,
     };
-    expect(whole([say("x")], asked)).toMatchObject({
+    expect(whole([textStep("x")], asked)).toMatchObject({
       ...asked,
       tools: [
         { type: "function", name: "f", description: null, parameters: null, strict: null },
@@ -388,7 +400,7 @@ describe("the response", () => {
       store: false,
       previous_response_id: null,
     });
-    expect(whole([say("x")])).toMatchObject({
+    expect(whole([textStep("x")])).toMatchObject({
       instructions: null,
       temperature: 1,
       tools: [],
@@ -398,33 +410,36 @@ describe("the response", () => {
     });
   });
 
-  test("does not repeat megabytes, nor what is nested without end", () => {
+  test("does not echo very long or very deeply nested fields", () => {
     const long = { instructions: "x".repeat(1_100_000) };
-    expect(whole([say("x")], long)).toMatchObject({ instructions: null });
+    expect(whole([textStep("x")], long)).toMatchObject({ instructions: null });
     const deep = `${'{"a":'.repeat(90_000)}1${"}".repeat(90_000)}`;
     const request = openaiResponses.parseRequest(`{"model":"asked","input":"hi","metadata":${deep}}`);
-    const printer = end().printStream(replyHeadOf(request));
-    expect(printer.print(say("x"))).toContain('"metadata":{}');
+    const printer = ingress().printStream(replyHeadOf(request));
+    expect(printer.print(textStep("x"))).toContain('"metadata":{}');
   });
 
-  test.each([-1, 0.5, Number.NaN, 1e300])("says nothing of %d tokens, which cannot be", (outputTokens) => {
-    const usage = { ...USAGE, usage: { ...USAGE.usage, outputTokens } };
-    const last = eventsOf(end().printStream(headOf()).end(finished(), usage)).at(-1);
-    expect(JSON.parse(last?.data ?? "").response.usage).toBeNull();
-  });
+  test.each([-1, 0.5, Number.NaN, 1e300])(
+    "has no usage when the upstream reports %d output tokens",
+    (outputTokens) => {
+      const usage = { ...USAGE, usage: { ...USAGE.usage, outputTokens } };
+      const last = eventsOf(ingress().printStream(headOf()).end(finished(), usage)).at(-1);
+      expect(JSON.parse(last?.data ?? "").response.usage).toBeNull();
+    },
+  );
 
-  test("without usage says that there is none", () => {
-    const printer = end().printStream(headOf());
+  test("has null usage when the upstream reports none", () => {
+    const printer = ingress().printStream(headOf());
     expect(printer.end(finished(), undefined)).toContain('"usage":null');
   });
 });
 
-// Safe because the keys of the table are its causes.
+// Safe because the keys of the table are the causes.
 const CAUSES = Object.keys(ERRORS) as (keyof typeof ERRORS)[];
 
-describe("errors", () => {
+describe("a printed error", () => {
   test.each(CAUSES)(
-    "%s is said in the envelope of chat, with a status of its own and nothing of its reason",
+    "for %s has the envelope of chat completions, its own status, and no internal reason",
     (cause) => {
       const error = new GatewayError(cause, { reason: new Error("canary") });
       const { message, chat, responses, code } = ERRORS[cause];
@@ -440,7 +455,7 @@ describe("errors", () => {
     },
   );
 
-  test("case 19: a prompt that is too long has the code on which agents compact", () => {
+  test("case 19: for a prompt that is too long has the code on which agents compact", () => {
     const error = new GatewayError("prompt_too_long");
     expect(openaiResponses.statusOf(error)).toBe(400);
     expect(JSON.parse(openaiResponses.printError(error, "r"))).toEqual({
@@ -459,7 +474,7 @@ describe("errors", () => {
     });
   const eventText = (members: object) => `event: x\ndata: ${JSON.stringify({ type: "x", ...members })}\n\n`;
 
-  test("in a stream is a failed response with the code that agents know and the model that was asked for", () => {
+  test("in a stream is response.failed with a code that agents know and the requested model", () => {
     expect(failedEvents({ model: "asked", last: eventText({ sequence_number: 41 }) })).toMatchObject([
       {
         type: "response.failed",
@@ -485,21 +500,21 @@ describe("errors", () => {
     ],
     ["an event with data of several lines", 'event: x\ndata: {"sequence_number":\ndata: 5}\n\n', 6],
     ["events without numbers", eventText({}), 0],
-    ["a number that is none", eventText({ sequence_number: "9" }), 0],
-  ])("in a stream has the number behind %s", (_, last, next) => {
+    ["a number as a string", eventText({ sequence_number: "9" }), 0],
+  ])("in a stream has the sequence number after %s", (_, last, next) => {
     expect(failedEvents({ model: "asked", last })).toMatchObject([
       { type: "response.failed", sequence_number: next },
     ]);
   });
 
-  test("in a stream that has nothing in it comes behind the beginning of a response", () => {
+  test("in an empty stream follows response.created", () => {
     expect(failedEvents({ model: "asked", last: "" })).toMatchObject([
       { type: "response.created", sequence_number: 0, response: { model: "asked", status: "in_progress" } },
       { type: "response.failed", sequence_number: 1, response: { model: "asked", status: "failed" } },
     ]);
   });
 
-  test("what must be paid first is refused in a stream that has nothing else in it", () => {
+  test("with status 402 is sent inside an otherwise empty stream", () => {
     for (const cause of ["wallet_empty", "wallet_on_hold", "spending_limit"] as const) {
       const error = new GatewayError(cause);
       expect(openaiResponses.sendsErrorInStream(error)).toBe(true);

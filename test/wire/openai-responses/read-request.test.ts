@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatRequest } from "../../../src/domain/chat-request.ts";
 import { GatewayError } from "../../../src/errors.ts";
+import { encodeReasoning } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
 
-/** Longer by one than a name may be. */
+/** One character longer than a name may be. */
 const LONG_NAME = "n".repeat(257);
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
 const PDF = "data:application/pdf;base64,JVBERi0xLjQ=";
@@ -21,7 +21,7 @@ function errorOf(members: object): GatewayError {
     if (error instanceof GatewayError) return error;
     throw error;
   }
-  throw new Error("The body was taken");
+  throw new Error("The body was accepted");
 }
 
 const user = (content: unknown) => ({ type: "message", role: "user", content });
@@ -31,22 +31,22 @@ const call = (id: string, input: unknown = "{}") => ({
   name: "f",
   arguments: input,
 });
-const output = (id: string, said: unknown = "done") => ({
+const output = (id: string, content: unknown = "done") => ({
   type: "function_call_output",
   call_id: id,
-  output: said,
+  output: content,
 });
-const text = (said: string) => ({ kind: "text", text: said, cache: undefined });
+const text = (words: string) => ({ kind: "text", text: words, cache: undefined });
 
-describe("turns", () => {
-  test("a text is what the user says, instructions stand before it", () => {
+describe("the turns of a responses body", () => {
+  test("contain a string input as a user turn behind the instructions", () => {
     expect(read({ input: "Hello", instructions: "Be brief." }).turns).toMatchObject([
       { role: "system", parts: [{ text: "Be brief." }] },
       { role: "user", parts: [{ text: "Hello" }] },
     ]);
   });
 
-  test("messages of every role, with and without their type, keep their order", () => {
+  test("keep the order of messages of every role, with and without a type", () => {
     const input = [
       { role: "developer", content: "Be brief." },
       { type: "message", role: "system", content: [{ type: "input_text", text: "Be kind." }] },
@@ -63,7 +63,7 @@ describe("turns", () => {
     ] as ChatRequest["turns"]);
   });
 
-  test("texts, calls and results of one speaker are one turn, in order", () => {
+  test("join texts, calls and results of one role into one turn", () => {
     const input = [
       user("Go"),
       { type: "message", role: "assistant", content: "I look." },
@@ -94,7 +94,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("images and files, inline and elsewhere, say where they stand", () => {
+  test("contain images and files with the path of each in the body", () => {
     const content = [
       { type: "input_image", image_url: PNG, detail: "low" },
       { type: "input_image", image_url: "https://example.com/a.png" },
@@ -125,13 +125,13 @@ describe("turns", () => {
     ]);
   });
 
-  test("reasoning that was sealed here comes back, all other is dropped", () => {
+  test("contain reasoning that the gateway encoded and no other", () => {
     const reasoning = (encrypted_content: unknown) => ({ type: "reasoning", summary: [], encrypted_content });
-    const signed = printSeal({ text: "hm", signature: "s" });
+    const signed = encodeReasoning({ text: "hm", signature: "s" });
     const input = [
       user("hi"),
       reasoning(signed),
-      reasoning(printSeal({ data: "x" })),
+      reasoning(encodeReasoning({ data: "x" })),
       reasoning("gAAAAforeign"),
       reasoning(null),
       reasoning(`${signed.slice(0, 10)}!!`),
@@ -149,29 +149,29 @@ describe("turns", () => {
   test.each<[string, string]>([
     ["millions of values", `{"text":"a","signature":"b","x":[${"[],".repeat(1000)}[]]}`],
     ["brackets within brackets", `${"[".repeat(1000)}${"]".repeat(1000)}`],
-    ["more members than a seal has", `{"text":"a","signature":"b"${',"c":1'.repeat(10)}}`],
-  ])("a seal of %s is not opened", (_, inside) => {
-    const seal = `tgr1_${Buffer.from(inside).toString("base64url")}`;
-    expect(read({ input: [user("hi"), { type: "reasoning", encrypted_content: seal }] }).turns).toHaveLength(
-      1,
-    );
+    ["more members than a valid token has", `{"text":"a","signature":"b"${',"c":1'.repeat(10)}}`],
+  ])("drop encoded reasoning of %s unparsed", (_, inside) => {
+    const encoded = `tgr1_${Buffer.from(inside).toString("base64url")}`;
+    expect(
+      read({ input: [user("hi"), { type: "reasoning", encrypted_content: encoded }] }).turns,
+    ).toHaveLength(1);
   });
 
-  test("a seal of more than anyone reasons is not opened", () => {
-    const seal = (chars: number) => printSeal({ text: "a".repeat(chars), signature: "s" });
+  test("drop encoded reasoning above 8,388,608 characters", () => {
+    const encoded = (chars: number) => encodeReasoning({ text: "a".repeat(chars), signature: "s" });
     const turnsOf = (encrypted_content: string) =>
       read({ input: [user("hi"), { type: "reasoning", encrypted_content }] }).turns;
-    expect(turnsOf(seal(1_000_000))).toHaveLength(2);
-    expect(turnsOf(seal(7_000_000))).toHaveLength(1);
+    expect(turnsOf(encoded(1_000_000))).toHaveLength(2);
+    expect(turnsOf(encoded(7_000_000))).toHaveLength(1);
   });
 
-  test("a body of over 100,000 values is refused, those inside of arguments included", () => {
+  test("are rejected above 100,000 values, including those inside arguments", () => {
     expect(errorOf({ metadata: { many: Array(100_001).fill(0) } }).kind).toBe("wrong_shape");
     const input = [1, 2, 3].map((id) => call(`c${id}`, `{"a":[${"0,".repeat(40_000)}0]}`));
     expect(errorOf({ input }).publicMessage).toEndWith(": input[2].arguments");
   });
 
-  test("a call of a tool that takes any text has that text as its input", () => {
+  test("contain the text of a free-form call as its input", () => {
     const input = [
       { type: "custom_tool_call", call_id: "a", name: "apply_patch", input: "*** Begin\n" },
       { type: "custom_tool_call_output", call_id: "a", output: "ok" },
@@ -182,7 +182,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("what one agent says to another is a user's, also the part that is called encrypted", () => {
+  test("contain a message between agents as a user turn, with its encrypted_content part as text", () => {
     const content = [
       { type: "input_text", text: "Task:" },
       { type: "encrypted_content", encrypted_content: "count the files" },
@@ -193,7 +193,7 @@ describe("turns", () => {
     ]);
   });
 
-  test("calls that ran at another provider are dropped", () => {
+  test("omit calls that ran at another provider", () => {
     const input = [
       user("hi"),
       { type: "web_search_call", id: "ws_1" },
@@ -202,7 +202,7 @@ describe("turns", () => {
     expect(read({ input }).turns).toHaveLength(1);
   });
 
-  test("case 53: no arguments are an empty object, wrong ones are refused where they stand", () => {
+  test("case 53: read missing arguments as an empty object, and reject malformed ones with their path", () => {
     for (const nothing of ["", "  ", undefined, null]) {
       expect(read({ input: [call("a", nothing)] }).turns[0]?.parts).toMatchObject([{ input: "{}" }]);
     }
@@ -212,7 +212,7 @@ describe("turns", () => {
     }
   });
 
-  test("arguments that the tool has complained of go on as they were said", () => {
+  test("keep malformed arguments of an answered call inside an object", () => {
     const input = [call("a", '{"cmd":'), output("a", "failed to parse")];
     const [turn] = read({ input }).turns;
     expect(turn?.parts).toMatchObject([{ input: '{"unreadable_arguments":"{\\"cmd\\":"}' }]);
@@ -222,48 +222,48 @@ describe("turns", () => {
     ["a stored image", user([{ type: "input_image", file_id: "file_1" }]), "input[0].content[0].file_id"],
     ["a stored file", user([{ type: "input_file", file_id: "file_1" }]), "input[0].content[0].file_id"],
     [
-      "a file of the machine",
+      "a file address of the local machine",
       user([{ type: "input_image", image_url: "file:///x" }]),
       "input[0].content[0].image_url",
     ],
-    ["a sound", user([{ type: "input_audio" }]), "input[0].content[0]"],
+    ["audio", user([{ type: "input_audio" }]), "input[0].content[0]"],
     [
       "an image in an answer",
       { role: "assistant", content: [{ type: "input_image", image_url: PNG }] },
       "input[0].content[0]",
     ],
-    ["a history in a form of its own", { type: "compaction", encrypted_content: "x" }, "input[0]"],
-    ["a call that nobody knows", { type: "computer_call", call_id: "a" }, "input[0]"],
-  ])("%s is untranslatable", (_, item, path) => {
+    ["a compacted history", { type: "compaction", encrypted_content: "x" }, "input[0]"],
+    ["a call of an unknown type", { type: "computer_call", call_id: "a" }, "input[0]"],
+  ])("are untranslatable with %s", (_, item, path) => {
     const error = errorOf({ input: [item] });
     expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["untranslatable", path]);
   });
 
   test.each<[string, object, string]>([
-    ["a role that is none", { role: "critic", content: "x" }, "input[0].role"],
-    ["a part that is text", user(["x"]), "input[0].content[0]"],
+    ["an unknown role", { role: "critic", content: "x" }, "input[0].role"],
+    ["a part that is a string", user(["x"]), "input[0].content[0]"],
     ["a part without a type", user([{ text: "x" }]), "input[0].content[0].type"],
     ["a text without text", user([{ type: "input_text" }]), "input[0].content[0].text"],
     ["an image without an address", user([{ type: "input_image" }]), "input[0].content[0].image_url"],
     ["a call without an id", { type: "function_call", name: "f" }, "input[0].call_id"],
     ["a call without a name", { type: "function_call", call_id: "a" }, "input[0].name"],
-    ["a call with a name without end", { ...call("a"), name: LONG_NAME }, "input[0].name"],
-    ["a call in a namespace without end", { ...call("a"), namespace: LONG_NAME }, "input[0].name"],
+    ["a call with a name that is too long", { ...call("a"), name: LONG_NAME }, "input[0].name"],
+    ["a call with a namespace that is too long", { ...call("a"), namespace: LONG_NAME }, "input[0].name"],
     ["a result without an id", { type: "function_call_output", output: "x" }, "input[0].call_id"],
     ["a result that is an object", output("a", {}), "input[0].output"],
     [
-      "a text for a tool that is none",
+      "a free-form input that is no string",
       { type: "custom_tool_call", call_id: "a", name: "f", input: {} },
       "input[0].input",
     ],
-    ["nothing that anybody says", { type: "reasoning", summary: [] }, "input"],
-  ])("%s is a wrong shape", (_, item, path) => {
+    ["no turns at all", { type: "reasoning", summary: [] }, "input"],
+  ])("have the wrong shape with %s", (_, item, path) => {
     const error = errorOf({ input: [item] });
     expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", path]);
   });
 });
 
-describe("tools", () => {
+describe("the tools of a responses body", () => {
   const look = {
     type: "function",
     name: "look_up",
@@ -272,7 +272,7 @@ describe("tools", () => {
     strict: true,
   };
 
-  test("functions come with their schema, which may be left out", () => {
+  test("include functions with their schema, which is optional", () => {
     expect(read({ tools: [look, { type: "function", name: "now" }] }).tools).toMatchObject([
       {
         name: "look_up",
@@ -285,14 +285,14 @@ describe("tools", () => {
     ]);
   });
 
-  test("a tool that takes any text becomes a function of one, its grammar told in words", () => {
+  test("include a free-form tool as a function of one text, with its grammar in the description", () => {
     const format = { type: "grammar", syntax: "lark", definition: "start: /x/" };
     const [tool] = read({ tools: [{ type: "custom", name: "apply_patch", format }] }).tools;
     expect(tool).toMatchObject({ name: "apply_patch", isFreeForm: true, schema: { required: ["input"] } });
     expect(JSON.stringify(tool?.schema)).toContain("start: /x/");
   });
 
-  test("case 71: what Codex offers beside functions is dropped, or found in its namespace", () => {
+  test("case 71: omit Codex's other tools, and include those of its namespaces", () => {
     const tools = [
       look,
       { type: "namespace", name: "multi_agent_v1", tools: [{ type: "function", name: "close_agent" }] },
@@ -313,7 +313,7 @@ describe("tools", () => {
     expect(request.tools.map(({ name }) => name)).toEqual(["look_up", "multi_agent_v1__close_agent"]);
   });
 
-  test("tools that come in the input are offered like the others, and their calls found again", () => {
+  test("include tools from the input, to which calls refer", () => {
     const tools = [{ type: "namespace", name: "functions", tools: [{ type: "custom", name: "exec" }] }];
     const input = [
       { type: "additional_tools", role: "developer", tools },
@@ -327,7 +327,7 @@ describe("tools", () => {
   });
 
   test.each(["file_search", "code_interpreter", "computer_use_preview", "mcp", "shell", "future"])(
-    "%s is untranslatable where it stands",
+    "are untranslatable with %s, and the error names its path",
     (type) => {
       const error = errorOf({ tools: [look, { type }] });
       expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual([
@@ -338,13 +338,17 @@ describe("tools", () => {
   );
 
   test.each<[string, unknown, string]>([
-    ["a tool of text", "look_up", "tools[0]"],
+    ["a tool that is a string", "look_up", "tools[0]"],
     ["a tool without a type", { name: "f" }, "tools[0].type"],
     ["a tool without a name", { type: "function" }, "tools[0].name"],
     ["parameters that are a list", { ...look, parameters: [] }, "tools[0].parameters"],
     ["a namespace without tools", { type: "namespace", name: "n" }, "tools[0].tools"],
-    ["a name without end", { ...look, name: LONG_NAME }, "tools[0].name"],
-    ["a namespace whose name has no end", { type: "namespace", name: LONG_NAME, tools: [] }, "tools[0].name"],
+    ["a name that is too long", { ...look, name: LONG_NAME }, "tools[0].name"],
+    [
+      "a namespace whose name is too long",
+      { type: "namespace", name: LONG_NAME, tools: [] },
+      "tools[0].name",
+    ],
     [
       "a tool whose name is too long with that of its namespace",
       { type: "namespace", name: "n".repeat(200), tools: [{ ...look, name: "f".repeat(55) }] },
@@ -356,12 +360,12 @@ describe("tools", () => {
       { type: "namespace", name: "n", tools: [{ type: "function" }] },
       "tools[0].tools[0].name",
     ],
-  ])("%s is a wrong shape", (_, tool, path) => {
+  ])("have the wrong shape with %s", (_, tool, path) => {
     const error = errorOf({ tools: [tool] });
     expect([error.kind, error.publicMessage.split(": ").at(-1)]).toEqual(["wrong_shape", path]);
   });
 
-  test("the choice among them", () => {
+  test("have the tool choice of the body", () => {
     const choose = (
       tool_choice: unknown,
       tools: readonly object[] = [look, { type: "custom", name: "patch" }],
@@ -382,7 +386,7 @@ describe("tools", () => {
     expect(choose("auto", [{ type: "web_search" }])).toEqual([undefined, 0, undefined]);
   });
 
-  test("a choice that is none is refused", () => {
+  test("are rejected with an invalid tool choice", () => {
     expect(errorOf({ tools: [look], tool_choice: "any" }).kind).toBe("wrong_shape");
     expect(errorOf({ tools: [look], tool_choice: { type: "web_search" } }).kind).toBe("untranslatable");
     expect(errorOf({ tools: [look], tool_choice: { type: "function" } }).kind).toBe("wrong_shape");
@@ -396,8 +400,8 @@ describe("tools", () => {
   });
 });
 
-describe("options", () => {
-  test("reasoning: an effort, and whether a summary is wanted", () => {
+describe("the options of a responses body", () => {
+  test("include an effort and whether the client wants a summary", () => {
     expect(read({ reasoning: { effort: "high", summary: "auto" } }).reasoning).toMatchObject({
       effort: "high",
       isShown: true,
@@ -409,7 +413,7 @@ describe("options", () => {
     expect(errorOf({ reasoning: { effort: "very" } }).publicMessage).toEndWith(": reasoning.effort");
   });
 
-  test("the form of the answer", () => {
+  test("include the answer's format", () => {
     const format = (value: unknown) => read({ text: { format: value, verbosity: "low" } }).format;
     expect(format({ type: "text" })).toBeUndefined();
     expect(format({ type: "json_object" })).toEqual({ kind: "json" });
@@ -427,7 +431,7 @@ describe("options", () => {
     expect(errorOf({ text: { format: { type: "grammar" } } }).kind).toBe("untranslatable");
   });
 
-  test("sampling and the name of the user", () => {
+  test("include sampling and the user id", () => {
     expect(read({ temperature: 0.5, top_p: 0.9, user: "u1" })).toMatchObject({
       temperature: 0.5,
       topP: 0.9,
@@ -440,13 +444,13 @@ describe("options", () => {
     expect(errorOf({ top_p: 1.1 }).publicMessage).toEndWith(": top_p");
   });
 
-  test("probabilities are untranslatable", () => {
+  test("are untranslatable with log probabilities", () => {
     expect(errorOf({ top_logprobs: 3 }).publicMessage).toEndWith(": top_logprobs");
     expect(errorOf({ include: ["message.output_text.logprobs"] }).publicMessage).toEndWith(": include");
     expect(() => read({ top_logprobs: 0 })).not.toThrow();
   });
 
-  test("what clients send by default is dropped", () => {
+  test("omit fields that clients send by default", () => {
     const defaults = {
       store: true,
       truncation: "auto",

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
-import type { ModelRequest } from "../../../src/wire/model-request.ts";
+import { encodeReasoning } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import { printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
-import { errorOf } from "../play.ts";
+import type { ModelRequest } from "../../../src/wire/protocol.ts";
+import { refusalOf } from "../play.ts";
 
 const ASK = { model: "asked", input: "Say hello." };
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
@@ -12,7 +12,7 @@ function parse(members: object = {}): ModelRequest {
   return openaiResponses.parseRequest(JSON.stringify({ ...ASK, ...members }));
 }
 
-/** Breaks whoever makes it a text. */
+/** Throws when it is converted to a string. */
 const ODD = { toString: 1, valueOf: 1 };
 
 function message(content: unknown, role = "user") {
@@ -20,7 +20,7 @@ function message(content: unknown, role = "user") {
 }
 
 describe("parseRequest", () => {
-  test("reads what the gateway must know", () => {
+  test("reads the facts that the gateway needs", () => {
     expect(parse({ stream: true, max_output_tokens: 77 })).toMatchObject({
       model: "asked",
       stream: true,
@@ -37,10 +37,13 @@ describe("parseRequest", () => {
     ["a tool", { tools: [{ type: ODD }] }],
     ["a tool of a namespace", { tools: [{ type: "namespace", name: "n", tools: [{ type: ODD }] }] }],
     ["a part", { input: [message([{ type: ODD }])] }],
-  ])("%s whose type cannot even be made a text may cost anything", (_name, members) => {
-    const { unbounded, serverTools } = parse(members).input;
-    expect(unbounded || serverTools).toBe(true);
-  });
+  ])(
+    "counts the input of %s with an object as its type as unbounded or as a server tool",
+    (_name, members) => {
+      const { unbounded, serverTools } = parse(members).input;
+      expect(unbounded || serverTools).toBe(true);
+    },
+  );
 
   test.each<[string, object, string | undefined]>([
     ["no model", { model: undefined }, "model"],
@@ -50,34 +53,29 @@ describe("parseRequest", () => {
     ["an empty input", { input: [] }, "input"],
     ["an item of null", { input: [null] }, "input[0]"],
     ["an item of text", { input: ["hi"] }, "input[0]"],
-    ["an item that says nothing of itself", { input: [{}] }, "input[0].type"],
+    ["an item without a type", { input: [{}] }, "input[0].type"],
     ["an item whose type is a number", { input: [{ type: 7 }] }, "input[0].type"],
     ["a message without a role", { input: [{ type: "message", content: "hi" }] }, "input[0].role"],
     ["a message without a content", { input: [{ role: "user" }] }, "input[0].content"],
-    ["a stream that is a text", { stream: "yes" }, "stream"],
-    ["an output limit of nothing", { max_output_tokens: 0 }, "max_output_tokens"],
-    ["tools that are no list", { tools: {} }, "tools"],
+    ["a stream flag that is a string", { stream: "yes" }, "stream"],
+    ["an output limit of 0", { max_output_tokens: 0 }, "max_output_tokens"],
+    ["tools as an object", { tools: {} }, "tools"],
     ["instructions that are a list", { instructions: [] }, "instructions"],
-    ["a text that is a text", { text: "json" }, "text"],
-    ["reasoning that is a text", { reasoning: "high" }, "reasoning"],
-    ["a background that is a text", { background: "yes" }, "background"],
-  ])("%s is a wrong shape", (_, members, path) => {
-    const error = errorOf(openaiResponses, { ...ASK, ...members });
+    ["a text option that is a string", { text: "json" }, "text"],
+    ["a reasoning option that is a string", { reasoning: "high" }, "reasoning"],
+    ["a background flag that is a string", { background: "yes" }, "background"],
+  ])("throws wrong_shape for %s", (_, members, path) => {
+    const error = refusalOf(openaiResponses, { ...ASK, ...members });
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
     expect(openaiResponses.statusOf(error)).toBe(400);
   });
 
   test.each<[string, object, Cause, string]>([
-    [
-      "an answer that was stored",
-      { previous_response_id: "resp_1" },
-      "nothing_stored",
-      "previous_response_id",
-    ],
+    ["a stored answer", { previous_response_id: "resp_1" }, "nothing_stored", "previous_response_id"],
     ["a stored conversation", { conversation: "conv_1" }, "nothing_stored", "conversation"],
     ["a stored prompt", { prompt: { id: "pmpt_1" } }, "untranslatable", "prompt"],
-    ["an answer for later", { background: true }, "untranslatable", "background"],
+    ["a background answer", { background: true }, "untranslatable", "background"],
     [
       "a stored item",
       { input: [message("hi"), { type: "item_reference", id: "msg_1" }] },
@@ -85,35 +83,40 @@ describe("parseRequest", () => {
       "input[1]",
     ],
     ["a stored item without its type", { input: [{ id: "msg_1" }] }, "nothing_stored", "input[0]"],
-    ["one whose type is null", { input: [{ type: null, id: "msg_1" }] }, "nothing_stored", "input[0]"],
-  ])("%s is refused by name, whatever the upstream", (_, members, cause, path) => {
-    const error = errorOf(openaiResponses, { ...ASK, ...members });
+    [
+      "a stored item whose type is null",
+      { input: [{ type: null, id: "msg_1" }] },
+      "nothing_stored",
+      "input[0]",
+    ],
+  ])("rejects %s for every upstream and names its path", (_, members, cause, path) => {
+    const error = refusalOf(openaiResponses, { ...ASK, ...members });
     expect(error.kind).toBe(cause);
     expect(error.publicMessage).toEndWith(`: ${path}`);
     expect(openaiResponses.statusOf(error)).toBe(400);
   });
 
-  test("what is set to nothing is not refused", () => {
+  test("accepts references that are null", () => {
     const nothing = { previous_response_id: null, conversation: null, prompt: null, background: false };
     expect(() => parse(nothing)).not.toThrow();
   });
 
-  test("a body that says something twice is refused: an upstream could go by the other", () => {
+  test("rejects repeated keys, because an upstream could read the other value", () => {
     const twice =
       '{"model":"asked","input":[{"type":"item_reference","id":"x","type":"message"}],"input":"hi"}';
     expect(errorOf(openaiResponses, twice).kind).toBe("wrong_shape");
   });
 
-  test("what has no price is refused", () => {
-    expect(errorOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field");
+  test("throws unpriced_field for a service tier with its own price", () => {
+    expect(refusalOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field");
   });
 
-  test("what is not JSON, or no object, is refused", () => {
-    expect(errorOf(openaiResponses, "{").kind).toBe("not_json");
-    expect(errorOf(openaiResponses, "[]").kind).toBe("wrong_shape");
+  test("rejects a body that is no JSON object", () => {
+    expect(refusalOf(openaiResponses, "{").kind).toBe("not_json");
+    expect(refusalOf(openaiResponses, "[]").kind).toBe("wrong_shape");
   });
 
-  test("the prompt is instructions, input and tools", () => {
+  test("includes instructions, input and tools in the prompt text", () => {
     const request = parse({
       instructions: "Be brief.",
       input: [message([{ type: "input_text", text: "Hello" }])],
@@ -124,10 +127,10 @@ describe("parseRequest", () => {
   });
 });
 
-describe("the size of the input", () => {
+describe("the input size", () => {
   const inputOf = (members: object) => parse(members).input;
 
-  test("inline images are counted and left out of the text", () => {
+  test("counts inline images and excludes them from the text", () => {
     const big = `${PNG}${"A".repeat(10_000)}`;
     const { images, textBytes, unbounded } = inputOf({
       input: [message([{ type: "input_image", image_url: big }])],
@@ -136,7 +139,7 @@ describe("the size of the input", () => {
     expect(textBytes).toBeLessThan(300);
   });
 
-  test("images that tools give back are counted too", () => {
+  test("counts images in tool results", () => {
     const output = [{ type: "input_image", image_url: PNG }];
     expect(inputOf({ input: [{ type: "function_call_output", call_id: "c", output }] }).images).toBe(1);
   });
@@ -144,29 +147,32 @@ describe("the size of the input", () => {
   test.each<[string, object]>([
     ["a file", { input: [message([{ type: "input_file", file_url: "https://example.com/a.pdf" }])] }],
     ["a stored image", { input: [message([{ type: "input_image", file_id: "file_1" }])] }],
-    ["another kind of inline data", { input: [message([{ type: "input_image", image_url: "data:,x" }])] }],
-    ["a sound", { input: [message([{ type: "input_audio" }])] }],
-    ["an item that nobody knows", { input: [{ type: "future_call" }] }],
-  ])("%s has none that is known", (_, members) => {
+    ["inline data that is no image", { input: [message([{ type: "input_image", image_url: "data:,x" }])] }],
+    ["audio", { input: [message([{ type: "input_audio" }])] }],
+    ["an unknown item", { input: [{ type: "future_call" }] }],
+  ])("is unbounded with %s", (_, members) => {
     expect(inputOf(members).unbounded).toBe(true);
   });
 
   test.each<[string, object]>([
-    ["a search", { tools: [{ type: "web_search" }] }],
-    ["a server of tools", { tools: [{ type: "mcp", server_url: "https://example.com" }] }],
+    ["a web search", { tools: [{ type: "web_search" }] }],
+    ["an MCP server", { tools: [{ type: "mcp", server_url: "https://example.com" }] }],
     ["a search in a namespace", { tools: [{ type: "namespace", tools: [{ type: "file_search" }] }] }],
-    ["a search that comes later", { input: [{ type: "additional_tools", tools: [{ type: "web_search" }] }] }],
-  ])("%s runs at the upstream", (_, members) => {
+    [
+      "a search among additional tools",
+      { input: [{ type: "additional_tools", tools: [{ type: "web_search" }] }] },
+    ],
+  ])("reports a server tool for %s", (_, members) => {
     expect(inputOf(members)).toMatchObject({ serverTools: true, unbounded: false });
   });
 
-  test("a prompt that is compacted is read twice", () => {
+  test("counts two readings for a prompt that is compacted", () => {
     const context_management = [{ type: "compaction", compact_threshold: 100_000 }];
     expect(inputOf({ context_management }).readings).toBe(2);
     expect(inputOf({}).readings).toBe(1);
   });
 
-  test("tools of the client, its calls and reasoning are in the text", () => {
+  test("is bounded for the client's tools, calls and reasoning", () => {
     const input = [
       { type: "reasoning", summary: [], encrypted_content: "x" },
       { type: "function_call", call_id: "c", name: "f", arguments: "{}" },
@@ -191,7 +197,7 @@ describe("printUpstreamRequest", () => {
       outputLimitField: undefined,
     });
 
-  test("changes the model, the limit and what is stored, and not a byte besides", () => {
+  test("replaces model, limit and store flag, and keeps every other byte", () => {
     expect(
       print(
         '{ "model" : "asked", "input":"\\u0048i", "max_output_tokens":900, "store": true, "new_field":1.0 }',
@@ -204,7 +210,7 @@ describe("printUpstreamRequest", () => {
     );
   });
 
-  test("takes out reasoning that the upstream could not read", () => {
+  test("drops reasoning that the upstream cannot read", () => {
     const kept = '{"type":"reasoning","summary":[],"encrypted_content":"gAAAA"}';
     const hi = '{ "role":"user", "content":"\\"reasoning\\"" }';
     const items = [
@@ -212,13 +218,13 @@ describe("printUpstreamRequest", () => {
       hi,
       kept,
       '{"type":"reasoning","encrypted_content":null}',
-      JSON.stringify({ type: "reasoning", encrypted_content: printSeal({ data: "x" }) }),
+      JSON.stringify({ type: "reasoning", encrypted_content: encodeReasoning({ data: "x" }) }),
     ];
     const body = print(`{"model":"asked","input":[ ${items.join(" , ")} ]}`);
     expect(body).toContain(`"input":[${hi},${kept}]`);
   });
 
-  test("leaves an input without such reasoning as it is", () => {
+  test("keeps an input without such reasoning", () => {
     const input =
       '[ { "role":"user", "content":"The \\"reasoning\\"." } ,\n {"type":"reasoning","encrypted_content":"gAAAA"} ]';
     expect(JSON.parse(print(`{"model":"asked","input":${input}}`)).input).toEqual(JSON.parse(input));

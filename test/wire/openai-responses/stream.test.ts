@@ -4,7 +4,7 @@ import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { responsesLines } from "../../support/responses-speech.ts";
 import { eventsOf, play, requestOf } from "../play.ts";
 
-const ASKED = { input: "hi" };
+const INPUT = { input: "hi" };
 const USAGE = { input: 11, output: 7 };
 const HELLO = { text: "Hello there, friend.", usage: USAGE };
 
@@ -18,7 +18,7 @@ function streamOf(events: readonly (Event | string)[]): string {
 }
 
 function played(events: readonly (Event | string)[]) {
-  return play(openaiResponses, requestOf(openaiResponses, ASKED), streamOf(events));
+  return play(openaiResponses, requestOf(openaiResponses, INPUT), streamOf(events));
 }
 
 function response(members: object = {}) {
@@ -34,8 +34,8 @@ const completed = (members: object = {}): Event => ({
   response: response(members),
 });
 
-describe("readStream", () => {
-  test("passes every event byte for byte but for the model's name, the last one kept back", () => {
+describe("a passthrough stream", () => {
+  test("passes every event byte for byte except for the model name, and holds back the last one", () => {
     const lines = responsesLines(HELLO);
     const { early, ending, ...meaning } = played(lines);
     const renamed = lines.map((line) => line.replaceAll('"upstream-secret-name"', '"asked"'));
@@ -63,9 +63,9 @@ describe("readStream", () => {
     expect([finished, early.includes('"a"')]).toEqual([true, true]);
   });
 
-  test("gives events without a name the one that clients insist on", () => {
+  test("names every event that the upstream sends without a name", () => {
     const stream = streamOf(responsesLines(HELLO)).replaceAll(/event: .*\n/g, "");
-    const { early, ending } = play(openaiResponses, requestOf(openaiResponses, ASKED), stream);
+    const { early, ending } = play(openaiResponses, requestOf(openaiResponses, INPUT), stream);
     expect(eventsOf(early + ending).every(({ event, data }) => event === JSON.parse(data).type)).toBe(true);
   });
 
@@ -73,27 +73,27 @@ describe("readStream", () => {
     ["text", [delta("output_text", "Hi")], "Hi", true],
     ["a refusal", [delta("refusal", "No")], "No", true],
     ["arguments", [delta("function_call_arguments", "{}")], "{}", true],
-    ["a text for a tool", [delta("custom_tool_call_input", "x")], "x", true],
+    ["a free-form tool input", [delta("custom_tool_call_input", "x")], "x", true],
     ["a summary of reasoning", [delta("reasoning_summary_text", "hm")], "hm", false],
     ["reasoning", [delta("reasoning_text", "hm")], "hm", false],
     ["nothing", [delta("output_text", "")], "", false],
     [
-      "a call that began",
+      "a started call",
       [{ type: "response.output_item.added", item: { type: "function_call", name: "f" } }],
       "",
       true,
     ],
     [
-      "a message that began",
+      "a started message",
       [{ type: "response.output_item.added", item: { type: "message", content: [] } }],
       "",
       false,
     ],
-  ])("%s: what it counts for, and whether it is readable", (_, events, generated, isReadable) => {
+  ])("with %s has the expected output and readability", (_, events, generated, isReadable) => {
     expect(played(events)).toMatchObject({ generated, isReadable, finished: false });
   });
 
-  test("a call's name counts once, and so does what came in deltas", () => {
+  test("counts the name of a call once, and deltas once", () => {
     const item = { type: "function_call", call_id: "c", name: "look_up", arguments: '{"a":1}' };
     const events: Event[] = [
       { type: "response.output_item.added", output_index: 0, item: { ...item, arguments: "" } },
@@ -105,7 +105,7 @@ describe("readStream", () => {
     expect(played(events).generated).toBe('{"a":1}look_up');
   });
 
-  test("an item that comes whole, or only in the last event, is read there", () => {
+  test("reads an item that comes whole, or only in the last event", () => {
     const item = { type: "message", content: [{ type: "output_text", text: "Hi" }] };
     expect(played([{ type: "response.output_item.done", output_index: 0, item }, completed()])).toMatchObject(
       {
@@ -116,12 +116,12 @@ describe("readStream", () => {
     expect(played([completed({ output: [item] })])).toMatchObject({ generated: "Hi", isReadable: true });
   });
 
-  test("reasoning alone is output and not readable", () => {
+  test("counts reasoning alone as output that is not readable", () => {
     const item = { type: "reasoning", summary: [{ type: "summary_text", text: "hm" }] };
     expect(played([completed({ output: [item] })])).toMatchObject({ isOutput: true, isReadable: false });
   });
 
-  test("an incomplete response is an end, and readable when a filter cut it", () => {
+  test("finishes with an incomplete response, which is readable when a filter cut it off", () => {
     const cut = (reason: string): Event => ({
       type: "response.incomplete",
       response: response({ status: "incomplete", incomplete_details: { reason } }),
@@ -130,7 +130,7 @@ describe("readStream", () => {
     expect(played([cut("content_filter")])).toMatchObject({ finished: true, isReadable: true });
   });
 
-  test("nothing that comes behind the end reaches the client", () => {
+  test("drops everything after the end", () => {
     const { early, ending } = played([...responsesLines(HELLO), delta("output_text", "canary")]);
     expect(early + ending).not.toContain("canary");
   });
@@ -138,7 +138,7 @@ describe("readStream", () => {
   test.each<[string, string]>([
     ["an error", 'event: error\ndata: {"type":"error","code":"server_error","message":"canary"}\n\n'],
     ["an error without a name", 'data: {"type":"error","error":{"message":"canary"}}\n\n'],
-    ["a chat's error", 'data: {"error":{"message":"canary"}}\n\n'],
+    ["an error of chat completions", 'data: {"error":{"message":"canary"}}\n\n'],
     [
       "a failure",
       streamOf([
@@ -147,26 +147,26 @@ describe("readStream", () => {
     ],
     ["a completed failure", streamOf([completed({ status: "failed" })])],
     ["a completed response with an error", streamOf([completed({ error: { message: "canary" } })])],
-    ["a response that is cancelled", streamOf([completed({ status: "cancelled" })])],
+    ["a cancelled response", streamOf([completed({ status: "cancelled" })])],
     ["an end without a response", streamOf([{ type: "response.completed" }])],
-    ["an end mark before the end", "data: [DONE]\n\n"],
+    ["an end marker before the end", "data: [DONE]\n\n"],
     ["what is not JSON", "data: canary\n\n"],
     ["a list", "data: []\n\n"],
     ["an event without a type", 'data: {"delta":"canary"}\n\n'],
     ["a type with a line break", 'data: {"type":"a\\nevent: b"}\n\n'],
     ["a type that is a number", 'data: {"type":7}\n\n'],
-  ])("%s is a fault, and says nothing of what the upstream said", (_, stream) => {
-    const run = () => play(openaiResponses, requestOf(openaiResponses, ASKED), stream);
+  ])("%s is a fault that does not quote the upstream", (_, stream) => {
+    const run = () => play(openaiResponses, requestOf(openaiResponses, INPUT), stream);
     expect(run).toThrow(UpstreamFault);
     expect(run).not.toThrow(/canary/);
   });
 
-  test("more items than any answer has are a fault", () => {
+  test("is a fault with more than 10,000 open items", () => {
     const events = Array.from({ length: 10_001 }, (_, index) => delta("output_text", "x", index));
     expect(() => played(events)).toThrow(UpstreamFault);
   });
 
-  test("wrong types everywhere are passed on, or a fault", () => {
+  test("passes values of wrong types without reading them", () => {
     const odd: Event[] = [
       { type: "response.output_item.added", output_index: "x", item: 7 },
       { type: "response.output_item.done", item: { type: "message", content: 7 } },
@@ -179,14 +179,14 @@ describe("readStream", () => {
   });
 });
 
-describe("readWhole", () => {
+describe("a whole response that passes through", () => {
   const read = (body: object | string) =>
     openaiResponses.readWhole(
-      requestOf(openaiResponses, ASKED),
+      requestOf(openaiResponses, INPUT),
       typeof body === "string" ? body : JSON.stringify(body),
     );
 
-  test("changes the model's name and not a byte besides", () => {
+  test("gets the client's model name and keeps every other byte", () => {
     const text =
       '{ "id":"resp_1", "status": "completed","model" : "theirs", "x":1.0, "output":[{"type":"message","content":[{"type":"output_text","text":"\\u0048i"}]}],\n"usage":{"input_tokens":17,"input_tokens_details":{"cached_tokens":4,"cache_write_tokens":3},"output_tokens":7}}';
     expect(read(text)).toEqual({
@@ -212,7 +212,7 @@ describe("readWhole", () => {
     ["reasoning", { output: [{ type: "reasoning", content: [{ text: "hm" }] }] }, false],
     ["a filter", { status: "incomplete", incomplete_details: { reason: "content_filter" } }, true],
     ["a cut", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }, false],
-  ])("%s: readable or not", (_, members, isReadable) => {
+  ])("is classified as readable or not for %s", (_, members, isReadable) => {
     expect(read(response(members)).isReadable).toBe(isReadable);
   });
 
@@ -220,16 +220,16 @@ describe("readWhole", () => {
     ["HTML", "<html>canary</html>"],
     ["an error", { error: { message: "canary" } }],
     ["a failure", response({ status: "failed", error: { message: "canary" } })],
-    ["an answer for later", response({ status: "queued" })],
-    ["one that is still written", response({ status: "in_progress" })],
-    ["one without an output", { id: "canary", status: "completed" }],
+    ["a queued response", response({ status: "queued" })],
+    ["a response in progress", response({ status: "in_progress" })],
+    ["a response without output", { id: "canary", status: "completed" }],
     ["millions of values", `{"output":[${"0,".repeat(4_000_001)}0]}`],
-  ])("%s is a fault, and says nothing of what the upstream said", (_, body) => {
+  ])("%s is a fault that does not quote the upstream", (_, body) => {
     expect(() => read(body)).toThrow(UpstreamFault);
     expect(() => read(body)).not.toThrow(/canary/);
   });
 
-  test("usage that is no number is none", () => {
+  test("has no usage without a readable total", () => {
     for (const usage of [null, 7, {}, { input_tokens: "1", output_tokens: "1" }])
       expect(read(response({ usage })).usage).toBeUndefined();
     const details = { cached_tokens: "4" };
@@ -240,7 +240,7 @@ describe("readWhole", () => {
   test.each([
     [{ input_tokens: "1", output_tokens: 8 }, Number.NaN, 8],
     [{ input_tokens: 9 }, 9, Number.NaN],
-  ])("usage with one total in %j keeps it", (usage, inputTokens, outputTokens) => {
+  ])("keeps the only total of %j", (usage, inputTokens, outputTokens) => {
     expect(read(response({ usage })).usage).toMatchObject({ inputTokens, outputTokens });
   });
 });

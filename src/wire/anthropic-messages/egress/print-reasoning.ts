@@ -1,19 +1,17 @@
 import type { ChatRequest, Effort, Reasoning } from "../../../domain/chat-request.ts";
 import type { PrintOptions } from "../../codecs.ts";
-import type { Message } from "./arrange-turns.ts";
+import type { Message } from "./print-messages.ts";
 import { isForced } from "./print-tools.ts";
 
-/** How a model is told to think: members of the body, and of its `output_config`. */
+/** Reasoning settings of a request: the `thinking` member, and the effort in `output_config`. */
 export interface PrintedReasoning {
   readonly thinking: object | undefined;
   readonly effort: string | undefined;
-  /** Whether the model will think, so that nothing may be said about its sampling. */
+  /** Whether the model will think: sampling settings must then be left out. */
   readonly isThinking: boolean;
 }
 
-type EchoedFields = Pick<PrintOptions, "outputTokensMax" | "traits">;
-
-/** Share of the output limit that an effort is worth, where a model takes a budget. */
+/** Share of the output limit that each effort becomes, for models that take a budget. */
 const SHARES: Readonly<Record<Exclude<Effort, "none">, number>> = {
   minimal: 0.1,
   low: 0.2,
@@ -24,24 +22,25 @@ const SHARES: Readonly<Record<Exclude<Effort, "none">, number>> = {
 };
 const BUDGET_MIN = 1024;
 const BUDGET_MAX = 128_000;
-/** What thinking must leave of the output limit, or there is no answer. */
+/** Output tokens that a thinking budget leaves for the answer. */
 const ANSWER_TOKENS_MIN = 256;
-const SILENT: PrintedReasoning = { thinking: undefined, effort: undefined, isThinking: false };
+const NO_SETTINGS: PrintedReasoning = { thinking: undefined, effort: undefined, isThinking: false };
 
-/** How the model shall think, as far as it can be told and the conversation allows it. */
+/** Returns the reasoning settings, as far as the model has them and the conversation allows thinking. */
 export function printReasoning(
   request: ChatRequest,
   messages: readonly Message[],
-  { outputTokensMax, traits }: EchoedFields,
+  { outputTokensMax, traits }: Pick<PrintOptions, "outputTokensMax" | "traits">,
 ): PrintedReasoning {
   const { reasoning } = request;
   const isOff = reasoning.effort === "none" || reasoning.thinking === "disabled";
-  const isAsked = reasoning.effort !== undefined || reasoning.thinking !== undefined;
-  if (!isAsked || traits.reasoning === "none") return SILENT;
-  if (isOff) return traits.reasoning === "adaptive" ? { ...SILENT, thinking: { type: "disabled" } } : SILENT;
+  const isRequested = reasoning.effort !== undefined || reasoning.thinking !== undefined;
+  if (!isRequested || traits.reasoning === "none") return NO_SETTINGS;
+  if (isOff)
+    return traits.reasoning === "adaptive" ? { ...NO_SETTINGS, thinking: { type: "disabled" } } : NO_SETTINGS;
   if (traits.reasoning === "budget") return printBudget(request, messages, outputTokensMax);
   const effort = effortOf(reasoning);
-  if (traits.reasoning === "effort" || isForced(request)) return { ...SILENT, effort };
+  if (traits.reasoning === "effort" || isForced(request)) return { ...NO_SETTINGS, effort };
   const display = reasoning.isShown ? "summarized" : "omitted";
   return { thinking: { type: "adaptive", display }, effort, isThinking: true };
 }
@@ -52,25 +51,30 @@ function printBudget(
   outputTokensMax: number,
 ): PrintedReasoning {
   const budget = budgetOf(request.reasoning, outputTokensMax);
-  if (budget === undefined || isForced(request) || goesOnUnthought(messages)) return SILENT;
-  return { ...SILENT, thinking: { type: "enabled", budget_tokens: budget }, isThinking: true };
+  if (budget === undefined || isForced(request) || continuesWithoutThinking(messages)) return NO_SETTINGS;
+  return { ...NO_SETTINGS, thinking: { type: "enabled", budget_tokens: budget }, isThinking: true };
 }
 
-/** Anthropic's lowest is "low". */
+/** Maps "minimal" to "low", Anthropic's lowest effort. */
 function effortOf({ effort }: Reasoning): string | undefined {
   return effort === "minimal" ? "low" : effort;
 }
 
-/** The client's own budget, or one by its effort; `undefined` when the output limit has no room for any. */
+/**
+ * Returns the client's budget or the effort's share, clamped; `undefined` when the output limit is too small.
+ */
 function budgetOf({ effort, budgetTokens }: Reasoning, outputTokensMax: number): number | undefined {
   const share = SHARES[effort === undefined || effort === "none" ? "medium" : effort];
   const wanted = budgetTokens ?? Math.floor(outputTokensMax * share);
-  const room = Math.min(outputTokensMax - ANSWER_TOKENS_MIN, BUDGET_MAX);
-  return room < BUDGET_MIN ? undefined : Math.max(BUDGET_MIN, Math.min(wanted, room));
+  const max = Math.min(outputTokensMax - ANSWER_TOKENS_MIN, BUDGET_MAX);
+  return max < BUDGET_MIN ? undefined : Math.max(BUDGET_MIN, Math.min(wanted, max));
 }
 
-/** Whether the model goes on with an answer that did not begin with thinking: with a budget it must have. */
-function goesOnUnthought(messages: readonly Message[]): boolean {
+/**
+ * Whether the model continues an answer that did not begin with thinking, which Anthropic rejects with a
+ * budget.
+ */
+function continuesWithoutThinking(messages: readonly Message[]): boolean {
   const last = messages.at(-1);
   if (last?.role === "assistant") return true;
   const answered = last?.parts.some(({ kind }) => kind === "tool_result") ? messages.at(-2) : undefined;

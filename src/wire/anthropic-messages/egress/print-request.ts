@@ -1,19 +1,24 @@
-import type { ChatRequest, JsonSchema, Part } from "../../../domain/chat-request.ts";
+import type { ChatRequest, JsonSchema, OutputFormat, TextPart } from "../../../domain/chat-request.ts";
+import { printCacheMark } from "../../cache-mark.ts";
 import type { PrintOptions } from "../../codecs.ts";
 import { printCacheMark, printEndUser } from "../../request-fields.ts";
 import { joinElements, joinMembers, printMembers } from "../json-members.ts";
-import { arrangeTurns, type Message } from "./arrange-turns.ts";
-import { printFormat } from "./print-format.ts";
-import { printPart } from "./print-parts.ts";
+import { arrangeMessages, printMessage, printParts } from "./print-messages.ts";
 import { type PrintedReasoning, printReasoning } from "./print-reasoning.ts";
 import { printTools } from "./print-tools.ts";
+import { isOpenSchema, strictSchema } from "./strict-schema.ts";
 
-/** The body of a messages call. Reasoning and sampling are told as far as the model takes them. */
+/**
+ * Prints the body of a messages request. Reasoning and sampling settings are included as far as the model
+ * accepts them.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
 export function printRequest(request: ChatRequest, options: PrintOptions): string {
-  const { system, messages } = arrangeTurns(request.turns, { keepsReasoning: takesReasoning(options) });
+  const { system, messages } = arrangeMessages(request.turns, { keepsReasoning: acceptsReasoning(options) });
   const reasoning = printReasoning(request, messages, options);
   const format = printFormat(request.format);
-  const prompt = format.told ? [...system, format.told] : system;
+  const prompt = format.instruction ? [...system, format.instruction] : system;
   const settings = {
     model: options.model,
     max_tokens: options.outputTokensMax,
@@ -33,17 +38,32 @@ export function printRequest(request: ChatRequest, options: PrintOptions): strin
   });
 }
 
-/** A model that does not think refuses what another has thought. */
-function takesReasoning({ traits }: PrintOptions): boolean {
+/** A model without thinking rejects the thinking of another model. */
+function acceptsReasoning({ traits }: PrintOptions): boolean {
   return traits.reasoning === "budget" || traits.reasoning === "adaptive";
 }
 
-function printMessage({ role, parts }: Message): string {
-  return joinMembers({ role: JSON.stringify(role), content: printParts(parts) });
+/** The answer's format: a schema that the provider enforces, or an instruction in the system prompt. */
+interface PrintedFormat {
+  readonly schema: JsonSchema | undefined;
+  readonly instruction: TextPart | undefined;
 }
 
-function printParts(parts: readonly Part[]): string {
-  return joinElements(parts.map(printPart));
+const JSON_ONLY = "Answer with a single JSON object and nothing else: no other text and no code fence.";
+
+/** A schema becomes an instruction when the provider could enforce it only with another meaning. */
+function printFormat(format: OutputFormat | undefined): PrintedFormat {
+  if (format === undefined) return { schema: undefined, instruction: undefined };
+  if (format.kind === "json") return { schema: undefined, instruction: instructionOf(JSON_ONLY) };
+  const { schema, description } = format;
+  const described = description === undefined ? schema : { description, ...schema };
+  if (!isOpenSchema(schema)) return { schema: strictSchema(described), instruction: undefined };
+  const rule = `It follows this JSON schema:\n\n${JSON.stringify(described)}`;
+  return { schema: undefined, instruction: instructionOf(`${JSON_ONLY} ${rule}`) };
+}
+
+function instructionOf(text: string): TextPart {
+  return { kind: "text", text, cache: undefined };
 }
 
 function outputConfigOf(schema: JsonSchema | undefined, { effort }: PrintedReasoning): object | undefined {
@@ -51,7 +71,7 @@ function outputConfigOf(schema: JsonSchema | undefined, { effort }: PrintedReaso
   return { effort, format: { type: "json_schema", schema } };
 }
 
-/** Anthropic's temperature ends at 1, and newer models reject a `top_p` beside it. */
+/** Clamps the temperature to Anthropic's maximum of 1. Omits `top_p` beside it, which newer models reject. */
 function samplingOf({ temperature, topP, topK }: ChatRequest) {
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),
@@ -60,9 +80,10 @@ function samplingOf({ temperature, topP, topK }: ChatRequest) {
   };
 }
 
+/** Drops blank stop sequences, which Anthropic rejects. */
 function stopSequencesOf({ stopSequences }: ChatRequest): readonly string[] | undefined {
-  const sayable = stopSequences.filter((sequence) => /\S/.test(sequence));
-  return sayable.length > 0 ? sayable : undefined;
+  const accepted = stopSequences.filter((sequence) => /\S/.test(sequence));
+  return accepted.length > 0 ? accepted : undefined;
 }
 
 function metadataOf({ endUser }: ChatRequest): object | undefined {

@@ -1,12 +1,11 @@
 import type { ChatRequest, Tool, Turn } from "../../../domain/chat-request.ts";
-import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
-import { printCacheMark } from "../../request-fields.ts";
-import { acceptSchema } from "./accept-schema.ts";
-import { isOpenSchema } from "./open-schema.ts";
+import { printCacheMark } from "../../cache-mark.ts";
+import { describeChoices, liftChoices } from "../../hoist-unions.ts";
+import { isOpenSchema, strictSchema } from "./strict-schema.ts";
 
 /**
- * The tools and the choice among them. A conversation in which tools were called needs tools, also when the
- * client offers none any more: they are named, and may not be called.
+ * Returns the tools and the tool choice. Anthropic requires tools in a conversation that contains calls. A
+ * request that no longer offers tools therefore declares the called ones by name and forbids their use.
  */
 export function printTools(request: ChatRequest) {
   if (request.tools.length > 0) return { tools: request.tools.map(toolOf), tool_choice: choiceOf(request) };
@@ -16,20 +15,20 @@ export function printTools(request: ChatRequest) {
   return { tools, tool_choice: { type: "none" } };
 }
 
-/** Whether the model has to call a tool. */
+/** Whether the tool choice forces the model to call a tool. */
 export function isForced({ tools, toolChoice }: ChatRequest): boolean {
   return tools.length > 0 && (toolChoice?.kind === "required" || toolChoice?.kind === "tool");
 }
 
-/** A strict tool is held to its schema only if that means the same when every object in it is closed. */
+/** A tool stays strict only if closing every object of its schema does not change the schema's meaning. */
 function toolOf({ name, description, schema, strict, cache }: Tool) {
-  const { schema: object, unions } = hoistUnions(schema);
-  const isHeld = strict && unions === undefined && !isOpenSchema(object);
+  const { schema: object, told: unions } = liftChoices(schema);
+  const isStrict = strict && unions === undefined && !isOpenSchema(object);
   return {
     name,
-    description: describeUnions(description, unions),
-    input_schema: isHeld ? acceptSchema(object) : object,
-    ...(isHeld && { strict }),
+    description: describeChoices(description, unions),
+    input_schema: isStrict ? strictSchema(object) : object,
+    ...(isStrict && { strict }),
     ...printCacheMark(cache),
   };
 }

@@ -4,16 +4,21 @@ import type { EventReader } from "../../codecs.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { finishEvents, readStopReason } from "../finish-reason.ts";
-import { parseEvent, requireEventType } from "../sse-event.ts";
+import { parseEvent, requireEventType } from "../parse-answer.ts";
 import { createUsageReader } from "../usage.ts";
-import { createBlockReader } from "./block-events.ts";
+import { createBlockReader } from "./read-blocks.ts";
 
-/** Reads a streamed message, as hard on the upstream as where it passes verbatim. */
+/**
+ * Reads a streamed message into events. Throws `UpstreamFault` for every event for which the passthrough
+ * reader does.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
 export function readEvents(): EventReader {
   const usage = createUsageReader();
   const blocks = createBlockReader();
   let started: JsonObject | undefined;
-  /** Whether the start alone was all of the message, its usage included. */
+  /** Whether the start contained the whole message, including its usage. */
   let isWhole = false;
   let hasBlocks = false;
   let isFinished = false;
@@ -22,12 +27,15 @@ export function readEvents(): EventReader {
   const report = (read: Usage | undefined): readonly ChatEvent[] =>
     read ? [{ kind: "usage", usage: read, reasoningTokens: usage.thinkingTokens() }] : [];
 
-  const finish = (reason: string, said: JsonObject): readonly ChatEvent[] => {
+  const finish = (reason: string, holder: JsonObject): readonly ChatEvent[] => {
     isFinished = true;
-    return [...blocks.finish(reason), ...finishEvents(reason, said)];
+    return [...blocks.finish(reason), ...finishEvents(reason, holder)];
   };
 
-  /** A start with content and a stop reason is all of a message; without content, only if nothing else follows. */
+  /**
+   * A start with content and a stop reason is a whole message. Without content it is one only if no block
+   * follows.
+   */
   const start = (event: JsonObject): readonly ChatEvent[] => {
     const { message } = event;
     if (!isJsonObject(message)) throw new UpstreamFault("The message has no start");
@@ -86,7 +94,7 @@ export function readEvents(): EventReader {
       if (isDone) return [];
       const parsed = parseEvent(event);
       if (parsed) return readEvent(parsed);
-      // A broken tail cannot take back an answer that is complete.
+      // An answer that has finished stays complete when a later event is malformed.
       if (isFinished) return [];
       throw new UpstreamFault("An event is not JSON");
     },

@@ -1,12 +1,16 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
 import { isJsonObject } from "../../json/read.ts";
+import { editElements, findMember } from "../../json/text.ts";
 import { finishEvents } from "../finish-reason.ts";
-import { parseMessage } from "../message.ts";
+import { parseMessage } from "../parse-answer.ts";
 import { readThinkingTokens, readUsage } from "../usage.ts";
-import { createBlockReader } from "./block-events.ts";
-import { readRawInputs } from "./raw-inputs.ts";
+import { createBlockReader } from "./read-blocks.ts";
 
-/** The events of a whole message. Throws `UpstreamFault` for what is none. */
+/**
+ * Reads a whole message into events. Throws `UpstreamFault` when it is no complete message.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
 export function readReply(text: string): readonly ChatEvent[] {
   const { body, blocks, stopReason } = parseMessage(text);
   const reader = createBlockReader();
@@ -18,6 +22,24 @@ export function readReply(text: string): readonly ChatEvent[] {
     ...finishEvents(stopReason, body),
     ...usageEvents(body.usage),
   ];
+}
+
+/**
+ * Returns the original text of each block's input, because parsing would round long numbers. A block without
+ * input has `undefined`. The text must be valid JSON.
+ */
+function readRawInputs(text: string): readonly (string | undefined)[] {
+  const inputs: (string | undefined)[] = [];
+  editElements(sliceMember(text, "content") ?? "[]", (element) => {
+    if (element.startsWith("{")) inputs.push(sliceMember(element, "input"));
+    return "";
+  });
+  return inputs;
+}
+
+function sliceMember(text: string, key: string): string | undefined {
+  const place = findMember(text, key);
+  return place && text.slice(place.start, place.end);
 }
 
 function usageEvents(reported: unknown): readonly ChatEvent[] {

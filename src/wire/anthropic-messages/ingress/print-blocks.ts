@@ -1,96 +1,44 @@
 import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { isHostReasoning } from "../../host-reasoning.ts";
-import { createToolUseIds } from "../call-ids.ts";
-import { type Block, createBlockLine } from "./block-line.ts";
-import { isCut } from "./print-stop-reason.ts";
-import { createToolInput, isBlank, requireInput, type ToolInput } from "./tool-input.ts";
-
-/** How blocks start that grow by deltas. A refusal is text that its stop reason speaks of. */
-const STARTS = {
-  text: '{"type":"text","text":""}',
-  refusal: '{"type":"text","text":""}',
-  reasoning: '{"type":"thinking","thinking":"","signature":""}',
-} as const;
+import { isHostSeal } from "../../host-seal.ts";
+import { isCutOff } from "../finish-reason.ts";
+import { type Block, createBlockQueue } from "./block-queue.ts";
+import { createToolInput, createToolUseIds, isBlank, requireInput, type ToolInput } from "./tool-calls.ts";
 
 interface CallBlock extends Block {
   readonly input: ToolInput;
 }
 
-/** Writes blocks that follow each other; deltas go to the latest while it is of their kind. */
-function createBlockWriter() {
-  const line = createBlockLine();
-  let latest: Block | undefined;
-  let isSealed = false;
-
-  const begin = (block: Block): string => {
-    latest = block;
-    isSealed = false;
-    return line.begin(block);
-  };
-
-  /** Adds to the latest block if it is of this kind, else to a new one. */
-  const addTo = (kind: keyof typeof STARTS, delta: string): string => {
-    const isOther = latest?.kind !== kind || isSealed;
-    const begun = isOther ? begin({ kind, start: STARTS[kind], isComplete: () => true }) : "";
-    return latest ? begun + line.add(latest, delta) : begun;
-  };
-
-  return {
-    begin,
-    add: line.add,
-    end: line.end,
-
-    addText: (kind: "text" | "refusal", text: string): string =>
-      text === "" ? "" : addTo(kind, `{"type":"text_delta","text":${JSON.stringify(text)}}`),
-
-    addReasoning: (text: string): string =>
-      text === "" ? "" : addTo("reasoning", `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`),
-
-    /** A signature over reasoning that is not shown is one over an empty text. */
-    seal(signature: string): string {
-      const text = addTo("reasoning", `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`);
-      isSealed = true;
-      return text;
-    },
-
-    /** What is not shown still parts what stands on its two sides, as in a whole answer. */
-    part(): string {
-      latest = undefined;
-      return "";
-    },
-  };
-}
-
 /**
- * Prints what a model puts out as the blocks of a streamed message. Reasoning is shown to those who asked for it. What
- * a host wants back with its calls stands before them for everybody: their results would be refused without.
+ * Prints model output as the content blocks of a streamed message. Reasoning is printed for clients that
+ * asked for it. Encrypted data that a host needs back with its calls is printed before them for every client.
+ * The host would reject the results without it.
  */
 export function createBlockPrinter(head: ReplyHead) {
-  const { isReasoningShown: isShown, keepsSignatures = isShown } = head;
+  const { isReasoningShown: isShown, keepsSeals: keepsEncrypted = isShown } = head;
   const writer = createBlockWriter();
   const idOf = createToolUseIds(head);
   const calls = new Map<number, CallBlock>();
   const withheld: string[] = [];
 
   const addRedacted = (data: string): string => {
-    if (keepsSignatures) return writer.begin(redacted(data));
-    if (!isHostReasoning(data)) return writer.part();
+    if (keepsEncrypted) return writer.begin(redactedBlock(data));
+    if (!isHostSeal(data)) return writer.separate();
     withheld.push(data);
     return "";
   };
 
-  const giveWithheld = (): string =>
+  const printWithheld = (): string =>
     withheld
       .splice(0)
-      .map((data) => writer.begin(redacted(data)))
+      .map((data) => writer.begin(redactedBlock(data)))
       .join("");
 
   const beginCall = ({ call, id, name }: ToolCallEvent): string => {
-    const given = giveWithheld();
-    const block = createCall(idOf(id), name);
+    const before = printWithheld();
+    const block = createCallBlock(idOf(id), name);
     calls.set(call, block);
-    return given + writer.begin(block);
+    return before + writer.begin(block);
   };
 
   const addInput = (call: number, json: string): string => {
@@ -102,16 +50,16 @@ export function createBlockPrinter(head: ReplyHead) {
   };
 
   return {
-    /** What the client sees of one step, "" for nothing. */
+    /** Returns the events for one step of output, "" when the client receives nothing yet. */
     print(event: OutputEvent): string {
       switch (event.kind) {
         case "text":
         case "refusal":
           return writer.addText(event.kind, event.text);
         case "reasoning":
-          return isShown ? writer.addReasoning(event.text) : writer.part();
+          return isShown ? writer.addReasoning(event.text) : writer.separate();
         case "reasoning_seal":
-          return keepsSignatures ? writer.seal(event.signature) : writer.part();
+          return keepsEncrypted ? writer.addSignature(event.signature) : writer.separate();
         case "redacted_reasoning":
           return addRedacted(event.data);
         case "tool_call":
@@ -121,21 +69,78 @@ export function createBlockPrinter(head: ReplyHead) {
       }
     },
 
-    /** The rest. Throws `UpstreamFault` for a call without a whole input, unless the answer was cut off. */
+    /**
+     * Returns the remaining events. Throws `UpstreamFault` for a call with an incomplete input in an answer
+     * not cut off.
+     */
     end(finish: FinishEvent): string {
-      if (!isCut(finish)) for (const { input } of calls.values()) requireInput(input.text());
-      return (calls.size > 0 ? giveWithheld() : "") + writer.end();
+      if (!isCutOff(finish)) for (const { input } of calls.values()) requireInput(input.text());
+      return (calls.size > 0 ? printWithheld() : "") + writer.end();
     },
   };
 }
 
-function createCall(id: string, name: string): CallBlock {
+/**
+ * JSON of blocks that grow by deltas, as they start. A refusal is text; the stop reason marks it as a
+ * refusal.
+ */
+const STARTS = {
+  text: '{"type":"text","text":""}',
+  refusal: '{"type":"text","text":""}',
+  reasoning: '{"type":"thinking","thinking":"","signature":""}',
+} as const;
+
+/** Appends each delta to the latest block of its kind, or begins another block. */
+function createBlockWriter() {
+  const queue = createBlockQueue();
+  let latest: Block | undefined;
+  let isSigned = false;
+
+  const begin = (block: Block): string => {
+    latest = block;
+    isSigned = false;
+    return queue.begin(block);
+  };
+
+  const addTo = (kind: keyof typeof STARTS, delta: string): string => {
+    const isOther = latest?.kind !== kind || isSigned;
+    const begun = isOther ? begin({ kind, start: STARTS[kind], isComplete: () => true }) : "";
+    return latest ? begun + queue.add(latest, delta) : begun;
+  };
+
+  return {
+    begin,
+    add: queue.add,
+    end: queue.end,
+
+    addText: (kind: "text" | "refusal", text: string): string =>
+      text === "" ? "" : addTo(kind, `{"type":"text_delta","text":${JSON.stringify(text)}}`),
+
+    addReasoning: (text: string): string =>
+      text === "" ? "" : addTo("reasoning", `{"type":"thinking_delta","thinking":${JSON.stringify(text)}}`),
+
+    /** Adds a signature, which ends its block. Hidden reasoning is a signed block with an empty text. */
+    addSignature(signature: string): string {
+      const text = addTo("reasoning", `{"type":"signature_delta","signature":${JSON.stringify(signature)}}`);
+      isSigned = true;
+      return text;
+    },
+
+    /** Separates the text before a hidden event from the text after it, as in a whole answer. */
+    separate(): string {
+      latest = undefined;
+      return "";
+    },
+  };
+}
+
+function createCallBlock(id: string, name: string): CallBlock {
   const input = createToolInput();
   const start = JSON.stringify({ type: "tool_use", id, name, input: {} });
   return { kind: "tool_call", start, input, isComplete: input.isComplete };
 }
 
-function redacted(data: string): Block {
+function redactedBlock(data: string): Block {
   const start = JSON.stringify({ type: "redacted_thinking", data });
   return { kind: "redacted_reasoning", start, isComplete: () => true };
 }

@@ -1,13 +1,16 @@
 import type { UsageEvent } from "../../../domain/chat-event.ts";
 import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { printSse } from "../../sse.ts";
+import { printStopReason } from "../finish-reason.ts";
+import { printUsage } from "../usage.ts";
 import { createBlockPrinter } from "./print-blocks.ts";
-import { printStopReason } from "./print-stop-reason.ts";
-import { printUsage } from "./print-usage.ts";
 
 /**
- * Prints an answer as a streamed message. Its start has a guess of the input, for clients that read it there
- * alone, and no output, for those that add up what start and end say.
+ * Prints an answer as a streamed message. `message_start` carries a guess of the input tokens, for clients
+ * that read them only there. It carries no output tokens, because some clients add the counts of start and
+ * end.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
  */
 export function printEvents(head: ReplyHead): EventPrinter {
   const blocks = createBlockPrinter(head);

@@ -1,19 +1,20 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { isHostReasoning } from "../../host-reasoning.ts";
-import { createToolUseIds } from "../call-ids.ts";
+import { isHostSeal } from "../../host-seal.ts";
+import { isCutOff, printStopReason } from "../finish-reason.ts";
 import { joinMembers, printMembers } from "../json-members.ts";
-import { isCut, printStopReason } from "./print-stop-reason.ts";
-import { printUsage } from "./print-usage.ts";
-import { completeInput, requireInput } from "./tool-input.ts";
+import { printUsage } from "../usage.ts";
+import { completeInput, createToolUseIds, requireInput } from "./tool-calls.ts";
 
 /**
- * Prints a whole answer as a message. Throws `UpstreamFault` for a call without a whole input; of an answer
- * that was cut off such a call is left out.
+ * Prints a whole answer as a message. A call with an incomplete input is left out of an answer that was cut
+ * off; elsewhere it throws `UpstreamFault`.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
  */
 export function printReply(head: ReplyHead, reply: ChatReply): string {
   const { request, id, inputTokens } = head;
-  const blocks = isCut(reply.finish) ? reply.blocks.filter(isWhole) : reply.blocks;
+  const blocks = isCutOff(reply.finish) ? reply.blocks.filter(isWhole) : reply.blocks;
   const hasRefusal = blocks.some(({ kind }) => kind === "refusal");
   const message = {
     id: `msg_${id}`,
@@ -38,11 +39,11 @@ function printContent(head: ReplyHead, blocks: readonly ReplyBlock[]): string {
 }
 
 /**
- * The blocks as far as the client gets to see them. What a host wants back with its calls stands before them for
- * everybody: their results would be refused without.
+ * Returns the blocks that the client receives. Encrypted data that a host needs back with its calls comes
+ * before them for every client. The host would reject the results without it.
  */
 function visibleBlocks(
-  { isReasoningShown: isShown, keepsSignatures = isShown }: ReplyHead,
+  { isReasoningShown: isShown, keepsSeals: keepsEncrypted = isShown }: ReplyHead,
   blocks: readonly ReplyBlock[],
 ): readonly ReplyBlock[] {
   const visible: ReplyBlock[] = [];
@@ -50,10 +51,10 @@ function visibleBlocks(
   for (const block of blocks) {
     if (block.kind === "reasoning") {
       const seen = isShown ? block : { ...block, text: "" };
-      if (keepsSignatures && (seen.text !== "" || seen.signature)) visible.push(seen);
+      if (keepsEncrypted && (seen.text !== "" || seen.signature)) visible.push(seen);
     } else if (block.kind === "redacted_reasoning") {
-      if (keepsSignatures) visible.push(block);
-      else if (isHostReasoning(block.data)) withheld.push(block);
+      if (keepsEncrypted) visible.push(block);
+      else if (isHostSeal(block.data)) withheld.push(block);
     } else if (block.kind === "tool_call") {
       visible.push(...withheld, block);
       withheld = [];
@@ -62,7 +63,7 @@ function visibleBlocks(
   return blocks.some(({ kind }) => kind === "tool_call") ? [...visible, ...withheld] : visible;
 }
 
-/** The input stays as the model wrote it: no number loses digits. */
+/** Prints the input as the model wrote it, because parsing would round long numbers. */
 function printCall({ name, input }: ToolCallBlock, id: string): string {
   return joinMembers({ ...printMembers({ type: "tool_use", id, name }), input: requireInput(input) });
 }

@@ -3,7 +3,10 @@ import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
 import { reject, rejectUntranslatable, requireText } from "../../request-body.ts";
 import { decodeTextSource, inlineSource, readCacheMark, readMediaUrl } from "../../request-fields.ts";
 
-/** Reads an image block. One that lies in the provider's file store is untranslatable. */
+/**
+ * Reads an image block. Throws `untranslatable` for a file in the provider's store, `wrong_shape` for a bad
+ * source.
+ */
 export function readImage(block: JsonObject, path: string): readonly [ImagePart] {
   const source = requireSource(block, path);
   if (source.type !== "base64" && source.type !== "url") rejectSource(source, path);
@@ -13,15 +16,15 @@ export function readImage(block: JsonObject, path: string): readonly [ImagePart]
 }
 
 /**
- * Reads a document block. What the client says about it stands before it as text; one that is made of
- * blocks becomes those.
+ * Reads a document block. Its `context` becomes a text part before it. A document made of blocks becomes the
+ * parts of those blocks. Throws like {@link readImage}.
  */
 export function readDocument(block: JsonObject, path: string): readonly ResultPart[] {
   const source = requireSource(block, path);
-  const about = textParts(block.context);
-  if (source.type === "content") return [...textParts(block.title), ...about, ...readPieces(source, path)];
+  const context = textParts(block.context);
+  if (source.type === "content") return [...textParts(block.title), ...context, ...readPieces(source, path)];
   const document = { kind: "document", name: readText(block.title) || undefined, path } as const;
-  return [...about, { ...document, source: readDocumentSource(source, path), cache: readCacheMark(block) }];
+  return [...context, { ...document, source: readDocumentSource(source, path), cache: readCacheMark(block) }];
 }
 
 function readDocumentSource(source: JsonObject, path: string): DocumentPart["source"] {

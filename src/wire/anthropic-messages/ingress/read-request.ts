@@ -1,26 +1,28 @@
-import type { ChatRequest } from "../../../domain/chat-request.ts";
-import { createValueBudget } from "../../json/bounds.ts";
+import type { ChatRequest, OutputFormat } from "../../../domain/chat-request.ts";
+import { isTooDeep } from "../../json/depth.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { readList, readNumber, reject, rejectUntranslatable, SHARES } from "../../request-body.ts";
 import { isNewThread } from "../stored.ts";
-import { readFormat } from "./read-format.ts";
+import { readMessages } from "./read-messages.ts";
 import { readReasoning } from "./read-reasoning.ts";
 import { readTools } from "./read-tools.ts";
-import { readTurns } from "./read-turns.ts";
 
-/** What a provider keeps or runs beside the conversation; no other has it. */
+/** Fields for state that the provider keeps or runs beside the conversation. No other format has them. */
 const REMOTE_FIELDS = ["container", "thread", "compaction"];
 
 /**
- * Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, or
- * `wrong_shape` for what cannot be read at all.
+ * Reads a checked messages body into the neutral request. Throws `untranslatable` with the path of a field
+ * that no other format can express. Throws `wrong_shape` for an unreadable field and for more than 100,000
+ * JSON values.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
  */
 export function readChatRequest(body: JsonObject): ChatRequest {
-  // No string of this format has JSON inside.
+  // The body's own values are the whole budget: no string of this format contains JSON.
   createValueBudget(body);
   rejectRemote(body);
   return {
-    turns: readTurns(body),
+    turns: readMessages(body),
     ...readTools(body),
     reasoning: readReasoning(body),
     format: readFormat(body),
@@ -34,10 +36,24 @@ export function readChatRequest(body: JsonObject): ChatRequest {
 
 function rejectRemote(body: JsonObject): void {
   const remote = REMOTE_FIELDS.find((field) => isSet(body[field]) && !isNewThread(body[field]));
-  if (remote !== undefined) rejectUntranslatable(remote);
-  if (readArray(body.mcp_servers).length > 0) rejectUntranslatable("mcp_servers");
-  // Asks for nothing but a warm cache, which no other format can.
-  if (body.max_tokens === 0) rejectUntranslatable("max_tokens");
+  if (remote !== undefined) refuseUntranslatable(remote);
+  if (readArray(body.mcp_servers).length > 0) refuseUntranslatable("mcp_servers");
+  // A limit of 0 only warms the cache, which no other format can express.
+  if (body.max_tokens === 0) refuseUntranslatable("max_tokens");
+}
+
+/** Reads the answer's format from `output_config.format`, or from the older `output_format`. */
+function readFormat(body: JsonObject): OutputFormat | undefined {
+  const config = isJsonObject(body.output_config) ? body.output_config : {};
+  const [format, path] = isSet(config.format)
+    ? [config.format, "output_config.format"]
+    : [body.output_format, "output_format"];
+  if (!isSet(format)) return undefined;
+  if (!isJsonObject(format)) refuse(path);
+  const { type, schema } = format;
+  if (type !== "json_schema") refuseUntranslatable(`${path}.type`);
+  if (!isJsonObject(schema) || isTooDeep(schema)) refuse(`${path}.schema`);
+  return { kind: "schema", name: undefined, description: undefined, schema, strict: undefined };
 }
 
 function readStopSequences(body: JsonObject): readonly string[] {

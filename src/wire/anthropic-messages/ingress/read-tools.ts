@@ -6,12 +6,16 @@ import { readCacheMark } from "../../request-fields.ts";
 
 type Tools = Pick<ChatRequest, "tools" | "toolChoice" | "parallelToolCalls">;
 
-/** Tools that the client runs, with inputs that only Anthropic's models know. All others run at the provider. */
+/**
+ * Types of tools that the client runs, with inputs that only Anthropic's models know. Others run at the
+ * provider.
+ */
 const CLIENT_TOOLS = /^(bash|text_editor|computer|memory|browser)_/;
 
 /**
- * Reads the tools and how they shall be used. Those that run at the provider are left out: clients offer
- * them by default. One that has to be used would be missed.
+ * Reads the tools and the tool choice. Tools that run at the provider are left out, because clients offer
+ * them by default. Throws `untranslatable` when the choice requires such a tool, or for a tool that only
+ * Anthropic's models know.
  */
 export function readTools(body: JsonObject): Tools {
   const tools = readList(body, "tools").flatMap(readTool);

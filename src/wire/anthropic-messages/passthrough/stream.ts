@@ -1,40 +1,46 @@
 import { editMembers } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import type { RequestFacts } from "../../model-request.ts";
-import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
-import { UpstreamFault } from "../../upstream-fault.ts";
+import { editMembers } from "../../json/text.ts";
+import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../../protocol.ts";
+import { type Content, NO_CONTENT, SILENT } from "../../reply-part.ts";
+import { printSse } from "../../sse.ts";
 import { isRefusal, readStopReason } from "../finish-reason.ts";
-import { parseEvent, requireEventType } from "../sse-event.ts";
+import { parseEvent, requireEventType } from "../parse-answer.ts";
 import { createUsageReader } from "../usage.ts";
-import { readBlock, readDelta } from "./content.ts";
-import { createEnding } from "./ending.ts";
+import { readBlock, readDelta } from "./reply.ts";
 
 /**
- * Reads a streamed message. Events pass byte for byte, thinking and signatures included, but for the
- * model's name; each gets the event name that clients insist on. Keeps back from the stop reason on.
+ * Reads a streamed message. Replaces the model name in `message_start` and passes all other data byte for
+ * byte, thinking and signatures included. Each event is sent with its event name, which clients require.
+ * Holds back everything from the stop reason on.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
  */
 export function readStream(request: RequestFacts): ReplyReader {
   const usage = createUsageReader();
   const ending = createEnding();
   let isStarted = false;
-  /** Whether the start alone was all of the message, its usage included. */
+  /** Whether the start contained the whole message, including its usage. */
   let isWhole = false;
   let isDone = false;
 
-  /** A request for no output at all, which fills a cache, is answered by an empty message. */
+  /**
+   * Whether the finish alone is a readable answer: a refusal, or an answer to a request that only fills a
+   * cache.
+   */
   const isAnswered = () =>
     ending.isFinished() && (request.outputTokensMax === 0 || isRefusal(ending.reason()));
 
   const start = (event: JsonObject, data: string): ReplyPart => {
     const { message } = event;
     if (!isJsonObject(message)) throw new UpstreamFault("The message has no start");
-    // SDKs throw on a second start, or skip it.
+    // SDKs throw on a second start, or ignore it.
     if (isStarted) return SILENT;
     isStarted = true;
     const edited = editMembers(data, {
       message: (text) => text && editMembers(text, { model: () => JSON.stringify(request.model) }),
     });
-    const content = readWholeContent(message);
+    const content = readStartContent(message);
     const text = ending.passStart(edited, readStopReason(message.stop_reason), content.isOutput);
     isWhole = ending.isFinished();
     const isReadable = content.isReadable || isAnswered();
@@ -84,7 +90,7 @@ export function readStream(request: RequestFacts): ReplyReader {
       if (isDone) return SILENT;
       const parsed = parseEvent(event);
       if (parsed) return readEvent(parsed, event.data);
-      // A broken tail cannot take back an answer that is complete.
+      // An answer that has finished stays complete when a later event is malformed.
       if (ending.isFinished()) return SILENT;
       throw new UpstreamFault("An event is not JSON");
     },
@@ -95,8 +101,8 @@ export function readStream(request: RequestFacts): ReplyReader {
   };
 }
 
-/** The blocks that a start has already. */
-function readWholeContent({ content }: JsonObject) {
+/** Reads the blocks that `message_start` already contains. */
+function readStartContent({ content }: JsonObject) {
   const contents = readArray(content).filter(isJsonObject).map(readBlock);
   return {
     isOutput: contents.length > 0,
@@ -110,4 +116,84 @@ function readContent(type: string, event: JsonObject): Content {
     return readBlock(event.content_block);
   if (type === "content_block_delta" && isJsonObject(event.delta)) return readDelta(event.delta);
   return NO_CONTENT;
+}
+
+const MESSAGE_STOP = printSse({ event: "message_stop", data: '{"type":"message_stop"}' });
+
+/** Holds back the end of a stream from its stop reason on, so that clients receive exactly one finish. */
+function createEnding() {
+  let reason: string | undefined;
+  /** The stop reason of a start without content. Valid only if no block follows. */
+  let startReason: string | undefined;
+  /** The start that has a stop reason, with the pings behind it. */
+  let start = "";
+  /** The `message_delta` with the stop reason. */
+  let finish = "";
+  let stop = MESSAGE_STOP;
+
+  /**
+   * Discards the stop reason of the start because content follows. Returns the events that were held back.
+   */
+  const release = (): string => {
+    const held = start;
+    startReason = undefined;
+    start = "";
+    return held;
+  };
+
+  /**
+   * Returns the event for the client, "" once a stop reason is known: clients must not receive content behind
+   * it.
+   */
+  const pass = (event: string, data: string): string => {
+    const frame = printSse({ event, data });
+    if (event === "message_stop") {
+      reason ??= startReason;
+      if (reason === undefined) return frame;
+      stop = frame;
+    }
+    if (reason !== undefined) return "";
+    if (startReason === undefined) return frame;
+    if (event !== "ping") return release() + frame;
+    start += frame;
+    return "";
+  };
+
+  /**
+   * Passes `message_start`. A start with a stop reason is a whole message if it has content or no block
+   * follows.
+   *
+   * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling
+   */
+  const passStart = (data: string, stopReason: string | undefined, hasContent: boolean): string => {
+    const frame = printSse({ event: "message_start", data });
+    if (stopReason === undefined) return frame;
+    if (hasContent) reason = stopReason;
+    else startReason = stopReason;
+    start = frame;
+    return "";
+  };
+
+  /** Passes `message_delta`. The first stop reason stays; a later event with usage replaces the held one. */
+  const passDelta = (event: JsonObject, data: string, stopReason: string | undefined): string => {
+    if (reason === undefined) {
+      if (stopReason === undefined) return pass("message_delta", data);
+      reason = stopReason;
+      finish = printSse({ event: "message_delta", data });
+    } else if (isJsonObject(event.usage)) {
+      const first = JSON.stringify(reason);
+      const delta = (text = "{}") => editMembers(text, { stop_reason: () => first });
+      finish = printSse({ event: "message_delta", data: editMembers(data, { delta }) });
+    }
+    return "";
+  };
+
+  return {
+    isFinished: () => reason !== undefined,
+    reason: () => reason,
+    pass,
+    passStart,
+    passDelta,
+    print: () => start + finish + stop,
+  };
 }

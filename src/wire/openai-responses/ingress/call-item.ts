@@ -1,26 +1,31 @@
 import type { ToolCallEvent } from "../../../domain/chat-event.ts";
 import { parseJsonObject } from "../../json/read.ts";
-import type { EchoedTool } from "../../model-request.ts";
-import type { OpenItem, Pen, Place } from "./output-item.ts";
+import type { ItemWriter, OpenItem, Place } from "./output-item.ts";
 
-/** A call that is being written. */
+/** An open item for a tool call. */
 export interface CallItem extends OpenItem {
-  /** Without effect once it is closed. */
+  /** Adds a piece of the input, in JSON. Without effect once the item is closed. */
   write(json: string): void;
 }
 
-/** A call of a function, or of a tool that takes any text: its JSON is unwrapped once it is there. */
-export function createCallItem(pen: Pen, call: ToolCallEvent, offered: EchoedTool | undefined): CallItem {
-  const isFreeForm = offered?.isFreeForm ?? false;
-  const itemAt = describe(call, offered);
-  const place = pen.begin(isFreeForm ? "ctc" : "fc", (at) => itemAt(at, "in_progress", ""));
+/**
+ * Begins the item of a function call or of a free-form call. Closing a free-form call unwraps its text.
+ */
+export function createCallItem(
+  writer: ItemWriter,
+  call: ToolCallEvent,
+  tool: AskedTool | undefined,
+): CallItem {
+  const isFreeForm = tool?.isFreeForm ?? false;
+  const itemAt = describeItem(call, tool);
+  const place = writer.begin(isFreeForm ? "ctc" : "fc", (at) => itemAt(at, "in_progress", ""));
   let json = "";
   let isClosed = false;
 
   const write = (piece: string): void => {
     if (isClosed || piece === "") return;
     json += piece;
-    if (!isFreeForm) pen.say("response.function_call_arguments.delta", { ...place, delta: piece });
+    if (!isFreeForm) writer.emit("response.function_call_arguments.delta", { ...place, delta: piece });
   };
 
   const isObject = () => parseJsonObject(json) !== undefined;
@@ -28,48 +33,49 @@ export function createCallItem(pen: Pen, call: ToolCallEvent, offered: EchoedToo
   return {
     write,
     isWhole: isObject,
-    close(isCut) {
-      const isWhole = !isCut || isObject();
-      // Clients parse the arguments of a call, so none become an object; what was cut off stays as it is.
+    close(isCutOff) {
+      const isWhole = !isCutOff || isObject();
+      // Clients parse the arguments, so that an empty input becomes an object. A partial input stays as it
+      // is.
       if (isWhole && json.trim() === "") write("{}");
       isClosed = true;
       const input = isFreeForm ? readFreeText(json) : json;
-      if (isFreeForm) sayFreeText(pen, place, input);
+      if (isFreeForm) emitFreeText(writer, place, input);
       else
-        pen.say("response.function_call_arguments.done", {
+        writer.emit("response.function_call_arguments.done", {
           ...place,
-          name: nameOf(call, offered),
+          name: nameOf(call, tool),
           arguments: input,
         });
-      pen.done(place, itemAt(place, isWhole ? "completed" : "incomplete", input));
+      writer.done(place, itemAt(place, isWhole ? "completed" : "incomplete", input));
     },
   };
 }
 
-function describe(call: ToolCallEvent, offered: EchoedTool | undefined) {
-  const isFreeForm = offered?.isFreeForm ?? false;
-  const namespace = offered?.namespace;
+function describeItem(call: ToolCallEvent, tool: AskedTool | undefined) {
+  const isFreeForm = tool?.isFreeForm ?? false;
+  const namespace = tool?.namespace;
   return ({ item_id }: Place, status: string, input: string) => ({
     id: item_id,
     type: isFreeForm ? "custom_tool_call" : "function_call",
     status,
     call_id: call.id,
-    name: nameOf(call, offered),
+    name: nameOf(call, tool),
     ...(namespace !== undefined && { namespace }),
     ...(isFreeForm ? { input } : { arguments: input }),
   });
 }
 
-function nameOf(call: ToolCallEvent, offered: EchoedTool | undefined): string {
-  return offered?.name ?? call.name;
+function nameOf(call: ToolCallEvent, tool: AskedTool | undefined): string {
+  return tool?.name ?? call.name;
 }
 
-function sayFreeText({ say }: Pen, place: Place, input: string): void {
-  if (input !== "") say("response.custom_tool_call_input.delta", { ...place, delta: input });
-  say("response.custom_tool_call_input.done", { ...place, input });
+function emitFreeText({ emit }: ItemWriter, place: Place, input: string): void {
+  if (input !== "") emit("response.custom_tool_call_input.delta", { ...place, delta: input });
+  emit("response.custom_tool_call_input.done", { ...place, input });
 }
 
-/** The one text in the JSON of a call, under whatever name the model gave it; the JSON itself when there is none. */
+/** Returns the text inside the JSON of a call: the member `input`, or the only member, or all of the JSON. */
 function readFreeText(json: string): string {
   const value = parseJsonObject(json);
   if (value === undefined) return json;

@@ -1,28 +1,29 @@
-import type { OpenItem, Pen, Place } from "./output-item.ts";
+import type { ItemWriter, OpenItem, Place } from "./output-item.ts";
 
-/** A message that is being written: texts and refusals, one after the other. */
+/** An open item for a message, which contains texts and refusals. */
 export interface MessageItem extends OpenItem {
   readonly kind: "message";
-  write(kind: Words, text: string): void;
+  write(kind: TextKind, text: string): void;
 }
 
-type Words = "text" | "refusal";
+type TextKind = "text" | "refusal";
 type ContentPart =
   | { readonly type: "output_text"; text: string; readonly annotations: []; readonly logprobs: [] }
   | { readonly type: "refusal"; refusal: string };
 
-export function createMessageItem({ begin, say, done }: Pen): MessageItem {
+/** Begins the item of a message. */
+export function createMessageItem({ begin, emit, done }: ItemWriter): MessageItem {
   const content: ContentPart[] = [];
   const place = begin("msg", (at) => messageItem(at, "in_progress", content));
   const partPlace = () => ({ ...place, content_index: content.length - 1 });
 
-  const openPart = (kind: Words): ContentPart => {
+  const openPart = (kind: TextKind): ContentPart => {
     const part: ContentPart =
       kind === "text"
         ? { type: "output_text", text: "", annotations: [], logprobs: [] }
         : { type: "refusal", refusal: "" };
     content.push(part);
-    say("response.content_part.added", { ...partPlace(), part });
+    emit("response.content_part.added", { ...partPlace(), part });
     return part;
   };
 
@@ -30,11 +31,12 @@ export function createMessageItem({ begin, say, done }: Pen): MessageItem {
     const part = content.at(-1);
     if (!part) return;
     const whole = part.type === "refusal" ? { refusal: part.refusal } : { text: part.text, logprobs: [] };
-    say(`response.${part.type}.done`, { ...partPlace(), ...whole });
-    say("response.content_part.done", { ...partPlace(), part });
+    emit(`response.${part.type}.done`, { ...partPlace(), ...whole });
+    emit("response.content_part.done", { ...partPlace(), part });
   };
 
-  const partFor = (kind: Words): ContentPart => {
+  /** Returns the last part if it has this kind, and otherwise closes it and opens another. */
+  const partFor = (kind: TextKind): ContentPart => {
     const last = content.at(-1);
     if (last?.type === (kind === "text" ? "output_text" : "refusal")) return last;
     closePart();
@@ -48,12 +50,12 @@ export function createMessageItem({ begin, say, done }: Pen): MessageItem {
       if (part.type === "refusal") part.refusal += text;
       else part.text += text;
       const logprobs = part.type === "refusal" ? {} : { logprobs: [] };
-      say(`response.${part.type}.delta`, { ...partPlace(), delta: text, ...logprobs });
+      emit(`response.${part.type}.delta`, { ...partPlace(), delta: text, ...logprobs });
     },
     isWhole: () => true,
-    close(isCut) {
+    close(isCutOff) {
       closePart();
-      done(place, messageItem(place, isCut ? "incomplete" : "completed", content));
+      done(place, messageItem(place, isCutOff ? "incomplete" : "completed", content));
     },
   };
 }

@@ -1,25 +1,45 @@
-/** Says one event of a stream; of a whole answer nobody hears them. */
-export type Say = (type: `response.${string}`, members: object) => void;
+/** Sends one event of a stream. For a whole answer it does nothing. */
+export type EmitEvent = (type: `response.${string}`, members: object) => void;
 
-/** Where an item stands in the output. */
+/** The position of an item in the output, as the members that name it in events. */
 export interface Place {
   readonly output_index: number;
   readonly item_id: string;
 }
 
-/** What an item is written with. */
-export interface Pen {
-  readonly say: Say;
-  /** Gives an item its place, the next, and says that it is there. The prefix is that of its id. */
+/** Writes the items of one answer. */
+export interface ItemWriter {
+  readonly emit: EmitEvent;
+  /** Gives an item the next place and emits `output_item.added`. The prefix is that of the item's id. */
   begin(prefix: string, itemAt: (place: Place) => object): Place;
-  /** Says that it is done and keeps it. */
+  /** Emits `output_item.done` and keeps the item for the whole output. */
   done(place: Place, item: object): void;
 }
 
-/** An item that is being written. */
+/** An item that has begun. */
 export interface OpenItem {
-  /** Whether nothing more can belong to it once another begins. */
+  /** Whether the item is complete as soon as another item begins. */
   isWhole(): boolean;
-  /** Says the rest of it, once. `isCut` when the answer ended before its time. */
-  close(isCut: boolean): void;
+  /** Emits the rest of the item. Must be called once. `isCutOff` when the answer ended early. */
+  close(isCutOff: boolean): void;
+}
+
+/** Creates the writer of one answer, and the list of items that it completes, in output order. */
+export function createItemWriter(answerId: string, emit: EmitEvent) {
+  const items: object[] = [];
+  let places = 0;
+  const writer: ItemWriter = {
+    emit,
+    begin(prefix, itemAt) {
+      const output_index = places++;
+      const place = { output_index, item_id: `${prefix}_${answerId}_${output_index}` };
+      emit("response.output_item.added", { output_index, item: itemAt(place) });
+      return place;
+    },
+    done(place, item) {
+      items[place.output_index] = item;
+      emit("response.output_item.done", { output_index: place.output_index, item });
+    },
+  };
+  return { writer, items };
 }

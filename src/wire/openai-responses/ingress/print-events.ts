@@ -1,37 +1,39 @@
 import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { printSse } from "../../sse.ts";
-import { BEGUN, type Progress, printResponse, progressOf } from "../response.ts";
-import { printResponseEvent } from "../response-event.ts";
-import { NOTHING_ECHOED } from "./asked.ts";
-import { createOutput } from "./output.ts";
+import { finishStatusOf } from "../finish-reason.ts";
+import { BEGUN, type Progress, printResponse, printResponseEvent } from "../response.ts";
+import { NOTHING_ECHOED } from "./echoed-fields.ts";
+import { createOutputPrinter } from "./print-output.ts";
 
 /**
- * Prints an answer as a stream of numbered events, each item begun, written and done, and the whole response at the
- * end. Nothing is said before there is something that the client gets to see.
+ * Prints an answer as a stream of numbered events: begin, deltas and end of each item, and the whole response
+ * last. Nothing is printed before the first output that the client receives.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printEvents(head: ReplyHead): EventPrinter {
-  const asked = head.echoed ?? NOTHING_ECHOED;
+  const echoed = head.asked ?? NOTHING_ECHOED;
   let sequenceNumber = 0;
   let text = "";
 
-  const output = createOutput(head, asked, (type, members) => {
+  const output = createOutputPrinter(head, echoed, (type, members) => {
     begin();
     const data = JSON.stringify({ type, sequence_number: sequenceNumber++, ...members });
     text += printSse({ event: type, data });
   });
 
-  const sayResponse = (type: `response.${string}`, progress: Progress): void => {
-    const response = printResponse(head, asked, progress);
+  const emitResponse = (type: `response.${string}`, progress: Progress): void => {
+    const response = printResponse(head, echoed, progress);
     text += printResponseEvent(type, { sequenceNumber: sequenceNumber++, response });
   };
 
   const begin = (): void => {
     if (sequenceNumber > 0) return;
-    sayResponse("response.created", BEGUN);
-    sayResponse("response.in_progress", BEGUN);
+    emitResponse("response.created", BEGUN);
+    emitResponse("response.in_progress", BEGUN);
   };
 
-  const take = (): string => {
+  const takeText = (): string => {
     const taken = text;
     text = "";
     return taken;
@@ -40,14 +42,14 @@ export function printEvents(head: ReplyHead): EventPrinter {
   return {
     print(event) {
       output.add(event);
-      return take();
+      return takeText();
     },
     end(finish, usage) {
       begin();
-      const { status, reason } = progressOf(finish.reason);
+      const { status, reason } = finishStatusOf(finish.reason);
       const items = output.end(status === "incomplete");
-      sayResponse(`response.${status}`, { status, reason, output: items, usage });
-      return take();
+      emitResponse(`response.${status}`, { status, reason, output: items, usage });
+      return takeText();
     },
   };
 }

@@ -1,25 +1,31 @@
 import type { OutputEvent } from "../../../domain/chat-event.ts";
 import type { ChatReply, ReplyBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { printResponse, progressOf } from "../response.ts";
-import { NOTHING_ECHOED } from "./asked.ts";
-import { createOutput, type Output } from "./output.ts";
+import { finishStatusOf } from "../finish-reason.ts";
+import { printResponse } from "../response.ts";
+import { NOTHING_ECHOED } from "./echoed-fields.ts";
+import { createOutputPrinter } from "./print-output.ts";
 
-/** Prints a whole answer as one response. */
+/**
+ * Prints a whole answer as a response object.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
+ */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
-  const asked = head.echoed ?? NOTHING_ECHOED;
-  const output = createOutput(head, asked, () => {});
-  for (const [position, block] of blocks.entries()) addBlock(output, block, position);
-  const { status, reason } = progressOf(finish.reason);
+  const echoed = head.asked ?? NOTHING_ECHOED;
+  const output = createOutputPrinter(head, echoed, () => {});
+  for (const [position, block] of blocks.entries()) {
+    for (const event of eventsOf(block, position)) output.add(event);
+  }
+  const { status, reason } = finishStatusOf(finish.reason);
   const items = output.end(status === "incomplete");
-  return printResponse(head, asked, { status, reason, output: items, usage });
+  return printResponse(head, echoed, { status, reason, output: items, usage });
 }
 
-function addBlock({ add }: Output, block: ReplyBlock, position: number): void {
-  for (const event of eventsOf(block, position)) add(event);
-}
-
-/** Calls are numbered by their blocks: only that they differ matters here. */
+/**
+ * Returns the events of one block. The position of a call's block serves as its number, which need only be
+ * distinct.
+ */
 function eventsOf(block: ReplyBlock, position: number): readonly OutputEvent[] {
   switch (block.kind) {
     case "tool_call":
@@ -29,8 +35,8 @@ function eventsOf(block: ReplyBlock, position: number): readonly OutputEvent[] {
       ];
     case "reasoning": {
       const { text, signature } = block;
-      const seal = signature === undefined ? [] : [{ kind: "reasoning_seal", signature } as const];
-      return [{ kind: "reasoning", text }, ...seal];
+      const signed = signature === undefined ? [] : [{ kind: "reasoning_seal", signature } as const];
+      return [{ kind: "reasoning", text }, ...signed];
     }
     default:
       return [block];

@@ -3,7 +3,9 @@ import { isSet, type JsonObject, readText } from "../../json/read.ts";
 import { reject, rejectUntranslatable } from "../../request-body.ts";
 import { decodeTextSource, readFileData, readMediaUrl } from "../../request-fields.ts";
 
-/** An `input_image` part. One that lies in the provider's file store is untranslatable. */
+/**
+ * Reads an `input_image` part. Throws `untranslatable` for a file in the provider's store, and `wrong_shape`.
+ */
 export function readImage({ image_url: url, detail, file_id: id }: JsonObject, path: string): ImagePart {
   if (!isSet(url) && isSet(id)) rejectUntranslatable(`${path}.file_id`);
   if (typeof url !== "string" || url === "") reject(`${path}.image_url`);
@@ -11,7 +13,10 @@ export function readImage({ image_url: url, detail, file_id: id }: JsonObject, p
   return { kind: "image", source, detail: readText(detail) || undefined, cache: undefined, path };
 }
 
-/** An `input_file` part: a data: URL, bare base64 of a kind that can be told, or an address. */
+/**
+ * Reads an `input_file` part: a data: URL, bare base64 of a recognised type, or a web address. An image file
+ * becomes an image. Throws `untranslatable` for any other file, and `wrong_shape`.
+ */
 export function readFile(file: JsonObject, path: string): DocumentPart | ImagePart {
   const name = readText(file.filename) || undefined;
   const source = readFileSource(file, name, path);

@@ -1,22 +1,36 @@
-import type { ChatRequest, Tool } from "../../../domain/chat-request.ts";
-import { createValueBudget } from "../../json/bounds.ts";
-import type { JsonObject } from "../../json/read.ts";
-import { readNumber, reject, SHARES, TEMPERATURES } from "../../request-body.ts";
-import { readEndUser } from "../../request-fields.ts";
+import type { ChatRequest, OutputFormat, Tool } from "../../../domain/chat-request.ts";
+import { readEndUser } from "../../end-user.ts";
+import { isTooDeep } from "../../json/depth.ts";
+import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
+import { createValueBudget } from "../../json/value-budget.ts";
+import {
+  readList,
+  readNumber,
+  readObject,
+  refuse,
+  refuseUntranslatable,
+  SHARES,
+  TEMPERATURES,
+} from "../../request-body.ts";
 import { requireItems } from "../items.ts";
-import { readFormat, readReasoning, rejectLogprobs } from "./read-options.ts";
-import { readToolChoice } from "./read-tool-choice.ts";
-import { readOffer } from "./read-tools.ts";
-import { readTurns } from "./read-turns.ts";
+import { readMessages } from "./read-messages.ts";
+import { readReasoning } from "./read-reasoning.ts";
+import { readOfferedTools, readToolChoice } from "./read-tools.ts";
 
-/** Reads a body in no provider's words. Throws `untranslatable`, naming what no other format can say, or `wrong_shape`. */
+/**
+ * Reads a checked responses body into the neutral request. Throws `untranslatable` with the path of a field
+ * that no other format can express. Throws `wrong_shape` for an unreadable field and for more than 100,000
+ * JSON values.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
+ */
 export function readChatRequest(body: JsonObject): ChatRequest {
   const budget = createValueBudget(body);
   const items = requireItems(body);
-  rejectLogprobs(body);
-  const offered = readOffer(body, items).map(({ tool }) => tool);
+  refuseLogprobs(body);
+  const offered = readOfferedTools(body, items).map(({ tool }) => tool);
   return {
-    turns: readTurns(body, items, budget),
+    turns: readMessages(body, items, budget),
     ...readToolUse(body, offered),
     reasoning: readReasoning(body),
     format: readFormat(body),
@@ -28,7 +42,14 @@ export function readChatRequest(body: JsonObject): ChatRequest {
   };
 }
 
-/** Without tools nothing can be said of their use. */
+/** Rejects log probabilities: the client would miss them, and no other format that is read here has them. */
+function refuseLogprobs(body: JsonObject): void {
+  const wanted = readNumber(body, "top_logprobs");
+  if (wanted !== undefined && wanted > 0) refuseUntranslatable("top_logprobs");
+  if (readList(body, "include").includes("message.output_text.logprobs")) refuseUntranslatable("include");
+}
+
+/** Reads the tools and their use. A request without tools has no tool choice. */
 function readToolUse(body: JsonObject, offered: readonly Tool[]) {
   const { tools, toolChoice } = readToolChoice(body, offered);
   if (tools.length === 0) return { tools, toolChoice: undefined, parallelToolCalls: undefined };
@@ -39,4 +60,23 @@ function readOptionalFlag(body: JsonObject, field: string): boolean | undefined 
   const value = body[field] ?? undefined;
   if (value !== undefined && typeof value !== "boolean") reject(field);
   return value;
+}
+
+/** Reads the answer's format from `text.format`. Drops `text.verbosity`. */
+function readFormat(body: JsonObject): OutputFormat | undefined {
+  const format = readObject(body, "text")?.format;
+  if (!isSet(format)) return undefined;
+  if (!isJsonObject(format)) refuse("text.format");
+  if (format.type === "text") return undefined;
+  if (format.type === "json_object") return { kind: "json" };
+  if (format.type !== "json_schema") refuseUntranslatable("text.format.type");
+  const { name, description, schema, strict } = format;
+  if (!isJsonObject(schema) || isTooDeep(schema)) refuse("text.format.schema");
+  return {
+    kind: "schema",
+    name: readText(name) || undefined,
+    description: readText(description) || undefined,
+    schema,
+    strict: typeof strict === "boolean" ? strict : undefined,
+  };
 }

@@ -1,9 +1,9 @@
-import type { JsonSchema, Tool } from "../../../domain/chat-request.ts";
-import { isTooDeep } from "../../json/bounds.ts";
+import type { JsonSchema, Tool, ToolChoice } from "../../../domain/chat-request.ts";
+import { isTooDeep } from "../../json/depth.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { NAME_CHARS_MAX, readList, reject, rejectUntranslatable, requireName } from "../../request-body.ts";
 
-/** A tool, and how the client calls it. */
+/** A tool, with the name and the namespace under which the client calls it. */
 export interface OfferedTool {
   readonly tool: Tool;
   readonly name: string;
@@ -11,16 +11,19 @@ export interface OfferedTool {
 }
 
 /**
- * Kinds that agents and SDKs offer by default and that run at OpenAI or need its help: nobody misses them.
- * Others are there because somebody wanted them.
+ * Types of tools that agents and SDKs offer by default and that run at OpenAI or need its help. They are
+ * dropped; a tool of any other such type was chosen by the user and is rejected.
  */
 const DROPPED = /^(web_search(_preview)?(_\d{4}_\d{2}_\d{2})?|tool_search|image_generation|local_shell)$/;
-/** Between a namespace and the name of a tool in it. */
+/** Separates a namespace from a tool name in a joined name. */
 const SEPARATOR = "__";
 const NO_PARAMETERS: JsonSchema = { type: "object", properties: {} };
 
-/** Every tool of a body: of its list, and of the lists that agents add in its input. Throws `untranslatable`, `wrong_shape`. */
-export function readOffer(body: JsonObject, items: readonly JsonObject[]): readonly OfferedTool[] {
+/**
+ * Reads every tool of a body: those of `tools`, and those of `additional_tools` items in the input. Throws
+ * `untranslatable` for a tool that cannot be dropped or translated, and `wrong_shape`.
+ */
+export function readOfferedTools(body: JsonObject, items: readonly JsonObject[]): readonly OfferedTool[] {
   const added = items.flatMap((item, position) =>
     item.type === "additional_tools" ? readTools(item, `input[${position}].`) : [],
   );
@@ -28,8 +31,8 @@ export function readOffer(body: JsonObject, items: readonly JsonObject[]): reado
 }
 
 /**
- * The one name of a tool where there are no namespaces. Throws `wrong_shape` for over 256 characters, and before they
- * are put together: one long namespace would be in the names of all its tools.
+ * Joins a namespace and a tool name for formats without namespaces. Throws `wrong_shape` above 256
+ * characters. Checks the length before joining, because a long namespace would be copied for every tool.
  */
 export function joinName(namespace: unknown, name: string, path: string): string {
   const space = readText(namespace);
@@ -45,7 +48,7 @@ function readTools(holder: JsonObject, prefix: string): readonly OfferedTool[] {
 function readTool(tool: unknown, path: string): readonly OfferedTool[] {
   if (!isJsonObject(tool)) reject(path);
   if (tool.type === "namespace") return readNamespace(tool, path);
-  return DROPPED.test(readText(tool.type)) ? [] : [readOwn(tool, undefined, path)];
+  return DROPPED.test(readText(tool.type)) ? [] : [readClientTool(tool, undefined, path)];
 }
 
 function readNamespace(space: JsonObject, path: string): readonly OfferedTool[] {
@@ -53,14 +56,14 @@ function readNamespace(space: JsonObject, path: string): readonly OfferedTool[] 
   if (!Array.isArray(space.tools)) reject(`${path}.tools`);
   return space.tools.map((tool: unknown, position) => {
     const place = `${path}.tools[${position}]`;
-    if (!isJsonObject(tool)) reject(place);
-    return readOwn(tool, namespace, place);
+    if (!isJsonObject(tool)) refuse(place);
+    return readClientTool(tool, namespace, place);
   });
 }
 
-/** A tool that the client runs. */
-function readOwn(tool: JsonObject, namespace: string | undefined, path: string): OfferedTool {
-  if (typeof tool.type !== "string") reject(`${path}.type`);
+/** Reads a tool that the client runs. */
+function readClientTool(tool: JsonObject, namespace: string | undefined, path: string): OfferedTool {
+  if (typeof tool.type !== "string") refuse(`${path}.type`);
   const isFreeForm = tool.type === "custom";
   if (!isFreeForm && tool.type !== "function") rejectUntranslatable(`${path}.type`);
   const name = requireName(tool.name, `${path}.name`);
@@ -70,7 +73,7 @@ function readOwn(tool: JsonObject, namespace: string | undefined, path: string):
     tool: {
       name: joinName(namespace, name, `${path}.name`),
       description: readText(tool.description) || undefined,
-      schema: isFreeForm ? schemaOfText(tool.format) : readSchema(tool, path),
+      schema: isFreeForm ? freeFormSchema(tool.format) : readSchema(tool, path),
       strict: typeof tool.strict === "boolean" ? tool.strict : undefined,
       isFreeForm,
       cache: undefined,
@@ -84,11 +87,62 @@ function readSchema({ parameters }: JsonObject, path: string): JsonSchema {
   return parameters;
 }
 
-/** A tool that takes any text is a function of one; what keeps a text to a grammar is a word of advice then. */
-function schemaOfText(format: unknown): JsonSchema {
+/**
+ * Returns the schema of a free-form tool: a function of one text. Its grammar becomes part of the
+ * description.
+ */
+function freeFormSchema(format: unknown): JsonSchema {
   const { definition, syntax } = isJsonObject(format) ? format : {};
   const grammar = readText(definition);
-  const advice = grammar === "" ? "" : ` It follows this ${readText(syntax)} grammar:\n${grammar}`;
-  const input = { type: "string", description: `The whole input of the tool, as plain text.${advice}` };
+  const rule = grammar === "" ? "" : ` It follows this ${readText(syntax)} grammar:\n${grammar}`;
+  const input = { type: "string", description: `The whole input of the tool, as plain text.${rule}` };
   return { type: "object", properties: { input }, required: ["input"], additionalProperties: false };
+}
+
+/** The tools that the model may call, and whether it must call one. */
+interface ToolUse {
+  readonly tools: readonly Tool[];
+  readonly toolChoice: ToolChoice | undefined;
+}
+
+const MODES: readonly unknown[] = ["auto", "none", "required"] satisfies ToolChoice["kind"][];
+
+/**
+ * Reads the tool choice of a body. A list of allowed tools removes all others. Throws `untranslatable` for a
+ * choice of a tool that runs at OpenAI, and `wrong_shape`.
+ */
+export function readToolChoice({ tool_choice: choice }: JsonObject, tools: readonly Tool[]): ToolUse {
+  if (!isSet(choice)) return { tools, toolChoice: undefined };
+  if (isMode(choice)) return { tools, toolChoice: { kind: choice } };
+  if (!isJsonObject(choice)) refuse("tool_choice");
+  if (choice.type === "allowed_tools") return readAllowed(choice, tools);
+  if (choice.type !== "function" && choice.type !== "custom") refuseUntranslatable("tool_choice.type");
+  return { tools, toolChoice: { kind: "tool", name: readName(choice) } };
+}
+
+function readAllowed({ mode, tools: allowed }: JsonObject, tools: readonly Tool[]): ToolUse {
+  if (isSet(mode) && !isMode(mode)) refuse("tool_choice.mode");
+  if (!Array.isArray(allowed)) refuse("tool_choice.tools");
+  const names = new Set(
+    allowed.map((tool: unknown, position) => readAllowedName(tool, `tool_choice.tools[${position}]`)),
+  );
+  return {
+    tools: tools.filter(({ name }) => names.has(name)),
+    toolChoice: isMode(mode) ? { kind: mode } : undefined,
+  };
+}
+
+function readName({ namespace, name }: JsonObject): string {
+  const path = "tool_choice.name";
+  return joinName(namespace, requireName(name, path), path);
+}
+
+/** Returns `undefined` for a tool without a name, which runs at OpenAI. */
+function readAllowedName(tool: unknown, path: string): string | undefined {
+  if (!isJsonObject(tool) || readText(tool.name) === "") return undefined;
+  return joinName(tool.namespace, readText(tool.name), `${path}.name`);
+}
+
+function isMode(value: unknown): value is "auto" | "none" | "required" {
+  return MODES.includes(value);
 }

@@ -1,21 +1,28 @@
-import type { ReplyHead } from "../../codecs.ts";
-import type { EchoedFields } from "../../model-request.ts";
-import { printSeal } from "../sealed-reasoning.ts";
-import type { OpenItem, Pen, Place } from "./output-item.ts";
+import { encodeReasoning } from "../encrypted-reasoning.ts";
+import type { ItemWriter, OpenItem, Place } from "./output-item.ts";
 
-/** A piece of reasoning that is being written: shown as a summary, or kept until its provider has sealed it. */
+/** An open item for reasoning. */
 export interface ReasoningItem extends OpenItem {
   readonly kind: "reasoning";
   write(text: string): void;
-  seal(signature: string): void;
+  sign(signature: string): void;
 }
 
-type Wishes = Pick<ReplyHead, "isReasoningShown"> & Pick<EchoedFields, "includesEncryptedReasoning">;
+/** What the client wants to receive of reasoning. */
+interface Wanted {
+  /** The text, as a summary. */
+  readonly isReasoningShown: boolean;
+  /** Encrypted content, which the client can send back. */
+  readonly wantsEncrypted: boolean;
+}
 
-/** A client that wants neither the summary nor the seal sees nothing of it. */
+/**
+ * Creates the item of a piece of reasoning. Its text is emitted as a summary while it arrives, and its
+ * encrypted content once its provider has signed it. The item is not emitted when the client wants neither.
+ */
 export function createReasoningItem(
-  pen: Pen,
-  { isReasoningShown, includesEncryptedReasoning }: Wishes,
+  writer: ItemWriter,
+  { isReasoningShown, wantsEncrypted }: Wanted,
 ): ReasoningItem {
   let text = "";
   let signature = "";
@@ -26,59 +33,60 @@ export function createReasoningItem(
     write(delta) {
       text += delta;
       if (!isReasoningShown || delta === "") return;
-      place ??= beginSummary(pen);
-      pen.say("response.reasoning_summary_text.delta", { ...place, summary_index: 0, delta });
+      place ??= beginSummary(writer);
+      writer.emit("response.reasoning_summary_text.delta", { ...place, summary_index: 0, delta });
     },
-    seal(given) {
+    sign(given) {
       signature = given;
     },
     isWhole: () => true,
-    close(isCut) {
-      const seal =
-        includesEncryptedReasoning && signature !== "" ? printSeal({ text, signature }) : undefined;
-      if (place) endSummary(pen, place, text);
-      else if (seal === undefined) return;
+    close(isCutOff) {
+      const encrypted = wantsEncrypted && signature !== "" ? encodeReasoning({ text, signature }) : undefined;
+      if (place) endSummary(writer, place, text);
+      else if (encrypted === undefined) return;
       const summary = place ? [summaryPart(text)] : [];
-      const at = place ?? beginItem(pen);
-      pen.done(at, reasoningItem(at, { status: isCut ? "incomplete" : "completed", summary, seal }));
+      const at = place ?? beginItem(writer);
+      const status = isCutOff ? "incomplete" : "completed";
+      writer.done(at, reasoningItem(at, { status, summary, encrypted }));
     },
   };
 }
 
-/** Writes reasoning that only its provider can read: it is there at once. */
-export function writeRedacted(pen: Pen, data: string): void {
-  const place = beginItem(pen);
-  pen.done(place, reasoningItem(place, { status: "completed", summary: [], seal: printSeal({ data }) }));
+/** Writes a whole item for reasoning that only its provider can read. */
+export function writeRedacted(writer: ItemWriter, data: string): void {
+  const place = beginItem(writer);
+  const encrypted = encodeReasoning({ data });
+  writer.done(place, reasoningItem(place, { status: "completed", summary: [], encrypted }));
 }
 
-function beginItem({ begin }: Pen): Place {
-  return begin("rs", (at) => reasoningItem(at, { status: "in_progress", summary: [], seal: undefined }));
+function beginItem({ begin }: ItemWriter): Place {
+  return begin("rs", (at) => reasoningItem(at, { status: "in_progress", summary: [], encrypted: undefined }));
 }
 
-function beginSummary(pen: Pen): Place {
-  const place = beginItem(pen);
-  pen.say("response.reasoning_summary_part.added", { ...place, summary_index: 0, part: summaryPart("") });
+function beginSummary(writer: ItemWriter): Place {
+  const place = beginItem(writer);
+  const part = summaryPart("");
+  writer.emit("response.reasoning_summary_part.added", { ...place, summary_index: 0, part });
   return place;
 }
 
-function endSummary({ say }: Pen, place: Place, text: string): void {
+function endSummary({ emit }: ItemWriter, place: Place, text: string): void {
   const at = { ...place, summary_index: 0 };
-  say("response.reasoning_summary_text.done", { ...at, text });
-  say("response.reasoning_summary_part.done", { ...at, part: summaryPart(text) });
+  emit("response.reasoning_summary_text.done", { ...at, text });
+  emit("response.reasoning_summary_part.done", { ...at, part: summaryPart(text) });
 }
 
 function summaryPart(text: string) {
   return { type: "summary_text", text };
 }
 
-function reasoningItem(
-  { item_id }: Place,
-  {
-    status,
-    summary,
-    seal,
-  }: { readonly status: string; readonly summary: readonly object[]; readonly seal: string | undefined },
-) {
-  const sealed = seal === undefined ? {} : { encrypted_content: seal };
-  return { id: item_id, type: "reasoning", status, summary, ...sealed };
+interface ItemState {
+  readonly status: string;
+  readonly summary: readonly object[];
+  readonly encrypted: string | undefined;
+}
+
+function reasoningItem({ item_id }: Place, { status, summary, encrypted }: ItemState) {
+  const content = encrypted === undefined ? {} : { encrypted_content: encrypted };
+  return { id: item_id, type: "reasoning", status, summary, ...content };
 }

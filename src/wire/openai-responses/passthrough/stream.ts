@@ -1,21 +1,29 @@
 import { editMembers } from "../../json/edit.ts";
 import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../../json/read.ts";
-import type { RequestFacts } from "../../model-request.ts";
-import { NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
-import { printSse, type SseEvent } from "../../sse.ts";
-import { UpstreamFault } from "../../upstream-fault.ts";
-import { readPromptTooLong } from "../too-long.ts";
+import { editMembers } from "../../json/text.ts";
+import {
+  type ReplyPart,
+  type ReplyReader,
+  type RequestFacts,
+  type SseEvent,
+  UpstreamFault,
+} from "../../protocol.ts";
+import { type Content, NO_CONTENT, SILENT } from "../../reply-part.ts";
+import { printSse } from "../../sse.ts";
+import { readPromptTooLong } from "../error.ts";
+import { isFiltered, requireFinished } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
-import { createOutputReader, readOutput } from "./content.ts";
-import { isFiltered, requireFinished } from "./status.ts";
+import { isCall, nameOf, readItem, readOutput } from "./reply.ts";
 
 const EVENT_NAME = /^[\w.]{1,64}$/;
 const FINISHES: readonly string[] = ["response.completed", "response.incomplete"];
 const FAILURES: readonly string[] = ["error", "response.failed"];
 
 /**
- * Reads a streamed response. Events pass byte for byte but for the model's name inside response objects; each
- * gets the event name that clients insist on. Keeps back the last.
+ * Reads a streamed response. Replaces the model name in `response` members and passes all other data byte for
+ * byte. Each event is sent with its event name, which clients require. Holds back the last event.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function readStream(request: RequestFacts): ReplyReader {
   const output = createOutputReader();
@@ -32,12 +40,12 @@ export function readStream(request: RequestFacts): ReplyReader {
     const { response } = event;
     if (!isJsonObject(response)) throw new UpstreamFault("A finish has no response");
     requireFinished(response);
-    // Some hosts say it all at the end.
-    const said = output.hasItems() ? NO_CONTENT : readOutput(response.output);
-    const isReadable = said.isReadable || isFiltered(response);
-    const isOutput = isReadable || said.generated !== "";
+    // Some hosts send the whole output in the last event only.
+    const content = output.hasItems() ? NO_CONTENT : readOutput(response.output);
+    const isReadable = content.isReadable || isFiltered(response);
+    const isOutput = isReadable || content.generated !== "";
     ending = frame(event, type, data);
-    return { ...said, text: "", isOutput, isReadable, usage: readUsage(response.usage) };
+    return { ...content, text: "", isOutput, isReadable, usage: readUsage(response.usage) };
   };
 
   const readEvent = (event: JsonObject, data: string): ReplyPart => {
@@ -74,10 +82,63 @@ function parseEvent({ event, data }: SseEvent): JsonObject {
   return parsed;
 }
 
-/** A failure may stand in the response, in the event or be the event. */
+/**
+ * Returns the fault of a failure event. The error is a member of the response, a member of the event, or the
+ * event.
+ */
 function faultOf(event: JsonObject): UpstreamFault {
   const { response } = event;
-  const said = (isJsonObject(response) ? response.error : event.error) ?? event;
-  const words = isJsonObject(said) ? `${readText(said.code)} ${readText(said.message)}` : "";
-  return new UpstreamFault("The upstream reported an error", readPromptTooLong(words));
+  const error = (isJsonObject(response) ? response.error : event.error) ?? event;
+  const text = isJsonObject(error) ? `${readText(error.code)} ${readText(error.message)}` : "";
+  return new UpstreamFault("The upstream reported an error", readPromptTooLong(text));
+}
+
+/** The content of one event of a streamed answer. */
+interface Step extends Content {
+  /** Whether the event begins an output item. */
+  readonly isStart: boolean;
+}
+
+/** Output items with deltas that may be open at a time. */
+const OPEN_ITEMS_MAX = 10_000;
+const NO_STEP: Step = Object.freeze({ ...NO_CONTENT, isStart: false });
+
+/**
+ * Reads what a streamed answer generates. An item without deltas is read from its `output_item.done` event.
+ */
+function createOutputReader() {
+  /** Output indexes of items that came in deltas. */
+  const streamed = new Set<unknown>();
+  let hasItems = false;
+
+  const readDelta = (type: string, event: JsonObject): Step => {
+    const delta = readText(event.delta);
+    if (delta === "") return NO_STEP;
+    streamed.add(event.output_index);
+    if (streamed.size > OPEN_ITEMS_MAX) throw new UpstreamFault("There are too many items");
+    const isReadable = !type.startsWith("response.reasoning");
+    // Audio is base64. Its text comes as a transcript.
+    return { generated: type.endsWith("audio.delta") ? "" : delta, isReadable, isStart: false };
+  };
+
+  const readDone = (event: JsonObject, item: JsonObject): Step => {
+    const whole = readItem(item);
+    const generated = streamed.delete(event.output_index) ? nameOf(item) : whole.generated;
+    return { generated, isReadable: whole.isReadable, isStart: false };
+  };
+
+  return {
+    /** Whether an item has begun or ended. */
+    hasItems: () => hasItems,
+
+    read(type: string, event: JsonObject): Step {
+      if (type.endsWith(".delta")) return readDelta(type, event);
+      const isStart = type === "response.output_item.added";
+      if ((!isStart && type !== "response.output_item.done") || !isJsonObject(event.item)) return NO_STEP;
+      hasItems = true;
+      return isStart
+        ? { generated: "", isReadable: isCall(event.item), isStart: true }
+        : readDone(event, event.item);
+    },
+  };
 }

@@ -1,0 +1,105 @@
+import type { OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
+import type { ReplyHead } from "../../codecs.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
+import { createCallIds } from "../../identifiers.ts";
+import type { EchoedFields } from "../../model-request.ts";
+import { type CallItem, createCallItem } from "./call-item.ts";
+import { createMessageItem, type MessageItem } from "./message-item.ts";
+import { createItemWriter, type EmitEvent, type OpenItem } from "./output-item.ts";
+import { createReasoningItem, type ReasoningItem, writeRedacted } from "./reasoning-item.ts";
+
+/** Turns the output of a model into the items of a response, event by event. */
+export interface OutputPrinter {
+  add(event: OutputEvent): void;
+  /** Closes the open items and returns all items in order. `isCutOff` when the answer ended early. */
+  end(isCutOff: boolean): readonly object[];
+}
+
+/**
+ * Creates the printer of one answer, which calls `emit` for every stream event of its items.
+ *
+ * @see https://platform.openai.com/docs/api-reference/responses
+ */
+export function createOutputPrinter(head: ReplyHead, echoed: Asked, emit: EmitEvent): OutputPrinter {
+  const { id, isReasoningShown } = head;
+  const { sealsReasoning: wantsEncrypted } = echoed;
+  const { writer, items } = createItemWriter(id, emit);
+  /** Open items in order. More than one only while calls arrive interleaved. */
+  const open: OpenItem[] = [];
+  const calls: CallItem[] = [];
+  const callIdOf = createCallIds((count) => `call_${id}_${count}`);
+  /** Data that a host needs back with its calls, for a client that did not ask for it. */
+  const withheld: string[] = [];
+  let latestText: MessageItem | ReasoningItem | undefined;
+  let latest: OpenItem | undefined;
+
+  const begin = <Item extends OpenItem>(item: Item): Item => {
+    open.push(item);
+    latest = item;
+    return item;
+  };
+
+  /** Closes the latest item before another begins, unless it may continue. Checks each item once. */
+  const closeLatest = (): void => {
+    const item = latest;
+    latest = undefined;
+    latestText = undefined;
+    if (item?.isWhole()) open.pop()?.close(false);
+  };
+
+  const message = (): MessageItem => {
+    if (latestText?.kind === "message") return latestText;
+    closeLatest();
+    const item = begin(createMessageItem(writer));
+    latestText = item;
+    return item;
+  };
+
+  const reasoning = (): ReasoningItem => {
+    if (latestText?.kind === "reasoning") return latestText;
+    closeLatest();
+    const item = begin(createReasoningItem(writer, { isReasoningShown, wantsEncrypted }));
+    latestText = item;
+    return item;
+  };
+
+  const addRedacted = (data: string): void => {
+    if (!wantsEncrypted && isHostSeal(data)) {
+      withheld.push(data);
+      return;
+    }
+    closeLatest();
+    if (wantsEncrypted) writeRedacted(writer, data);
+  };
+
+  const writeWithheld = (): void => {
+    for (const data of withheld.splice(0)) writeRedacted(writer, data);
+  };
+
+  const beginCall = (call: ToolCallEvent): void => {
+    closeLatest();
+    writeWithheld();
+    const named = { ...call, id: callIdOf(call.id) };
+    calls[call.call] = begin(createCallItem(writer, named, echoed.tools.get(call.name)));
+  };
+
+  const add = (event: OutputEvent): void => {
+    if (event.kind === "tool_call") beginCall(event);
+    else if (event.kind === "tool_input") calls[event.call]?.write(event.json);
+    else if (event.kind === "reasoning") reasoning().write(event.text);
+    else if (event.kind === "reasoning_seal") {
+      reasoning().sign(event.signature);
+      closeLatest();
+    } else if (event.kind === "redacted_reasoning") addRedacted(event.data);
+    else if (event.text !== "") message().write(event.kind, event.text);
+  };
+
+  return {
+    add,
+    end(isCutOff) {
+      if (calls.length > 0) writeWithheld();
+      for (const item of open.splice(0)) item.close(isCutOff);
+      return items;
+    },
+  };
+}

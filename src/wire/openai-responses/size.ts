@@ -1,0 +1,86 @@
+import { isJsonObject, type JsonObject, readArray, readText } from "../json/read.ts";
+import {
+  imageCharsOf,
+  imageSize,
+  type PartSize,
+  SERVER_TOOL_SIZE,
+  sumOfSizes,
+  TEXT_SIZE,
+  UNBOUNDED_SIZE,
+} from "../prompt-size.ts";
+import { isMessage } from "./items.ts";
+
+/**
+ * Types of tools that the client runs. Every other tool runs at the upstream, with results of unknown size.
+ */
+const CLIENT_TOOLS = new Set([
+  "function",
+  "custom",
+  "namespace",
+  "tool_search",
+  "local_shell",
+  "apply_patch",
+]);
+/** Items whose tokens are all in the text of the body. Every other item is unbounded. */
+const TEXT_ITEMS = new Set([
+  "agent_message",
+  "reasoning",
+  "compaction",
+  "function_call",
+  "custom_tool_call",
+  "local_shell_call",
+  "local_shell_call_output",
+  "apply_patch_call",
+  "apply_patch_call_output",
+  "tool_search_call",
+  "tool_search_output",
+  "web_search_call",
+]);
+const TEXT_PARTS = new Set(["input_text", "output_text", "refusal", "text", "summary_text"]);
+
+/** Returns what the media and tools of a responses body add to the input beyond its text. */
+export function sizeOfInput(body: JsonObject, items: readonly JsonObject[]): PartSize {
+  const toolHolders = [body, ...items];
+  const hasServerTool = toolHolders.some(({ tools }) => readArray(tools).some(runsAtUpstream));
+  return sumOfSizes([hasServerTool ? SERVER_TOOL_SIZE : TEXT_SIZE, ...items.map(sizeOfItem)]);
+}
+
+/** Returns how often the provider may read the prompt: twice when the body asks to compact it, else once. */
+export function countReadings(body: JsonObject): number {
+  return readArray(body.context_management).length > 0 ? 2 : 1;
+}
+
+function runsAtUpstream(tool: unknown): boolean {
+  if (!isJsonObject(tool)) return false;
+  return !CLIENT_TOOLS.has(readText(tool.type)) || readArray(tool.tools).some(isServerTool);
+}
+
+function isServerTool(tool: unknown): boolean {
+  return isJsonObject(tool) && !CLIENT_TOOLS.has(readText(tool.type));
+}
+
+function sizeOfItem(item: JsonObject): PartSize {
+  if (isMessage(item)) return sizeOfParts(item.content);
+  if (item.type === "function_call_output" || item.type === "custom_tool_call_output")
+    return sizeOfParts(item.output);
+  // `sizeOfInput` has already checked the tools of this item.
+  if (item.type === "additional_tools") return TEXT_SIZE;
+  return TEXT_ITEMS.has(readText(item.type)) ? TEXT_SIZE : UNBOUNDED_SIZE;
+}
+
+function sizeOfParts(parts: unknown): PartSize {
+  return sumOfSizes(readArray(parts).map(sizeOfPart));
+}
+
+function sizeOfPart(part: unknown): PartSize {
+  if (!isJsonObject(part)) return TEXT_SIZE;
+  if (part.type === "input_image") return sizeOfImage(part.image_url);
+  return TEXT_PARTS.has(readText(part.type)) ? TEXT_SIZE : UNBOUNDED_SIZE;
+}
+
+function sizeOfImage(url: unknown): PartSize {
+  if (typeof url !== "string") return UNBOUNDED_SIZE;
+  const inlineChars = imageCharsOf(url);
+  if (inlineChars === 0 && /^\s*data:/i.test(url)) return UNBOUNDED_SIZE;
+  return imageSize(inlineChars);
+}
