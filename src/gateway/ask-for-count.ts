@@ -4,11 +4,11 @@ import type { Upstream, UpstreamCall } from "../upstream/upstream.ts";
 import { COUNT_PATH, readCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { UpstreamFault } from "../wire/protocol.ts";
 import { headersFor } from "./attempt.ts";
-import { printCallBody } from "./call-body.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
 import { describeReason } from "./report-attempt.ts";
-import { watchAttempt } from "./watch.ts";
+import { watchAttempt } from "./timeouts.ts";
+import { printCallBody } from "./upstream-call.ts";
 
 /** A count that takes longer is not worth waiting for: we can count too. */
 const COUNT_MS_MAX = 5_000;

@@ -5,16 +5,16 @@ import type { UpstreamCall } from "../upstream/upstream.ts";
 import { allowHeaderBetas } from "../wire/anthropic-messages/betas.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
 import { UpstreamFault, type WireProtocol } from "../wire/protocol.ts";
-import { printCallBody } from "./call-body.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
-import { failed, type Outcome } from "./outcome.ts";
 import { printOptionsFor } from "./print-options.ts";
 import { promptTooLong, readRefusal } from "./refusal.ts";
 import { relay } from "./relay.ts";
 import { reportAttempt } from "./report-attempt.ts";
-import type { Turn } from "./route.ts";
-import { type Timeout, type Watch, watchAttempt } from "./watch.ts";
+import { failed, type Outcome } from "./request.ts";
+import type { Turn } from "./route-queue.ts";
+import { type Timeout, type Watch, watchAttempt } from "./timeouts.ts";
+import { printCallBody } from "./upstream-call.ts";
 
 /** What one attempt takes. */
 export interface AttemptContext {

@@ -5,8 +5,8 @@ import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/ledger.ts";
 import type { Gateway } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
-import type { Outcome } from "./outcome.ts";
 import { guessInput, outputTokensMaxOf, priceOf } from "./quote.ts";
+import type { Outcome } from "./request.ts";
 
 /** What a request is charged, and why. */
 export interface Charge {

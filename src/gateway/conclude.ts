@@ -1,7 +1,7 @@
 import { printUsd } from "../domain/money.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Reply } from "./gateway.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./request.ts";
 import type { Bill } from "./settle.ts";
 
 /** How a failure is said when what came before it was charged. */

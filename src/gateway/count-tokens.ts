@@ -4,9 +4,9 @@ import { printCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { admitWithoutTokens } from "./admit.ts";
 import { askForCount } from "./ask-for-count.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
+import { selectModel } from "./plan.ts";
 import { readRequest } from "./read-request.ts";
 import { recordCaller } from "./request-record.ts";
-import { selectModel } from "./select-model.ts";
 
 /**
  * The story of one count of a prompt's tokens. It costs nothing and leaves no receipt, but is a request that the

@@ -3,9 +3,9 @@ import type { Attempt } from "../ledger/ledger.ts";
 import { attemptRoute, endedBy, printCall } from "./attempt.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
-import { failed, type Outcome } from "./outcome.ts";
+import { failed, type Outcome } from "./request.ts";
 import { withRetryAfter } from "./retry-after.ts";
-import { createRouteQueue } from "./route.ts";
+import { createRouteQueue } from "./route-queue.ts";
 
 /** What came of all attempts at one request. */
 export interface Answer {

@@ -5,8 +5,8 @@ import { type HoldGrant, LedgerError, type OutcomeFacts } from "../ledger/ledger
 import { describeFault } from "../telemetry/log.ts";
 import { type Admitted, giveBack } from "./admit.ts";
 import type { RunningCaller } from "./caller-watch.ts";
+import { causeOf, type Decline, declineHeaders, declineOf } from "./decline.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
-import { causeOf, type Decline, declineHeaders, declineOf } from "./hold-decline.ts";
 import { createMeter, type Meter } from "./meter.ts";
 import { amountOf, fitGrant, type Quote } from "./quote.ts";
 

@@ -2,10 +2,10 @@ import type { Caller } from "../accounts/key.ts";
 import type { Body } from "../bodies/body.ts";
 import { namedBetas } from "../wire/anthropic-messages/betas.ts";
 import type { Call, Gateway } from "./gateway.ts";
+import { selectModel } from "./plan.ts";
 import { printOptionsFor } from "./print-options.ts";
 import { ceilingOf, fitText, type Quote, quoteRequest } from "./quote.ts";
-import { type Candidate, findWays } from "./route.ts";
-import { selectModel } from "./select-model.ts";
+import { type Candidate, findWays } from "./route-queue.ts";
 
 /**
  * Finds who could answer a request and the most that may cost. Throws `unknown_model`,

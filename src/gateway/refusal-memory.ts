@@ -1,5 +1,5 @@
 import type { Nanos } from "../domain/money.ts";
-import { type Decline, declineFor } from "./hold-decline.ts";
+import { type Decline, declineFor } from "./decline.ts";
 
 const DECLINES = 3;
 const WINDOW_MS = 1000;

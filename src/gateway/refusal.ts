@@ -3,9 +3,9 @@ import { GatewayError } from "../errors.ts";
 import { readRetryAfter } from "../upstream/retry-after.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { OpenHold } from "./hold.ts";
-import { failed, type Outcome } from "./outcome.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
-import type { Watch } from "./watch.ts";
+import { failed, type Outcome } from "./request.ts";
+import type { Watch } from "./timeouts.ts";
 
 /** Enough of a refusal to find the two numbers of a prompt that is too long. */
 const REFUSAL_BYTES_MAX = 64 * 1024;

@@ -4,11 +4,11 @@ import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/protoco
 import { createSseDecoder } from "../wire/sse.ts";
 import type { Call, Gateway, Reply } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
-import { failed, type Outcome, unsayable } from "./outcome.ts";
 import { sourceOf } from "./print-options.ts";
 import { guessInput } from "./quote.ts";
 import { type BodyBytes, readBounded } from "./read-bounded.ts";
-import type { Watch } from "./watch.ts";
+import { failed, type Outcome, unsayable } from "./request.ts";
+import type { Watch } from "./timeouts.ts";
 
 /** An answer that takes more memory than this is cut off: no model writes 32 MiB. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;

@@ -5,8 +5,8 @@ import type { Trial } from "../upstream/circuit.ts";
 import { UpstreamFault } from "../wire/protocol.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
-import { type Outcome, outcomeName } from "./outcome.ts";
-import type { Timeout } from "./watch.ts";
+import { type Outcome, outcomeName } from "./request.ts";
+import type { Timeout } from "./timeouts.ts";
 
 /** How one attempt went. */
 interface Report {

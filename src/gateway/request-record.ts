@@ -2,7 +2,7 @@ import type { Caller } from "../accounts/key.ts";
 import { printUsd } from "../domain/money.ts";
 import type { Answer } from "./forward.ts";
 import type { OpenHold } from "./hold.ts";
-import { outcomeName } from "./outcome.ts";
+import { outcomeName } from "./request.ts";
 import type { Bill } from "./settle.ts";
 
 /** One line of the request log, filled in as things become known. Holds no secret and no text of anybody. */

@@ -1,7 +1,7 @@
 import type { Route } from "../domain/model.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./request.ts";
 
 /** No client shall wait longer: SDKs ignore what is above a minute. */
 const RETRY_AFTER_S_MAX = 60;

@@ -7,8 +7,8 @@ import { type Charge, chargeFor } from "./charge.ts";
 import type { Answer } from "./forward.ts";
 import type { Call, Gateway } from "./gateway.ts";
 import type { OpenHold } from "./hold.ts";
-import { outcomeName } from "./outcome.ts";
 import { reportExcess } from "./report-excess.ts";
+import { outcomeName } from "./request.ts";
 
 /** How long a client waits for a ledger that is away, before its answer ends on the journal's word. */
 const ANSWER_MAX_MS = 3_000;

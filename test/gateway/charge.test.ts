@@ -4,11 +4,11 @@ import { costOf } from "../../src/domain/model.ts";
 import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import { chargeFor } from "../../src/gateway/charge.ts";
 import type { ClientDisconnect } from "../../src/gateway/gateway.ts";
-import { failed, type Outcome, unsayable } from "../../src/gateway/outcome.ts";
+import { failed, type Outcome, unsayable } from "../../src/gateway/request.ts";
 import type { ChargeSource } from "../../src/ledger/ledger.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { TEST_PRICE } from "../support/test-catalog.ts";
-import { LONG_PRICE, type OpenHoldOptions, openHold } from "./open-hold.ts";
+import { LONG_PRICE, type OpenHoldOptions, openHold } from "./held-request.ts";
 
 /** Counts 30 tokens of any prompt and 4 of any output. */
 function counterOf(asked: { isPatient?: boolean }[] = [], inputTokens = 30): TokenCounter {

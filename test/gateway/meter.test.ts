@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { inputTokensOf, type Usage } from "../../src/domain/usage.ts";
-import { LONG_PRICE, type OpenHoldOptions, openHold } from "./open-hold.ts";
+import { LONG_PRICE, type OpenHoldOptions, openHold } from "./held-request.ts";
 
 const WIDE = { route: { betas: ["context-1m-*"] }, betas: ["context-1m-2025-08-07"] } as const;
 const SERVED = { input: { serverTools: true } } as const;

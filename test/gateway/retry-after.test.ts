@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../src/errors.ts";
-import { failed } from "../../src/gateway/outcome.ts";
+import { failed } from "../../src/gateway/request.ts";
 import { withRetryAfter } from "../../src/gateway/retry-after.ts";
 import type { Health } from "../../src/upstream/health.ts";
 import { route, upstreamsOf } from "./routes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createRouteQueue } from "../../src/gateway/route.ts";
+import { createRouteQueue } from "../../src/gateway/route-queue.ts";
 import type { Health } from "../../src/upstream/health.ts";
 import { route, take, takeAll, upstreamsOf } from "./routes.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import type { Route } from "../../src/domain/model.ts";
-import type { RouteQueue } from "../../src/gateway/route.ts";
+import type { RouteQueue } from "../../src/gateway/route-queue.ts";
 import { createHealth } from "../../src/upstream/health.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
 import { createLanes } from "../../src/upstream/lanes.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { causeOf, type Decline } from "../../src/gateway/hold-decline.ts";
+import { causeOf, type Decline } from "../../src/gateway/decline.ts";
 import { createRefusalMemory } from "../../src/gateway/refusal-memory.ts";
 
 function memoryAt(): { memory: ReturnType<typeof createRefusalMemory>; at(ms: number): void } {

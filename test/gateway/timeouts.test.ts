@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { type Watch, watchAttempt } from "../../src/gateway/watch.ts";
+import { type Watch, watchAttempt } from "../../src/gateway/timeouts.ts";
 
 const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 150 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createRouteQueue } from "../../src/gateway/route.ts";
+import { createRouteQueue } from "../../src/gateway/route-queue.ts";
 import { route, takeAll, upstreamsOf } from "./routes.ts";
 
 describe("the order of routes", () => {
