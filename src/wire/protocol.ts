@@ -1,4 +1,5 @@
 import type { ChatRequest } from "../domain/chat-request.ts";
+import type { LimitWindows } from "../domain/limit-windows.ts";
 import type { Surface } from "../domain/model.ts";
 import type { Usage } from "../domain/usage.ts";
 import type { GatewayError } from "../errors.ts";
@@ -169,6 +170,9 @@ export interface WireProtocol {
 
   /** Whether a refusal (400, 413, 422) means that the prompt is too long; reads digits, never text. */
   readPromptTooLong(text: string): PromptTooLong | undefined;
+
+  /** Formats the per-minute limits of a client as response headers. */
+  limitHeaders(windows: LimitWindows): Record<string, string>;
 
   /** Status of an error answer. */
   statusOf(error: GatewayError): number;

@@ -1,3 +1,4 @@
+import { limitHeaders } from "../openai-limit-headers.ts";
 import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
@@ -43,6 +44,7 @@ export const openaiChat: WireProtocol = {
     readWhole: readReply,
   },
   readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
+  limitHeaders,
   statusOf,
   printError,
   printErrorFrame,

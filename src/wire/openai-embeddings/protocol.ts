@@ -1,5 +1,6 @@
 import { printError, printErrorFrame, statusOf } from "../openai-chat/error.ts";
 import { openaiChat } from "../openai-chat/protocol.ts";
+import { limitHeaders } from "../openai-limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { readStream, readWhole } from "./reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
@@ -18,6 +19,7 @@ export const openaiEmbeddings: WireProtocol = {
   client: undefined,
   upstream: undefined,
   readPromptTooLong: openaiChat.readPromptTooLong,
+  limitHeaders,
   statusOf,
   printError,
   printErrorFrame,

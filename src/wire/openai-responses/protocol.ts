@@ -1,3 +1,4 @@
+import { limitHeaders } from "../openai-limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { printError, printErrorFrame, refusesInStream, statusOf } from "./error.ts";
 import { printEvents } from "./ingress/print-events.ts";
@@ -24,6 +25,7 @@ export const openaiResponses: WireProtocol = {
   client: { printStream: printEvents, printWhole: printReply },
   upstream: undefined,
   readPromptTooLong,
+  limitHeaders,
   statusOf,
   printError,
   printErrorFrame,
