@@ -2,6 +2,11 @@ import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Cause } from "../errors.ts";
 import { LedgerError, type LedgerRefusal, type Shortfall } from "../ledger/ledger.ts";
 
+/** After this many declines of a key within a second, the next second is answered from memory. */
+const DECLINES_MAX = 3;
+const WINDOW_MS = 1000;
+const KEYS_MAX = 10_000;
+
 const REASONS = [
   "spending_limit_exceeded",
   "insufficient_balance",
@@ -11,14 +16,14 @@ const REASONS = [
 
 type DeclineReason = (typeof REASONS)[number];
 
-/** Why the ledger declined a hold. Every other refusal of the ledger is a fault of ours. */
+/** Why the ledger declined a hold. Every other error of the ledger is a fault of the service. */
 export interface Decline {
   readonly reason: DeclineReason;
-  /** `undefined` for a frozen wallet, and from a ledger that sends no amounts. */
+  /** `undefined` for a frozen wallet, and from an older ledger, which sends no amounts. */
   readonly shortfall: Shortfall | undefined;
 }
 
-/** `undefined` for what is no decline. */
+/** Returns the decline that a failed hold carries; `undefined` for any other fault. */
 export function declineOf(fault: unknown): Decline | undefined {
   if (!(fault instanceof LedgerError)) return undefined;
   const { refusal, shortfall } = fault;
@@ -26,7 +31,7 @@ export function declineOf(fault: unknown): Decline | undefined {
   return reason && { reason, shortfall };
 }
 
-/** Chooses the message: nothing is left, less than needed is left, or enough is left but for open holds. */
+/** Chooses the error: nothing is left, too little is left, or enough is left but for open holds. */
 export function causeOf({ reason, shortfall }: Decline): Cause {
   if (reason === "wallet_frozen") return "account_suspended";
   const isOnHold = shortfall ? shortfall.unheld >= shortfall.needed : reason === "balance_on_hold";
@@ -35,7 +40,7 @@ export function causeOf({ reason, shortfall }: Decline): Cause {
   return shortfall && shortfall.unheld > 0n ? "spending_limit_short" : "spending_limit";
 }
 
-/** The amounts of a 402 in USD: the least that would have been granted, and what there was. */
+/** Formats the amounts of a 402 in USD: the smallest acceptable grant, and the amount that was available. */
 export function declineHeaders({ shortfall }: Decline): Record<string, string> {
   if (!shortfall) return {};
   return {
@@ -44,11 +49,52 @@ export function declineHeaders({ shortfall }: Decline): Record<string, string> {
   };
 }
 
+/** Remembers keys whose holds were declined, so that a client in a retry loop does not reach the ledger. */
+export interface DeclineMemory {
+  /**
+   * Returns the decline of a hold of at least `needed`, with that amount in it. Returns `undefined` when the ledger
+   * has to decide: it declined fewer than three holds of the key within a second, or might grant this one.
+   */
+  recall(keyId: string, needed: Nanos): Decline | undefined;
+  note(keyId: string, decline: Decline): void;
+}
+
+interface KeyMemory {
+  decline: Decline;
+  count: number;
+  sinceMs: number;
+  untilMs: number;
+}
+
+/** Creates a memory that is bounded to 10,000 keys. */
+export function createDeclineMemory(clock: () => number): DeclineMemory {
+  const memories = new Map<string, KeyMemory>();
+  return {
+    recall(keyId, needed) {
+      const memory = memories.get(keyId);
+      return memory && clock() < memory.untilMs ? declineFor(memory.decline, needed) : undefined;
+    },
+    note(keyId, decline) {
+      const now = clock();
+      let memory = memories.get(keyId);
+      if (!memory || now - memory.sinceMs >= WINDOW_MS) {
+        // Every entry is at most two seconds old: clearing all costs the ledger a few more requests.
+        if (memories.size >= KEYS_MAX) memories.clear();
+        memory = { decline, count: 0, sinceMs: now, untilMs: 0 };
+        memories.set(keyId, memory);
+      }
+      memory.decline = decline;
+      memory.count += 1;
+      if (memory.count >= DECLINES_MAX) memory.untilMs = now + WINDOW_MS;
+    },
+  };
+}
+
 /**
- * The decline that another request of the key would meet at the same balances; `undefined` where that is not
- * certain. A smaller request may fit, and one that needs more of the wallet may meet a spending limit first.
+ * Returns the decline that another hold of the key would meet at unchanged balances; `undefined` when that is not
+ * certain. A smaller hold may fit, and one that needs more of the wallet may exceed a spending limit first.
  */
-export function declineFor(decline: Decline, needed: Nanos): Decline | undefined {
+function declineFor(decline: Decline, needed: Nanos): Decline | undefined {
   const { reason, shortfall } = decline;
   if (reason === "wallet_frozen") return decline;
   if (!shortfall || needed <= shortfall.available) return undefined;

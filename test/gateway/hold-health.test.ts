@@ -4,7 +4,7 @@ import { newRequestId } from "../../src/http/request-id.ts";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
-/** A ledger that counts what probes ask of it, and refuses holds while told to. */
+/** A ledger that records the calls of probes, and declines holds with `state.refusal`. */
 function probedLedger() {
   const state = { refusal: undefined as LedgerRefusal | undefined, hasWallet: false, asked: [] as string[] };
   const ledger = {
@@ -24,7 +24,7 @@ function probedLedger() {
     },
   };
   const log = createLogBook();
-  // Safe because the health of holds asks a ledger for nothing else.
+  // Safe because the health of holds calls no other method of the ledger.
   const health = createHoldHealth({ ledger: ledger as unknown as Ledger, log, newId: newRequestId });
   const isGood = () =>
     health.check().then(
@@ -37,7 +37,7 @@ function probedLedger() {
   return { state, health, isGood, fail, log };
 }
 
-test("two faults in a row, or three with a success between them, are looked into by nobody", async () => {
+test("two faults in a row, or three with a success between them, cause no probe", async () => {
   const { state, health, isGood, fail } = probedLedger();
   fail(2);
   expect(await isGood()).toBe(true);
@@ -47,7 +47,7 @@ test("two faults in a row, or three with a success between them, are looked into
   expect(state.asked).toEqual([]);
 });
 
-test("three faults in a row are red while a hold of nothing fails too, and green with the first that succeeds", async () => {
+test("after three faults the check fails with its probe, and passes with the first probe that succeeds", async () => {
   const { state, isGood, fail, log } = probedLedger();
   state.refusal = "unavailable";
   fail(3);
@@ -68,7 +68,7 @@ test("three faults in a row are red while a hold of nothing fails too, and green
   ]);
 });
 
-test("a request whose hold is taken ends the doubt without a probe", async () => {
+test("a hold that succeeds makes the check pass without a probe", async () => {
   const { state, health, isGood, fail } = probedLedger();
   fail(5);
   health.taken();
@@ -76,7 +76,7 @@ test("a request whose hold is taken ends the doubt without a probe", async () =>
   expect(state.asked).toEqual([]);
 });
 
-test("many who ask at once cost one probe, and each of them hears how it went", async () => {
+test("fifty checks at a time share one probe and its result", async () => {
   const { state, isGood, fail } = probedLedger();
   state.refusal = "unavailable";
   fail(3);

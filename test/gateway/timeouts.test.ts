@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type Watch, watchAttempt } from "../../src/gateway/timeouts.ts";
+import { type AttemptTimeouts, startTimeouts } from "../../src/gateway/timeouts.ts";
 
 const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 150 };
 
-function watch(
+function start(
   over: {
     connectMs?: number;
     totalMs?: number;
@@ -11,7 +11,7 @@ function watch(
     deadlineMs?: number;
     clientSignal?: AbortSignal;
   } = {},
-): Watch {
+): AttemptTimeouts {
   const {
     connectMs = 5_000,
     totalMs = TIMEOUTS.totalMs,
@@ -19,140 +19,140 @@ function watch(
     deadlineMs = 10_000,
     clientSignal = new AbortController().signal,
   } = over;
-  return watchAttempt({
+  return startTimeouts({
     timeouts: { ...TIMEOUTS, connectMs, totalMs },
     stream,
     startedAt: performance.now(),
     deadlineAt: performance.now() + deadlineMs,
-    enders: [clientSignal],
+    abortSources: [clientSignal],
     clock: () => performance.now(),
   });
 }
 
-async function aborted({ signal }: Watch): Promise<number> {
+async function aborted({ signal }: AttemptTimeouts): Promise<number> {
   const startedAt = performance.now();
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
   return performance.now() - startedAt;
 }
 
-describe("watchAttempt()", () => {
-  test("a connection that does not come is aborted at its limit, also a second one", async () => {
-    const watched = watch({ connectMs: 30 });
-    expect(await aborted(watched)).toBeGreaterThan(25);
-    expect(watched.timedOut).toBe("connect");
-    const again = watch({ connectMs: 30 });
+describe("startTimeouts()", () => {
+  test("an attempt without a connection is aborted at the connect limit, also at its second connection", async () => {
+    const timeouts = start({ connectMs: 30 });
+    expect(await aborted(timeouts)).toBeGreaterThan(25);
+    expect(timeouts.timedOut).toBe("connect");
+    const again = start({ connectMs: 30 });
     again.connected();
     again.connecting();
     await aborted(again);
     expect(again.timedOut).toBe("connect");
   });
 
-  test("an attempt that connected is not held to the limit of connecting", async () => {
-    const watched = watch({ connectMs: 20 });
-    watched.connected();
-    expect(await aborted(watched)).toBeGreaterThan(45);
-    expect(watched.timedOut).toBe("first_output");
+  test("an attempt with a connection is not aborted at the connect limit", async () => {
+    const timeouts = start({ connectMs: 20 });
+    timeouts.connected();
+    expect(await aborted(timeouts)).toBeGreaterThan(45);
+    expect(timeouts.timedOut).toBe("first_output");
   });
 
-  test("an answer that began before its call was sent whole is held to its silences", async () => {
-    const watched = watch();
-    watched.began();
-    watched.connected();
-    await aborted(watched);
-    expect(watched.timedOut).toBe("idle");
+  test("an answer that began before its call was sent whole is aborted at the idle limit", async () => {
+    const timeouts = start();
+    timeouts.began();
+    timeouts.connected();
+    await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("idle");
   });
 
-  test("what comes behind a finish is not waited for longer than ten seconds, or the idle limit", async () => {
-    const watched = watch();
-    watched.connected();
-    watched.finished();
-    await aborted(watched);
-    expect(watched.timedOut).toBe("idle");
+  test("an answer that has finished is aborted after ten seconds, or at a shorter idle limit", async () => {
+    const timeouts = start();
+    timeouts.connected();
+    timeouts.finished();
+    await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("idle");
   });
 
-  test("a whole answer that began is held to its silences", async () => {
-    const watched = watch({ stream: false });
-    watched.connected();
-    watched.began();
-    await aborted(watched);
-    expect(watched.timedOut).toBe("idle");
+  test("a whole answer that began is aborted at the idle limit", async () => {
+    const timeouts = start({ stream: false });
+    timeouts.connected();
+    timeouts.began();
+    await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("idle");
   });
 
-  test("a stream without output is aborted at the first-output limit, whatever else it sends", async () => {
-    const watched = watch();
-    watched.connected();
-    const chatter = setInterval(watched.progress, 5);
-    expect(await aborted(watched)).toBeGreaterThan(50);
+  test("a stream without output is aborted at the first-output limit, even if it sends other bytes", async () => {
+    const timeouts = start();
+    timeouts.connected();
+    const chatter = setInterval(timeouts.progress, 5);
+    expect(await aborted(timeouts)).toBeGreaterThan(50);
     clearInterval(chatter);
-    expect(watched.timedOut).toBe("first_output");
+    expect(timeouts.timedOut).toBe("first_output");
   });
 
-  test("after the output silence is measured anew from each piece", async () => {
-    const watched = watch();
-    watched.began();
-    const pieces = setInterval(watched.progress, 10);
+  test("the idle limit starts anew with each chunk after the first output", async () => {
+    const timeouts = start();
+    timeouts.began();
+    const pieces = setInterval(timeouts.progress, 10);
     setTimeout(() => clearInterval(pieces), 80);
-    const ms = await aborted(watched);
-    expect(watched.timedOut).toBe("idle");
+    const ms = await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("idle");
     expect(ms).toBeGreaterThan(100);
   });
 
-  test("an answer that never falls silent is aborted at the total limit", async () => {
-    const watched = watch();
-    watched.began();
-    const pieces = setInterval(watched.progress, 5);
-    await aborted(watched);
+  test("an answer that never pauses is aborted at the total limit", async () => {
+    const timeouts = start();
+    timeouts.began();
+    const pieces = setInterval(timeouts.progress, 5);
+    await aborted(timeouts);
     clearInterval(pieces);
-    expect(watched.timedOut).toBe("total");
+    expect(timeouts.timedOut).toBe("total");
   });
 
-  test("a whole answer that does not begin has only the total limit, and the request's deadline", async () => {
-    const watched = watch({ stream: false, deadlineMs: 50 });
-    watched.connected();
-    const ms = await aborted(watched);
-    expect(watched.timedOut).toBe("deadline");
+  test("a whole answer that does not begin is aborted at the total limit or the request's deadline", async () => {
+    const timeouts = start({ stream: false, deadlineMs: 50 });
+    timeouts.connected();
+    const ms = await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("deadline");
     expect(ms).toBeGreaterThan(40);
-    const unhurried = watch({ stream: false });
+    const unhurried = start({ stream: false });
     unhurried.connected();
     await aborted(unhurried);
     expect(unhurried.timedOut).toBe("total");
   });
 
-  test("a client that hangs up aborts the attempt at once, also one that already had", () => {
+  test("a client that disconnects aborts the attempt at once, also when it did so before the start", () => {
     const client = new AbortController();
-    const watched = watch({ clientSignal: client.signal });
+    const timeouts = start({ clientSignal: client.signal });
     client.abort();
-    expect(watched.signal.aborted).toBe(true);
-    expect(watched.timedOut).toBeUndefined();
-    expect(watch({ clientSignal: client.signal }).signal.aborted).toBe(true);
+    expect(timeouts.signal.aborted).toBe(true);
+    expect(timeouts.timedOut).toBeUndefined();
+    expect(start({ clientSignal: client.signal }).signal.aborted).toBe(true);
   });
 
-  test("a client that reads slowly is no silence of the upstream, which is measured anew afterwards", async () => {
-    const watched = watch({ totalMs: 10_000 });
-    watched.began();
-    await watched.untilRead(Bun.sleep(100));
-    expect(watched.signal.aborted).toBe(false);
-    expect(await aborted(watched)).toBeGreaterThan(30);
-    expect(watched.timedOut).toBe("idle");
+  test("the idle limit pauses while the client reads slowly, and starts anew afterwards", async () => {
+    const timeouts = start({ totalMs: 10_000 });
+    timeouts.began();
+    await timeouts.untilRead(Bun.sleep(100));
+    expect(timeouts.signal.aborted).toBe(false);
+    expect(await aborted(timeouts)).toBeGreaterThan(30);
+    expect(timeouts.timedOut).toBe("idle");
   });
 
-  test("a client that never reads is waited for until the total limit, and not beyond an abort", async () => {
-    const watched = watch();
-    watched.began();
+  test("an attempt whose client never reads is aborted at the total limit", async () => {
+    const timeouts = start();
+    timeouts.began();
     const never = Promise.withResolvers<void>().promise;
     const startedAt = performance.now();
-    await watched.untilRead(never);
+    await timeouts.untilRead(never);
     expect(performance.now() - startedAt).toBeWithin(140, 3_000);
-    expect(watched.timedOut).toBe("total");
-    await watched.untilRead(never);
+    expect(timeouts.timedOut).toBe("total");
+    await timeouts.untilRead(never);
   });
 
-  test("a closed watch aborts nothing any more", async () => {
+  test("closed timeouts no longer abort the attempt", async () => {
     const client = new AbortController();
-    const watched = watch({ clientSignal: client.signal });
-    watched.close();
+    const timeouts = start({ clientSignal: client.signal });
+    timeouts.close();
     client.abort();
     await Bun.sleep(170);
-    expect(watched.signal.aborted).toBe(false);
+    expect(timeouts.signal.aborted).toBe(false);
   });
 });
