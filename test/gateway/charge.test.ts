@@ -169,11 +169,11 @@ describe("the charge by outcome", () => {
     expect((await charge(DISCONNECTED, options, "free")).source).toBe(source);
   });
 
-  test.each<[Outcome, isPatient: boolean]>([
-    [DISCONNECTED, true],
-    [FINISHED, false],
-    [FAILED, false],
-  ])("the outcome %j makes the count patient: %p", async (outcome, isPatient) => {
+  test.each<[name: string, Outcome, isPatient: boolean]>([
+    ["a client that has disconnected makes the count patient", DISCONNECTED, true],
+    ["a client that waits for the end of its answer limits the count", FINISHED, false],
+    ["a client that waits for its error limits the count", FAILED, false],
+  ])("%s", async (_name, outcome, isPatient) => {
     const asked: { isPatient?: boolean }[] = [];
     await chargeFor(outcome, createMeteredRequest(COMMITTED), {
       tokens: counterOf(asked),
