@@ -50,11 +50,14 @@ interface Asked {
   readonly status: number;
 }
 
-/** Asks one candidate. Never rejects. Ends the permit, counts the attempt and logs its failure. */
+/**
+ * Asks one candidate, ends its permit, counts the attempt and logs a failure. Whatever upstream, codec and reply throw
+ * becomes an outcome; the permit ends in any case.
+ */
 export async function attemptCandidate(gateway: Gateway, context: AttemptContext): Promise<AttemptResult> {
-  const { held, reply, candidate, startedAt, deadlineAt } = context;
+  const { held, reply, candidate, permit, startedAt, deadlineAt } = context;
   const { upstream } = candidate;
-  const { clock } = gateway;
+  const { clock, metrics } = gateway;
   const timeouts = startTimeouts({
     timeouts: upstream.timeouts,
     stream: held.quote.request.stream,
@@ -63,16 +66,22 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
     abortSources: [reply.signal, held.caller, gateway.shutdown],
     clock,
   });
-  gateway.metrics.running(upstream.name, 1);
-  held.meter.restart(candidate);
-  const { outcome, status } = await ask(gateway, context, timeouts);
-  timeouts.close();
-  const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
-  report(gateway, context, { outcome, attempt, timedOut: timeouts.timedOut });
-  return { outcome, attempt };
+  metrics.running(upstream.name, 1);
+  try {
+    held.meter.restart(candidate);
+    const { outcome, status } = await ask(gateway, context, timeouts);
+    const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
+    report(gateway, context, { outcome, attempt, timedOut: timeouts.timedOut });
+    return { outcome, attempt };
+  } finally {
+    timeouts.close();
+    metrics.running(upstream.name, -1);
+    // Without effect after a verdict.
+    permit.abandoned();
+  }
 }
 
-/** Never rejects: whatever upstream, codec or reply throw becomes an outcome. */
+/** Never rejects: every fault becomes an outcome. */
 async function ask(gateway: Gateway, context: AttemptContext, timeouts: AttemptTimeouts): Promise<Asked> {
   const { candidate, prepared } = context;
   let status = 0;
@@ -173,14 +182,13 @@ interface Report extends AttemptResult {
   readonly timedOut: Timeout | undefined;
 }
 
-/** Ends the permit, counts the attempt and logs its failure. */
+/** Ends the permit with a verdict on the upstream, counts the attempt and logs a failure. */
 function report(
   { metrics, log }: Gateway,
   { held, candidate: { route, upstream }, permit }: AttemptContext,
   { outcome, attempt, timedOut }: Report,
 ): void {
   permit[verdictOn(outcome, attempt.status, timedOut)]();
-  metrics.running(upstream.name, -1);
   metrics.attempted(upstream.name, outcomeName(outcome));
   if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
   const { error } = outcome;

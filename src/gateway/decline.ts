@@ -26,9 +26,8 @@ export interface Decline {
 /** Returns the decline that a failed hold carries; `undefined` for any other fault. */
 export function declineOf(fault: unknown): Decline | undefined {
   if (!(fault instanceof LedgerError)) return undefined;
-  const { refusal, shortfall } = fault;
-  const reason = REASONS.find((each) => each === refusal);
-  return reason && { reason, shortfall };
+  const reason = REASONS.find((each) => each === fault.refusal);
+  return reason && { reason, shortfall: fault.shortfall };
 }
 
 /** Chooses the error: nothing is left, too little is left, or enough is left but for open holds. */

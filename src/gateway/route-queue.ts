@@ -5,7 +5,7 @@ import type { Candidate } from "./request.ts";
 const ATTEMPTS_MAX = 4;
 
 /** A candidate that may be asked now. Whoever takes the permit must end it, whatever happens. */
-export interface RoutePermit {
+interface RoutePermit {
   readonly candidate: Candidate;
   readonly permit: Trial;
 }

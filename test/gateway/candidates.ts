@@ -46,11 +46,7 @@ export function createUpstream(
 }
 
 /** A candidate that passes chat completions through. */
-export function passthroughCandidate(
-  of: Route,
-  upstream: Upstream,
-  facts: Partial<RequestFacts> = {},
-): Candidate {
+function passthroughCandidate(of: Route, upstream: Upstream, facts: Partial<RequestFacts> = {}): Candidate {
   const codec = findExchange(WIRES.chat, ["chat"])?.answers(verbatimContext({ ...FACTS, ...facts }));
   if (!codec) throw new Error("Chat completions do not pass through");
   const { upstreamModel: model, traits } = of;

@@ -13,7 +13,7 @@ import { createLogBook } from "../support/log-book.ts";
 const BALANCES = { posted: 900n, held: 0n, available: 900n };
 
 /** What the parts of a gateway were asked to do. */
-export interface Recorded {
+interface Recorded {
   /** Settlements and releases that reached the ledger, or the outbox. */
   readonly booked: JournalEntry[];
   readonly stored: JournalEntry[];
@@ -25,7 +25,7 @@ export interface Recorded {
 }
 
 /** Counts 30 tokens of any prompt and 4 of any output. */
-export const FIXED_COUNTER: TokenCounter = {
+const FIXED_COUNTER: TokenCounter = {
   start() {},
   hurry() {},
   close() {},
