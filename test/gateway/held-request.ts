@@ -1,3 +1,4 @@
+import type { Caller } from "../../src/accounts/key.ts";
 import { openBody } from "../../src/bodies/open-body.ts";
 import type { Model, Route } from "../../src/domain/model.ts";
 import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
@@ -20,7 +21,24 @@ export const LONG_PRICE = {
   cacheWrite1h: TEST_PRICE.cacheWrite1h * 2n,
 };
 
-/** A caller whose key stays in force. */
+/** The caller of every request: a key of "acme" without limits of its own. */
+export const TEST_CALLER: Caller = {
+  key: {
+    id: "k",
+    accountId: "acme",
+    name: "k",
+    hint: "sk-tg",
+    limits: {},
+    models: undefined,
+    allowsClamp: false,
+    createdAtMs: 0,
+    expiresAtMs: undefined,
+    revokedAtMs: undefined,
+  },
+  accountSuspended: false,
+};
+
+/** A running caller whose key stays in force. */
 export const LASTING_CALLER: RunningCaller = {
   keyId: "k",
   ended: undefined,

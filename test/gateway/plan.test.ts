@@ -11,7 +11,7 @@ import { WIRES } from "../../src/wire/registry.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { createUpstream } from "./candidates.ts";
 import { createGatewayParts } from "./gateway-parts.ts";
-import { createCall } from "./held-request.ts";
+import { createCall, TEST_CALLER } from "./held-request.ts";
 
 const CHAT: readonly Surface[] = ["chat"];
 const MESSAGES: readonly Surface[] = ["messages"];
@@ -23,22 +23,6 @@ const TEXTS: Readonly<Record<Surface, string>> = {
   embeddings: JSON.stringify({ model: "m", input: "hi" }),
 };
 const UNTRANSLATABLE = new GatewayError("untranslatable", { path: "messages[0]" });
-
-const CALLER: Caller = {
-  key: {
-    id: "k",
-    accountId: "acme",
-    name: "k",
-    hint: "sk-tg",
-    limits: {},
-    models: undefined,
-    allowsClamp: false,
-    createdAtMs: 0,
-    expiresAtMs: undefined,
-    revokedAtMs: undefined,
-  },
-  accountSuspended: false,
-};
 
 interface PlanOptions {
   /** The client's format. */
@@ -80,7 +64,7 @@ async function plan(options: PlanOptions) {
         : opened.plan(asked);
     },
   };
-  const caller = { key: { ...CALLER.key, ...key }, accountSuspended };
+  const caller = { key: { ...TEST_CALLER.key, ...key }, accountSuspended };
   const planned = await planRequest(gateway, { call: { ...createCall(), wire }, caller, body });
   return { planned, questions };
 }
