@@ -33,8 +33,7 @@ export interface OpenBody {
 }
 
 /**
- * Parses and checks a body. With the facts of an earlier parse, the text is parsed again only when something else
- * than the facts is needed.
+ * Parses and checks a body. Given the facts of an earlier parse, it parses the text again only for more than the facts.
  */
 export function openBody(wire: WireProtocol, text: string, facts?: RequestFacts): OpenBody {
   const request = facts ? reopen(wire, text, facts) : wire.parseRequest(text);

@@ -118,7 +118,7 @@ async function readUpstreamError(
   return { kind: "failed", error, isFinal: status !== 413 };
 }
 
-/** Returns "" for a text above 64 KiB, and the part that came within 5 s of a slow one. */
+/** Reads for at most 5 s, then aborts and returns "". Returns "" for a text above 64 KiB as well. */
 async function readErrorText(answer: Response, { abort }: AttemptTimeouts): Promise<string> {
   const body = await within(ERROR_MS_MAX, readBounded(answer, ERROR_BYTES_MAX), abort);
   return body ? textOf(body) : "";

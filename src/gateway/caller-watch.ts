@@ -59,8 +59,8 @@ class WatchedCaller implements RunningCaller {
 }
 
 /**
- * Reads the keys of all requests that run longer than a second, in queries of up to 1,000 keys one after the other;
- * without such a request there is no query. While the database is away, no request is ended.
+ * Reads the keys of all requests that run longer than a second, in consecutive queries of up to 1,000 keys. Sends no
+ * query without such a request. While the database is away, no request is ended.
  */
 export function createCallerWatch({
   findEnded,

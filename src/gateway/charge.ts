@@ -77,9 +77,9 @@ async function chargeUnreliable(metered: Metered, tokens: Gateway["tokens"]): Pr
 }
 
 /**
- * Charges the input as reported, else as counted, or the dearer of both where the report has a part of it; and the
- * output as the larger of report and count. A count never exceeds the quote. `isPatient` allows a slow count, because
- * no client waits for it.
+ * Charges input and output by report and local count. Input: the report, the count without one, or the dearer of both
+ * for a partial report. Output: the larger of report and count. A count never exceeds the quote. `isPatient` allows a
+ * slow count, because no client waits for it.
  */
 async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
   const { meter, quote, body } = metered;

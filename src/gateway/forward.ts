@@ -57,7 +57,7 @@ export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply)
   }
 }
 
-/** Names an output limit that is not the client's own in a header, and fills the silence of a stream from now on. */
+/** Sets the header of an output limit that is not the client's own, and starts the keep-alive of a stream. */
 function announce({ quote }: HeldRequest, reply: Reply): void {
   const { request, outputTokensMax } = quote;
   if (outputTokensMax !== request.outputTokensMax) {
@@ -72,8 +72,8 @@ function longestTotalMs(candidates: readonly Candidate[]): number {
 }
 
 /**
- * Adds a retry time of 1 to 60 seconds to a failure when every candidate is cooling down or has an open circuit: the
- * time until the first of them may be asked. Returns other outcomes unchanged.
+ * Adds a retry time of 1 to 60 seconds to a failure when no candidate may be asked now: the time until the first
+ * cooldown or open circuit ends. Returns other outcomes unchanged.
  */
 export function withRetryAfter(outcome: Outcome, candidates: readonly Candidate[]): Outcome {
   if (outcome.kind !== "failed" || !REPEATABLE.includes(outcome.error.kind)) return outcome;

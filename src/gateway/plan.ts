@@ -24,9 +24,8 @@ interface ReachableRoute {
 type Candidates = Pick<Plan, "candidates" | "textBytes">;
 
 /**
- * Chooses the model of a request and lists the routes that can answer it. Throws `account_suspended`,
- * `unknown_model`, `model_not_allowed`, `untranslatable` when no route's format can express the request, and
- * `not_built` when the client's format cannot reach the model.
+ * Chooses the model of a request and lists the routes that can answer it. Throws the errors of {@link selectModel},
+ * `untranslatable` when no route's format can express the request, and `not_built` when no route is reachable.
  */
 export async function planRequest(
   gateway: Gateway,

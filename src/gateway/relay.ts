@@ -126,7 +126,7 @@ function headOf({ held: { call, quote }, candidate: { route, printOptions } }: R
   };
 }
 
-/** The part of a stream that is kept here, beside the text that the meter keeps for a count. */
+/** The part of a stream that is kept in memory, beside the generated text in the meter. */
 interface Unsent {
   /** Text that the client gets next. Kept until the first output, so that another candidate can still answer. */
   text: string;
@@ -204,7 +204,7 @@ function sendOn(
   return reply.write(text);
 }
 
-/** Reads the end of a connection after the last event for at most 1 s, so that it can be reused. */
+/** Waits up to 1 s for the end of the body after its last event, so that the connection can be reused. */
 function drainForReuse(body: ReadableStreamDefaultReader<Uint8Array>): void {
   const cancel = () => body.cancel().catch(() => undefined);
   const timer = setTimeout(cancel, LINGER_MS);

@@ -67,8 +67,8 @@ export interface Reply {
   /** Starts the keep-alive timer: from now on silence is filled, which also opens the stream. */
   beginStream(): void;
   /**
-   * Sends a chunk of a stream, which opens it. Returns `undefined` while the buffer has room, else a promise that
-   * resolves when it has room again or the client is gone.
+   * Sends a chunk of a stream, which opens it. Returns `undefined` while the buffer has room. Otherwise returns a
+   * promise of room, which also resolves when the client is gone.
    */
   write(text: string): Promise<void> | undefined;
   /** Sends a whole answer, or the last chunk of a stream, and ends the reply. */

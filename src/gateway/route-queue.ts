@@ -53,8 +53,8 @@ function coolingLast(candidates: readonly Candidate[]): readonly Candidate[] {
 }
 
 /**
- * Acquires a permit of the first candidate whose circuit grants one. When no circuit does, a permit is forced, so
- * that requests on which an upstream fails cannot deny a model to other callers.
+ * Acquires a permit of the first candidate whose circuit grants one, else forces one. A caller whose requests make an
+ * upstream fail could otherwise deny the model to other callers.
  */
 function firstPermit(candidates: readonly Candidate[]): RoutePermit | undefined {
   for (const candidate of candidates) {

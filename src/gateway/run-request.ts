@@ -13,9 +13,9 @@ import { settle } from "./settle.ts";
 /**
  * The story of one request, streamed or whole. Throws a `GatewayError` for the client.
  *
- * Whatever happens, each resource ends once: the slot is settled with the hold, cancelled when the hold is declined,
- * or given back at the end of this function; so are the heartbeat and the watch of the caller. A hold that a fault
- * leaves open expires.
+ * Each resource ends once, whatever happens. The slot is settled together with the hold, and cancelled when the hold
+ * is declined. After a fault the end of this function gives the slot back, and an open hold expires. The heartbeat and
+ * the watch of the caller end here as well.
  */
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const sender = await authenticate(gateway, call);

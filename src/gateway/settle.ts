@@ -16,7 +16,7 @@ export interface Unsettled {
 }
 
 /**
- * Books the charge of an answer, releases the rest of its hold, and gives the slot and the unused tokens back.
+ * Books the charge of an answer, releases the rest of its hold, and gives slot and unused tokens back.
  * Resolves when the settlement is committed, or on disk while the ledger is away.
  */
 export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer: Answer): Promise<Bill> {

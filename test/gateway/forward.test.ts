@@ -15,7 +15,7 @@ import {
   refusesConnections,
   STREAM,
   streamed,
-} from "./scripted-answers.ts";
+} from "./upstream-answers.ts";
 
 type Send = Upstream["send"];
 

@@ -5,7 +5,7 @@ import { startTimeouts } from "../../src/gateway/timeouts.ts";
 import { createUpstream } from "./candidates.ts";
 import { createGatewayParts, createRecordedReply } from "./gateway-parts.ts";
 import { createHeldRequest, type HeldRequestOptions } from "./held-request.ts";
-import { event, messageBody, STREAM, streamed } from "./scripted-answers.ts";
+import { event, messageBody, STREAM, streamed } from "./upstream-answers.ts";
 
 const STREAMED = { request: { stream: true } } as const;
 const BROKEN = new Error("The connection broke");

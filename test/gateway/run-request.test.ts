@@ -10,7 +10,7 @@ import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { createUpstream } from "./candidates.ts";
 import { createGatewayParts, createRecordedReply } from "./gateway-parts.ts";
 import { createCall, LASTING_CALLER, TEST_CALLER } from "./held-request.ts";
-import { answersStatus, answersWhole, STREAM, streamed } from "./scripted-answers.ts";
+import { answersStatus, answersWhole, STREAM, streamed } from "./upstream-answers.ts";
 
 const BALANCES = { posted: 0n, held: 0n, available: 0n };
 const WINDOW = { limit: 100, remaining: 7, resetMs: 1_000 };
