@@ -3,14 +3,14 @@ import { createHeartbeats } from "../../src/gateway/heartbeats.ts";
 import { type ExtendRequest, type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
-/** A ledger that declines heartbeats with `state.refusal`; `beats` are those that it took. */
+/** A ledger that declines heartbeats with `state.errorCode`; `beats` are those that it took. */
 function beatLedger() {
   const beats: ExtendRequest[] = [];
-  const state = { refusal: undefined as LedgerRefusal | undefined, refused: 0 };
+  const state = { errorCode: undefined as LedgerRefusal | undefined, refused: 0 };
   const extend = async (request: ExtendRequest) => {
-    if (state.refusal) {
+    if (state.errorCode) {
       state.refused += 1;
-      throw new LedgerError(state.refusal);
+      throw new LedgerError(state.errorCode);
     }
     beats.push(request);
   };
@@ -34,12 +34,12 @@ test("an outage of the ledger is logged once, its end once, and heartbeats resum
   const log = createLogBook();
   const heartbeats = createHeartbeats(ledger, 15, log);
   for (const holdId of ["a", "b", "c"]) heartbeats.start(hold(holdId), METER);
-  for (const refusal of ["unavailable", "queue_full"] as const) {
-    state.refusal = refusal;
+  for (const errorCode of ["unavailable", "queue_full"] as const) {
+    state.errorCode = errorCode;
     const { refused } = state;
     await until(() => state.refused >= refused + 9);
   }
-  state.refusal = undefined;
+  state.errorCode = undefined;
   await until(() => beats.length >= 6);
   heartbeats.close();
   const events = log
@@ -57,7 +57,7 @@ test("a declined heartbeat is logged with its hold, and not as an outage", async
   const { ledger, state } = beatLedger();
   const log = createLogBook();
   const heartbeats = createHeartbeats(ledger, 15, log);
-  state.refusal = "hold_expired";
+  state.errorCode = "hold_expired";
   heartbeats.start(hold("a"), METER);
   await until(() => state.refused >= 1);
   heartbeats.close();
@@ -74,8 +74,8 @@ test("a heartbeat of a hold that has just ended is not logged", async () => {
   const log = createLogBook();
   const heartbeats = createHeartbeats(ledger, 15, log);
   heartbeats.start(hold("a"), METER);
-  for (const refusal of ["hold_settled", "hold_released"] as const) {
-    state.refusal = refusal;
+  for (const errorCode of ["hold_settled", "hold_released"] as const) {
+    state.errorCode = errorCode;
     const { refused } = state;
     await until(() => state.refused > refused + 1);
   }

@@ -4,14 +4,18 @@ import { newRequestId } from "../../src/http/request-id.ts";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
-/** A ledger that records the calls of probes, and declines holds with `state.refusal`. */
+/** A ledger that records the calls of probes, and declines holds with `state.errorCode`. */
 function probedLedger() {
-  const state = { refusal: undefined as LedgerRefusal | undefined, hasWallet: false, asked: [] as string[] };
+  const state = {
+    errorCode: undefined as LedgerRefusal | undefined,
+    hasWallet: false,
+    asked: [] as string[],
+  };
   const ledger = {
     async hold() {
       state.asked.push("hold");
       await Bun.sleep(1);
-      if (state.refusal) throw new LedgerError(state.refusal);
+      if (state.errorCode) throw new LedgerError(state.errorCode);
       if (!state.hasWallet) throw new LedgerError("wallet_not_found");
     },
     async createWallet() {
@@ -49,10 +53,10 @@ test("two faults in a row, or three with a success between them, cause no probe"
 
 test("after three faults the check fails with its probe, and passes with the first probe that succeeds", async () => {
   const { state, isGood, fail, log } = probedLedger();
-  state.refusal = "unavailable";
+  state.errorCode = "unavailable";
   fail(3);
   expect([await isGood(), await isGood()]).toEqual([false, false]);
-  state.refusal = undefined;
+  state.errorCode = undefined;
   expect(await isGood()).toBe(true);
   expect(state.asked).toEqual(["hold", "hold", "hold", "create", "hold", "release"]);
   expect(await isGood()).toBe(true);
@@ -78,7 +82,7 @@ test("a hold that succeeds makes the check pass without a probe", async () => {
 
 test("fifty checks at a time share one probe and its result", async () => {
   const { state, isGood, fail } = probedLedger();
-  state.refusal = "unavailable";
+  state.errorCode = "unavailable";
   fail(3);
   expect(new Set(await Promise.all(Array.from({ length: 50 }, isGood)))).toEqual(new Set([false]));
   expect(state.asked).toEqual(["hold"]);

@@ -24,7 +24,7 @@ interface StoryOptions {
   /** The error of the settlement. */
   readonly settle?: LedgerRefusal;
   readonly isOutboxFull?: boolean;
-  readonly refusal?: Refusal["bound"];
+  readonly declinedBy?: Refusal["bound"];
   readonly tokensPerMinute?: number;
 }
 
@@ -71,7 +71,7 @@ async function run(options: StoryOptions) {
 }
 
 /** Admits every request unless told otherwise, and records the first end of its slot. */
-function recordingLimiter(ends: string[], { refusal }: StoryOptions): Limiter {
+function recordingLimiter(ends: string[], { declinedBy }: StoryOptions): Limiter {
   const state = { requests: WINDOW, tokens: undefined };
   let isEnded = false;
   const end = async (how: string) => {
@@ -86,7 +86,8 @@ function recordingLimiter(ends: string[], { refusal }: StoryOptions): Limiter {
   };
   const usage: LimitUsage = { ...state, requests: { ...WINDOW, remaining: 8 }, running: 0 };
   return {
-    admit: async () => (refusal ? { admitted: false, bound: refusal, retryAfterS: 3, state } : admission),
+    admit: async () =>
+      declinedBy ? { admitted: false, bound: declinedBy, retryAfterS: 3, state } : admission,
     usage: async () => usage,
     ping: async () => {},
     close() {},
@@ -136,8 +137,8 @@ describe("runRequest() ends each resource once", () => {
       ["slot settled with 0"],
       "unavailable",
     ],
-    ["when the limiter declines", { refusal: "rate" }, [], "rate_limited"],
-    ["when a slot is missing", { refusal: "concurrency" }, [], "too_concurrent"],
+    ["when the limiter declines", { declinedBy: "rate" }, [], "rate_limited"],
+    ["when a slot is missing", { declinedBy: "concurrency" }, [], "too_concurrent"],
     ["when no minute admits the request", { tokensPerMinute: 50 }, [], "too_many_tokens"],
   ])("%s", async (_name, options, ends, error) => {
     const story = await run(options);

@@ -25,8 +25,8 @@ async function settleRequest(outcome: Outcome, options: MeteredOptions, parts: P
 }
 
 /** A ledger that rejects every settlement. */
-function failingLedger(refusal: LedgerRefusal): Ledger {
-  const reject = () => Promise.reject(new LedgerError(refusal));
+function failingLedger(errorCode: LedgerRefusal): Ledger {
+  const reject = () => Promise.reject(new LedgerError(errorCode));
   // Safe because a settlement calls no other method of the ledger.
   return { settle: reject, release: reject } as Partial<Ledger> as Ledger;
 }
@@ -49,9 +49,9 @@ describe("settle()", () => {
 
   test.each<LedgerRefusal>(["unavailable", "queue_full", "deadline_exceeded"])(
     "stores the settlement in the outbox while the ledger answers %s",
-    async (refusal) => {
+    async (errorCode) => {
       const { bill, recorded, slotTokens } = await settleRequest(FINISHED, REPORT, {
-        ledger: failingLedger(refusal),
+        ledger: failingLedger(errorCode),
       });
       expect(bill).toEqual({ charged: 16_000n, balances: undefined });
       expect(recorded.stored).toMatchObject([{ kind: "settle", request: { amount: 16_000n } }]);
