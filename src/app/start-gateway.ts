@@ -7,10 +7,10 @@ import type { Config, LiveConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import { waitAtMost } from "../domain/within.ts";
 import { createCallerWatch } from "../gateway/caller-watch.ts";
-import type { Gateway, Offer } from "../gateway/gateway.ts";
+import { createDeclineMemory } from "../gateway/decline.ts";
+import type { Gateway, GatewaySettings } from "../gateway/gateway.ts";
 import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
-import { createRefusalMemory } from "../gateway/refusal-memory.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
 import { createIncomingBodies } from "../http/incoming-bodies.ts";
 import { createReadiness } from "../http/readiness.ts";
@@ -34,7 +34,7 @@ const WARM_UP_MS = 200;
 const BODY_GRACE_MS = 2_000;
 /** What a cut request gets, after the drain limit, to be counted (at most 2 s) and told so in. */
 const TELL_MS = 3_000;
-/** And to be settled in. With the default drain limit and the journal's last replay that makes less than 30 s. */
+/** And to be settled in. With the default drain limit and the outbox's last replay that makes less than 30 s. */
 const CUT_MS = 4_000;
 
 /** A gateway that listens. */
@@ -147,7 +147,7 @@ interface Kept {
 }
 
 function createParts(config: Config, { books: { database, ledger }, limits, metrics, log }: Kept): Parts {
-  const journal = openJournal({ folder: config.dataFolder, ledger, log });
+  const outbox = openJournal({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
@@ -161,13 +161,13 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     authenticate: createAuthenticate({ database }),
     limiter: limits.limiter,
     ledger,
-    journal,
+    outbox,
     tokens,
     bodies,
     share,
     heartbeats,
     callers,
-    refusals: createRefusalMemory(clock),
+    declines: createDeclineMemory(clock),
     holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
     clock,
@@ -185,7 +185,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     callers.close();
     tokens.close();
     bodies.close();
-    await journal.close();
+    await outbox.close();
   };
   const cut = () => {
     shutdown.abort();
@@ -195,7 +195,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
   return { gateway: () => gateway, live: () => live, offer, database, listening, cut, close };
 }
 
-function createOffer(config: LiveConfig, kept: Upstreams): Offer {
+function createOffer(config: LiveConfig, kept: Upstreams): GatewaySettings {
   const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = config;
   return {
     catalog: createCatalog(models),

@@ -6,25 +6,25 @@ import { type OpenBody, openBody } from "./open-body.ts";
 import { createRemoteBodies, type RemoteOptions } from "./remote-bodies.ts";
 
 /**
- * Reads request bodies and whole answers without holding up the event loop: up to 128 KiB in this thread, whose worst
- * take some tens of milliseconds and share its turns, above in a worker.
+ * Reads request bodies and whole answers without blocking the event loop. Up to 128 KiB are read in this thread, with
+ * yields between owners; that takes some tens of milliseconds at worst. Larger ones are read in a worker.
  */
 export interface Bodies {
-  /** Throws what `WireProtocol.parseRequest` does, and `too_many_body_bytes` when too many wait to be read. */
+  /** Throws the errors of `WireProtocol.parseRequest`, and `too_many_body_bytes` when too many bodies wait. */
   read(body: NewBody): Soon<Body>;
   /** Throws `UpstreamFault`. */
   readAnswer(answer: NewAnswer): Soon<ReplyPart>;
-  /** Ends the worker. */
+  /** Stops the worker. */
   close(): void;
 }
 
 export interface BodiesOptions extends RemoteOptions {
-  /** What is larger is the worker's. */
+  /** Larger bodies and answers go to the worker. */
   readonly inProcessBytesMax: number;
 }
 
 const DEFAULTS: BodiesOptions = {
-  // Reading, measuring and printing the worst body of this size takes 15 to 35 ms on a machine of 2026.
+  // Parsing, measuring and printing the worst body of this size takes 15 to 35 ms on a machine of 2026.
   inProcessBytesMax: 128 * 1024,
   script: new URL("./body-worker.ts", import.meta.url),
   jobMsMax: 30_000,
@@ -53,7 +53,7 @@ export function createBodies(share: LoopShare, options: Partial<BodiesOptions> =
   };
 }
 
-/** A body that is small enough to be worked on here. */
+/** A body that is small enough for this thread. */
 function local(body: OpenBody, owner: string, share: LoopShare): Body {
   return {
     request: body.request,

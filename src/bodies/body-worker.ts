@@ -72,7 +72,7 @@ function open({ bodyId, surface, facts, blocks }: BodyJob): OpenBody {
 }
 
 function sendPlan(planned: Planned): SentPlan {
-  if ("refusal" in planned) return { refusal: sendError(planned.refusal) };
+  if ("untranslatable" in planned) return { untranslatable: sendError(planned.untranslatable) };
   const { context, textBytes } = planned;
   return { textBytes, context: { ...context, request: factsOf(context.request) } };
 }

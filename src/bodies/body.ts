@@ -7,45 +7,46 @@ import type { RequestFacts } from "../wire/model-request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
 import type { Planned, PlanQuestion } from "./open-body.ts";
 
-/** A value that is there, or comes from the worker or in a later turn of the event loop. */
+/** A value, or a promise of one that comes from the worker or after a yield to the event loop. */
 export type Soon<Value> = Value | Promise<Value>;
 
-/** A body for an upstream, in UTF-8 where it is bytes. */
+/** A body for an upstream; bytes are UTF-8. */
 export type Printed = string | Uint8Array<ArrayBuffer>;
 
-/** The body of one request: what was read of it, and all that is still asked of it until the request is over. */
+/** The body of one request: the facts that were read, and everything that is computed of it later. */
 export interface Body {
   readonly request: RequestFacts;
-  /** Whether, and how, the request can be put to upstreams of other formats; in the order of the questions. */
+  /** Plans the translations to other formats; the results are in the order of the questions. */
   plan(questions: readonly PlanQuestion[]): Soon<readonly Planned[]>;
-  /** The body for an upstream of a format. */
+  /** Prints the body for an upstream of a format. */
   print(surface: Surface, options: PrintOptions): Soon<Printed>;
-  /** The body for an upstream that counts the prompt; `betas` are those that change a price or the window there. */
+  /** Prints the body for a count at an upstream; `betas` are the priced betas that the route allows. */
   printCount(model: string, betas: readonly string[] | undefined): Soon<Printed>;
-  /** The text of the prompt, for a local count. */
+  /** Joins the text of the prompt, for a local count. */
   promptText(): Soon<string>;
 }
 
-/** A body as it came in. */
+/** A body as received from a client. */
 export interface NewBody {
   readonly wire: WireProtocol;
-  /** Whose it is: owners take turns. */
+  /** The account. Work of different owners alternates. */
   readonly owner: string;
-  /** Its bytes. They are no longer the caller's. */
+  /** Owned by the reader from now on: they may move to another thread. */
   readonly blocks: readonly Uint8Array[];
 }
 
-/** A whole answer of an upstream. */
+/** A whole answer as received from an upstream. */
 export interface NewAnswer {
   readonly reader: AnswerReader;
   readonly client: WireProtocol;
+  /** The account. Work of different owners alternates. */
   readonly owner: string;
   readonly head: AnswerHead;
-  /** Its bytes. They are no longer the caller's. */
+  /** Owned by the reader from now on: they may move to another thread. */
   readonly blocks: readonly Uint8Array[];
 }
 
-/** The text of a body. Throws `not_json` for what is no UTF-8. */
+/** Decodes the text of a body. Throws `not_json` for bytes that are not UTF-8. */
 export function decodeBody(blocks: readonly Uint8Array[]): string {
   try {
     return decodeBlocks(blocks, { fatal: true });

@@ -40,7 +40,7 @@ export type Job = BodyJob | AnswerJob;
 /** The plan for one format as it is sent between threads. */
 export type SentPlan =
   | { readonly context: AnswerContext; readonly textBytes: number }
-  | { readonly refusal: SentError };
+  | { readonly untranslatable: SentError };
 
 /** A part whose fault crosses apart from it. */
 export interface SentPart {

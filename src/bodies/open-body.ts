@@ -9,72 +9,74 @@ import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
 import { findProtocolPair } from "../wire/protocol-pair.ts";
 
-/** Whether, and how, a request can be put to upstreams of one other format. */
+/** Asks for the translation of a request to one other format. */
 export interface PlanQuestion {
-  /** The format that they are spoken to in. */
+  /** The format of the upstreams. */
   readonly surface: Surface;
-  /** What the bodies for them may differ in beside names. */
+  /** Options of the bodies that may differ in size; bodies that differ only in names count as one. */
   readonly options: readonly PrintOptions[];
 }
 
 export type Planned =
-  /** Bytes of the largest of those bodies, without inline media. */
+  /** `textBytes` are those of the largest body, without inline media. */
   | { readonly context: AnswerContext; readonly textBytes: number }
-  /** Why it cannot. */
-  | { readonly refusal: unknown };
+  /** The error of a request that the format cannot express. */
+  | { readonly untranslatable: unknown };
 
-/** A body whose text is at hand, and all that is asked of it. Synchronous and pure: the same in every thread. */
+/** A body whose text is in memory. Synchronous and pure, so that the worker and the main thread share this code. */
 export interface OpenBody {
   readonly request: ModelRequest;
   plan(questions: readonly PlanQuestion[]): readonly Planned[];
-  /** The body for an upstream of a format. Throws `untranslatable` or `wrong_shape`. */
+  /** Prints the body for an upstream of a format. Throws `untranslatable` or `wrong_shape`. */
   print(surface: Surface, options: PrintOptions): string;
-  /** The body for an upstream that counts the prompt; of betas that change a price, those of `betas` stay. */
+  /** Prints the body for a count at an upstream. Of the priced betas only those in `betas` stay. */
   printCount(model: string, betas: readonly string[] | undefined): string;
 }
 
-/** Reads and checks a text; with the facts of an earlier reading only once something more than its text is asked for. */
+/**
+ * Parses and checks a body. Given the facts of an earlier parse, it parses the text again only for more than the facts.
+ */
 export function openBody(wire: WireProtocol, text: string, facts?: RequestFacts): OpenBody {
   const request = facts ? reopen(wire, text, facts) : wire.parseRequest(text);
-  const dialogues = new Map<Surface, CodecSession>();
+  const sessions = new Map<Surface, Dialogue>();
 
-  function dialogueWith(surface: Surface, readChat = request.readChat): CodecSession {
-    const dialogue = dialogues.get(surface) ?? beginDialogue({ wire, request, readChat }, surface);
-    dialogues.set(surface, dialogue);
-    return dialogue;
+  function sessionWith(surface: Surface, readChat = request.readChat): Dialogue {
+    const session = sessions.get(surface) ?? openSession({ wire, request, readChat }, surface);
+    sessions.set(surface, session);
+    return session;
   }
   function planOne({ surface, options }: PlanQuestion, readChat: () => ChatRequest): Planned {
-    let dialogue: CodecSession;
+    let session: Dialogue;
     try {
-      dialogue = dialogueWith(surface, readChat);
-    } catch (refusal) {
-      return { refusal };
+      session = sessionWith(surface, readChat);
+    } catch (untranslatable) {
+      return { untranslatable };
     }
-    const sizes = options.map((each) => dialogue.textBytes(each));
-    return { context: dialogue.context, textBytes: Math.max(0, ...sizes) };
+    const sizes = options.map((each) => session.textBytes(each));
+    return { context: session.context, textBytes: Math.max(0, ...sizes) };
   }
   return {
     request,
     plan(questions) {
-      // The neutral form takes several times the memory of its text: it is kept no longer than this takes.
+      // The neutral form takes several times the memory of its text, and is dropped after this call.
       const readChat = lazily(request.readChat);
       return questions.map((question) => planOne(question, readChat));
     },
-    print: (surface, options) => dialogueWith(surface).printUpstreamRequest(options),
+    print: (surface, options) => sessionWith(surface).printUpstreamRequest(options),
     printCount: (model, betas) => printCountRequest(request, model, betas),
   };
 }
 
-interface Beginning {
+interface Opening {
   readonly wire: WireProtocol;
   readonly request: ModelRequest;
   readChat(): ChatRequest;
 }
 
-function beginDialogue({ wire, request, readChat }: Beginning, surface: Surface): CodecSession {
-  const exchange = findProtocolPair(wire, [surface]);
-  if (!exchange) throw new GatewayError("not_built");
-  return exchange.begin(request, readChat);
+function openSession({ wire, request, readChat }: Opening, surface: Surface): Dialogue {
+  const pair = findExchange(wire, [surface]);
+  if (!pair) throw new GatewayError("not_built");
+  return pair.begin(request, readChat);
 }
 
 function reopen(wire: WireProtocol, text: string, facts: RequestFacts): ModelRequest {
@@ -88,7 +90,7 @@ function reopen(wire: WireProtocol, text: string, facts: RequestFacts): ModelReq
   };
 }
 
-/** The facts of a request by themselves, as they can be sent to another thread. */
+/** Returns the facts of a request without its functions, so that they can be sent to another thread. */
 export function factsOf(request: RequestFacts | ModelRequest): RequestFacts {
   if (!("text" in request)) return request;
   const { text: _, promptText: __, readChat: ___, readEchoedFields: ____, ...facts } = request;

@@ -90,7 +90,7 @@ function resultOf<Ask extends keyof Results>(done: JobResult): Results[Ask] {
 }
 
 function receivePlan(plan: SentPlan): Planned {
-  return "refusal" in plan ? { refusal: receiveError(plan.refusal) } : plan;
+  return "untranslatable" in plan ? { untranslatable: receiveError(plan.untranslatable) } : plan;
 }
 
 function faultOf(error: unknown): UpstreamFault {

@@ -1,98 +1,78 @@
 import type { Caller } from "../accounts/key.ts";
 import { GatewayError } from "../errors.ts";
-import type { Admission, AdmissionRequest, LimitState, Limits, WindowState } from "../limiter/limiter.ts";
-import type { Call, Gateway, Reply } from "./gateway.ts";
-import { fitMinute, type Quote, tokensOf } from "./quote.ts";
+import type { Admission, AdmissionRequest, Limits } from "../limiter/limiter.ts";
+import type { Gateway } from "./gateway.ts";
+import { clampToMinute } from "./quote.ts";
+import type { Call, Quote, Reply } from "./request.ts";
 
-type LimitedCaller = Omit<AdmissionRequest, "tokens">;
+/** The place of an admitted request: its slot, its request and its tokens. Ends once; later calls do nothing. */
+export class AdmittedSlot implements AsyncDisposable {
+  readonly #admission: Admission;
 
-/** A request that was let in, with a quote that a minute can hold. */
-export interface Admitted {
-  readonly admission: Admission;
-  readonly limited: LimitedCaller;
-  readonly quote: Quote;
+  constructor(admission: Admission) {
+    this.#admission = admission;
+  }
+
+  /** Gives the slot back and corrects the tokens to those that were used. Never rejects. */
+  settle(tokens: number): Promise<void> {
+    return this.#admission.settle(tokens);
+  }
+
+  /** Gives everything back: the request counts against no limit. Never rejects. */
+  cancel(): Promise<void> {
+    return this.#admission.cancel();
+  }
+
+  /** Gives the slot and the tokens back after a fault. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.settle(0);
+  }
+}
+
+/** Clamps a quote to what the caller's limits can admit in one minute. Throws `too_many_tokens`. */
+export function clampToLimits(gateway: Gateway, caller: Caller, quote: Quote): Quote {
+  const ofKey = limitsOf(caller, gateway.keyLimits).tokensPerMinute ?? Infinity;
+  const ofAccount = gateway.accountLimits.tokensPerMinute ?? Infinity;
+  return clampToMinute(quote, Math.min(ofKey, ofAccount));
 }
 
 /**
- * Takes requests, tokens and a concurrency slot together or not at all, and says in headers what is
- * left. Throws `too_many_tokens`, `rate_limited` or `too_concurrent`.
+ * Takes a request, its tokens and a concurrency slot, all together or none, and sets the limit headers. Throws
+ * `rate_limited` or `too_concurrent`.
  */
 export async function admit(
   gateway: Gateway,
-  { caller, call, quote: asked }: { caller: Caller; call: Call; quote: Quote },
+  { call, caller, tokens }: { readonly call: Call; readonly caller: Caller; readonly tokens: number },
   reply: Reply,
-): Promise<Admitted> {
-  const limited = limitedCaller(gateway, caller);
-  const { keyLimits, accountLimits } = limited;
-  const perMinute = Math.min(
-    keyLimits.tokensPerMinute ?? Infinity,
-    accountLimits.tokensPerMinute ?? Infinity,
-  );
-  const quote = fitMinute(asked, perMinute);
-  const admission = await take(gateway, { ...limited, tokens: tokensOf(quote) }, { call, reply });
-  return { admission, limited, quote };
-}
-
-/** The same for a request that takes no tokens. Throws `rate_limited` or `too_concurrent`. */
-export function admitWithoutTokens(
-  gateway: Gateway,
-  { caller, call }: { caller: Caller; call: Call },
-  reply: Reply,
-): Promise<Admission> {
-  return take(gateway, { ...limitedCaller(gateway, caller), tokens: 0 }, { call, reply });
-}
-
-/** Undoes an admission whole, and says in headers what is left then. */
-export async function giveBack(
-  { limiter }: Gateway,
-  call: Call,
-  { admission, limited }: Admitted,
-  reply: Reply,
-): Promise<void> {
-  await admission.cancel();
-  // Without the limiter the refusal still stands: only its headers are those of a moment ago.
-  const state = await limiter.usage(limited).catch(() => undefined);
-  if (state) reply.setHeaders(limitHeaders(state, call.wire.surface));
-}
-
-/** A key's own limits, and the configured ones where it has none. */
-export function limitsOf({ key }: Caller, defaults: Limits): Limits {
-  return { ...defaults, ...key.limits };
-}
-
-function limitedCaller({ keyLimits, accountLimits }: Gateway, caller: Caller): LimitedCaller {
-  const { accountId, id: keyId } = caller.key;
-  return { accountId, keyId, keyLimits: limitsOf(caller, keyLimits), accountLimits };
-}
-
-async function take(
-  { limiter }: Gateway,
-  request: AdmissionRequest,
-  { call, reply }: { call: Call; reply: Reply },
-): Promise<Admission> {
-  const decision = await limiter.admit(request);
-  reply.setHeaders(limitHeaders(decision.state, call.wire.surface));
-  if (decision.admitted) return decision;
+): Promise<AdmittedSlot> {
+  const decision = await gateway.limiter.admit({ ...limitedCaller(gateway, caller), tokens });
+  reply.setHeaders(call.wire.limitHeaders(decision.state));
+  if (decision.admitted) return new AdmittedSlot(decision);
   const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
   throw new GatewayError(cause, { retryAfterS: decision.retryAfterS });
 }
 
-function limitHeaders(state: LimitState, surface: string): Record<string, string> {
-  const headers: Record<string, string> = {};
-  const say = surface === "messages" ? sayAnthropic : sayOpenAi;
-  if (state.requests) say(headers, "requests", state.requests);
-  if (state.tokens) say(headers, "tokens", state.tokens);
-  return headers;
+/** Cancels the admission of a request whose hold was declined, and sets the limit headers anew. */
+export async function cancelAdmission(
+  gateway: Gateway,
+  { call, caller, slot }: { readonly call: Call; readonly caller: Caller; readonly slot: AdmittedSlot },
+  reply: Reply,
+): Promise<void> {
+  await slot.cancel();
+  // While the limiter is away, the headers of the admission stay.
+  const state = await gateway.limiter.usage(limitedCaller(gateway, caller)).catch(() => undefined);
+  if (state) reply.setHeaders(call.wire.limitHeaders(state));
 }
 
-function sayOpenAi(headers: Record<string, string>, what: string, state: WindowState): void {
-  headers[`x-ratelimit-limit-${what}`] = String(state.limit);
-  headers[`x-ratelimit-remaining-${what}`] = String(state.remaining);
-  headers[`x-ratelimit-reset-${what}`] = `${Math.ceil(state.resetMs / 1000)}s`;
+/** Returns the limits of a key: its own, and the configured ones where it has none. */
+export function limitsOf({ key }: Caller, defaults: Limits): Limits {
+  return { ...defaults, ...key.limits };
 }
 
-function sayAnthropic(headers: Record<string, string>, what: string, state: WindowState): void {
-  headers[`anthropic-ratelimit-${what}-limit`] = String(state.limit);
-  headers[`anthropic-ratelimit-${what}-remaining`] = String(state.remaining);
-  headers[`anthropic-ratelimit-${what}-reset`] = new Date(Date.now() + state.resetMs).toISOString();
+function limitedCaller(
+  { keyLimits, accountLimits }: Gateway,
+  caller: Caller,
+): Omit<AdmissionRequest, "tokens"> {
+  const { accountId, id: keyId } = caller.key;
+  return { accountId, keyId, keyLimits: limitsOf(caller, keyLimits), accountLimits };
 }

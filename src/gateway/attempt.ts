@@ -1,127 +1,134 @@
-import type { Route } from "../domain/model.ts";
-import type { Cause } from "../errors.ts";
+import { within } from "../domain/within.ts";
+import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
+import { describeFault, type LogFields } from "../telemetry/log.ts";
+import type { Trial } from "../upstream/circuit.ts";
+import { readRetryAfter } from "../upstream/retry-after.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
-import { allowHeaderBetas } from "../wire/anthropic-messages/betas.ts";
-import type { AnswerReader } from "../wire/codec-session.ts";
-import type { WireProtocol } from "../wire/protocol.ts";
-import { UpstreamFault } from "../wire/upstream-fault.ts";
-import { printCallBody } from "./call-body.ts";
-import type { Call, Gateway, Reply } from "./gateway.ts";
-import type { OpenHold } from "./hold.ts";
-import { failed, type Outcome } from "./outcome.ts";
-import { printOptionsFor } from "./print-options.ts";
-import { promptTooLong, readRefusal } from "./refusal.ts";
+import { UpstreamFault } from "../wire/protocol.ts";
+import type { Gateway } from "./gateway.ts";
+import { readBounded, textOf } from "./read-bounded.ts";
 import { relay } from "./relay.ts";
-import { reportAttempt } from "./report-attempt.ts";
-import type { Turn } from "./route.ts";
-import { type Timeout, type Watch, watchAttempt } from "./watch.ts";
+import {
+  type Candidate,
+  failed,
+  type HeldRequest,
+  type Outcome,
+  outcomeName,
+  type Reply,
+} from "./request.ts";
+import { type AttemptTimeouts, startTimeouts, type Timeout } from "./timeouts.ts";
+import type { Unprinted } from "./upstream-call.ts";
 
-/** What one attempt takes. */
+/** Bytes of an upstream's error that are read for the two numbers of a prompt that is too long. */
+const ERROR_BYTES_MAX = 64 * 1024;
+const ERROR_MS_MAX = 5_000;
+
+/** Everything that one attempt needs. */
 export interface AttemptContext {
-  readonly call: Call;
-  readonly hold: OpenHold;
+  readonly held: HeldRequest;
   readonly reply: Reply;
-  readonly turn: Turn;
-  /** How the upstream's answers are read for the client. */
-  readonly reader: AnswerReader;
-  /** What is sent, or why that could not be printed. */
-  readonly sent: UpstreamCall | Unprinted;
+  readonly candidate: Candidate;
+  /** Ended by the attempt. */
+  readonly permit: Trial;
+  readonly prepared: UpstreamCall | Unprinted;
   /** Clock reading. */
   readonly startedAt: number;
   /** Clock reading by which the request must be over. */
   readonly deadlineAt: number;
 }
 
-/** A call that could not be printed, which is no upstream's fault. */
-interface Unprinted {
-  readonly fault: unknown;
-}
-
-/** What came of one attempt, and its line on the receipt. */
-export interface Tried {
+/** The outcome of one attempt, and its line on the receipt. */
+export interface AttemptResult {
   readonly outcome: Outcome;
   readonly attempt: Attempt;
 }
 
-/** Asks one route. Never rejects; tells health, metrics and log what it showed of the upstream. */
-export async function attemptRoute(gateway: Gateway, context: AttemptContext): Promise<Tried> {
-  const { hold, reply, turn, startedAt, deadlineAt } = context;
-  const { upstream } = turn;
-  const { clock } = gateway;
-  const watch = watchAttempt({
+/** An outcome and the HTTP status of the upstream; 0 when no answer came. */
+interface Asked {
+  readonly outcome: Outcome;
+  readonly status: number;
+}
+
+/**
+ * Asks one candidate, ends its permit, counts the attempt and logs a failure. Whatever upstream, codec and reply throw
+ * becomes an outcome; the permit ends in any case.
+ */
+export async function attemptCandidate(gateway: Gateway, context: AttemptContext): Promise<AttemptResult> {
+  const { held, reply, candidate, permit, startedAt, deadlineAt } = context;
+  const { upstream } = candidate;
+  const { clock, metrics } = gateway;
+  const timeouts = startTimeouts({
     timeouts: upstream.timeouts,
-    stream: hold.quote.request.stream,
+    stream: held.quote.request.stream,
     startedAt,
     deadlineAt,
-    enders: [reply.signal, gateway.shutdown],
+    abortSources: [reply.signal, held.caller, gateway.shutdown],
     clock,
   });
-  hold.caller.cut = watch.abort;
-  gateway.metrics.running(upstream.name, 1);
-  hold.meter.restart(turn.route);
-  const { outcome, status } = await ask(gateway, context, watch);
-  watch.close();
-  hold.caller.cut = undefined;
-  const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
-  reportAttempt(gateway, context, { outcome, attempt, timedOut: watch.timedOut });
-  return { outcome, attempt };
+  metrics.running(upstream.name, 1);
+  try {
+    held.meter.restart(candidate);
+    const { outcome, status } = await ask(gateway, context, timeouts);
+    const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
+    report(gateway, context, { outcome, attempt, timedOut: timeouts.timedOut });
+    return { outcome, attempt };
+  } finally {
+    timeouts.close();
+    metrics.running(upstream.name, -1);
+    // Without effect after a verdict.
+    permit.abandoned();
+  }
 }
 
-async function ask(
-  gateway: Gateway,
-  context: AttemptContext,
-  watch: Watch,
-): Promise<{ outcome: Outcome; status: number }> {
-  const { call, reader, hold, reply, turn, sent } = context;
+/** Never rejects: every fault becomes an outcome. */
+async function ask(gateway: Gateway, context: AttemptContext, timeouts: AttemptTimeouts): Promise<Asked> {
+  const { candidate, prepared } = context;
   let status = 0;
-  if ("fault" in sent) {
-    return { outcome: failed("internal", { reason: sent.fault, isFinal: true }), status };
+  if ("fault" in prepared) {
+    return { outcome: failed("internal", { reason: prepared.fault, isFinal: true }), status };
   }
   try {
-    const answer = await turn.upstream.send(sent, watch);
+    const answer = await candidate.upstream.send(prepared, timeouts);
     status = answer.status;
-    if (!answer.ok) return { outcome: await readRefusal(answer, context, watch), status };
-    const onOutput = turn.trial.began;
-    const outcome = await relay(gateway, answer, { call, reader, hold, watch, reply, onOutput });
-    return { outcome, status };
+    if (!answer.ok) return { outcome: await readUpstreamError(answer, context, timeouts), status };
+    return { outcome: await relay(gateway, answer, context, timeouts), status };
   } catch (fault) {
-    watch.abort();
-    return { outcome: outcomeOf(fault, { watch, gateway, context, status }), status };
+    timeouts.abort();
+    return { outcome: outcomeOf(fault, { gateway, context, timeouts, status }), status };
   }
 }
 
-/** Prints what a route is sent, before its time runs. Never rejects. */
-export async function printCall({
-  call,
-  reader,
-  hold: { quote, body },
-  turn: { route, upstream },
-}: Pick<AttemptContext, "call" | "reader" | "hold" | "turn">): Promise<UpstreamCall | Unprinted> {
-  const { wire, isPassthrough } = reader;
-  const options = printOptionsFor(quote, route, upstream);
-  try {
-    return {
-      surface: wire.surface,
-      path: wire.upstreamPath,
-      body: await printCallBody(() => body.print(wire.surface, options)),
-      stream: quote.request.stream,
-      headers: isPassthrough ? headersFor(wire, call, route) : wire.headers,
-      query: isPassthrough ? call.query : "",
-    };
-  } catch (fault) {
-    return { fault };
+/** Reads a status other than 2xx: 400, 413 and 422 are about the request, all others about the candidate. */
+async function readUpstreamError(
+  answer: Response,
+  { held, candidate }: AttemptContext,
+  timeouts: AttemptTimeouts,
+): Promise<Outcome> {
+  const { status, headers } = answer;
+  const cooldownMs = readRetryAfter(headers, Date.now());
+  if (cooldownMs !== undefined) candidate.upstream.health.rest(candidate.route.upstreamModel, cooldownMs);
+  if (status !== 400 && status !== 413 && status !== 422) {
+    await answer.body?.cancel();
+    return failed("upstream_unavailable");
   }
+  const tooLong = candidate.codec.wire.readPromptTooLong(await readErrorText(answer, timeouts));
+  const error = tooLong ? promptTooLong(tooLong.tokens, held) : new GatewayError("rejected_by_upstream");
+  // Another upstream may accept a body that is too large for this one.
+  return { kind: "failed", error, isFinal: status !== 413 };
 }
 
-/** The client's own headers, with the betas that the operator allows on the route. */
-export function headersFor(wire: WireProtocol, { headers }: Call, route: Route): Record<string, string> {
-  const all = { ...wire.headers, ...headers };
-  const betas = headers["anthropic-beta"];
-  if (betas === undefined) return all;
-  const allowed = allowHeaderBetas(betas, route.betas);
-  const { "anthropic-beta": _, ...others } = all;
-  return allowed === "" ? others : { ...all, "anthropic-beta": allowed };
+/** Reads for at most 5 s, then aborts and returns "". Returns "" for a text above 64 KiB as well. */
+async function readErrorText(answer: Response, { abort }: AttemptTimeouts): Promise<string> {
+  const body = await within(ERROR_MS_MAX, readBounded(answer, ERROR_BYTES_MAX), abort);
+  return body ? textOf(body) : "";
+}
+
+/** Our own fixed text with the two numbers that Claude Code reads before it compacts a conversation. */
+function promptTooLong(tokens: number | undefined, { quote }: HeldRequest): GatewayError {
+  if (tokens === undefined) return new GatewayError("prompt_too_long");
+  const message = `prompt is too long: ${tokens} tokens > ${quote.contextWindow} maximum`;
+  return new GatewayError("prompt_too_long", { message });
 }
 
 const TIMEOUT_CAUSES: Record<Timeout, Cause> = {
@@ -132,44 +139,87 @@ const TIMEOUT_CAUSES: Record<Timeout, Cause> = {
   deadline: "upstream_total_timeout",
 };
 
-interface Ended {
-  readonly watch: Watch;
+interface Failure {
   readonly gateway: Gateway;
   readonly context: AttemptContext;
-  /** The status that the upstream answered with; 0 when none came. */
+  readonly timeouts: AttemptTimeouts;
   readonly status: number;
 }
 
-function outcomeOf(fault: unknown, { watch, gateway, context, status }: Ended): Outcome {
-  const { timedOut } = watch;
+/** Chooses the outcome of a fault: a timeout, an abort from outside, an error in the answer, or the fault itself. */
+function outcomeOf(fault: unknown, { gateway, context, timeouts, status }: Failure): Outcome {
+  const { timedOut } = timeouts;
   if (timedOut) {
     const isFinal = gateway.clock() >= context.deadlineAt;
     return failed(TIMEOUT_CAUSES[timedOut], { reason: fault, isFinal });
   }
+  const isRejected = status >= 300;
   return (
-    endedBy(gateway, context, watch.isSent && !isRefusal(status)) ??
-    refusalIn(fault, context) ??
+    endedBy(gateway, context, timeouts.isSent && !isRejected) ??
+    errorInAnswer(fault, context) ??
     failed("upstream_unavailable", { reason: fault })
   );
 }
 
-/** A refusal that came inside of an answer; behind output it is none. */
-function refusalIn(fault: unknown, { hold }: AttemptContext): Outcome | undefined {
-  const tooLong = fault instanceof UpstreamFault && !hold.meter.hasOutput ? fault.promptTooLong : undefined;
-  return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, hold), isFinal: true };
-}
-
-function isRefusal(status: number): boolean {
-  return status >= 300;
-}
-
-/** What ends a request from outside, if anything has; `isSent` as in {@link Outcome}. */
+/** Returns the outcome of an abort by client, caller or process; `isSent` as in {@link Outcome}. */
 export function endedBy(
   { shutdown }: Gateway,
-  { hold: { caller }, reply: { signal } }: Pick<AttemptContext, "hold" | "reply">,
+  { held: { caller }, reply: { signal } }: Pick<AttemptContext, "held" | "reply">,
   isSent: boolean,
 ): Outcome | undefined {
-  if (signal.aborted) return { kind: "hung_up", isSent };
+  if (signal.aborted) return { kind: "client_disconnected", isSent };
   if (caller.ended) return { kind: "revoked", error: caller.ended, isSent };
   return shutdown.aborted ? failed("shutting_down", { isFinal: true }) : undefined;
+}
+
+/** Reads an error event inside a 2xx answer. Ignored once output has begun. */
+function errorInAnswer(fault: unknown, { held }: AttemptContext): Outcome | undefined {
+  const tooLong = fault instanceof UpstreamFault && !held.meter.hasOutput ? fault.promptTooLong : undefined;
+  return tooLong && { kind: "failed", error: promptTooLong(tooLong.tokens, held), isFinal: true };
+}
+
+interface Report extends AttemptResult {
+  readonly timedOut: Timeout | undefined;
+}
+
+/** Ends the permit with a verdict on the upstream, counts the attempt and logs a failure. */
+function report(
+  { metrics, log }: Gateway,
+  { held, candidate: { route, upstream }, permit }: AttemptContext,
+  { outcome, attempt, timedOut }: Report,
+): void {
+  permit[verdictOn(outcome, attempt.status, timedOut)]();
+  metrics.attempted(upstream.name, outcomeName(outcome));
+  if (outcome.kind !== "failed" && outcome.kind !== "unrepresentable") return;
+  const { error } = outcome;
+  const fields = { request: held.call.id, model: route.upstreamModel, ...attempt, cause: error.kind };
+  // An invalid request is the client's concern; every other failure is the operator's.
+  const level = error.row.code === "invalid_request" ? "info" : "warn";
+  const reason = timedOut ? { timeout: timedOut } : describeReason(error.cause);
+  log[level]({ ...fields, ...reason }, "attempt failed");
+}
+
+/** Describes a failed call for the log, without its stack, which is always one of few. */
+export function describeReason(fault: unknown): LogFields {
+  if (fault === undefined) return {};
+  const { at: _, ...described } = describeFault(fault);
+  // The message of an `UpstreamFault` is our own fixed text.
+  return fault instanceof UpstreamFault ? { ...described, why: fault.message } : described;
+}
+
+/** Causes that lie with the gateway or the request, and so prove nothing about the upstream. */
+const NO_VERDICT: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
+
+/** Chooses how the permit ends. An upstream error that may be about the request counts neither way. */
+function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Trial {
+  if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
+  // The upstream answered, and the request may have asked for what cannot be represented.
+  if (outcome.kind === "unrepresentable") return "succeeded";
+  const isOurs =
+    outcome.kind === "client_disconnected" ||
+    outcome.kind === "revoked" ||
+    NO_VERDICT.includes(outcome.error.kind) ||
+    timedOut === "deadline";
+  const isAboutRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
+  return isOurs || isAboutRequest ? "abandoned" : "failed";
 }

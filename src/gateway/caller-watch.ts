@@ -1,39 +1,66 @@
 import { type Cause, GatewayError } from "../errors.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import type { RunningCaller } from "./request.ts";
 
-/** Why a key may not be used any more. */
+/** Why a key may no longer be used. */
 export type KeyEnd = "revoked" | "suspended";
 
-/** Finds those of some keys that were revoked or deleted, and those whose account is suspended. */
+/** Finds those of the keys that were revoked or deleted, and those whose account is suspended. */
 export type FindEndedKeys = (keyIds: readonly string[]) => Promise<ReadonlyMap<string, KeyEnd>>;
 
-/** The caller of a running request. */
-export interface RunningCaller {
-  readonly keyId: string;
-  /** The error that ends the request, once its key or account was ended. */
-  ended: GatewayError | undefined;
-  /** Ends the attempt under way; `undefined` between two of them. */
-  cut: (() => void) | undefined;
-  /** Whether the request was there at the last look: until then its key was read a moment ago. */
-  isKnown: boolean;
-}
-
-/** Looks every second whether the callers of running requests still may call, and ends those that may not. */
+/** Aborts running requests whose key was revoked or whose account was suspended; reads the keys every second. */
 export interface CallerWatch {
+  /** Watches the caller of a request until disposed. */
   start(keyId: string): RunningCaller;
-  stop(caller: RunningCaller): void;
   close(): void;
 }
 
 const CAUSES: Record<KeyEnd, Cause> = { revoked: "key_revoked", suspended: "account_suspended" };
 
 const LOOK_EVERY_MS = 1_000;
-/** Keys of one query at most. */
+/** Keys of one query. */
 const KEYS_MAX = 1_000;
 
+/** One running request. Has a single listener: attempts follow each other. An `AbortSignal` costs ten times as much. */
+class WatchedCaller implements RunningCaller {
+  readonly keyId: string;
+  ended: GatewayError | undefined;
+  /** Whether the request was running at the latest look; until then its key was read less than a second ago. */
+  isKnown = false;
+  #listener: (() => void) | undefined;
+  readonly #running: Set<WatchedCaller>;
+
+  constructor(keyId: string, running: Set<WatchedCaller>) {
+    this.keyId = keyId;
+    this.#running = running;
+    running.add(this);
+  }
+
+  get aborted(): boolean {
+    return this.ended !== undefined;
+  }
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  removeEventListener(): void {
+    this.#listener = undefined;
+  }
+
+  end(why: KeyEnd): void {
+    this.ended = new GatewayError(CAUSES[why]);
+    this.#listener?.();
+  }
+
+  [Symbol.dispose](): void {
+    this.#running.delete(this);
+  }
+}
+
 /**
- * Reads the keys of all requests that run longer than a second together, by one query of up to 1,000 keys after
- * the other, and none while there is no such request. A database that does not answer ends nobody.
+ * Reads the keys of all requests that run longer than a second, in consecutive queries of up to 1,000 keys. Sends no
+ * query without such a request. While the database is away, no request is ended.
  */
 export function createCallerWatch({
   findEnded,
@@ -44,11 +71,11 @@ export function createCallerWatch({
   readonly log: Log;
   readonly everyMs?: number;
 }): CallerWatch {
-  const running = new Set<RunningCaller>();
+  const running = new Set<WatchedCaller>();
   let timer: Timer | undefined;
   let isLooking = false;
   let isClosed = false;
-  /** Logged once when it begins and once when it is over. */
+  /** Keeps the log to one line when an outage begins and one when it ends. */
   let isAway = false;
 
   function lookSoon(): void {
@@ -65,11 +92,11 @@ export function createCallerWatch({
     isLooking = false;
     if (running.size > 0) lookSoon();
   }
-  async function endAll(callers: ReadonlyMap<string, readonly RunningCaller[]>): Promise<void> {
+  async function endAll(callers: ReadonlyMap<string, readonly WatchedCaller[]>): Promise<void> {
     const keyIds = [...callers.keys()];
     for (let from = 0; from < keyIds.length; from += KEYS_MAX) {
       const ended = await findEnded(keyIds.slice(from, from + KEYS_MAX));
-      for (const [keyId, why] of ended) for (const caller of callers.get(keyId) ?? []) end(caller, why);
+      for (const [keyId, why] of ended) for (const caller of callers.get(keyId) ?? []) caller.end(why);
     }
   }
   function noteAway(fault: unknown): void {
@@ -81,12 +108,10 @@ export function createCallerWatch({
 
   return {
     start(keyId) {
-      const caller: RunningCaller = { keyId, ended: undefined, cut: undefined, isKnown: false };
-      running.add(caller);
+      const caller = new WatchedCaller(keyId, running);
       if (timer === undefined) lookSoon();
       return caller;
     },
-    stop: (caller) => void running.delete(caller),
     close() {
       isClosed = true;
       clearTimeout(timer);
@@ -94,9 +119,9 @@ export function createCallerWatch({
   };
 }
 
-/** The callers that were there at the last look, by key; those that came since are known from now on. */
-function takeKnown(running: Iterable<RunningCaller>): ReadonlyMap<string, readonly RunningCaller[]> {
-  const byKey = new Map<string, RunningCaller[]>();
+/** Returns the callers of the latest look that still run, by key, and marks those that came since as known. */
+function takeKnown(running: Iterable<WatchedCaller>): ReadonlyMap<string, readonly WatchedCaller[]> {
+  const byKey = new Map<string, WatchedCaller[]>();
   for (const caller of running) {
     if (caller.isKnown && !caller.ended) {
       const callers = byKey.get(caller.keyId);
@@ -106,9 +131,4 @@ function takeKnown(running: Iterable<RunningCaller>): ReadonlyMap<string, readon
     caller.isKnown = true;
   }
   return byKey;
-}
-
-function end(caller: RunningCaller, why: KeyEnd): void {
-  caller.ended = new GatewayError(CAUSES[why]);
-  caller.cut?.();
 }

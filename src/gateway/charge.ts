@@ -4,11 +4,10 @@ import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/ledger.ts";
 import type { Gateway } from "./gateway.ts";
-import type { OpenHold } from "./hold.ts";
-import type { Outcome } from "./outcome.ts";
-import { guessInput, outputTokensMaxOf, priceOf } from "./quote.ts";
+import { guessInput, priceOf, totalOutputMaxOf } from "./quote.ts";
+import type { HeldRequest, Outcome } from "./request.ts";
 
-/** What a request is charged, and why. */
+/** The amount that a request is charged, and where its usage comes from. */
 export interface Charge {
   readonly amount: Nanos;
   readonly source: ChargeSource;
@@ -17,86 +16,92 @@ export interface Charge {
   readonly price: Price | undefined;
 }
 
+/** As much of a request as its charge depends on. */
+export type Metered = Pick<HeldRequest, "meter" | "quote" | "body">;
+
 const NOTHING: Charge = { amount: 0n, source: "none", usage: undefined, price: undefined };
 
 /**
- * Returns what each way of ending costs. Finished: as reported, else as counted here. Empty: as reported, else nothing.
- * Broken off by the upstream after the client was shown some: input and output so far. Broken off by the client: the
- * same, and the input alone before any output, if an upstream had the request and the operator charges for that. Else
- * nothing.
+ * Computes the charge of a request by its outcome:
+ * - finished: the reported usage, else a local count;
+ * - empty: the reported usage, else nothing;
+ * - failed after the client saw output: input and output so far; before that, nothing;
+ * - ended by the client or its key while an upstream had the request: input and output so far, or nothing before any
+ *   output when the operator does not charge for that.
  */
 export async function chargeFor(
   outcome: Outcome,
-  hold: OpenHold,
-  gateway: Pick<Gateway, "tokens" | "clientDisconnect">,
+  metered: Metered,
+  { tokens, clientDisconnect }: Pick<Gateway, "tokens" | "clientDisconnect">,
 ): Promise<Charge> {
-  const { meter } = hold;
-  const { tokens } = gateway;
+  const { meter } = metered;
   switch (outcome.kind) {
     case "finished":
-    case "unsayable":
-      return chargeReported(hold) ?? chargeDoubtful(hold, tokens);
+    case "unrepresentable":
+      return chargeReported(metered) ?? chargeUnreliable(metered, tokens);
     case "empty":
-      return meter.reported() ? (chargeReported(hold) ?? chargeDoubtful(hold, tokens)) : chargeInput(hold);
+      return meter.reported()
+        ? (chargeReported(metered) ?? chargeUnreliable(metered, tokens))
+        : chargeInput(metered);
     case "failed":
-      return meter.isShown ? estimate(hold, tokens) : NOTHING;
+      return meter.isCommitted ? estimate(metered, tokens) : NOTHING;
     case "revoked":
-    case "hung_up": {
-      const isCharged = meter.hasOutput || gateway.clientDisconnect !== "free";
-      return outcome.isSent && isCharged ? estimate(hold, tokens, true) : NOTHING;
+    case "client_disconnected": {
+      const isCharged = meter.hasOutput || clientDisconnect !== "free";
+      return outcome.isSent && isCharged ? estimate(metered, tokens, true) : NOTHING;
     }
   }
 }
 
-/** As reported; `undefined` when nothing was, or when it cannot be charged as it is. */
-function chargeReported(hold: OpenHold): Charge | undefined {
-  const reported = hold.meter.reported();
-  const isWhole = reported !== undefined && hold.meter.excess() === undefined;
-  return isWhole ? chargeUsage(hold, "reported", reported) : undefined;
+/** Charges the reported usage; `undefined` without a report, and for one that was rejected or cut. */
+function chargeReported(metered: Metered): Charge | undefined {
+  const reported = metered.meter.reported();
+  const isWhole = reported !== undefined && metered.meter.excess() === undefined;
+  return isWhole ? chargeUsage(metered, "reported", reported) : undefined;
 }
 
-/** The countable part of a report on an empty answer; nothing where that has no input. */
-function chargeInput(hold: OpenHold): Charge {
-  const counted = hold.meter.counted();
-  return inputTokensOf(counted) > 0 ? chargeUsage(hold, "estimated", counted) : NOTHING;
+/** Charges the countable part of the report on an empty answer; nothing without any input in it. */
+function chargeInput(metered: Metered): Charge {
+  const counted = metered.meter.counted();
+  return inputTokensOf(counted) > 0 ? chargeUsage(metered, "estimated", counted) : NOTHING;
 }
 
-/** What is left of a report that was cut. Counted where nothing is left, or where a count may be dearer. */
-async function chargeDoubtful(hold: OpenHold, tokens: Gateway["tokens"]): Promise<Charge> {
-  const reported = hold.meter.reported();
-  if (reported === undefined) return estimate(hold, tokens);
-  const asCut = chargeUsage(hold, "estimated", reported);
-  if (!mayUndercharge(hold, reported)) return asCut;
-  const counted = await estimate(hold, tokens);
+/** Charges a report that was cut, or the local count when that is dearer; the count alone without a usable report. */
+async function chargeUnreliable(metered: Metered, tokens: Gateway["tokens"]): Promise<Charge> {
+  const reported = metered.meter.reported();
+  if (reported === undefined) return estimate(metered, tokens);
+  const asCut = chargeUsage(metered, "estimated", reported);
+  if (!mayUndercharge(metered, reported)) return asCut;
+  const counted = await estimate(metered, tokens);
   return counted.amount > asCut.amount ? counted : asCut;
 }
 
 /**
- * Input as reported, else counted, or the dearer of both where a report has some of it; output the larger of report and
- * count. A count is never more than was quoted. It is worth a longer wait when no client waits for the end of its answer.
+ * Charges input and output by report and local count. Input: the report, the count without one, or the dearer of both
+ * for a partial report. Output: the larger of report and count. A count never exceeds the quote. `isPatient` allows a
+ * slow count, because no client waits for it.
  */
-async function estimate(hold: OpenHold, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
-  const { meter, quote, body } = hold;
-  const { request } = quote;
+async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
+  const { meter, quote, body } = metered;
   const reported = meter.counted();
-  const countsInput = !meter.hasInput() || inputTokensOf(reported) === 0 || mayUndercharge(hold, reported);
+  const countsInput = !meter.hasInput() || inputTokensOf(reported) === 0 || mayUndercharge(metered, reported);
   const prompt = countsInput ? await promptOf(body) : "";
   const counted = await tokens.count({ input: prompt ?? "", output: meter.generated(), isPatient });
   const outputTokens = Math.max(
     reported.outputTokens,
-    Math.min(counted.outputTokens, outputTokensMaxOf(quote)),
+    Math.min(counted.outputTokens, totalOutputMaxOf(quote)),
   );
-  const asReported = chargeUsage(hold, "estimated", { ...reported, outputTokens });
+  const asReported = chargeUsage(metered, "estimated", { ...reported, outputTokens });
   if (!countsInput) return asReported;
-  const { tokenIds = 0, images } = request.input;
-  const unread = tokenIds + images * quote.model.imageTokens;
-  const read = prompt === undefined ? guessInput(quote) : counted.inputTokens;
-  const inputTokens = Math.min(read + unread, quote.inputTokens);
-  const asCounted = chargeUsage(hold, "estimated", { ...NO_USAGE, inputTokens, outputTokens });
+  const { tokenIds = 0, images } = quote.request.input;
+  const outsideText = tokenIds + images * quote.model.imageTokens;
+  const inText = prompt === undefined ? guessInput(quote) : counted.inputTokens;
+  const inputTokens = Math.min(inText + outsideText, quote.inputTokens);
+  const asCounted = chargeUsage(metered, "estimated", { ...NO_USAGE, inputTokens, outputTokens });
   return asCounted.amount >= asReported.amount ? asCounted : asReported;
 }
 
-/** The text of a prompt; `undefined` when the worker that had its bytes has died: what was answered is charged all the same. */
+/** Returns `undefined` when the body was lost with its worker: the answer is charged all the same. */
 async function promptOf(body: Body): Promise<string | undefined> {
   try {
     return await body.promptText();
@@ -105,17 +110,19 @@ async function promptOf(body: Body): Promise<string | undefined> {
   }
 }
 
-/** Whether a report was cut so far, to classes so cheap, that a count of the prompt may cost more than what is left. */
-function mayUndercharge({ meter, quote }: OpenHold, reported: Usage): boolean {
-  const { route } = meter;
-  if (!route || meter.excess() === undefined) return false;
+/** Whether the report was cut to classes so cheap that a count of the prompt may cost more. */
+function mayUndercharge({ meter, quote }: Metered, reported: Usage): boolean {
+  const { candidate } = meter;
+  if (!candidate || meter.excess() === undefined) return false;
   const input = { ...reported, outputTokens: 0 };
   const counted = { ...NO_USAGE, inputTokens: quote.inputTokens };
-  return costOf(input, priceOf(quote, route, input)) < costOf(counted, priceOf(quote, route, counted));
+  return (
+    costOf(input, priceOf(quote, candidate, input)) < costOf(counted, priceOf(quote, candidate, counted))
+  );
 }
 
-function chargeUsage({ meter, quote }: OpenHold, source: ChargeSource, usage: Usage): Charge {
-  if (!meter.route) return NOTHING;
-  const price = priceOf(quote, meter.route, usage);
+function chargeUsage({ meter, quote }: Metered, source: ChargeSource, usage: Usage): Charge {
+  if (!meter.candidate) return NOTHING;
+  const price = priceOf(quote, meter.candidate, usage);
   return { amount: costOf(usage, price), source, usage, price };
 }

@@ -1,10 +1,8 @@
 import { printUsd } from "../domain/money.ts";
 import { type Cause, GatewayError } from "../errors.ts";
-import type { Reply } from "./gateway.ts";
-import type { Outcome } from "./outcome.ts";
-import type { Bill } from "./settle.ts";
+import { type Answer, type Bill, type HeldRequest, outcomeName, type Reply } from "./request.ts";
 
-/** How a failure is said when what came before it was charged. */
+/** Errors that have a form of their own for a request that was charged. */
 const CHARGED: Partial<Record<Cause, Cause>> = {
   internal: "internal_charged",
   key_revoked: "key_revoked_charged",
@@ -15,17 +13,40 @@ const CHARGED: Partial<Record<Cause, Cause>> = {
   upstream_total_timeout: "upstream_total_timeout_charged",
 };
 
-/** Tells the client how its paid request ended: the withheld end of the answer, or an error that says what was charged. */
-export function conclude(outcome: Outcome, { charged, balances }: Bill, reply: Reply): void {
+/** What came of a request: its answer and its charge. */
+export interface Settled {
+  readonly answer: Answer;
+  readonly bill: Bill;
+}
+
+/**
+ * Records a settled request in the request log, and sends the client the withheld end of its answer. Throws the
+ * error of a request without one, in its charged form when the request was charged.
+ */
+export function conclude(held: HeldRequest, settled: Settled, reply: Reply): void {
+  const { outcome } = settled.answer;
+  const { charged, balances } = settled.bill;
+  record(held, settled);
   const isCharged = charged > 0n;
   reply.setHeaders({ "x-tollgate-cost-usd": printUsd(charged) });
   if (balances) reply.setHeaders({ "x-tollgate-balance-usd": printUsd(balances.available) });
   if (outcome.kind === "empty") throw new GatewayError(isCharged ? "empty_charged" : "empty_released");
-  if ("error" in outcome) throw isCharged ? saidAsCharged(outcome.error) : outcome.error;
+  if ("error" in outcome) throw isCharged ? chargedForm(outcome.error) : outcome.error;
   reply.end(outcome.kind === "finished" ? outcome.ending : "");
 }
 
-function saidAsCharged(error: GatewayError): GatewayError {
+function chargedForm(error: GatewayError): GatewayError {
   const cause = CHARGED[error.kind];
   return cause ? new GatewayError(cause, { reason: error.cause }) : error;
+}
+
+function record({ call, quote, meter }: HeldRequest, { answer, bill }: Settled): void {
+  const line = call.record;
+  line.model = quote.model.id;
+  line.upstream = meter.candidate?.route.upstream;
+  line.attempts = answer.attempts.length;
+  line.outcome = outcomeName(answer.outcome);
+  line.chargedUsd = printUsd(bill.charged);
+  if (meter.isUsageRejected) line.disbelieved = true;
+  if (!bill.balances) line.journaled = true;
 }

@@ -1,33 +1,125 @@
 import type { Body } from "../bodies/body.ts";
 import type { Model } from "../domain/model.ts";
-import { printCount } from "../wire/anthropic-messages/count-tokens.ts";
-import { admitWithoutTokens } from "./admit.ts";
-import { askForCount } from "./ask-for-count.ts";
-import type { Call, Gateway, Reply } from "./gateway.ts";
-import { readRequest } from "./read-request.ts";
-import { recordCaller } from "./request-record.ts";
-import { selectModel } from "./select-model.ts";
+import type { Upstream, UpstreamCall } from "../upstream/upstream.ts";
+import { COUNT_PATH, printCount, readCount } from "../wire/anthropic-messages/count-tokens.ts";
+import { UpstreamFault } from "../wire/protocol.ts";
+import { admit } from "./admit.ts";
+import { describeReason } from "./attempt.ts";
+import type { Gateway } from "./gateway.ts";
+import { selectModel } from "./plan.ts";
+import { readBounded, textOf } from "./read-bounded.ts";
+import { authenticate, readRequest } from "./read-request.ts";
+import type { Call, Candidate, Reply } from "./request.ts";
+import { startTimeouts } from "./timeouts.ts";
+import { forwardedHeaders, printCallBody } from "./upstream-call.ts";
+
+/** After this time a local count is faster than the upstream's. */
+const COUNT_MS_MAX = 5_000;
+const COUNT_BYTES_MAX = 64 * 1024;
+
+/** A prompt whose tokens are counted. */
+interface Question {
+  readonly call: Call;
+  readonly body: Body;
+  readonly model: Model;
+}
+
+/** A route whose upstream can count. */
+type Counter = Pick<Candidate, "route" | "upstream">;
 
 /**
- * The story of one count of a prompt's tokens. It costs nothing and leaves no receipt, but is a request that the
- * limits count. Throws a `GatewayError` for what the client or the limits are to blame; no upstream can fail it.
+ * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the request
+ * limits. Throws a `GatewayError` for the client; a failing upstream is replaced by a local count.
+ *
+ * @see https://docs.anthropic.com/en/api/messages-count-tokens
  */
 export async function countTokens(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
-  const sender = await gateway.authenticate(call.secret);
-  recordCaller(call.record, sender);
+  const sender = await authenticate(gateway, call);
   const { body, caller } = await readRequest(gateway, call, sender);
   const model = selectModel(gateway.catalog, caller, body.request);
   call.record.model = model.id;
-  const admission = await admitWithoutTokens(gateway, { caller, call }, reply);
-  const asked = askForCount(gateway, { call, body, model }, reply);
+  const slot = await admit(gateway, { call, caller, tokens: 0 }, reply);
+  const asked = askUpstream(gateway, { call, body, model }, reply);
   const counted = asked.then((tokens) => tokens ?? countLocally(gateway, body, model));
-  const tokens = await counted.finally(() => admission.settle(0));
+  const tokens = await counted.finally(() => slot.settle(0));
   call.record.outcome = reply.signal.aborted ? "client_closed" : "ok";
   reply.end(printCount(tokens));
 }
 
-/** By our own vocabulary, which is near enough to know whether a prompt fits. */
+/** Counts by the local vocabulary, which is close enough to see whether a prompt fits the window. */
 async function countLocally({ tokens }: Gateway, body: Body, model: Model): Promise<number> {
   const { inputTokens } = await tokens.count({ input: await body.promptText(), output: "" });
   return inputTokens + body.request.input.images * model.imageTokens;
+}
+
+/**
+ * Asks the first route that speaks the client's format for a count. Returns `undefined` when there is no such route or
+ * it does not answer with a count. Rejects only when the body cannot be printed. Never affects the upstream's health.
+ */
+async function askUpstream(
+  gateway: Gateway,
+  question: Question,
+  { signal }: Reply,
+): Promise<number | undefined> {
+  const counter = findCounter(gateway, question);
+  if (!counter) return undefined;
+  const { upstream } = counter;
+  const { clock, log, shutdown } = gateway;
+  const call = await prepareCount(counter, question);
+  const startedAt = clock();
+  const timeouts = startTimeouts({
+    timeouts: upstream.timeouts,
+    stream: false,
+    startedAt,
+    deadlineAt: startedAt + COUNT_MS_MAX,
+    abortSources: [signal, shutdown],
+    clock,
+  });
+  let status = 0;
+  try {
+    const answer = await upstream.send(call, timeouts);
+    status = answer.status;
+    return await readAnswer(answer);
+  } catch (fault) {
+    const reason = timeouts.timedOut ? { timeout: timeouts.timedOut } : describeReason(fault);
+    if (!signal.aborted) {
+      log.info({ request: question.call.id, upstream: upstream.name, status, ...reason }, "count failed");
+    }
+    return undefined;
+  } finally {
+    timeouts.close();
+  }
+}
+
+/** Skips upstreams with an open circuit: a count would be one more failing call. */
+function findCounter({ upstreams }: Gateway, { call, model }: Question): Counter | undefined {
+  for (const route of model.routes) {
+    const upstream: Upstream | undefined = upstreams.get(route.upstream);
+    if (upstream?.surfaces.includes(call.wire.surface) && !upstream.health.isOpen()) {
+      return { route, upstream };
+    }
+  }
+  return undefined;
+}
+
+async function prepareCount({ route }: Counter, { call, body }: Question): Promise<UpstreamCall> {
+  return {
+    surface: call.wire.surface,
+    path: COUNT_PATH,
+    body: await printCallBody(() => body.printCount(route.upstreamModel, route.betas)),
+    stream: false,
+    headers: forwardedHeaders(call.wire, call, route),
+    query: call.query,
+  };
+}
+
+async function readAnswer(answer: Response): Promise<number> {
+  if (!answer.ok) {
+    await answer.body?.cancel();
+    throw new UpstreamFault("The prompt was not counted");
+  }
+  const body = await readBounded(answer, COUNT_BYTES_MAX);
+  const tokens = body && readCount(textOf(body));
+  if (tokens === undefined) throw body?.fault ?? new UpstreamFault("The answer is no count");
+  return tokens;
 }

@@ -1,57 +1,87 @@
-import type { Route } from "../domain/model.ts";
+import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
-import { attemptRoute, endedBy, printCall } from "./attempt.ts";
-import type { Call, Gateway, Reply } from "./gateway.ts";
-import type { OpenHold } from "./hold.ts";
-import { failed, type Outcome } from "./outcome.ts";
-import { withRetryAfter } from "./retry-after.ts";
-import { createRouteQueue } from "./route.ts";
+import { attemptCandidate, endedBy } from "./attempt.ts";
+import type { Gateway } from "./gateway.ts";
+import {
+  type Answer,
+  type Candidate,
+  failed,
+  type HeldRequest,
+  type Outcome,
+  type Reply,
+} from "./request.ts";
+import { createRouteQueue } from "./route-queue.ts";
+import { prepareCall } from "./upstream-call.ts";
 
-/** What came of all attempts at one request. */
-export interface Answer {
-  readonly outcome: Outcome;
-  readonly attempts: readonly Attempt[];
-}
+/** SDKs ignore a `retry-after` above one minute. */
+const RETRY_AFTER_S_MAX = 60;
+
+/** Upstream failures after which a client may repeat its request: they are neither final nor charged. */
+const REPEATABLE: readonly Cause[] = ["upstream_unavailable", "upstream_timeout"];
 
 /**
- * Asks one route after another until one answers, none may be tried or time is up. Only the one that
- * answered is billed. Never rejects: a hold is open.
+ * Asks one candidate after another until one answers, none may be asked, or the time is up. Only the candidate that
+ * answered is charged. Never rejects, because a hold is open: a fault of any part becomes a failed outcome.
  */
-export async function forward(gateway: Gateway, call: Call, hold: OpenHold, reply: Reply): Promise<Answer> {
-  if (hold.quote.request.stream) reply.beginStream();
-  const routes = [...hold.quote.ways.keys()];
-  const { upstreams } = gateway;
-  /** Clock reading by which all attempts must be over; runs from the first. */
-  let deadlineAt: number | undefined;
-  const queue = createRouteQueue(routes, upstreams);
+export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply): Promise<Answer> {
+  const { candidates } = held.plan;
   const attempts: Attempt[] = [];
-  let outcome: Outcome | undefined;
-  for (;;) {
-    // Between two attempts no upstream is at work.
-    const ended = endedBy(gateway, { hold, reply }, false);
-    const turn = ended ? undefined : queue.next();
-    if (!turn) return { outcome: ended ?? withRetryAfter(outcome ?? unasked(), routes, upstreams), attempts };
-    const reader = hold.quote.ways.get(turn.route);
-    if (!reader) throw new Error("A route was chosen that cannot be asked");
-    const sent = await printCall({ call, reader, hold, turn });
-    const startedAt = gateway.clock();
-    deadlineAt ??= startedAt + longestTotalMs(gateway, routes);
-    const context = { call, reader, hold, reply, turn, sent, startedAt, deadlineAt };
-    const tried = await attemptRoute(gateway, context);
-    attempts.push(tried.attempt);
-    outcome = tried.outcome;
-    if (outcome.kind !== "failed" || outcome.isFinal || hold.meter.isShown) {
-      return { outcome: withRetryAfter(outcome, routes, upstreams), attempts };
+  try {
+    announce(held, reply);
+    const queue = createRouteQueue(candidates);
+    /** Clock reading by which all attempts must be over; set when the first one starts. */
+    let deadlineAt: number | undefined;
+    let outcome: Outcome | undefined;
+    for (;;) {
+      // No upstream has the request between two attempts.
+      const ended = endedBy(gateway, { held, reply }, false);
+      const next = ended ? undefined : queue.next();
+      if (!next) {
+        outcome = ended ?? outcome ?? failed("upstream_unavailable");
+        return { outcome: withRetryAfter(outcome, candidates), attempts };
+      }
+      const { candidate, permit } = next;
+      const prepared = await prepareCall(held, candidate);
+      const startedAt = gateway.clock();
+      deadlineAt ??= startedAt + longestTotalMs(candidates);
+      const context = { held, reply, candidate, permit, prepared, startedAt, deadlineAt };
+      const tried = await attemptCandidate(gateway, context);
+      attempts.push(tried.attempt);
+      outcome = tried.outcome;
+      if (outcome.kind !== "failed" || outcome.isFinal || held.meter.isCommitted) {
+        return { outcome: withRetryAfter(outcome, candidates), attempts };
+      }
     }
+  } catch (reason) {
+    return { outcome: failed("internal", { reason, isFinal: true }), attempts };
   }
 }
 
-/** The outcome of a request for which no route could be asked. */
-function unasked(): Outcome {
-  return failed("upstream_unavailable");
+/** Sets the header of an output limit that is not the client's own, and starts the keep-alive of a stream. */
+function announce({ quote }: HeldRequest, reply: Reply): void {
+  const { request, outputTokensMax } = quote;
+  if (outputTokensMax !== request.outputTokensMax) {
+    reply.setHeaders({ "x-tollgate-max-tokens": String(outputTokensMax) });
+  }
+  if (request.stream) reply.beginStream();
 }
 
-/** The time that all attempts have together. */
-function longestTotalMs({ upstreams }: Gateway, routes: readonly Route[]): number {
-  return Math.max(...routes.map(({ upstream }) => upstreams.get(upstream)?.timeouts.totalMs ?? 0));
+/** The time of all attempts together, in milliseconds. */
+function longestTotalMs(candidates: readonly Candidate[]): number {
+  return Math.max(...candidates.map(({ upstream }) => upstream.timeouts.totalMs));
+}
+
+/**
+ * Adds a retry time of 1 to 60 seconds to a failure when no candidate may be asked now: the time until the first
+ * cooldown or open circuit ends. Returns other outcomes unchanged.
+ */
+export function withRetryAfter(outcome: Outcome, candidates: readonly Candidate[]): Outcome {
+  if (outcome.kind !== "failed" || !REPEATABLE.includes(outcome.error.kind)) return outcome;
+  const waitMs = Math.min(
+    ...candidates.map(({ route, upstream }) => upstream.health.askableInMs(route.upstreamModel)),
+  );
+  if (waitMs <= 0) return outcome;
+  const retryAfterS = Math.min(Math.ceil(waitMs / 1000), RETRY_AFTER_S_MAX);
+  const { kind, cause: reason } = outcome.error;
+  return { ...outcome, error: new GatewayError(kind, { reason, retryAfterS }) };
 }

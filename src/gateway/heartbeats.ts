@@ -1,47 +1,59 @@
-import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
 import { isAway } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
+import type { Meter, OpenHold } from "./request.ts";
 
 const ENDED: readonly LedgerRefusal[] = ["hold_settled", "hold_released"];
 
-/** An open hold and what its request has cost so far. */
-interface LiveHold {
-  readonly walletId: string;
-  readonly holdId: string;
-  accrued(): Nanos;
-}
+type HeldMoney = Pick<OpenHold, "walletId" | "holdId">;
 
-/** Keeps the holds of running requests from expiring, all in one turn every third of their time. */
+/** Keeps the holds of running requests from expiring: extends all of them every third of their time to live. */
 export interface Heartbeats {
-  start(hold: LiveHold): void;
-  stop(holdId: string): void;
+  /** Extends a hold, with the cost so far, until disposed. */
+  start(hold: HeldMoney, meter: Pick<Meter, "accrued">): Disposable;
   close(): void;
 }
 
+/** The heartbeat of one hold. */
+class Heartbeat implements Disposable {
+  readonly hold: HeldMoney;
+  readonly meter: Pick<Meter, "accrued">;
+  readonly #live: Map<string, Heartbeat>;
+
+  constructor(hold: HeldMoney, meter: Pick<Meter, "accrued">, live: Map<string, Heartbeat>) {
+    this.hold = hold;
+    this.meter = meter;
+    this.#live = live;
+    live.set(hold.holdId, this);
+  }
+
+  [Symbol.dispose](): void {
+    this.#live.delete(this.hold.holdId);
+  }
+}
+
 export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): Heartbeats {
-  const live = new Map<string, LiveHold>();
+  const live = new Map<string, Heartbeat>();
   const timer = setInterval(beatAll, holdTtlMs / 3);
-  /** Said once when it begins and once when it is over: every hold of every turn would say the same. */
+  /** Keeps the log to one line when an outage begins and one when it ends. */
   let isLedgerAway = false;
 
   async function beatAll(): Promise<void> {
     const faults = await Promise.all([...live.values()].map(beat));
     if (faults.length === 0) return;
     const away = faults.find(isAway);
-    if (away && !isLedgerAway) log.warn(describeFault(away), "heartbeats fail");
-    if (!away && isLedgerAway) log.info({}, "heartbeats go on");
+    if (away && !isLedgerAway) log.warn(describeFault(away), "heartbeats failed");
+    if (!away && isLedgerAway) log.info({}, "heartbeats resumed");
     isLedgerAway = away !== undefined;
   }
 
-  async function beat(hold: LiveHold): Promise<unknown> {
-    const { walletId, holdId } = hold;
+  async function beat({ hold: { walletId, holdId }, meter }: Heartbeat): Promise<unknown> {
     try {
-      await ledger.extend({ walletId, holdId, accrued: hold.accrued(), ttlMs: holdTtlMs });
+      await ledger.extend({ walletId, holdId, accrued: meter.accrued(), ttlMs: holdTtlMs });
     } catch (fault) {
-      // A hold that ended between the beat and its commit is no news, also before that was said here.
+      // A hold may end between its heartbeat and the commit, also before its request has heard of the end.
       if (live.has(holdId) && !isAway(fault) && !isEnded(fault)) {
-        log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat refused");
+        log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat declined");
       }
       return fault;
     }
@@ -49,8 +61,7 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
   }
 
   return {
-    start: (hold) => void live.set(hold.holdId, hold),
-    stop: (holdId) => void live.delete(holdId),
+    start: (hold, meter) => new Heartbeat(hold, meter, live),
     close: () => clearInterval(timer),
   };
 }

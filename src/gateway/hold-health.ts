@@ -1,23 +1,23 @@
 import { type Ledger, LedgerError, type OutcomeFacts } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
-/** So many holds in a row may fail by faults of ours before the gateway doubts that it can take any. */
+/** After this many faults in a row, readiness depends on a probe. */
 const FAULTS_MAX = 3;
-/** A wallet of its own, whose id no account can have: its holds show whether holds can be taken. */
+/** The wallet of the probes; no account can have this id. */
 const PROBE_WALLET = "tollgate-readiness";
 const PROBE_TTL_MS = 10_000;
 const PROBE_FACTS = { surface: "readiness", model: "none" } as const;
 const PROBE_OUTCOME: OutcomeFacts = { outcome: "ok", source: "none", attempts: [] };
 
-/** Whether requests can be paid for, as the latest holds have shown. */
+/** Whether holds succeed, judged by those of the latest requests. */
 export interface HoldHealth {
-  /** A hold was taken. */
+  /** Records a hold that succeeded. */
   taken(): void;
-  /** A hold failed, and no rule of the ledger declined it. */
+  /** Records a hold that failed by a fault of the service, not by a decline. */
   failed(fault: unknown): void;
   /**
-   * Rejects while holds fail: when three failed in a row, and a hold of nothing, taken now on a wallet of our
-   * own, fails too. So a gateway that gets no requests any more recovers by being asked.
+   * Rejects while holds fail: after three faults in a row, when a probe fails as well. The probe is a hold of nothing,
+   * so that a gateway without requests recovers by being checked.
    */
   check(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface HoldHealth {
 export interface HoldHealthParts {
   readonly ledger: Ledger;
   readonly log: Log;
-  /** A new id for a hold, of the time that requests are named by. */
+  /** Creates the id of a probe, a UUIDv7 as of a request. */
   newId(): string;
 }
 
@@ -61,7 +61,7 @@ export function createHoldHealth({ ledger, log, newId }: HoldHealthParts): HoldH
   };
 }
 
-/** Takes a hold as every request does, and frees it again; the wallet is made when the first is taken. */
+/** Takes a hold as a request does, and releases it. Creates the wallet of the probes when there is none. */
 async function holdNothing(ledger: Ledger, holdId: string): Promise<void> {
   const hold = () =>
     ledger.hold({
@@ -78,6 +78,6 @@ async function holdNothing(ledger: Ledger, holdId: string): Promise<void> {
     await ledger.createWallet(PROBE_WALLET);
     await hold();
   });
-  // One that cannot be freed now expires by itself.
+  // A probe that cannot be released expires.
   await ledger.release({ walletId: PROBE_WALLET, holdId, facts: PROBE_OUTCOME }).catch(() => undefined);
 }

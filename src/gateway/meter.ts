@@ -1,5 +1,4 @@
-import { cheapestFirst, costOf, type Route } from "../domain/model.ts";
-import type { Nanos } from "../domain/money.ts";
+import { cheapestFirst, costOf } from "../domain/model.ts";
 import {
   countedOf,
   cutUsage,
@@ -8,113 +7,58 @@ import {
   isWithin,
   NO_USAGE,
   type Usage,
-  type UsageBound,
 } from "../domain/usage.ts";
-import type { ReplyPart } from "../wire/reply-part.ts";
-import { guessInput, priceOf, type Quote, usageBoundOf } from "./quote.ts";
+import { guessInput, priceOf, usageBoundOf } from "./quote.ts";
+import type { Candidate, Meter, Quote, UsageExcess } from "./request.ts";
 
-/** A rough token count of text that nobody has counted yet. */
+/** Average of ordinary text, for output that is not counted yet. */
 const CHARS_PER_TOKEN = 4;
 
-/** A report of more than the request allows for. */
-interface Excess {
-  readonly reported: Usage;
-  readonly bound: UsageBound;
-}
-
-/** Folds the parts of an answer into what must be known to charge for it. */
-export interface Meter {
-  /** Begins anew with another route: what a failed one said is forgotten. */
-  restart(route: Route): void;
-  add(part: ReplyPart): void;
-  /** The client was sent some of the answer. */
-  shown(): void;
-  readonly route: Route | undefined;
-  /** Whether the upstream has put something out, be it hidden from the client. */
-  readonly hasOutput: boolean;
-  /** Whether the client has seen some of it: from then on no other route can answer, and failing is not free. */
-  readonly isShown: boolean;
-  /** Clock reading at the first output. */
-  readonly firstOutputAt: number | undefined;
-  readonly isReadable: boolean;
-  /** What the upstream reported so far, cut to what the request allows for; `undefined` when some cannot be counted. */
-  reported(): Usage | undefined;
-  /** That part of it which can be counted, cut alike: each class as last reported, 0 where none was. */
-  counted(): Usage;
-  /** Whether every class of the input was reported, and as a count. */
-  hasInput(): boolean;
-  /** The report before it was cut; `undefined` when it was not. */
-  excess(): Excess | undefined;
-  /** Whether it reported something that cannot be counted: not whole numbers from 0. */
-  readonly disbelieves: boolean;
-  /** Everything generated so far. */
-  generated(): string;
-  /** How long that is. */
-  readonly generatedChars: number;
-  /** Cost so far of what the client was shown, by report or by rule of thumb: what a heartbeat says. */
-  accrued(): Nanos;
-}
-
-interface Judgement {
+/** The countable part of the reports after the cut, and the report before it. */
+interface BoundedUsage {
   readonly counted: Usage;
-  readonly excess: Excess | undefined;
+  readonly excess: UsageExcess | undefined;
 }
 
-const NOTHING_COUNTED: Judgement = { counted: NO_USAGE, excess: undefined };
-
-function judgeUsage(usage: Usage, quote: Quote, route: Route): Judgement {
-  const bound = usageBoundOf(quote, route);
-  if (isWithin(usage, bound)) return { counted: usage, excess: undefined };
-  const counted = cutUsage(usage, bound, cheapestFirst(route.price));
-  return { counted, excess: { reported: usage, bound } };
-}
-
-function guessUnreported(counted: Usage, quote: Quote): Usage {
-  return inputTokensOf(counted) > 0 ? counted : { ...counted, inputTokens: guessInput(quote) };
-}
-
-function raiseOutput(usage: Usage, generatedChars: number): Usage {
-  const outputTokens = Math.max(usage.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
-  return { ...usage, outputTokens };
-}
+const NOTHING_COUNTED: BoundedUsage = { counted: NO_USAGE, excess: undefined };
 
 export function createMeter(quote: Quote, clock: () => number): Meter {
-  let route: Route | undefined;
+  let candidate: Candidate | undefined;
+  /** The latest report. */
   let usage: Usage | undefined;
+  /** The countable classes of the latest report, and of earlier reports where it has none. */
+  let counted: Usage | undefined;
+  /** `counted` cut to the request's bound; computed when first read. */
+  let bounded: BoundedUsage | undefined;
   let pieces: string[] = [];
   let generatedChars = 0;
   let firstOutputAt: number | undefined;
   let isReadable = false;
-  let isShown = false;
-  /** What can be counted of it and of what was reported before. */
-  let counted: Usage | undefined;
-  /** `counted` held against the bound of the request; computed when first asked for. */
-  let judgement: Judgement | undefined;
+  let isCommitted = false;
 
-  function judge(): Judgement {
-    judgement ??= counted && route ? judgeUsage(counted, quote, route) : NOTHING_COUNTED;
-    return judgement;
+  function boundedUsage(): BoundedUsage {
+    bounded ??= counted && candidate ? boundUsage(counted, quote, candidate) : NOTHING_COUNTED;
+    return bounded;
   }
-
   const isWhole = () => usage !== undefined && isCounted(usage);
 
   return {
     restart(next) {
-      route = next;
+      candidate = next;
       usage = undefined;
       counted = undefined;
-      judgement = undefined;
+      bounded = undefined;
       pieces = [];
       generatedChars = 0;
       firstOutputAt = undefined;
       isReadable = false;
-      isShown = false;
+      isCommitted = false;
     },
     add(part) {
       if (part.usage) {
         usage = part.usage;
         counted = countedOf(usage, counted);
-        judgement = undefined;
+        bounded = undefined;
       }
       if (part.generated !== "") {
         pieces.push(part.generated);
@@ -123,17 +67,17 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
       if (part.isOutput) firstOutputAt ??= clock();
       isReadable ||= part.isReadable;
     },
-    shown() {
-      isShown = true;
+    commit() {
+      isCommitted = true;
     },
-    get route() {
-      return route;
+    get candidate() {
+      return candidate;
     },
     get hasOutput() {
       return firstOutputAt !== undefined;
     },
-    get isShown() {
-      return isShown;
+    get isCommitted() {
+      return isCommitted;
     },
     get firstOutputAt() {
       return firstOutputAt;
@@ -141,11 +85,11 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     get isReadable() {
       return isReadable;
     },
-    reported: () => (isWhole() ? judge().counted : undefined),
-    counted: () => judge().counted,
+    reported: () => (isWhole() ? boundedUsage().counted : undefined),
+    counted: () => boundedUsage().counted,
     hasInput: () => usage !== undefined && isCounted({ ...usage, outputTokens: 0 }),
-    excess: () => judge().excess,
-    get disbelieves() {
+    excess: () => boundedUsage().excess,
+    get isUsageRejected() {
       return usage !== undefined && !isWhole();
     },
     generated: () => pieces.join(""),
@@ -153,10 +97,27 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
       return generatedChars;
     },
     accrued() {
-      if (!route || !isShown) return 0n;
-      const known = isWhole() ? judge().counted : guessUnreported(judge().counted, quote);
-      const accrued = raiseOutput(known, generatedChars);
-      return costOf(accrued, priceOf(quote, route, accrued));
+      if (!candidate || !isCommitted) return 0n;
+      const input = isWhole() ? boundedUsage().counted : estimateInput(boundedUsage().counted, quote);
+      const accrued = raiseOutput(input, generatedChars);
+      return costOf(accrued, priceOf(quote, candidate, accrued));
     },
   };
+}
+
+function boundUsage(usage: Usage, quote: Quote, candidate: Candidate): BoundedUsage {
+  const bound = usageBoundOf(quote, candidate);
+  if (isWithin(usage, bound)) return { counted: usage, excess: undefined };
+  const counted = cutUsage(usage, bound, cheapestFirst(candidate.route.price));
+  return { counted, excess: { reported: usage, bound } };
+}
+
+/** Estimates the input where none is reported yet. */
+function estimateInput(counted: Usage, quote: Quote): Usage {
+  return inputTokensOf(counted) > 0 ? counted : { ...counted, inputTokens: guessInput(quote) };
+}
+
+function raiseOutput(usage: Usage, generatedChars: number): Usage {
+  const outputTokens = Math.max(usage.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
+  return { ...usage, outputTokens };
 }

@@ -1,65 +1,46 @@
-import { dearestInput, type Model, type Price, type Route } from "../domain/model.ts";
+import { dearestInput, type Model, type Price } from "../domain/model.ts";
 import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../domain/money.ts";
 import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
-import type { AnswerReader } from "../wire/codec-session.ts";
-import type { InputSize, RequestFacts } from "../wire/model-request.ts";
+import type { InputSize, RequestFacts } from "../wire/protocol.ts";
+import type { Candidate, Plan, Quote } from "./request.ts";
 
-/** A ceiling of ours is never lowered below this many tokens, reasoning aside. */
+/** An output limit that the client did not set is never lowered below this many tokens beside its reasoning. */
 const OUTPUT_TOKENS_MIN = 256;
-/** No tokenizer makes more tokens of ordinary text than one for every two bytes. */
+/** No tokenizer makes more than one token of every two bytes of ordinary text. */
 const BYTES_PER_TOKEN_MIN = 2;
-/** Of ordinary text it is about this. */
+/** Average of ordinary text. */
 const BYTES_PER_TOKEN_USUAL = 4;
-/** A tenth more output than the ceiling is put down to a provider's way of counting. */
+/** A tenth more output than the limit is accepted as the provider's way of counting. */
 const OUTPUT_TOLERANCE = 10;
-/** A loop of tools at a provider reads its prompt dozens of times; above this a report is a fault. */
+/** A tool loop at a provider reads its prompt dozens of times; a report of more readings is wrong. */
 const READINGS_MAX = 1_000;
-const NO_BETAS: readonly string[] = [];
 
-/** The most a request may cost, and how far that may be lowered. */
-export interface Quote {
-  readonly model: Model;
-  readonly request: RequestFacts;
-  /** Those of the model's routes that can answer this request, and how the answers of each are read; never empty. */
-  readonly ways: ReadonlyMap<Route, AnswerReader>;
-  /** Anthropic's betas that the client asks for, whether or not a route allows them. */
-  readonly betas: readonly string[];
-  /** Most tokens of one prompt and its answer: the model's, or more under a beta that some route allows. */
-  readonly contextWindow: number;
-  /** The dearest among the routes. */
-  readonly prices: { readonly input: PicosPerToken; readonly output: PicosPerToken };
-  /** Upper bound of the input. */
-  readonly inputTokens: number;
-  /** Output limit that is sent upstream, for each of the request's choices. */
-  readonly ceiling: number;
-  /** The least the ceiling may be lowered to; the ceiling itself when it may not be. */
-  readonly floor: number;
+/** As much of a candidate as its price depends on. */
+export type PricedCandidate = Pick<Candidate, "route"> & {
+  readonly codec: Pick<Candidate["codec"], "isVerbatim">;
+};
+
+/** As much of a plan as its quote depends on. */
+export interface QuotedPlan extends Omit<Plan, "candidates"> {
+  readonly candidates: readonly PricedCandidate[];
 }
 
-export interface QuoteOptions {
-  readonly model: Model;
-  readonly ways: ReadonlyMap<Route, AnswerReader>;
-  readonly request: RequestFacts;
-  readonly betas?: readonly string[];
-  /** Whether the client's own output limit may be lowered too. */
-  readonly mayClamp: boolean;
+/** Bounds the cost of a request without reading its text, in constant time. */
+export function quoteRequest(plan: QuotedPlan): Quote {
+  const { model, request, candidates, betas } = plan;
+  const outputTokensMax = outputTokensMaxOf(model, request);
+  const mayLower = plan.mayClamp || request.outputTokensMax === undefined;
+  const outputTokensMin = mayLower ? Math.min(leastOutput(request), outputTokensMax) : outputTokensMax;
+  const contextWindow = Math.max(...candidates.map((candidate) => windowOn(plan, candidate)));
+  const inputTokens = boundInput(plan, contextWindow);
+  const prices = dearestPrices(plan, contextWindow, inputTokens);
+  return { model, request, betas, contextWindow, prices, inputTokens, outputTokensMax, outputTokensMin };
 }
 
-/** Bounds a request without reading its text: this runs before anything is paid. */
-export function quoteRequest({ model, ways, request, betas = NO_BETAS, mayClamp }: QuoteOptions): Quote {
-  const ceiling = ceilingOf(model, request);
-  const mayLower = mayClamp || request.outputTokensMax === undefined;
-  const floor = mayLower ? Math.min(leastOutput(request), ceiling) : ceiling;
-  const contextWindow = Math.max(...[...ways.keys()].map((route) => windowOn({ model, ways, betas }, route)));
-  const inputTokens = boundInput({ model, ways, contextWindow }, request.input);
-  const prices = dearestPrices({ model, ways, contextWindow }, inputTokens);
-  return { model, request, ways, betas, contextWindow, prices, inputTokens, ceiling, floor };
-}
-
-/** The output limit that a request asks for, within the model's. */
-export function ceilingOf(model: Model, request: RequestFacts): number {
+/** The output limit that a request asks for, or its model's default, within the model's limit. */
+export function outputTokensMaxOf(model: Model, request: RequestFacts): number {
   const wanted = request.outputTokensMax ?? Math.max(model.outputTokensDefault, leastOutput(request));
   return Math.min(wanted, model.outputTokensMax);
 }
@@ -68,85 +49,80 @@ function leastOutput({ thinkingTokens }: RequestFacts): number {
   return thinkingTokens + OUTPUT_TOKENS_MIN;
 }
 
-/** The same for bodies that translation makes larger: an upstream counts what it is sent. */
-export function fitText(quote: Quote, textBytes: number): Quote {
-  if (textBytes <= quote.request.input.textBytes) return quote;
-  const bound = boundInput(quote, { ...quote.request.input, textBytes });
-  const inputTokens = Math.max(bound, quote.inputTokens);
-  return { ...quote, inputTokens, prices: dearestPrices(quote, inputTokens) };
-}
-
-/** What a quote comes to with a given ceiling, over the dearest route. */
-export function amountOf({ prices, inputTokens, request }: Quote, ceiling: number): Nanos {
+/** The cost at a given output limit and the highest prices. */
+export function amountOf({ prices, inputTokens, request }: Quote, outputTokensMax: number): Nanos {
   return picosToNanos(
-    BigInt(inputTokens) * prices.input + BigInt(request.choices) * BigInt(ceiling) * prices.output,
+    BigInt(inputTokens) * prices.input + BigInt(request.choices) * BigInt(outputTokensMax) * prices.output,
   );
 }
 
-/** Input bound plus every output token that may come: what a tokens-per-minute limit takes. */
+/** Input bound plus all output that may come: what a tokens-per-minute limit counts. */
 export function tokensOf(quote: Quote): number {
-  return quote.inputTokens + outputTokensMaxOf(quote);
+  return quote.inputTokens + totalOutputMaxOf(quote);
 }
 
-/** Every output token that the upstream is allowed, over all choices. */
-export function outputTokensMaxOf(quote: Quote): number {
-  return quote.request.choices * quote.ceiling;
+/** The output limit of all choices together. */
+export function totalOutputMaxOf({ request, outputTokensMax }: Quote): number {
+  return request.choices * outputTokensMax;
 }
 
 /**
- * Fits a request into what a minute can admit at all, by lowering a ceiling that may be lowered.
- * Throws `too_many_tokens`, because no waiting would help.
+ * Clamps the output limit to what one minute can admit. Throws `too_many_tokens` when the minimum does not fit,
+ * because no waiting would help.
  */
-export function fitMinute(quote: Quote, tokensPerMinute: number): Quote {
+export function clampToMinute(quote: Quote, tokensPerMinute: number): Quote {
   if (tokensOf(quote) <= tokensPerMinute) return quote;
-  const ceiling = Math.floor((tokensPerMinute - quote.inputTokens) / quote.request.choices);
-  if (ceiling < quote.floor) throw new GatewayError("too_many_tokens");
-  return { ...quote, ceiling };
+  const outputTokensMax = Math.floor((tokensPerMinute - quote.inputTokens) / quote.request.choices);
+  if (outputTokensMax < quote.outputTokensMin) throw new GatewayError("too_many_tokens");
+  return { ...quote, outputTokensMax };
 }
 
-/** Lowers the ceiling to what the granted part of the quote pays for. */
-export function fitGrant(quote: Quote, granted: Nanos): Quote {
-  if (granted >= amountOf(quote, quote.ceiling)) return quote;
+/** Clamps the output limit to what the granted part of the quote pays for. */
+export function clampToGrant(quote: Quote, granted: Nanos): Quote {
+  if (granted >= amountOf(quote, quote.outputTokensMax)) return quote;
   const forOutput = nanosToPicos(granted - amountOf(quote, 0));
   const affordable = forOutput / (quote.prices.output * BigInt(quote.request.choices));
-  return { ...quote, ceiling: Math.max(quote.floor, Number(affordable)) };
+  return { ...quote, outputTokensMax: Math.max(quote.outputTokensMin, Number(affordable)) };
 }
 
-/** About how large the input is; nobody pays by it. */
+/** Estimates the input tokens by the size of the text. Only a fallback for prices; see `chargeFor`. */
 export function guessInput({ request, inputTokens }: Quote): number {
   return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN_USUAL));
 }
 
 /**
- * The most that a route's answer is expected to use: each prompt may fill the context window, and the output may be a
- * tenth above its ceiling; many times that where the provider reads the prompt again and again.
+ * The most tokens that an honest answer of a candidate reports: a full context window for each prompt, and a tenth
+ * more output than the limit. Both are multiplied where the provider may read the prompt again and again.
  */
-export function usageBoundOf(quote: Quote, route: Route): UsageBound {
+export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBound {
   const { input } = quote.request;
-  const readings = quote.ways.get(route)?.isPassthrough ? readingsOf(input) : 1;
-  const outputTokensMax = outputTokensMaxOf(quote);
+  const readings = candidate.codec.isVerbatim ? readingsOf(input) : 1;
+  const outputTokens = totalOutputMaxOf(quote);
   return {
-    inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, route),
-    outputTokens: readings * (outputTokensMax + Math.floor(outputTokensMax / OUTPUT_TOLERANCE)),
+    inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, candidate),
+    outputTokens: readings * (outputTokens + Math.floor(outputTokens / OUTPUT_TOLERANCE)),
   };
 }
 
-/** What a route's tokens cost in an answer with this usage. */
-export function priceOf(quote: Quote, route: Route, usage: Usage): Price {
-  if (!route.longPrice) return route.price;
-  const isLong = isLongContext(quote.model, inputTokensOf(usage), windowOn(quote, route));
-  return isLong ? route.longPrice : route.price;
+/** The token prices of a candidate's answer: the route's long price when the usage is above the model's threshold. */
+export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage): Price {
+  const { price, longPrice } = candidate.route;
+  if (!longPrice) return price;
+  return isLongContext(quote.model, inputTokensOf(usage), windowOn(quote, candidate)) ? longPrice : price;
 }
 
-/** A sum over many readings can be above the bound although none of them was: the window tells. */
+/** Input above the window is a sum over several readings, none of which needs to be long. */
 function isLongContext({ longContext }: Model, inputTokens: number, contextWindow: number): boolean {
   if (!longContext) return false;
   return Math.min(inputTokens, contextWindow) > longContext.aboveInputTokens;
 }
 
-/** The window that a request has on a route. Betas are sent only where its body passes as it is. */
-function windowOn({ model, ways, betas }: Pick<Quote, "model" | "ways" | "betas">, route: Route): number {
-  if (betas.length === 0 || !ways.get(route)?.isPassthrough) return model.contextWindow;
+/** The context window of a request on a candidate. Betas are sent only where the body passes through. */
+function windowOn(
+  { model, betas }: Pick<Quote, "model" | "betas">,
+  { route, codec }: PricedCandidate,
+): number {
+  if (betas.length === 0 || !codec.isVerbatim) return model.contextWindow;
   const opened = windowOfBetas(betas, route.betas);
   const widened = opened > 0 ? (model.longContext?.contextWindow ?? opened) : 0;
   return Math.max(model.contextWindow, widened);
@@ -157,25 +133,23 @@ function readingsOf({ serverTools, readings = 1 }: InputSize): number {
   return serverTools ? READINGS_MAX : readings;
 }
 
-function boundInput(
-  { model, ways, contextWindow }: Pick<Quote, "model" | "ways" | "contextWindow">,
-  { textBytes, images, unbounded, serverTools, prompts = 1, readings = 1 }: InputSize,
-): number {
-  const isPassthrough = (serverTools || readings > 1) && [...ways.values()].some((way) => way.isPassthrough);
+/** Upper bound of the input tokens, by the larger of the client's body and the largest translated body. */
+function boundInput(plan: QuotedPlan, contextWindow: number): number {
+  const { model, request, candidates } = plan;
+  const { images, unbounded, serverTools, prompts = 1, readings = 1 } = request.input;
+  const isPassthrough = (serverTools || readings > 1) && candidates.some(({ codec }) => codec.isVerbatim);
   const most = contextWindow * prompts;
   if (unbounded || (serverTools && isPassthrough)) return most;
-  const text = Math.ceil(textBytes / BYTES_PER_TOKEN_MIN);
+  const text = Math.ceil(Math.max(request.input.textBytes, plan.textBytes) / BYTES_PER_TOKEN_MIN);
   return Math.min(text + images * model.imageTokens, most) * (isPassthrough ? readings : 1);
 }
 
-function dearestPrices(
-  { model, ways, contextWindow }: Pick<Quote, "model" | "ways" | "contextWindow">,
-  inputTokens: number,
-): Quote["prices"] {
-  const isLong = isLongContext(model, inputTokens, contextWindow);
-  let input = 0n;
-  let output = 0n;
-  for (const { price, longPrice = price } of ways.keys()) {
+function dearestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: number): Quote["prices"] {
+  const isLong = isLongContext(plan.model, inputTokens, contextWindow);
+  let input: PicosPerToken = 0n;
+  let output: PicosPerToken = 0n;
+  for (const { route } of plan.candidates) {
+    const { price, longPrice = price } = route;
     for (const each of isLong ? [price, longPrice] : [price]) {
       const dearest = dearestInput(each);
       if (dearest > input) input = dearest;

@@ -1,13 +1,16 @@
 import { createByteCollector, decodeBlocks } from "../domain/byte-blocks.ts";
 
-/** As much of a body as came, and why no more did. */
+/** The bytes of a body that came, and the fault that cut it off. */
 export interface BodyBytes {
   readonly blocks: readonly Uint8Array[];
-  /** What broke it off; it may be whole all the same. */
+  /** Set when the connection broke; the body may be complete all the same. */
   readonly fault?: unknown;
 }
 
-/** Reads a body; `undefined` when it has more than `bytesMax` bytes, of which the rest is not read. Never rejects. */
+/**
+ * Reads the body of a response. Returns `undefined` when it is larger than `bytesMax`; the rest is not read then. Never
+ * rejects. Calls `onBytes` after each chunk.
+ */
 export async function readBounded(
   { body }: Response,
   bytesMax: number,
@@ -16,9 +19,9 @@ export async function readBounded(
   const reader = body?.getReader();
   const collector = createByteCollector();
   try {
-    for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
       onBytes();
-      collector.add(piece.value);
+      collector.add(chunk.value);
       if (collector.bytes > bytesMax) {
         await reader?.cancel();
         return undefined;
@@ -30,7 +33,7 @@ export async function readBounded(
   return { blocks: collector.take() };
 }
 
-/** The text of a small body. */
+/** Decodes a small body as UTF-8. */
 export function textOf({ blocks }: BodyBytes): string {
   return decodeBlocks(blocks, { fatal: false });
 }

@@ -1,23 +1,32 @@
 import type { Caller } from "../accounts/key.ts";
 import type { Body } from "../bodies/body.ts";
-import type { Call, Gateway } from "./gateway.ts";
+import type { Gateway } from "./gateway.ts";
+import type { Call } from "./request.ts";
 
-/** A body that takes longer to come may find its key revoked: as long as a key that was read is believed. */
-const CALLER_BELIEVED_MS = 500;
+/** A key that was read is trusted for this long; after a slower body the key is read again. */
+const CALLER_TRUSTED_MS = 500;
 
-/** A request that was read, and its caller, who may call now that the body is there. */
+/** Finds the caller of a request and records it in the request log. Throws `unknown_key`. */
+export async function authenticate(gateway: Gateway, { secret, record }: Call): Promise<Caller> {
+  const caller = await gateway.authenticate(secret);
+  record.keyId = caller.key.id;
+  record.accountId = caller.key.accountId;
+  return caller;
+}
+
+/** A request body and its caller, as current after the body has arrived. */
 export interface ReadRequest {
   readonly body: Body;
   readonly caller: Caller;
 }
 
 /**
- * Reads the body of a request, and its key once more when that took long. Throws `not_json`, `wrong_shape` and
- * whatever else the format refuses, what `Call.readBody` throws, and `unknown_key`.
+ * Reads the body of a request, and its key again when the body took more than 500 ms. Throws `not_json`,
+ * `wrong_shape` and the other errors of the format's parser, the errors of `Call.readBody`, and `unknown_key`.
  */
 export async function readRequest(gateway: Gateway, call: Call, caller: Caller): Promise<ReadRequest> {
   const blocks = await call.readBody(caller);
   const body = await gateway.bodies.read({ wire: call.wire, owner: caller.key.accountId, blocks });
-  if (gateway.clock() - call.startedAt < CALLER_BELIEVED_MS) return { body, caller };
+  if (gateway.clock() - call.startedAt < CALLER_TRUSTED_MS) return { body, caller };
   return { body, caller: await gateway.authenticate(call.secret) };
 }

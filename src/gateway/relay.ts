@@ -1,124 +1,150 @@
-import type { AnswerReader } from "../wire/codec-session.ts";
-import type { AnswerHead } from "../wire/codecs.ts";
-import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
+import type { Trial } from "../upstream/circuit.ts";
+import { type AnswerHead, isOfClaude } from "../wire/codecs.ts";
+import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/protocol.ts";
 import { createSseDecoder } from "../wire/sse.ts";
-import { UpstreamFault } from "../wire/upstream-fault.ts";
-import type { Call, Gateway, Reply } from "./gateway.ts";
-import type { OpenHold } from "./hold.ts";
-import { failed, type Outcome, unsayable } from "./outcome.ts";
-import { sourceOf } from "./print-options.ts";
+import type { Gateway } from "./gateway.ts";
 import { guessInput } from "./quote.ts";
 import { type BodyBytes, readBounded } from "./read-bounded.ts";
-import type { Watch } from "./watch.ts";
+import {
+  type Candidate,
+  failed,
+  type HeldRequest,
+  type Outcome,
+  type Reply,
+  unrepresentable,
+} from "./request.ts";
+import type { AttemptTimeouts } from "./timeouts.ts";
 
-/** An answer that takes more memory than this is cut off: no model writes 32 MiB. */
+/** Memory that one answer may take; no model writes 32 MiB. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
-/** A vector is long, and there is one for each prompt: four thousand numbers of a dozen digits, and some. */
+/** Bytes of one embedding: four thousand numbers of a dozen digits, and some more. */
 const VECTOR_BYTES_MAX = 64 * 1024;
-/** A connection whose end does not come is not worth waiting longer for. */
+/** Bytes that are read without a yield: of the smallest events some thousand, which take some milliseconds. */
+const PIECE_BYTES_MAX = 64 * 1024;
+/** How long a connection may take to end before it is closed instead of reused. */
 const LINGER_MS = 1000;
 
-/** What reading one answer takes. */
-export interface Relay {
-  readonly call: Call;
-  readonly reader: AnswerReader;
-  readonly hold: OpenHold;
-  readonly watch: Watch;
+/** An attempt whose upstream has answered. */
+export interface RelayContext {
+  readonly held: HeldRequest;
   readonly reply: Reply;
-  /** Called when the first output comes; maybe again. */
-  onOutput(): void;
+  readonly candidate: Candidate;
+  readonly permit: Trial;
 }
 
-/** Reads an answer to its end and passes on what the client may see before the settlement. */
-export function relay(gateway: Gateway, answer: Response, context: Relay): Promise<Outcome> {
-  return context.hold.quote.request.stream
-    ? relayStream(gateway, answer, context)
-    : relayWhole(gateway, answer, context);
+/**
+ * Reads a successful answer to its end and sends the client everything that it may see before the settlement.
+ * Throws `UpstreamFault`, or the fault of the connection.
+ */
+export function relay(
+  gateway: Gateway,
+  answer: Response,
+  context: RelayContext,
+  timeouts: AttemptTimeouts,
+): Promise<Outcome> {
+  return context.held.quote.request.stream
+    ? relayStream(gateway, answer, context, timeouts)
+    : relayWhole(gateway, answer, context, timeouts);
 }
 
-async function relayWhole(gateway: Gateway, answer: Response, context: Relay): Promise<Outcome> {
-  const { hold, watch, reply } = context;
-  const { quote, meter } = hold;
+async function relayWhole(
+  gateway: Gateway,
+  answer: Response,
+  context: RelayContext,
+  timeouts: AttemptTimeouts,
+): Promise<Outcome> {
+  const { held, reply } = context;
+  const { quote, meter } = held;
   const bytesMax = Math.max(ANSWER_BYTES_MAX, (quote.request.input.prompts ?? 1) * VECTOR_BYTES_MAX);
-  // An answer whose length is known is there; another may begin long after its head.
-  if (answer.headers.has("content-length")) watch.began();
+  // An answer with a content-length is complete; another may begin long after its headers.
+  if (answer.headers.has("content-length")) timeouts.began();
   const body = await readBounded(answer, bytesMax, () => {
-    watch.began();
-    watch.progress();
+    timeouts.began();
+    timeouts.progress();
   });
   if (body === undefined) return failed("answer_too_large", { isFinal: true });
   if (body.fault && reply.signal.aborted) throw body.fault;
   const part = await readWhole(gateway, context, body);
   meter.add(part);
-  if (part.unrepresentable) return unsayable(part.unrepresentable);
+  if (part.unsayable) return unrepresentable(part.unsayable);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 
-/** A whole answer is one, whatever becomes of its connection: it was paid for. Throws the fault of one cut off. */
+/** Reads a whole answer, also when its connection broke after the last byte. Throws the fault of a partial answer. */
 async function readWhole(
   { bodies }: Gateway,
-  context: Relay,
+  context: RelayContext,
   { blocks, fault }: BodyBytes,
 ): Promise<ReplyPart> {
-  const { call, reader, hold } = context;
-  const answer = { reader, client: call.wire, owner: hold.walletId, head: headOf(context), blocks };
+  const { call, hold } = context.held;
+  const { codec } = context.candidate;
+  const head = headOf(context);
   try {
-    return await bodies.readAnswer(answer);
+    return await bodies.readAnswer({ reader: codec, client: call.wire, owner: hold.walletId, head, blocks });
   } catch (unreadable) {
     throw fault ?? unreadable;
   }
 }
 
-async function relayStream(gateway: Gateway, answer: Response, context: Relay): Promise<Outcome> {
-  const reader = context.reader.readStream(headOf(context));
+async function relayStream(
+  gateway: Gateway,
+  answer: Response,
+  context: RelayContext,
+  timeouts: AttemptTimeouts,
+): Promise<Outcome> {
+  const reader = context.candidate.codec.readStream(headOf(context));
   const unsent: Unsent = { text: "", bytes: 0 };
   try {
-    await pump(gateway, answer, { reader, unsent, context });
+    await pump(gateway, answer, { reader, unsent, context, timeouts });
   } catch (fault) {
-    // An upstream that has said its finish has answered, whatever becomes of the connection after it.
+    // After its finish an answer is complete, whatever becomes of the connection.
     if (!reader.finished) throw fault;
-    context.watch.abort();
+    timeouts.abort();
   }
   if (!reader.finished) throw new UpstreamFault("The answer ended without a finish");
-  if (!context.hold.meter.isReadable) return { kind: "empty" };
+  if (!context.held.meter.isReadable) return { kind: "empty" };
   return endWith(unsent.text, reader);
 }
 
-/** Some answers turn out only at their end to be none that the client could be told. */
+/** Some answers prove only at their end to be unrepresentable in the client's format. */
 function endWith(unsent: string, reader: ReplyReader): Outcome {
   try {
     return { kind: "finished", ending: unsent + reader.ending() };
   } catch (fault) {
-    if (fault instanceof UpstreamFault) return unsayable(fault);
+    if (fault instanceof UpstreamFault) return unrepresentable(fault);
     throw fault;
   }
 }
 
-function headOf({ call, hold: { quote, meter } }: Relay): AnswerHead {
+function headOf({ held: { call, quote }, candidate: { route, printOptions } }: RelayContext): AnswerHead {
+  const { origin = "" } = printOptions;
   return {
-    source: meter.route && sourceOf(meter.route),
+    source: { origin, isClaude: isOfClaude(route.traits) },
     id: call.id.replaceAll("-", ""),
     createdAtS: call.createdAtS,
     inputTokens: guessInput(quote),
   };
 }
 
-/** What a stream makes us keep, beside what the meter keeps to be counted. */
+/** The part of a stream that is kept in memory, beside the generated text in the meter. */
 interface Unsent {
-  /** What the client will see next: everything until the first output, so that another route can still answer. */
+  /** Text that the client gets next. Kept until the first output, so that another candidate can still answer. */
   text: string;
-  /** Bytes that came since the client last saw something, or the meter got something to count that it does not see. */
+  /** Bytes since the client was last sent text, or the meter last got generated text. */
   bytes: number;
 }
 
-/** Passes on an answer as it comes. Throws {@link UpstreamFault} when too much of it would have to be kept. */
-async function pump(
-  { share }: Gateway,
-  answer: Response,
-  { reader, unsent, context }: { reader: ReplyReader; unsent: Unsent; context: Relay },
-): Promise<void> {
-  const { hold, watch } = context;
-  const { meter } = hold;
+interface Pump {
+  readonly reader: ReplyReader;
+  readonly unsent: Unsent;
+  readonly context: RelayContext;
+  readonly timeouts: AttemptTimeouts;
+}
+
+/** Sends a stream on as it comes. Throws {@link UpstreamFault} when more than 32 MiB would have to be kept. */
+async function pump({ share }: Gateway, answer: Response, state: Pump): Promise<void> {
+  const { reader, unsent, context, timeouts } = state;
+  const { hold, meter } = context.held;
   const body = answer.body?.getReader();
   const decoder = createSseDecoder();
   const read = (bytes: Uint8Array | undefined) => {
@@ -131,28 +157,25 @@ async function pump(
   };
   for (let ended = body === undefined; !ended && !reader.done; ) {
     const chunk = await body?.read();
-    // Behind its finish an upstream gets one short limit in all, whatever it goes on saying.
-    if (!reader.finished) watch.progress();
+    // After its finish an upstream has one short limit, whatever else it sends.
+    if (!reader.finished) timeouts.progress();
     ended = chunk?.done ?? true;
     unsent.bytes += chunk?.value?.byteLength ?? 0;
     if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX)
       throw new UpstreamFault("The answer is too long");
     try {
       for (const piece of piecesOf(chunk?.value)) await share.run(hold.walletId, () => read(piece));
-      if (reader.finished) watch.finished();
+      if (reader.finished) timeouts.finished();
     } finally {
-      // Also when this chunk turned bad: what came before that was generated, and is charged.
-      const room = meter.hasOutput ? passOn(unsent, context) : undefined;
-      if (room !== undefined) await watch.untilRead(room);
+      // Also after a fault in this chunk: the events before it were generated, and are charged.
+      const room = meter.hasOutput ? sendOn(unsent, context, timeouts) : undefined;
+      if (room !== undefined) await timeouts.untilRead(room);
     }
   }
-  if (body && reader.done) letGo(body);
+  if (body && reader.done) drainForReuse(body);
 }
 
-/** What is read in one piece: of the smallest events some thousand, which take some milliseconds. */
-const PIECE_BYTES_MAX = 64 * 1024;
-
-/** A chunk is as large as what waited in the kernel; at the end there is none, which is a piece too. */
+/** Cuts a chunk, which is as large as what waited in the kernel. The end of the body is a piece as well. */
 function piecesOf(chunk: Uint8Array | undefined): readonly (Uint8Array | undefined)[] {
   if (!chunk || chunk.byteLength <= PIECE_BYTES_MAX) return [chunk];
   const pieces: Uint8Array[] = [];
@@ -163,25 +186,26 @@ function piecesOf(chunk: Uint8Array | undefined): readonly (Uint8Array | undefin
 }
 
 /**
- * Takes note that the upstream puts something out, whether or not the client gets to see it, and hands over what
- * it may see. Returns what to wait for when it reads too slowly.
+ * Records that the upstream has output, hidden or not, and sends the text that the client may see. Returns the
+ * promise of room while the client reads too slowly.
  */
-function passOn(
+function sendOn(
   unsent: Unsent,
-  { hold: { meter }, watch, reply, onOutput }: Relay,
+  { held: { meter }, reply, permit }: RelayContext,
+  timeouts: AttemptTimeouts,
 ): Promise<void> | undefined {
-  watch.began();
-  onOutput();
+  timeouts.began();
+  permit.began();
   if (unsent.text === "") return undefined;
   const { text } = unsent;
   unsent.text = "";
   unsent.bytes = 0;
-  meter.shown();
+  meter.commit();
   return reply.write(text);
 }
 
-/** Reads the end of the connection behind the end marker, so that it can be used again; not for long. */
-function letGo(body: ReadableStreamDefaultReader<Uint8Array>): void {
+/** Waits up to 1 s for the end of the body after its last event, so that the connection can be reused. */
+function drainForReuse(body: ReadableStreamDefaultReader<Uint8Array>): void {
   const cancel = () => body.cancel().catch(() => undefined);
   const timer = setTimeout(cancel, LINGER_MS);
   body

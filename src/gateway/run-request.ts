@@ -1,33 +1,40 @@
-import { admit } from "./admit.ts";
+import { admit, cancelAdmission, clampToLimits } from "./admit.ts";
 import { conclude } from "./conclude.ts";
 import { forward } from "./forward.ts";
-import type { Call, Gateway, Reply } from "./gateway.ts";
-import { takeHold } from "./hold.ts";
-import { quoteCall } from "./quote-call.ts";
-import { readRequest } from "./read-request.ts";
-import { recordAnswer, recordCaller } from "./request-record.ts";
+import type { Gateway } from "./gateway.ts";
+import { declineError, takeHold } from "./hold.ts";
+import { createMeter } from "./meter.ts";
+import { planRequest } from "./plan.ts";
+import { clampToGrant, quoteRequest, tokensOf } from "./quote.ts";
+import { authenticate, readRequest } from "./read-request.ts";
+import type { Call, HeldRequest, Reply } from "./request.ts";
 import { settle } from "./settle.ts";
 
 /**
- * The story of one request, streamed or whole. Throws a `GatewayError` for the client; whatever
- * happens after the hold, the hold is settled or released and the slot is given back, once.
+ * The story of one request, streamed or whole. Throws a `GatewayError` for the client.
+ *
+ * Each resource ends once, whatever happens. The slot is settled together with the hold, and cancelled when the hold
+ * is declined. After a fault the end of this function gives the slot back, and an open hold expires. The heartbeat and
+ * the watch of the caller end here as well.
  */
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
-  const sender = await gateway.authenticate(call.secret);
-  recordCaller(call.record, sender);
+  const sender = await authenticate(gateway, call);
   const { body, caller } = await readRequest(gateway, call, sender);
   if (body.request.stream) reply.expectStream(body.request.model);
-  const quote = await quoteCall(gateway, { call, caller, body });
-  const admitted = await admit(gateway, { call, caller, quote }, reply);
-  const hold = await takeHold(gateway, { call, caller, admitted, body }, reply);
-  try {
-    const answer = await forward(gateway, call, hold, reply);
-    const bill = await settle(gateway, call, { ...admitted, hold }, answer);
-    recordAnswer(call.record, hold, answer, bill);
-    conclude(answer.outcome, bill, reply);
-  } finally {
-    gateway.heartbeats.stop(hold.holdId);
-    gateway.callers.stop(hold.caller);
-    await admitted.admission.settle(0);
+  const plan = await planRequest(gateway, { call, caller, body });
+  const asked = clampToLimits(gateway, caller, quoteRequest(plan));
+  await using slot = await admit(gateway, { call, caller, tokens: tokensOf(asked) }, reply);
+  const hold = await takeHold(gateway, { call, caller, quote: asked });
+  if ("reason" in hold) {
+    await cancelAdmission(gateway, { call, caller, slot }, reply);
+    throw declineError(hold, reply);
   }
+  const quote = clampToGrant(asked, hold.granted);
+  const meter = createMeter(quote, gateway.clock);
+  using _heartbeat = gateway.heartbeats.start(hold, meter);
+  using running = gateway.callers.start(caller.key.id);
+  const held: HeldRequest = { call, body, plan, quote, hold, meter, caller: running };
+  const answer = await forward(gateway, held, reply);
+  const bill = await settle(gateway, { held, slot }, answer);
+  conclude(held, { answer, bill }, reply);
 }

@@ -1,47 +1,36 @@
-import type { Nanos } from "../domain/money.ts";
-import { totalTokensOf } from "../domain/usage.ts";
-import type { Balances, OutcomeFacts, Settlement } from "../ledger/ledger.ts";
-import type { Admission } from "../limiter/limiter.ts";
+import { inputTokensOf, totalTokensOf } from "../domain/usage.ts";
+import type { OutcomeFacts, Settlement } from "../ledger/ledger.ts";
 import { bookEntry, isAway, type JournalEntry } from "../settlement-outbox/entry.ts";
+import type { AdmittedSlot } from "./admit.ts";
 import { type Charge, chargeFor } from "./charge.ts";
-import type { Answer } from "./forward.ts";
-import type { Call, Gateway } from "./gateway.ts";
-import type { OpenHold } from "./hold.ts";
-import { outcomeName } from "./outcome.ts";
-import { reportExcess } from "./report-excess.ts";
+import type { Gateway } from "./gateway.ts";
+import { type Answer, type Bill, type HeldRequest, outcomeName } from "./request.ts";
 
-/** How long a client waits for a ledger that is away, before its answer ends on the journal's word. */
+/** How long a client waits for the ledger before its settlement goes to the outbox. */
 const ANSWER_MAX_MS = 3_000;
 
-/** A request that is paid for. */
-export interface Bill {
-  /** What it cost, in the books or on its way there. */
-  readonly charged: Nanos;
-  /** `undefined` when the ledger is away, and the settlement in the journal. */
-  readonly balances: Balances | undefined;
+/** A request whose hold and slot are open. */
+export interface Unsettled {
+  readonly held: HeldRequest;
+  readonly slot: Pick<AdmittedSlot, "settle">;
 }
 
 /**
- * Books what an answer came to, frees the rest of its hold, and gives its slot and unused tokens back. Resolves
- * when that is committed or journaled.
+ * Books the charge of an answer, releases the rest of its hold, and gives slot and unused tokens back.
+ * Resolves when the settlement is committed, or on disk while the ledger is away.
  */
-export async function settle(
-  gateway: Gateway,
-  call: Call,
-  { hold, admission }: { hold: OpenHold; admission: Admission },
-  answer: Answer,
-): Promise<Bill> {
-  const charge = await chargeFor(answer.outcome, hold, gateway);
-  if (charge.usage) reportExcess(gateway, call, hold);
-  const facts = factsOf(gateway, { call, hold, answer, charge });
-  const request = { walletId: hold.walletId, holdId: hold.holdId, facts };
+export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer: Answer): Promise<Bill> {
+  const charge = await chargeFor(answer.outcome, held, gateway);
+  if (charge.usage) reportExcess(gateway, held);
+  const { walletId, holdId } = held.hold;
+  const request = { walletId, holdId, facts: outcomeFacts(gateway, { held, answer, charge }) };
   const entry: JournalEntry =
     charge.source === "none"
       ? { kind: "release", request }
       : { kind: "settle", request: { ...request, amount: charge.amount } };
   const [settlement] = await Promise.all([
-    bookOrJournal(gateway, entry),
-    admission.settle(charge.usage ? totalTokensOf(charge.usage) : 0),
+    bookOrStore(gateway, entry),
+    slot.settle(charge.usage ? totalTokensOf(charge.usage) : 0),
   ]);
   return {
     charged: settlement?.captured ?? charge.amount,
@@ -49,39 +38,54 @@ export async function settle(
   };
 }
 
-/** `undefined` when the ledger did not take it: then it is on disk, and the ledger gets it when it is back. */
-async function bookOrJournal(
-  { ledger, journal }: Gateway,
+/** Returns `undefined` when the ledger is away: then the entry is in the outbox, which replays it later. */
+async function bookOrStore(
+  { ledger, outbox }: Gateway,
   entry: JournalEntry,
 ): Promise<Settlement | undefined> {
   try {
     return await bookEntry(ledger, entry, ANSWER_MAX_MS);
   } catch (fault) {
     if (!isAway(fault)) throw fault;
-    await journal.append(entry);
+    await outbox.append(entry);
     return undefined;
   }
 }
 
-interface Facts {
-  readonly call: Call;
-  readonly hold: OpenHold;
+interface Settling {
+  readonly held: HeldRequest;
   readonly answer: Answer;
   readonly charge: Charge;
 }
 
-function factsOf({ clock }: Gateway, { call, hold, answer, charge }: Facts): OutcomeFacts {
-  const { meter } = hold;
+function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): OutcomeFacts {
+  const { call, meter } = held;
+  const route = meter.candidate?.route;
   const firstOutputMs = meter.firstOutputAt === undefined ? undefined : meter.firstOutputAt - call.startedAt;
   return {
     outcome: outcomeName(answer.outcome),
     source: charge.source,
-    upstream: meter.route?.upstream,
-    upstreamModel: meter.route?.upstreamModel,
-    price: charge.price ?? meter.route?.price,
+    upstream: route?.upstream,
+    upstreamModel: route?.upstreamModel,
+    price: charge.price ?? route?.price,
     usage: charge.usage,
     firstOutputMs: firstOutputMs === undefined ? undefined : Math.round(firstOutputMs),
     totalMs: Math.round(clock() - call.startedAt),
     attempts: answer.attempts,
   };
+}
+
+/** Logs and counts a usage that was cut before the charge: the provider may bill more than was charged here. */
+function reportExcess({ log, metrics }: Gateway, { call, meter }: HeldRequest): void {
+  const excess = meter.excess();
+  if (!excess || !meter.candidate) return;
+  call.record.aboveBound = true;
+  const { upstream, upstreamModel: model } = meter.candidate.route;
+  const { reported, bound } = excess;
+  const inputTokens = inputTokensOf(reported);
+  const { outputTokens } = reported;
+  if (inputTokens > bound.inputTokens) metrics.aboveBound(upstream, "input");
+  if (outputTokens > bound.outputTokens) metrics.aboveBound(upstream, "output");
+  const maxima = { inputTokensMax: bound.inputTokens, outputTokensMax: bound.outputTokens };
+  log.error({ request: call.id, upstream, model, inputTokens, outputTokens, ...maxima }, "usage above bound");
 }

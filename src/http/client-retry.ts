@@ -1,4 +1,4 @@
-import type { RequestRecord } from "../gateway/request-record.ts";
+import type { RequestRecord } from "../gateway/request.ts";
 
 /**
  * Which try of the client's this is, as the OpenAI and Anthropic SDKs count from 1 in `x-stainless-retry-count`.

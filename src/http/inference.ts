@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
-import type { Call, Gateway, Reply } from "../gateway/gateway.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Call, Reply } from "../gateway/request.ts";
 import { runRequest } from "../gateway/run-request.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";

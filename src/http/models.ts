@@ -4,7 +4,7 @@ import type { Catalog } from "../catalog/catalog.ts";
 import type { Model } from "../domain/model.ts";
 import { printTime } from "../domain/time.ts";
 import { GatewayError } from "../errors.ts";
-import { mayUse } from "../gateway/select-model.ts";
+import { mayUse } from "../gateway/plan.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { answerCaller } from "./json-response.ts";
 import { printPrices } from "./prices.ts";

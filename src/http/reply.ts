@@ -1,5 +1,5 @@
 import { type GatewayError, toGatewayError } from "../errors.ts";
-import type { Reply } from "../gateway/gateway.ts";
+import type { Reply } from "../gateway/request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
 import { errorResponse } from "./error-response.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";

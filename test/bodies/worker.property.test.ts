@@ -85,7 +85,7 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
       ...facts
     } = { ...body.request } as Record<string, unknown>;
     const plans = (await body.plan(questions)).map((plan) => {
-      if ("refusal" in plan) return describeError(plan.refusal);
+      if ("untranslatable" in plan) return describeError(plan.untranslatable);
       const { request: _, ...context } = plan.context;
       return { textBytes: plan.textBytes, context };
     });

@@ -12,7 +12,7 @@ const EVERY_MS = 5;
 let watch: CallerWatch;
 afterEach(() => watch.close());
 
-/** A watch over keys that end as told; `asked` are its queries. */
+/** A watch over keys that end when added to `state.ended`; `state.asked` are its queries. */
 function watching() {
   const state = {
     ended: new Map<string, KeyEnd>(),
@@ -33,42 +33,43 @@ function watching() {
 async function until(happened: () => boolean): Promise<void> {
   const deadline = performance.now() + 10_000;
   while (!happened()) {
-    if (performance.now() > deadline) throw new Error("It did not happen");
+    if (performance.now() > deadline) throw new Error("The condition was not met in time");
     await Bun.sleep(1);
   }
 }
 
-test("nothing is asked while nothing runs, and nothing of requests that are over by the second look", async () => {
+test("the watch sends no query without requests, nor for requests that end before the second look", async () => {
   const { state } = watching();
   await Bun.sleep(5 * EVERY_MS);
   for (let request = 0; request < 20; request += 1) {
     const caller = watch.start("k");
     await Bun.sleep(1);
-    watch.stop(caller);
+    caller[Symbol.dispose]();
   }
   const caller = watch.start("last");
   await until(() => state.asked.length > 0);
   expect(state.asked[0]).toEqual(["last"]);
-  watch.stop(caller);
+  caller[Symbol.dispose]();
   const asked = state.asked.length;
   await Bun.sleep(5 * EVERY_MS);
   expect(state.asked.length).toBeLessThanOrEqual(asked + 1);
 });
 
-test("every request of an ended key is cut once, with the cause, and none of another key", async () => {
+test("every request of an ended key is aborted once, with the cause, and no request of another key", async () => {
   const { state } = watching();
-  const cuts: string[] = [];
+  const aborted: string[] = [];
   const start = (keyId: string) => {
     const caller = watch.start(keyId);
-    caller.cut = () => void cuts.push(keyId);
+    caller.addEventListener("abort", () => void aborted.push(keyId), { once: true });
     return caller;
   };
   const [first, second, other, between] = [start("k"), start("k"), start("o"), start("s")];
-  between.cut = undefined;
+  between.removeEventListener("abort", () => {});
   state.ended.set("k", "revoked").set("s", "suspended");
   await until(() => first.ended !== undefined && between.ended !== undefined);
   await Bun.sleep(5 * EVERY_MS);
-  expect(cuts).toEqual(["k", "k"]);
+  expect(aborted).toEqual(["k", "k"]);
+  expect([first, second, between, other].map((caller) => caller.aborted)).toEqual([true, true, true, false]);
   expect([first, second, between, other].map(({ ended }) => ended?.kind)).toEqual([
     "key_revoked",
     "key_revoked",
@@ -77,7 +78,7 @@ test("every request of an ended key is cut once, with the cause, and none of ano
   ]);
 });
 
-test("a thousand requests of one key are one id of one query, and 2,500 keys are three queries", async () => {
+test("a thousand requests of one key add one id to the query, and 2,500 keys take three queries", async () => {
   const { state } = watching();
   for (let request = 0; request < 1_000; request += 1) watch.start("k");
   await until(() => state.asked.length > 0);
@@ -88,7 +89,7 @@ test("a thousand requests of one key are one id of one query, and 2,500 keys are
   expect(state.asked.slice(last - 2, last + 1).map((keyIds) => keyIds.length)).toEqual([1_000, 1_000, 500]);
 });
 
-test("a database that is away ends nobody, is logged once, and is asked again", async () => {
+test("an outage of the database ends no request, is logged once, and is followed by new queries", async () => {
   const { state, log } = watching();
   state.fault = new Error("away");
   state.ended.set("k", "revoked");
@@ -108,7 +109,7 @@ test("a database that is away ends nobody, is logged once, and is asked again", 
   ]);
 });
 
-test("a watch that is closed asks nothing more", async () => {
+test("a closed watch sends no more queries", async () => {
   const { state } = watching();
   watch.start("k");
   watch.close();

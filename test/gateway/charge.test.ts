@@ -4,11 +4,11 @@ import { costOf } from "../../src/domain/model.ts";
 import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import { chargeFor } from "../../src/gateway/charge.ts";
 import type { ClientDisconnect } from "../../src/gateway/gateway.ts";
-import { failed, type Outcome, unsayable } from "../../src/gateway/outcome.ts";
+import { failed, type Outcome, unrepresentable } from "../../src/gateway/request.ts";
 import type { ChargeSource } from "../../src/ledger/ledger.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { TEST_PRICE } from "../support/test-catalog.ts";
-import { LONG_PRICE, type OpenHoldOptions, openHold } from "./open-hold.ts";
+import { createMeteredRequest, LONG_PRICE, type MeteredOptions } from "./held-request.ts";
 
 /** Counts 30 tokens of any prompt and 4 of any output. */
 function counterOf(asked: { isPatient?: boolean }[] = [], inputTokens = 30): TokenCounter {
@@ -26,19 +26,19 @@ function counterOf(asked: { isPatient?: boolean }[] = [], inputTokens = 30): Tok
 const FINISHED: Outcome = { kind: "finished", ending: "" };
 const EMPTY: Outcome = { kind: "empty" };
 const FAILED = failed("upstream_unavailable");
-const UNSAYABLE = unsayable("for a reason");
-const LEFT: Outcome = { kind: "hung_up", isSent: true };
-const LEFT_EARLY: Outcome = { kind: "hung_up", isSent: false };
+const UNREPRESENTABLE = unrepresentable("for a reason");
+const DISCONNECTED: Outcome = { kind: "client_disconnected", isSent: true };
+const DISCONNECTED_UNSENT: Outcome = { kind: "client_disconnected", isSent: false };
 
 const REPORT = { usage: { inputTokens: 10, outputTokens: 3 } };
 const OUTPUT = { generated: "some words" };
-const SHOWN = { ...OUTPUT, isShown: true };
+const COMMITTED = { ...OUTPUT, isCommitted: true };
 const START = { usage: { inputTokens: 10, outputTokens: 1 } };
 const BAD = { usage: { inputTokens: -10, outputTokens: 3 } };
 
 /** Tokens of input and output that are charged, `undefined` for nothing. */
 type Tokens = [input: number, output: number] | undefined;
-type Row = readonly [name: string, Outcome, OpenHoldOptions, Tokens, ChargeSource];
+type Row = readonly [name: string, Outcome, MeteredOptions, Tokens, ChargeSource];
 
 const ROWS: readonly Row[] = [
   ["a finished answer costs what was reported", FINISHED, REPORT, [10, 3], "reported"],
@@ -72,48 +72,84 @@ const ROWS: readonly Row[] = [
     [5_000, 0],
     "estimated",
   ],
-  ["an answer that the client's format cannot say is paid for", UNSAYABLE, REPORT, [10, 3], "reported"],
+  ["an unrepresentable answer costs what was reported", UNREPRESENTABLE, REPORT, [10, 3], "reported"],
   ["an empty answer costs what was reported", EMPTY, REPORT, [10, 3], "reported"],
   ["an empty answer without a report is free", EMPTY, {}, undefined, "none"],
   ["an empty answer whose report cannot be counted is free", EMPTY, BAD, undefined, "none"],
-  ["a failure before the client was shown any is free", FAILED, { ...OUTPUT, ...REPORT }, undefined, "none"],
+  ["a failure before the client saw output is free", FAILED, { ...OUTPUT, ...REPORT }, undefined, "none"],
   [
-    "a failure after that costs input and output so far",
+    "a failure after the client saw output costs input and output so far",
     FAILED,
-    { ...SHOWN, ...START },
+    { ...COMMITTED, ...START },
     [10, 4],
     "estimated",
   ],
-  ["a failure after that is counted without a report", FAILED, SHOWN, [30, 4], "estimated"],
-  ["a client that leaves before any upstream is called pays nothing", LEFT_EARLY, {}, undefined, "none"],
   [
-    "a client that leaves between two attempts pays nothing of the first",
-    LEFT_EARLY,
+    "a failure after the client saw output is counted without a report",
+    FAILED,
+    COMMITTED,
+    [30, 4],
+    "estimated",
+  ],
+  [
+    "a client that disconnects before any upstream is called pays nothing",
+    DISCONNECTED_UNSENT,
+    {},
+    undefined,
+    "none",
+  ],
+  [
+    "a client that disconnects between two attempts pays nothing for the first",
+    DISCONNECTED_UNSENT,
     { ...OUTPUT, ...START },
     undefined,
     "none",
   ],
-  ["a client that leaves before any output pays the input as counted", LEFT, {}, [30, 0], "estimated"],
-  ["a client that leaves before any output pays the input as reported", LEFT, START, [10, 1], "estimated"],
-  ["a client that leaves after output pays for both", LEFT, { ...OUTPUT, ...START }, [10, 4], "estimated"],
   [
-    "images that nobody counted cost what they were held for",
-    LEFT,
+    "a client that disconnects before any output pays the input as counted",
+    DISCONNECTED,
+    {},
+    [30, 0],
+    "estimated",
+  ],
+  [
+    "a client that disconnects before any output pays the input as reported",
+    DISCONNECTED,
+    START,
+    [10, 1],
+    "estimated",
+  ],
+  [
+    "a client that disconnects after output pays input and output",
+    DISCONNECTED,
+    { ...OUTPUT, ...START },
+    [10, 4],
+    "estimated",
+  ],
+  [
+    "images without a report cost what they were held for",
+    DISCONNECTED,
     { input: { images: 1, textBytes: 8_000 } },
     [2_030, 0],
     "estimated",
   ],
-  ["ids of tokens are counted with the text", FINISHED, { input: { tokenIds: 50 } }, [80, 0], "estimated"],
-  ["a count is never above what was quoted", LEFT, { input: { textBytes: 20 } }, [10, 0], "estimated"],
+  [
+    "token ids are added to the count of the text",
+    FINISHED,
+    { input: { tokenIds: 50 } },
+    [80, 0],
+    "estimated",
+  ],
+  ["a count never exceeds the quote", DISCONNECTED, { input: { textBytes: 20 } }, [10, 0], "estimated"],
 ];
 
 const charge = (
   outcome: Outcome,
-  options: OpenHoldOptions,
+  options: MeteredOptions,
   clientDisconnect: ClientDisconnect = "charge_input",
-) => chargeFor(outcome, openHold(options), { tokens: counterOf(), clientDisconnect });
+) => chargeFor(outcome, createMeteredRequest(options), { tokens: counterOf(), clientDisconnect });
 
-describe("what each way of ending costs", () => {
+describe("the charge by outcome", () => {
   test.each([...ROWS])("%s", async (_name, outcome, options, tokens, source) => {
     const charged = await charge(outcome, options);
     const usage = tokens && { ...NO_USAGE, inputTokens: tokens[0], outputTokens: tokens[1] };
@@ -125,27 +161,30 @@ describe("what each way of ending costs", () => {
     });
   });
 
-  test.each<[name: string, OpenHoldOptions, source: ChargeSource]>([
-    ["before any output is free", {}, "none"],
-    ["before any output is free, whatever was reported", START, "none"],
-    ["after output is not", { ...OUTPUT, ...START }, "estimated"],
-  ])("where the operator says so, leaving %s", async (_name, options, source) => {
-    expect((await charge(LEFT, options, "free")).source).toBe(source);
+  test.each<[name: string, MeteredOptions, source: ChargeSource]>([
+    ["a client that disconnects before any output pays nothing", {}, "none"],
+    ["a client that disconnects before any output pays nothing of a report", START, "none"],
+    ["a client that disconnects after output pays input and output", { ...OUTPUT, ...START }, "estimated"],
+  ])("with client_disconnect: free, %s", async (_name, options, source) => {
+    expect((await charge(DISCONNECTED, options, "free")).source).toBe(source);
   });
 
-  test.each<[Outcome, isPatient: boolean]>([
-    [LEFT, true],
-    [FINISHED, false],
-    [FAILED, false],
-  ])("%j waits long for a count only where no client does: %p", async (outcome, isPatient) => {
+  test.each<[name: string, Outcome, isPatient: boolean]>([
+    ["a client that has disconnected makes the count patient", DISCONNECTED, true],
+    ["a client that waits for the end of its answer limits the count", FINISHED, false],
+    ["a client that waits for its error limits the count", FAILED, false],
+  ])("%s", async (_name, outcome, isPatient) => {
     const asked: { isPatient?: boolean }[] = [];
-    await chargeFor(outcome, openHold(SHOWN), { tokens: counterOf(asked), clientDisconnect: "charge_input" });
+    await chargeFor(outcome, createMeteredRequest(COMMITTED), {
+      tokens: counterOf(asked),
+      clientDisconnect: "charge_input",
+    });
     expect(asked).toEqual([{ isPatient }]);
   });
 });
 
-test("a lost prompt, whose worker has died, is charged by its size", async () => {
-  const hold = openHold({ ...SHOWN, input: { textBytes: 4_000 } });
+test("a prompt that was lost with its worker is charged by its size", async () => {
+  const hold = createMeteredRequest({ ...COMMITTED, input: { textBytes: 4_000 } });
   const lost = () => Promise.reject(new Error("The body worker ended"));
   const gateway = { tokens: counterOf(), clientDisconnect: "charge_input" } as const;
   const charged = await chargeFor(FINISHED, { ...hold, body: { ...hold.body, promptText: lost } }, gateway);
@@ -153,7 +192,7 @@ test("a lost prompt, whose worker has died, is charged by its size", async () =>
 });
 
 describe("a report above the bound", () => {
-  test("costs the bound, by its dearest classes", async () => {
+  test("is charged up to the bound, and keeps its dearest classes", async () => {
     const usage = { inputTokens: 700_000, outputTokens: 5_000 };
     expect(await charge(FINISHED, { usage })).toMatchObject({
       amount: 10_000n * 1_000n + 1_100n * 2_000n,
@@ -162,9 +201,9 @@ describe("a report above the bound", () => {
     });
   });
 
-  test("never costs less than a count, however cheap its classes are", async () => {
+  test("is never charged less than a local count, however cheap its classes are", async () => {
     const options = { usage: { cachedInputTokens: 700_000 }, input: { textBytes: 20_000 } };
-    const holdOf = () => openHold(options);
+    const holdOf = () => createMeteredRequest(options);
     const counted = (inputTokens: number) =>
       chargeFor(FINISHED, holdOf(), { tokens: counterOf([], inputTokens), clientDisconnect: "charge_input" });
     // 10,000 cached tokens cost as much as 1,000 others.
@@ -172,7 +211,7 @@ describe("a report above the bound", () => {
     expect(await counted(9_000)).toMatchObject({ amount: 9_000_000n, usage: { inputTokens: 9_000 } });
   });
 
-  test("never costs less than the same report at the bound would by its mix", async () => {
+  test("is never charged less than the bound costs at the mix of its classes", async () => {
     const tokens = fc.nat({ max: 1_000_000 });
     const usages = fc.record({
       inputTokens: tokens,
@@ -190,7 +229,7 @@ describe("a report above the bound", () => {
     );
   });
 
-  /** What the window would cost were it filled in the proportions of the report. */
+  /** The cost of a full window in the proportions of the report. */
   function byMix(usage: Usage): bigint {
     const { outputTokens, ...input } = usage;
     const sum = Object.values(input).reduce((total, each) => total + each, 0);
@@ -201,7 +240,7 @@ describe("a report above the bound", () => {
 });
 
 describe("a long prompt", () => {
-  const options = (inputTokens: number, more: OpenHoldOptions = {}): OpenHoldOptions => ({
+  const options = (inputTokens: number, more: MeteredOptions = {}): MeteredOptions => ({
     usage: { inputTokens, outputTokens: 1 },
     betas: ["context-1m-2025-08-07"],
     ...more,
@@ -209,16 +248,16 @@ describe("a long prompt", () => {
     model: { longContext: { contextWindow: 50_000, aboveInputTokens: 10_000 }, ...more.model },
   });
 
-  test.each<[name: string, OpenHoldOptions, price: typeof TEST_PRICE]>([
-    ["costs its own price from one token above the threshold on", options(10_001), LONG_PRICE],
-    ["costs the usual price up to the threshold", options(10_000), TEST_PRICE],
+  test.each<[name: string, MeteredOptions, price: typeof TEST_PRICE]>([
+    ["is charged the long price from one token above the threshold on", options(10_001), LONG_PRICE],
+    ["is charged the usual price up to the threshold", options(10_000), TEST_PRICE],
     [
-      "costs the usual price where it has none of its own",
+      "is charged the usual price on a route without a long price",
       options(10_001, { route: { longPrice: undefined } }),
       TEST_PRICE,
     ],
     [
-      "costs its own price without any beta where the window reaches beyond the threshold",
+      "is charged the long price without any beta when the window exceeds the threshold",
       options(6_000, {
         betas: [],
         model: { longContext: { contextWindow: undefined, aboveInputTokens: 5_000 } },
@@ -226,7 +265,7 @@ describe("a long prompt", () => {
       LONG_PRICE,
     ],
     [
-      "is none when it is a sum over many short ones",
+      "is charged the usual price when it is a sum over many short prompts",
       options(90_000, { betas: [], input: { serverTools: true } }),
       TEST_PRICE,
     ],

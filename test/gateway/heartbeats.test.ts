@@ -3,42 +3,43 @@ import { createHeartbeats } from "../../src/gateway/heartbeats.ts";
 import { type ExtendRequest, type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
-/** A ledger whose heartbeats are refused as told; `beats` are those it took. */
+/** A ledger that declines heartbeats with `state.errorCode`; `beats` are those that it took. */
 function beatLedger() {
   const beats: ExtendRequest[] = [];
-  const state = { refusal: undefined as LedgerRefusal | undefined, refused: 0 };
+  const state = { errorCode: undefined as LedgerRefusal | undefined, refused: 0 };
   const extend = async (request: ExtendRequest) => {
-    if (state.refusal) {
+    if (state.errorCode) {
       state.refused += 1;
-      throw new LedgerError(state.refusal);
+      throw new LedgerError(state.errorCode);
     }
     beats.push(request);
   };
-  // Safe because heartbeats ask a ledger for nothing else.
+  // Safe because heartbeats call no other method of the ledger.
   return { ledger: { extend } as unknown as Ledger, state, beats };
 }
 
 async function until(happened: () => boolean): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (!happened()) {
-    if (performance.now() > deadline) throw new Error("It did not happen");
+    if (performance.now() > deadline) throw new Error("The condition was not met in time");
     await Bun.sleep(2);
   }
 }
 
-const hold = (holdId: string) => ({ walletId: "acme", holdId, accrued: () => 7n });
+const hold = (holdId: string) => ({ walletId: "acme", holdId });
+const METER = { accrued: () => 7n };
 
-test("an outage is said once, its end once, and the beats go on", async () => {
+test("an outage of the ledger is logged once, its end once, and heartbeats resume", async () => {
   const { ledger, state, beats } = beatLedger();
   const log = createLogBook();
   const heartbeats = createHeartbeats(ledger, 15, log);
-  for (const holdId of ["a", "b", "c"]) heartbeats.start(hold(holdId));
-  for (const refusal of ["unavailable", "queue_full"] as const) {
-    state.refusal = refusal;
+  for (const holdId of ["a", "b", "c"]) heartbeats.start(hold(holdId), METER);
+  for (const errorCode of ["unavailable", "queue_full"] as const) {
+    state.errorCode = errorCode;
     const { refused } = state;
     await until(() => state.refused >= refused + 9);
   }
-  state.refusal = undefined;
+  state.errorCode = undefined;
   await until(() => beats.length >= 6);
   heartbeats.close();
   const events = log
@@ -46,38 +47,48 @@ test("an outage is said once, its end once, and the beats go on", async () => {
     .split("\n")
     .map((line) => JSON.parse(line));
   expect(events).toMatchObject([
-    { level: "warn", event: "heartbeats fail" },
-    { level: "info", event: "heartbeats go on" },
+    { level: "warn", event: "heartbeats failed" },
+    { level: "info", event: "heartbeats resumed" },
   ]);
   expect(beats[0]).toEqual({ walletId: "acme", holdId: "a", accrued: 7n, ttlMs: 15 });
 });
 
-test("a refusal of one hold is said of that hold, and is no outage", async () => {
+test("a declined heartbeat is logged with its hold, and not as an outage", async () => {
   const { ledger, state } = beatLedger();
   const log = createLogBook();
   const heartbeats = createHeartbeats(ledger, 15, log);
-  state.refusal = "hold_expired";
-  heartbeats.start(hold("a"));
+  state.errorCode = "hold_expired";
+  heartbeats.start(hold("a"), METER);
   await until(() => state.refused >= 1);
   heartbeats.close();
   expect(JSON.parse(log.text().split("\n")[0] ?? "")).toMatchObject({
     level: "warn",
     request: "a",
-    event: "heartbeat refused",
+    event: "heartbeat declined",
   });
-  expect(log.text()).not.toContain("heartbeats fail");
+  expect(log.text()).not.toContain("heartbeats failed");
 });
 
-test("a hold that has ended meanwhile is no news", async () => {
+test("a heartbeat of a hold that has just ended is not logged", async () => {
   const { ledger, state } = beatLedger();
   const log = createLogBook();
   const heartbeats = createHeartbeats(ledger, 15, log);
-  heartbeats.start(hold("a"));
-  for (const refusal of ["hold_settled", "hold_released"] as const) {
-    state.refusal = refusal;
+  heartbeats.start(hold("a"), METER);
+  for (const errorCode of ["hold_settled", "hold_released"] as const) {
+    state.errorCode = errorCode;
     const { refused } = state;
     await until(() => state.refused > refused + 1);
   }
   heartbeats.close();
   expect(log.text()).toBe("");
+});
+
+test("a disposed heartbeat no longer extends its hold", async () => {
+  const { ledger, beats } = beatLedger();
+  const heartbeats = createHeartbeats(ledger, 15, createLogBook());
+  const [first] = ["a", "b"].map((holdId) => heartbeats.start(hold(holdId), METER));
+  first?.[Symbol.dispose]();
+  await until(() => beats.length >= 2);
+  heartbeats.close();
+  expect(new Set(beats.map(({ holdId }) => holdId))).toEqual(new Set(["b"]));
 });

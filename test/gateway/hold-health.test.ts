@@ -4,14 +4,18 @@ import { newRequestId } from "../../src/http/request-id.ts";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
-/** A ledger that counts what probes ask of it, and refuses holds while told to. */
+/** A ledger that records the calls of probes, and declines holds with `state.errorCode`. */
 function probedLedger() {
-  const state = { refusal: undefined as LedgerRefusal | undefined, hasWallet: false, asked: [] as string[] };
+  const state = {
+    errorCode: undefined as LedgerRefusal | undefined,
+    hasWallet: false,
+    asked: [] as string[],
+  };
   const ledger = {
     async hold() {
       state.asked.push("hold");
       await Bun.sleep(1);
-      if (state.refusal) throw new LedgerError(state.refusal);
+      if (state.errorCode) throw new LedgerError(state.errorCode);
       if (!state.hasWallet) throw new LedgerError("wallet_not_found");
     },
     async createWallet() {
@@ -24,7 +28,7 @@ function probedLedger() {
     },
   };
   const log = createLogBook();
-  // Safe because the health of holds asks a ledger for nothing else.
+  // Safe because the health of holds calls no other method of the ledger.
   const health = createHoldHealth({ ledger: ledger as unknown as Ledger, log, newId: newRequestId });
   const isGood = () =>
     health.check().then(
@@ -37,7 +41,7 @@ function probedLedger() {
   return { state, health, isGood, fail, log };
 }
 
-test("two faults in a row, or three with a success between them, are looked into by nobody", async () => {
+test("two faults in a row, or three with a success between them, cause no probe", async () => {
   const { state, health, isGood, fail } = probedLedger();
   fail(2);
   expect(await isGood()).toBe(true);
@@ -47,12 +51,12 @@ test("two faults in a row, or three with a success between them, are looked into
   expect(state.asked).toEqual([]);
 });
 
-test("three faults in a row are red while a hold of nothing fails too, and green with the first that succeeds", async () => {
+test("after three faults the check fails with its probe, and passes with the first probe that succeeds", async () => {
   const { state, isGood, fail, log } = probedLedger();
-  state.refusal = "unavailable";
+  state.errorCode = "unavailable";
   fail(3);
   expect([await isGood(), await isGood()]).toEqual([false, false]);
-  state.refusal = undefined;
+  state.errorCode = undefined;
   expect(await isGood()).toBe(true);
   expect(state.asked).toEqual(["hold", "hold", "hold", "create", "hold", "release"]);
   expect(await isGood()).toBe(true);
@@ -68,7 +72,7 @@ test("three faults in a row are red while a hold of nothing fails too, and green
   ]);
 });
 
-test("a request whose hold is taken ends the doubt without a probe", async () => {
+test("a hold that succeeds makes the check pass without a probe", async () => {
   const { state, health, isGood, fail } = probedLedger();
   fail(5);
   health.taken();
@@ -76,9 +80,9 @@ test("a request whose hold is taken ends the doubt without a probe", async () =>
   expect(state.asked).toEqual([]);
 });
 
-test("many who ask at once cost one probe, and each of them hears how it went", async () => {
+test("fifty checks at a time share one probe and its result", async () => {
   const { state, isGood, fail } = probedLedger();
-  state.refusal = "unavailable";
+  state.errorCode = "unavailable";
   fail(3);
   expect(new Set(await Promise.all(Array.from({ length: 50 }, isGood)))).toEqual(new Set([false]));
   expect(state.asked).toEqual(["hold"]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { inputTokensOf, type Usage } from "../../src/domain/usage.ts";
-import { LONG_PRICE, type OpenHoldOptions, openHold } from "./open-hold.ts";
+import { createMeteredRequest, LONG_PRICE, type MeteredOptions } from "./held-request.ts";
 
 const WIDE = { route: { betas: ["context-1m-*"] }, betas: ["context-1m-2025-08-07"] } as const;
 const SERVED = { input: { serverTools: true } } as const;
@@ -8,56 +8,71 @@ const SERVED = { input: { serverTools: true } } as const;
 /** Input, output, and what they were cut to; `undefined` when they are not counted. */
 const ROWS: readonly (readonly [
   name: string,
-  options: OpenHoldOptions,
+  options: MeteredOptions,
   reported: [number, number],
   counted: [number, number] | undefined,
 ])[] = [
-  ["a usage within the bounds stays", {}, [9_000, 900], [9_000, 900]],
-  ["a usage of exactly the bounds stays", {}, [10_000, 1_100], [10_000, 1_100]],
+  ["a usage within the bounds is unchanged", {}, [9_000, 900], [9_000, 900]],
+  ["a usage of exactly the bounds is unchanged", {}, [10_000, 1_100], [10_000, 1_100]],
   ["one token above the window is cut", {}, [10_001, 1], [10_000, 1]],
-  ["a tiny prompt cannot explain a huge report", {}, [700_000, 1], [10_000, 1]],
-  ["output above the ceiling and a tenth is cut", {}, [10, 1_101], [10, 1_100]],
-  ["both are cut at once", {}, [1e9, 1e9], [10_000, 1_100]],
+  ["a huge report for a tiny prompt is cut to the window", {}, [700_000, 1], [10_000, 1]],
+  ["output above the limit and a tenth is cut", {}, [10, 1_101], [10, 1_100]],
+  ["input and output are cut at once", {}, [1e9, 1e9], [10_000, 1_100]],
   ["a negative number is not counted", {}, [-1, 5], undefined],
   ["half a token is not counted", {}, [10.5, 5], undefined],
   ["NaN is not counted", {}, [Number.NaN, 5], undefined],
   ["infinity is not counted", {}, [10, Number.POSITIVE_INFINITY], undefined],
   ["a sum that is no safe integer is not counted", {}, [Number.MAX_SAFE_INTEGER, 5], undefined],
-  ["tools at the provider explain a sum of windows", SERVED, [950_648, 13_856], [950_648, 13_856]],
-  ["tools at the provider do not explain anything", SERVED, [1e12, 1], [10_000_000, 1]],
+  ["a request with provider tools may report a sum of windows", SERVED, [950_648, 13_856], [950_648, 13_856]],
+  ["a request with provider tools is cut to a thousand readings", SERVED, [1e12, 1], [10_000_000, 1]],
   [
-    "tools that translation leaves out explain nothing",
-    { ...SERVED, isPassthrough: false },
+    "provider tools that translation leaves out do not raise the bound",
+    { ...SERVED, isVerbatim: false },
     [950_648, 1],
     [10_000, 1],
   ],
   ["an allowed beta widens the window as its name says", WIDE, [700_000, 1], [700_000, 1]],
-  ["an allowed beta has its own bound", WIDE, [1_000_001, 1], [1_000_000, 1]],
-  ["a beta that is not allowed widens nothing", { betas: WIDE.betas }, [700_000, 1], [10_000, 1]],
-  ["a beta that nobody asks for widens nothing", { route: WIDE.route }, [700_000, 1], [10_000, 1]],
+  ["one token above the window of an allowed beta is cut", WIDE, [1_000_001, 1], [1_000_000, 1]],
   [
-    "a beta is not sent to a translated upstream",
-    { ...WIDE, isPassthrough: false },
+    "a beta that the route does not allow leaves the window unchanged",
+    { betas: WIDE.betas },
     [700_000, 1],
     [10_000, 1],
   ],
   [
-    "the operator says how wide the window is",
+    "a beta that the client does not name leaves the window unchanged",
+    { route: WIDE.route },
+    [700_000, 1],
+    [10_000, 1],
+  ],
+  [
+    "a beta leaves the window of a translated request unchanged",
+    { ...WIDE, isVerbatim: false },
+    [700_000, 1],
+    [10_000, 1],
+  ],
+  [
+    "a configured window overrides the width in the name of the beta",
     { ...WIDE, model: { longContext: { contextWindow: 500_000, aboveInputTokens: 10_000 } } },
     [700_000, 1],
     [500_000, 1],
   ],
-  ["a prompt that is compacted is read twice", { input: { readings: 2 } }, [15_000, 1_300], [15_000, 1_300]],
-  ["and not three times", { input: { readings: 2 } }, [20_001, 1], [20_000, 1]],
-  ["many prompts have a window each", { input: { prompts: 3 } }, [29_000, 0], [29_000, 0]],
+  [
+    "a prompt that is compacted may be reported twice",
+    { input: { readings: 2 } },
+    [15_000, 1_300],
+    [15_000, 1_300],
+  ],
+  ["a prompt that is compacted is cut to two windows", { input: { readings: 2 } }, [20_001, 1], [20_000, 1]],
+  ["each of several prompts may fill a window", { input: { prompts: 3 } }, [29_000, 0], [29_000, 0]],
 ];
 
-describe("what a meter counts of a report", () => {
+describe("the usage that a meter counts", () => {
   test.each([...ROWS])("%s", (_name, options, [inputTokens, outputTokens], counted) => {
-    const { meter } = openHold({ ...options, usage: { inputTokens, outputTokens } });
+    const { meter } = createMeteredRequest({ ...options, usage: { inputTokens, outputTokens } });
     const reported = meter.reported();
     expect(reported && [inputTokensOf(reported), reported.outputTokens]).toEqual(counted);
-    expect(meter.disbelieves).toBe(counted === undefined);
+    expect(meter.isUsageRejected).toBe(counted === undefined);
     const isCut = counted !== undefined && (counted[0] !== inputTokens || counted[1] !== outputTokens);
     expect(meter.excess()?.reported).toEqual(
       isCut ? expect.objectContaining({ inputTokens, outputTokens }) : undefined,
@@ -66,22 +81,22 @@ describe("what a meter counts of a report", () => {
 
   test.each<[name: string, reported: Partial<Usage>, cut: Partial<Usage>]>([
     [
-      "the cheapest class goes first",
+      "the cheapest class is cut first",
       { cachedInputTokens: 50_000, inputTokens: 4_000, cacheWriteTokens: 3_000 },
       { cachedInputTokens: 3_000, inputTokens: 4_000, cacheWriteTokens: 3_000 },
     ],
     [
-      "then the next one, and the dearest stays",
+      "the next class is cut when the cheapest is 0, and the dearest is unchanged",
       { cachedInputTokens: 5_000, inputTokens: 20_000, cacheWrite1hTokens: 9_000 },
       { cachedInputTokens: 0, inputTokens: 1_000, cacheWrite1hTokens: 9_000 },
     ],
-    ["a single class is cut itself", { cacheWrite1hTokens: 20_000 }, { cacheWrite1hTokens: 10_000 }],
-  ])("of classes above the window, %s", (_name, usage, cut) => {
-    expect(openHold({ usage }).meter.reported()).toMatchObject(cut);
+    ["a single class is cut to the window", { cacheWrite1hTokens: 20_000 }, { cacheWrite1hTokens: 10_000 }],
+  ])("with input above the window, %s", (_name, usage, cut) => {
+    expect(createMeteredRequest({ usage }).meter.reported()).toMatchObject(cut);
   });
 
-  test("a later report replaces an earlier one, and another route forgets both", () => {
-    const { meter, route } = openHold({ usage: { inputTokens: 20_000 } });
+  test("a later report replaces an earlier one, and another candidate starts without any", () => {
+    const { meter } = createMeteredRequest({ usage: { inputTokens: 20_000 } });
     expect(meter.excess()).toBeDefined();
     const part = { text: "", isOutput: false, isReadable: false, generated: "" };
     const usage = {
@@ -93,29 +108,38 @@ describe("what a meter counts of a report", () => {
     };
     meter.add({ ...part, usage });
     expect([meter.reported(), meter.excess()]).toEqual([usage, undefined]);
-    meter.restart(route);
-    expect([meter.reported(), meter.disbelieves]).toEqual([undefined, false]);
+    const { candidate } = meter;
+    if (candidate) meter.restart(candidate);
+    expect([meter.reported(), meter.isUsageRejected]).toEqual([undefined, false]);
   });
 });
 
-describe("what has accrued", () => {
-  test.each<[name: string, options: OpenHoldOptions, accrued: bigint]>([
-    ["nothing before the client was shown some", { usage: { inputTokens: 9_000 }, generated: "ab" }, 0n],
-    ["the report", { isShown: true, usage: { inputTokens: 10, outputTokens: 3 } }, 16_000n],
-    ["a report above the bound up to it", { isShown: true, usage: { inputTokens: 20_000 } }, 10_000_000n],
-    ["a guess without a report", { isShown: true, generated: "12345678" }, 104_000n],
+describe("the accrued cost", () => {
+  test.each<[name: string, options: MeteredOptions, accrued: bigint]>([
+    ["is nothing before the client saw output", { usage: { inputTokens: 9_000 }, generated: "ab" }, 0n],
     [
-      "a long prompt at its price",
+      "is the cost of the report",
+      { isCommitted: true, usage: { inputTokens: 10, outputTokens: 3 } },
+      16_000n,
+    ],
+    [
+      "is the cost of the bound for a report above it",
+      { isCommitted: true, usage: { inputTokens: 20_000 } },
+      10_000_000n,
+    ],
+    ["is an estimate without a report", { isCommitted: true, generated: "12345678" }, 104_000n],
+    [
+      "is at the long price for a long prompt",
       {
         ...WIDE,
-        isShown: true,
+        isCommitted: true,
         usage: { inputTokens: 20_000 },
         route: { ...WIDE.route, longPrice: LONG_PRICE },
         model: { longContext: { contextWindow: undefined, aboveInputTokens: 10_000 } },
       },
       40_000_000n,
     ],
-  ])("is %s", (_name, options, accrued) => {
-    expect(openHold(options).meter.accrued()).toBe(accrued);
+  ])("%s", (_name, options, accrued) => {
+    expect(createMeteredRequest(options).meter.accrued()).toBe(accrued);
   });
 });

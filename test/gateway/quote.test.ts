@@ -1,20 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { costOf, type Model, type Price, type Route } from "../../src/domain/model.ts";
+import { costOf, type Model, type Price } from "../../src/domain/model.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
 import {
   amountOf,
-  fitGrant,
-  fitMinute,
-  fitText,
-  type Quote,
+  clampToGrant,
+  clampToMinute,
+  type QuotedPlan,
   quoteRequest,
   tokensOf,
 } from "../../src/gateway/quote.ts";
-import type { CodecSession } from "../../src/wire/codec-session.ts";
-import type { ModelRequest } from "../../src/wire/model-request.ts";
-import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import { findProtocolPair } from "../../src/wire/protocol-pair.ts";
+import type { Quote } from "../../src/gateway/request.ts";
+import type { InputSize, RequestFacts } from "../../src/wire/protocol.ts";
 
 const PRICE: Price = {
   input: 3_000_000n,
@@ -42,10 +39,10 @@ const MODEL: Model = {
   price: PRICE,
   createdAtS: 0,
 };
+const SIZE: InputSize = { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: false };
 
-function request(over: Partial<ModelRequest> = {}): ModelRequest {
+function requestFacts(over: Partial<RequestFacts> = {}): RequestFacts {
   return {
-    text: "",
     model: "m",
     stream: false,
     outputTokensMax: undefined,
@@ -53,62 +50,57 @@ function request(over: Partial<ModelRequest> = {}): ModelRequest {
     thinkingTokens: 0,
     choices: 1,
     wantsUsage: false,
-    input: { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: false },
-    promptText: () => "",
-    readChat: () => {
-      throw new Error("Nothing is translated here");
-    },
+    input: SIZE,
     ...over,
   };
 }
 
-/** Ways to the routes; what is said on them matters to nobody here. */
-function waysOf(routes: readonly Route[], isPassthrough = true): ReadonlyMap<Route, CodecSession> {
-  const exchange = findProtocolPair(openaiChat, ["chat"]);
-  const dialogue = exchange?.begin(request(), request().readChat);
-  if (!dialogue) throw new Error("There is no way");
-  return new Map(routes.map((route) => [route, { ...dialogue, isPassthrough }]));
+interface PlanOptions extends Partial<Omit<QuotedPlan, "candidates" | "request">> {
+  readonly isVerbatim?: boolean;
 }
 
-function quote(over: Partial<ModelRequest> = {}, mayClamp = false): Quote {
-  return quoteRequest({
-    model: MODEL,
-    ways: waysOf(MODEL.routes),
-    request: request(over),
-    mayClamp,
-  });
+function quote(
+  over: Partial<RequestFacts> = {},
+  { isVerbatim = true, model = MODEL, ...more }: PlanOptions = {},
+): Quote {
+  const candidates = model.routes.map((route) => ({ route, codec: { isVerbatim } }));
+  const request = requestFacts(over);
+  return quoteRequest({ model, request, candidates, textBytes: 0, betas: [], mayClamp: false, ...more });
 }
+
+const quoteInput = (input: Partial<InputSize>, options: PlanOptions = {}) =>
+  quote({ input: { ...SIZE, ...input } }, options).inputTokens;
 
 describe("quoteRequest()", () => {
-  test("bounds the input by half its bytes, images apart", () => {
-    expect(
-      quote({ input: { textBytes: 101, images: 2, mediaBytes: 0, unbounded: false, serverTools: false } })
-        .inputTokens,
-    ).toBe(51 + 4_000);
-  });
-
-  test("bounds the input by the context window, and takes that for what it cannot see", () => {
-    expect(
-      quote({
-        input: { textBytes: 1_000_000, images: 0, mediaBytes: 0, unbounded: false, serverTools: false },
-      }).inputTokens,
-    ).toBe(10_000);
-    expect(
-      quote({ input: { textBytes: 10, images: 0, mediaBytes: 0, unbounded: true, serverTools: false } })
-        .inputTokens,
-    ).toBe(10_000);
+  test.each<[name: string, input: Partial<InputSize>, options: PlanOptions, tokens: number]>([
+    ["the input is bounded by half its bytes, images apart", { textBytes: 101, images: 2 }, {}, 51 + 4_000],
+    ["the input is bounded by the context window", { textBytes: 1_000_000 }, {}, 10_000],
+    ["an unbounded input takes the whole context window", { textBytes: 10, unbounded: true }, {}, 10_000],
+    ["a prompt that its provider may read twice is held for twice", { readings: 2 }, {}, 100],
+    [
+      "a larger translated body bounds the input",
+      { images: 1, mediaBytes: 9_000 },
+      { textBytes: 300 },
+      2_150,
+    ],
+    ["a smaller translated body does not", { images: 1, mediaBytes: 9_000 }, { textBytes: 80 }, 2_050],
+    ["a huge translated body is bounded by the window", { images: 1 }, { textBytes: 1_000_000 }, 10_000],
+    ["a tool that runs at the upstream takes the whole window", { serverTools: true }, {}, 10_000],
+    ["a tool that translation leaves out does not", { serverTools: true }, { isVerbatim: false }, 50],
+  ])("%s", (_name, input, options, tokens) => {
+    expect(quoteInput(input, options)).toBe(tokens);
   });
 
   test.each([
     ["no limit named", {}, false, 1_000, 256],
     ["own limit", { outputTokensMax: 500 }, false, 500, 500],
-    ["own limit, may be lowered", { outputTokensMax: 500 }, true, 500, 256],
+    ["own limit that may be clamped", { outputTokensMax: 500 }, true, 500, 256],
     ["own limit above the model's", { outputTokensMax: 9_000 }, false, 4_000, 4_000],
-    ["tiny limit, may be lowered", { outputTokensMax: 10 }, true, 10, 10],
+    ["tiny limit that may be clamped", { outputTokensMax: 10 }, true, 10, 10],
     ["reasoning budget above the default", { thinkingTokens: 2_000 }, false, 2_256, 2_256],
-  ] as const)("%s: ceiling and floor follow", (_, over, mayClamp, ceiling, floor) => {
-    const made = quote(over, mayClamp);
-    expect([made.ceiling, made.floor]).toEqual([ceiling, floor]);
+  ] as const)("a request with %s has its output bounds", (_, over, mayClamp, most, least) => {
+    const quoted = quote(over, { mayClamp });
+    expect([quoted.outputTokensMax, quoted.outputTokensMin]).toEqual([most, least]);
   });
 
   test("no usage within the bounds costs more than the quote", () => {
@@ -120,124 +112,81 @@ describe("quoteRequest()", () => {
         fc.integer({ min: 1, max: 4 }),
         fc.constantFrom("inputTokens", "cachedInputTokens", "cacheWriteTokens", "cacheWrite1hTokens"),
         (input, output, choices, kind) => {
-          const made = quote({
-            choices,
-            input: { textBytes: input * 2, images: 0, mediaBytes: 0, unbounded: false, serverTools: false },
-          });
+          const quoted = quote({ choices, input: { ...SIZE, textBytes: input * 2 } });
           const usage = {
             ...NO_USAGE,
             [kind]: input,
-            outputTokens: Math.min(output, choices * made.ceiling),
+            outputTokens: Math.min(output, choices * quoted.outputTokensMax),
           };
-          expect(costOf(usage, PRICE) <= amountOf(made, made.ceiling)).toBe(true);
+          expect(costOf(usage, PRICE) <= amountOf(quoted, quoted.outputTokensMax)).toBe(true);
         },
       ),
     );
   });
 });
 
-test("a prompt that its provider may read twice is held for twice", () => {
-  const input = { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: false };
-  expect(quote({ input: { ...input, readings: 2 } }).inputTokens).toBe(100);
-});
-
-describe("fitGrant()", () => {
-  test("the lowered ceiling is never below the floor and never costs more than the grant", () => {
-    const made = quote();
-    const least = amountOf(made, made.floor);
-    const most = amountOf(made, made.ceiling);
+describe("clampToGrant()", () => {
+  test("the clamped limit is never below the minimum and never costs more than the grant", () => {
+    const quoted = quote();
+    const least = amountOf(quoted, quoted.outputTokensMin);
+    const most = amountOf(quoted, quoted.outputTokensMax);
     fc.assert(
       fc.property(fc.bigInt({ min: least, max: most }), (granted) => {
-        const fitted = fitGrant(made, granted);
-        expect(fitted.ceiling).toBeGreaterThanOrEqual(made.floor);
-        expect(fitted.ceiling).toBeLessThanOrEqual(made.ceiling);
-        expect(amountOf(fitted, fitted.ceiling) <= granted).toBe(true);
-        expect(amountOf(fitted, fitted.ceiling + 1) > granted || fitted.ceiling === made.ceiling).toBe(true);
+        const clamped = clampToGrant(quoted, granted);
+        expect(clamped.outputTokensMax).toBeGreaterThanOrEqual(quoted.outputTokensMin);
+        expect(clamped.outputTokensMax).toBeLessThanOrEqual(quoted.outputTokensMax);
+        expect(amountOf(clamped, clamped.outputTokensMax) <= granted).toBe(true);
+        expect(
+          amountOf(clamped, clamped.outputTokensMax + 1) > granted ||
+            clamped.outputTokensMax === quoted.outputTokensMax,
+        ).toBe(true);
       }),
     );
   });
 });
 
-test("a body that translation makes larger is bounded as it is sent, and a smaller one as it came", () => {
-  const asked = quote({
-    input: { textBytes: 100, images: 1, mediaBytes: 9_000, unbounded: false, serverTools: false },
-  });
-  expect([fitText(asked, 300), fitText(asked, 80)].map(({ inputTokens }) => inputTokens)).toEqual([
-    2_150, 2_050,
-  ]);
-  expect(fitText(asked, 1_000_000).inputTokens).toBe(10_000);
-});
-
-test("a tool that runs at the upstream fills the context window, but not where translation leaves it out", () => {
-  const input = { textBytes: 100, images: 0, mediaBytes: 0, unbounded: false, serverTools: true };
-  const bound = (isPassthrough: boolean) =>
-    quoteRequest({
-      model: MODEL,
-      ways: waysOf(MODEL.routes, isPassthrough),
-      request: request({ input }),
-      mayClamp: false,
-    }).inputTokens;
-  expect([bound(true), bound(false)]).toEqual([10_000, 50]);
-});
-
 describe("a request without output", () => {
-  const tokenIds = {
-    textBytes: 100,
-    images: 0,
-    mediaBytes: 0,
-    unbounded: false,
-    serverTools: false,
-    tokenIds: 20,
-  };
-  const embed = (over: Partial<ModelRequest["input"]> = {}, model = MODEL) =>
-    quoteRequest({
-      model,
-      ways: waysOf(model.routes),
-      request: request({ outputTokensMax: 0, input: { ...tokenIds, ...over } }),
-      mayClamp: true,
-    });
+  const embed = (over: Partial<InputSize> = {}, model = MODEL) =>
+    quote({ outputTokensMax: 0, input: { ...SIZE, tokenIds: 20, ...over } }, { model, mayClamp: true });
 
   test.each([
-    ["one that writes too", MODEL],
-    ["one that only embeds", { ...MODEL, outputTokensMax: 0, outputTokensDefault: 0 }],
-  ])("is quoted its input alone, of a model that is %s", (_, model) => {
-    const made = embed({}, model);
-    expect(made).toMatchObject({ ceiling: 0, floor: 0, inputTokens: 50 });
-    expect(tokensOf(made)).toBe(50);
-    expect(amountOf(made, made.ceiling)).toBe(50n * 6_000n);
+    ["a model that writes too", MODEL],
+    ["an embedding model", { ...MODEL, outputTokensMax: 0, outputTokensDefault: 0 }],
+  ])("is quoted its input alone by %s", (_, model) => {
+    const quoted = embed({}, model);
+    expect(quoted).toMatchObject({ outputTokensMax: 0, outputTokensMin: 0, inputTokens: 50 });
+    expect(tokensOf(quoted)).toBe(50);
+    expect(amountOf(quoted, quoted.outputTokensMax)).toBe(50n * 6_000n);
   });
 
-  test("fits a grant and a minute as it is, or no minute at all", () => {
-    const made = embed();
-    expect(fitGrant(made, amountOf(made, made.floor))).toBe(made);
-    expect(fitMinute(made, 50)).toBe(made);
-    expect(() => fitMinute(made, 49)).toThrow("too_many_tokens");
-    expect(() => fitMinute(made, 0)).toThrow("too_many_tokens");
+  test("fits a grant and a minute unchanged, or is refused", () => {
+    const quoted = embed();
+    expect(clampToGrant(quoted, amountOf(quoted, quoted.outputTokensMin))).toBe(quoted);
+    expect(clampToMinute(quoted, 50)).toBe(quoted);
+    expect(() => clampToMinute(quoted, 49)).toThrow("too_many_tokens");
+    expect(() => clampToMinute(quoted, 0)).toThrow("too_many_tokens");
   });
 
   test("may fill the context window with each of its prompts", () => {
     expect(embed({ textBytes: 90_000, prompts: 3 }).inputTokens).toBe(30_000);
     expect(embed({ textBytes: 40_000, prompts: 3 }).inputTokens).toBe(20_000);
-    expect(embed({ textBytes: 10, prompts: 3, unbounded: true, serverTools: false }).inputTokens).toBe(
-      30_000,
-    );
-  });
-
-  test("and output that is free divide nothing by their price", () => {
-    const price = { ...PRICE, output: 0n };
-    const routes = MODEL.routes.map((route) => ({ ...route, price }));
-    const made = quoteRequest({ model: MODEL, ways: waysOf(routes), request: request(), mayClamp: true });
-    expect(fitGrant(made, amountOf(made, made.floor))).toBe(made);
+    expect(embed({ textBytes: 10, prompts: 3, unbounded: true }).inputTokens).toBe(30_000);
   });
 });
 
-describe("fitMinute()", () => {
-  test("lowers a ceiling of ours to what a minute admits", () => {
-    expect(tokensOf(fitMinute(quote(), 800))).toBe(800);
+test("a quote whose output is free fits its grant unchanged", () => {
+  const routes = MODEL.routes.map((route) => ({ ...route, price: { ...PRICE, output: 0n } }));
+  const quoted = quote({}, { model: { ...MODEL, routes }, mayClamp: true });
+  expect(clampToGrant(quoted, amountOf(quoted, quoted.outputTokensMin))).toBe(quoted);
+});
+
+describe("clampToMinute()", () => {
+  test("an output limit of the gateway is lowered to what a minute admits", () => {
+    expect(tokensOf(clampToMinute(quote(), 800))).toBe(800);
   });
 
-  test("refuses what no minute can admit, instead of a 429 that waiting would not cure", () => {
-    expect(() => fitMinute(quote({ outputTokensMax: 1_000 }), 800)).toThrow("too_many_tokens");
-    expect(() => fitMinute(quote(), 200)).toThrow("too_many_tokens");
+  test("a quote that no minute admits is refused, because waiting for a 429 would not help", () => {
+    expect(() => clampToMinute(quote({ outputTokensMax: 1_000 }), 800)).toThrow("too_many_tokens");
+    expect(() => clampToMinute(quote(), 200)).toThrow("too_many_tokens");
   });
 });

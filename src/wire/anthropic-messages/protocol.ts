@@ -7,6 +7,7 @@ import { readReply } from "./egress/read-reply.ts";
 import { printError, printErrorFrame, statusOf } from "./error.ts";
 import { printEvents } from "./ingress/print-events.ts";
 import { printReply } from "./ingress/print-reply.ts";
+import { limitHeaders } from "./limit-headers.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
@@ -42,6 +43,7 @@ export const anthropicMessages: WireProtocol = {
     readWhole: readReply,
   },
   readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
+  limitHeaders,
   statusOf,
   printError,
   printErrorFrame,

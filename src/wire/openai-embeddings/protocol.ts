@@ -1,5 +1,6 @@
 import { printError, printErrorFrame, readPromptTooLong, statusOf } from "../openai-chat/error.ts";
 import { openaiChat } from "../openai-chat/protocol.ts";
+import { limitHeaders } from "../openai-limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";

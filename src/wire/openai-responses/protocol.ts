@@ -1,3 +1,4 @@
+import { limitHeaders } from "../openai-limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { printError, printErrorFrame, readPromptTooLong, refusesInStream, statusOf } from "./error.ts";
 import { printEvents } from "./ingress/print-events.ts";
@@ -25,6 +26,7 @@ export const openaiResponses: WireProtocol = {
   ingress: { printStream: printEvents, printWhole: printReply },
   egress: undefined,
   readPromptTooLong,
+  limitHeaders,
   statusOf,
   printError,
   printErrorFrame,

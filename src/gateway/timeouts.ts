@@ -1,47 +1,50 @@
 import type { CallObserver, UpstreamTimeouts } from "../upstream/upstream.ts";
-import { startLimitTimer } from "./limit-timer.ts";
+import type { AbortSource } from "./request.ts";
 
-/** Which of an attempt's time limits has passed; the deadline is the whole request's. */
+/** A time limit of an attempt; `deadline` is that of the whole request. */
 export type Timeout = "connect" | "first_output" | "idle" | "total" | "deadline";
 
-/** After its finish an upstream has a usage or an end mark to say, if anything. */
+/** After its finish an upstream has at most a usage report and an end mark to send. */
 const FINISH_MS_MAX = 10_000;
 
-/** Watches one attempt: aborts it when somebody wants it ended or a time limit passes. */
-export interface Watch extends CallObserver {
+const ONCE = { once: true } as const;
+
+/** The time limits of one attempt. Aborts it when a limit passes or an abort source fires. */
+export interface AttemptTimeouts extends CallObserver {
+  /** The limit that has passed. */
   readonly timedOut: Timeout | undefined;
-  /** Whether a connection stands and was handed the request's body. */
+  /** Whether a connection was made and handed the request's body. */
   readonly isSent: boolean;
-  /** The answer began: from now on silence is measured. */
+  /** Records the begin of the answer: from now on the idle limit applies. */
   began(): void;
-  /** Something came from the upstream. */
+  /** Records that bytes came from the upstream. */
   progress(): void;
-  /** The answer said its finish: what may come behind it is not waited for for long. */
+  /** Records the finish of the answer: from now on silence may last 10 s at most. */
   finished(): void;
-  /** Waits for a client that reads slowly: no silence of the upstream, but over when the attempt is. */
+  /** Waits for a client that reads slowly, or for the abort. The idle limit pauses meanwhile; the total does not. */
   untilRead(room: Promise<void>): Promise<void>;
   /** Closes the connection to the upstream at once. */
   abort(): void;
-  /** Ends the watch; a connection that was read to its end can be used again. */
+  /** Stops all limits. A connection that was read to its end can be reused. */
   close(): void;
 }
 
-export interface WatchOptions {
+export interface TimeoutOptions {
   readonly timeouts: UpstreamTimeouts;
-  /** A whole answer has no first output to wait for: until it begins, only its total time counts. */
+  /** A whole answer has no first-output limit: until it begins, only the total limit applies. */
   readonly stream: boolean;
   /** Clock reading. */
   readonly startedAt: number;
-  /** Clock reading by which the request must be over, whatever this upstream's own limits are. */
+  /** Clock reading by which the request must be over, whatever the upstream's own limits are. */
   readonly deadlineAt: number;
-  /** Each of them ends the attempt: the client's, the process's. */
-  readonly enders: readonly AbortSignal[];
+  /** The client, the caller and the process: each of them aborts the attempt. */
+  readonly abortSources: readonly AbortSource[];
   readonly clock: () => number;
 }
 
-/** Starts with the connection; see {@link Timeout} for what may then take too long. */
-export function watchAttempt(options: WatchOptions): Watch {
-  const { timeouts, stream, startedAt, deadlineAt, enders, clock } = options;
+/** Starts the limits of one attempt: first that of the connection, then first output, then idle. */
+export function startTimeouts(options: TimeoutOptions): AttemptTimeouts {
+  const { timeouts, stream, startedAt, deadlineAt, abortSources, clock } = options;
   const totalAt = Math.min(startedAt + timeouts.totalMs, deadlineAt);
   const firstOutputAt = stream ? startedAt + timeouts.firstOutputMs : totalAt;
   const controller = new AbortController();
@@ -74,9 +77,9 @@ export function watchAttempt(options: WatchOptions): Watch {
     controller.abort();
   }
 
-  for (const ender of enders) {
-    ender.addEventListener("abort", abort, { once: true });
-    if (ender.aborted) abort();
+  for (const source of abortSources) {
+    source.addEventListener("abort", abort, ONCE);
+    if (source.aborted) abort();
   }
   return {
     signal: controller.signal,
@@ -92,7 +95,7 @@ export function watchAttempt(options: WatchOptions): Watch {
       enter("connect");
     },
     connected: () => {
-      // An answer may even come before its call is sent whole.
+      // An answer may begin before its call is sent whole.
       if (phase === "connect") enter("first_output");
     },
     began: () => {
@@ -117,17 +120,52 @@ export function watchAttempt(options: WatchOptions): Watch {
     close: () => {
       end();
       timer.stop();
-      for (const ender of enders) ender.removeEventListener("abort", abort);
+      for (const source of abortSources) source.removeEventListener("abort", abort);
     },
   };
 }
 
-/** Waits for something, but not beyond an abort. Leaves no listener behind: a signal may see many waits. */
+/** Waits for a promise, but not beyond an abort. Removes its listener: a long stream waits many times. */
 async function untilAborted(signal: AbortSignal, awaited: Promise<void>): Promise<void> {
   if (signal.aborted) return;
   const { promise: aborted, resolve } = Promise.withResolvers<void>();
   const giveUp = () => resolve();
-  signal.addEventListener("abort", giveUp, { once: true });
+  signal.addEventListener("abort", giveUp, ONCE);
   await Promise.race([awaited, aborted]);
   signal.removeEventListener("abort", giveUp);
+}
+
+/** One timer for a limit that moves. */
+interface LimitTimer {
+  /** Must be called when the limit may have moved to an earlier time. */
+  tighten(): void;
+  stop(): void;
+}
+
+/**
+ * Calls `onDue` once, when the limit has passed. The limit mostly moves to a later time, which sets and clears no
+ * timer: when the timer fires, it reads the limit again and waits for the rest.
+ */
+function startLimitTimer(limitAt: () => number, onDue: () => void, clock: () => number): LimitTimer {
+  let timer: ReturnType<typeof setTimeout>;
+  let timerAt: number;
+
+  function arm(): void {
+    timerAt = limitAt();
+    timer = setTimeout(check, Math.max(0, timerAt - clock()));
+  }
+  function check(): void {
+    if (clock() < limitAt()) arm();
+    else onDue();
+  }
+
+  arm();
+  return {
+    tighten() {
+      if (limitAt() >= timerAt) return;
+      clearTimeout(timer);
+      arm();
+    },
+    stop: () => clearTimeout(timer),
+  };
 }

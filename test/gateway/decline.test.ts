@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import { causeOf, type Decline } from "../../src/gateway/hold-decline.ts";
-import { createRefusalMemory } from "../../src/gateway/refusal-memory.ts";
+import { causeOf, createDeclineMemory, type Decline } from "../../src/gateway/decline.ts";
 
-function memoryAt(): { memory: ReturnType<typeof createRefusalMemory>; at(ms: number): void } {
+function memoryAt(): { memory: ReturnType<typeof createDeclineMemory>; at(ms: number): void } {
   let now = 0;
   return {
-    memory: createRefusalMemory(() => now),
+    memory: createDeclineMemory(() => now),
     at: (ms) => {
       now = ms;
     },
@@ -24,7 +23,7 @@ function remembering(decline: Decline) {
   return memory;
 }
 
-test("two declines within a second are not remembered, the third is for one second", () => {
+test("two declines within a second are not remembered, the third is remembered for one second", () => {
   const { memory, at } = memoryAt();
   memory.note("k", OF_WALLET);
   memory.note("k", OF_WALLET);
@@ -38,32 +37,32 @@ test("two declines within a second are not remembered, the third is for one seco
   expect(memory.recall("k", 10n)).toBeUndefined();
 });
 
-test("a remembered decline says what each request needs, and is none for one that fits", () => {
+test("a remembered decline has the amount that each request needs, and does not apply to a request that fits", () => {
   const memory = remembering(OF_WALLET);
   expect(memory.recall("k", 9n)).toMatchObject({ shortfall: { needed: 9n, available: 4n } });
   expect(memory.recall("k", 5n)?.shortfall?.needed).toBe(5n);
   expect(memory.recall("k", 4n)).toBeUndefined();
 });
 
-test("a remembered decline of the wallet tells money on hold from money that is missing", () => {
+test("a remembered decline of the wallet distinguishes money on hold from missing money", () => {
   const memory = remembering(OF_WALLET);
   const cause = (needed: bigint) => causeOf(memory.recall("k", needed) ?? OF_LIMIT);
   expect(cause(9n)).toBe("wallet_empty");
   expect(cause(8n)).toBe("wallet_on_hold");
 });
 
-test("a request that needs more of the wallet than was declined may meet a spending limit first", () => {
+test("a request that needs more of the wallet than the declined one goes to the ledger", () => {
   expect(remembering(OF_WALLET).recall("k", 11n)).toBeUndefined();
   expect(remembering(OF_LIMIT).recall("k", 11n)).toMatchObject({ shortfall: { needed: 11n } });
 });
 
-test("a frozen wallet declines every request, a decline without amounts is not remembered", () => {
+test("a frozen wallet declines every request, and a decline without amounts is not remembered", () => {
   const frozen: Decline = { reason: "wallet_frozen", shortfall: undefined };
   expect(remembering(frozen).recall("k", 0n)).toEqual(frozen);
   expect(remembering({ ...OF_WALLET, shortfall: undefined }).recall("k", 100n)).toBeUndefined();
 });
 
-test("the message of a spending limit says whether it is used up, too small, or on hold", () => {
+test("the error of a spending limit distinguishes used up, too small and on hold", () => {
   const cause = (unheld: bigint) =>
     causeOf({ ...OF_LIMIT, shortfall: { needed: 10n, available: 0n, unheld } });
   expect([cause(0n), cause(1n), cause(9n), cause(10n)]).toEqual([
@@ -76,7 +75,7 @@ test("the message of a spending limit says whether it is used up, too small, or 
   expect(causeOf({ reason: "balance_on_hold", shortfall: undefined })).toBe("wallet_on_hold");
 });
 
-test("declines further apart than a second are not added up", () => {
+test("declines that are more than a second apart are not added up", () => {
   const { memory, at } = memoryAt();
   for (const ms of [0, 600, 1100, 1800]) {
     at(ms);
@@ -85,11 +84,11 @@ test("declines further apart than a second are not added up", () => {
   expect(memory.recall("k", 10n)).toBeUndefined();
 });
 
-test("one key's declines say nothing about another's", () => {
+test("the declines of one key do not affect another key", () => {
   expect(remembering(OF_WALLET).recall("other", 10n)).toBeUndefined();
 });
 
-test("a million keys that are declined once leave a bounded memory", () => {
+test("the memory stays bounded after a million keys with one decline each", () => {
   const { memory } = memoryAt();
   const before = process.memoryUsage().heapUsed;
   for (let i = 0; i < 1_000_000; i += 1) memory.note(`key-${i}`, OF_WALLET);

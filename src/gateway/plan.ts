@@ -1,0 +1,156 @@
+import type { Caller } from "../accounts/key.ts";
+import type { Body } from "../bodies/body.ts";
+import type { Catalog } from "../catalog/catalog.ts";
+import type { Model, Route } from "../domain/model.ts";
+import { GatewayError } from "../errors.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { namedBetas } from "../wire/anthropic-messages/betas.ts";
+import type { AnswerReader } from "../wire/codec-session.ts";
+import type { PrintOptions } from "../wire/codecs.ts";
+import type { ModelRequest, RequestFacts } from "../wire/protocol.ts";
+import { type Exchange, findExchange, verbatimContext } from "../wire/protocol-pair.ts";
+import type { Gateway } from "./gateway.ts";
+import { outputTokensMaxOf } from "./quote.ts";
+import type { Call, Candidate, Plan } from "./request.ts";
+
+/** A route whose upstream speaks a format that the client's format passes through to or can be translated to. */
+interface ReachableRoute {
+  readonly route: Route;
+  readonly upstream: Upstream;
+  readonly pair: Exchange;
+  readonly printOptions: PrintOptions;
+}
+
+type Candidates = Pick<Plan, "candidates" | "textBytes">;
+
+/**
+ * Chooses the model of a request and lists the routes that can answer it. Throws the errors of {@link selectModel},
+ * `untranslatable` when no route's format can express the request, and `not_built` when no route is reachable.
+ */
+export async function planRequest(
+  gateway: Gateway,
+  { call, caller, body }: { readonly call: Call; readonly caller: Caller; readonly body: Body },
+): Promise<Plan> {
+  const { request } = body;
+  const model = selectModel(gateway.catalog, caller, request);
+  const reachable = findReachable(gateway, { call, model, request });
+  const isPassthrough = reachable.every(({ pair }) => pair.isVerbatim);
+  const { candidates, textBytes } = isPassthrough
+    ? passThrough(reachable, request)
+    : await translate(reachable, body);
+  const betas = namedBetas(call.headers["anthropic-beta"], request.betas);
+  const mayClamp = call.allowsClamp || caller.key.allowsClamp;
+  return { model, request, candidates, textBytes, betas, mayClamp };
+}
+
+/**
+ * Finds the model that a request names. Throws `account_suspended`, `unknown_model`, `model_not_allowed`, or
+ * `not_built` when an embedding model is asked for output.
+ */
+export function selectModel(
+  catalog: Catalog,
+  { key, accountSuspended }: Caller,
+  { model: id, outputTokensMax }: Pick<ModelRequest, "model" | "outputTokensMax">,
+): Model {
+  if (accountSuspended) throw new GatewayError("account_suspended");
+  const model = catalog.find(id);
+  if (!model) throw new GatewayError("unknown_model");
+  if (!mayUse(key, id)) throw new GatewayError("model_not_allowed");
+  if (model.outputTokensMax === 0 && outputTokensMax !== 0) throw new GatewayError("not_built");
+  return model;
+}
+
+/** Whether the key is allowed to use a model of the catalog. */
+export function mayUse(key: Caller["key"], modelId: string): boolean {
+  return key.models === undefined || key.models.includes(modelId);
+}
+
+function findReachable(
+  { upstreams }: Gateway,
+  { call, model, request }: { readonly call: Call; readonly model: Model; readonly request: RequestFacts },
+): readonly ReachableRoute[] {
+  const outputTokensMax = outputTokensMaxOf(model, request);
+  const reachable: ReachableRoute[] = [];
+  for (const route of model.routes) {
+    const upstream = upstreams.get(route.upstream);
+    const pair = upstream && findExchange(call.wire, upstream.surfaces);
+    if (!pair) continue;
+    const printOptions = printOptionsFor(route, upstream, { stream: request.stream, outputTokensMax });
+    reachable.push({ route, upstream, pair, printOptions });
+  }
+  return reachable;
+}
+
+function printOptionsFor(
+  { upstream, upstreamModel, betas, traits }: Route,
+  { outputLimitField }: Upstream,
+  { stream, outputTokensMax }: Pick<PrintOptions, "stream" | "outputTokensMax">,
+): PrintOptions {
+  const origin = `${upstream} ${upstreamModel}`;
+  return { model: upstreamModel, outputTokensMax, outputLimitField, betas, stream, traits, origin };
+}
+
+/** Lists candidates that all get the client's own format; they share one codec. */
+function passThrough(reachable: readonly ReachableRoute[], request: RequestFacts): Candidates {
+  const codec = reachable[0]?.pair.answers(verbatimContext(request));
+  if (!codec) throw new GatewayError("not_built");
+  return { candidates: reachable.map((each) => candidateOf(each, codec)), textBytes: 0 };
+}
+
+/** A translation to one format, and the options in which the bodies for its upstreams differ in size. */
+interface Translation {
+  readonly pair: Exchange;
+  readonly options: PrintOptions[];
+  /** `undefined` until planned, and when the request cannot be expressed in the format. */
+  codec: AnswerReader | undefined;
+}
+
+/** Lists candidates of which at least one is translated. */
+async function translate(reachable: readonly ReachableRoute[], body: Body): Promise<Candidates> {
+  const translations = listTranslations(reachable);
+  const planned = await body.plan(
+    translations.map(({ pair, options }) => ({ surface: pair.wire.surface, options })),
+  );
+  let textBytes = 0;
+  let untranslatable: unknown;
+  for (const [index, translation] of translations.entries()) {
+    const plan = planned[index];
+    if (!plan) continue;
+    if ("untranslatable" in plan) {
+      untranslatable ??= plan.untranslatable;
+      continue;
+    }
+    translation.codec = translation.pair.answers(plan.context);
+    textBytes = Math.max(textBytes, plan.textBytes);
+  }
+  const passthrough = verbatimContext(body.request);
+  const candidates = reachable.flatMap((each) => {
+    const { pair } = each;
+    const codec = pair.isVerbatim
+      ? pair.answers(passthrough)
+      : translations.find((translation) => translation.pair === pair)?.codec;
+    return codec ? [candidateOf(each, codec)] : [];
+  });
+  if (candidates.length === 0) throw untranslatable ?? new GatewayError("not_built");
+  return { candidates, textBytes };
+}
+
+/** Groups the translated routes by format. Bodies that differ only in names are measured once. */
+function listTranslations(reachable: readonly ReachableRoute[]): readonly Translation[] {
+  const translations: Translation[] = [];
+  for (const { pair, printOptions } of reachable) {
+    if (pair.isVerbatim) continue;
+    const known = translations.find((each) => each.pair === pair);
+    if (!known) translations.push({ pair, options: [printOptions], codec: undefined });
+    else if (!known.options.some((each) => isAlike(each, printOptions))) known.options.push(printOptions);
+  }
+  return translations;
+}
+
+function isAlike({ traits: one }: PrintOptions, { traits: other }: PrintOptions): boolean {
+  return one.reasoning === other.reasoning && one.sampling === other.sampling;
+}
+
+function candidateOf({ route, upstream, printOptions }: ReachableRoute, codec: AnswerReader): Candidate {
+  return { route, upstream, codec, printOptions };
+}

@@ -1,0 +1,248 @@
+import type { Caller } from "../accounts/key.ts";
+import type { Body } from "../bodies/body.ts";
+import type { Model, Route } from "../domain/model.ts";
+import type { Nanos, PicosPerToken } from "../domain/money.ts";
+import type { Usage, UsageBound } from "../domain/usage.ts";
+import { type Cause, GatewayError } from "../errors.ts";
+import type { Attempt, Balances } from "../ledger/ledger.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import type { AnswerReader } from "../wire/codec-session.ts";
+import type { PrintOptions } from "../wire/codecs.ts";
+import type { ReplyPart, RequestFacts, WireProtocol } from "../wire/protocol.ts";
+
+// Every type of one request, in the order in which the story of `run-request.ts` makes them.
+
+/** One request of a client, as known before its body is read. */
+export interface Call {
+  /** UUIDv7. Identifies the request in headers and logs, and is the id of its hold and its receipt. */
+  readonly id: string;
+  readonly wire: WireProtocol;
+  readonly secret: string | undefined;
+  /** Client headers that are forwarded to an upstream of the same format. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: string;
+  /** Whether the client accepts a lower output limit than its own when the wallet cannot pay for more. */
+  readonly allowsClamp: boolean;
+  /** Clock reading at arrival, in milliseconds. */
+  readonly startedAt: number;
+  /** Unix seconds at arrival. */
+  readonly createdAtS: number;
+  /**
+   * Reads the bytes of the body, once, within the caller's limits. Throws `encoded_body`, `body_too_large`,
+   * `body_too_slow`, `too_concurrent`, `too_many_body_bytes` or `shutting_down`.
+   */
+  readBody(caller: Caller): Promise<readonly Uint8Array[]>;
+  /** The request's log line, filled in while the request runs. */
+  readonly record: RequestRecord;
+}
+
+/** One line of the request log. Never holds a secret or text of a client or an upstream. */
+export interface RequestRecord {
+  /** Number of the client's retry, from 1; absent for a first try. */
+  clientRetry?: number;
+  keyId?: string;
+  accountId?: string;
+  model?: string;
+  upstream?: string | undefined;
+  attempts?: number;
+  /** `ok`, a code of the error contract, or `client_closed`. */
+  outcome?: string;
+  chargedUsd?: string;
+  /** Set when the reported usage was rejected as uncountable, and tokens were counted locally. */
+  disbelieved?: true;
+  /** Set when the reported usage exceeded the request's bound, and was charged up to the bound. */
+  aboveBound?: true;
+  /** Set when the ledger was away and the settlement went to the outbox. */
+  journaled?: true;
+}
+
+/** The HTTP reply. A stream opens as late as possible, so that a failure before it has its own status. */
+export interface Reply {
+  /** Aborted when the client has disconnected. */
+  readonly signal: AbortSignal;
+  /** Adds headers; without effect once the reply is open. */
+  setHeaders(headers: Readonly<Record<string, string>>): void;
+  /** Announces a stream of this model: some formats report certain errors only inside a stream. */
+  expectStream(model: string): void;
+  /** Starts the keep-alive timer: from now on silence is filled, which also opens the stream. */
+  beginStream(): void;
+  /**
+   * Sends a chunk of a stream, which opens it. Returns `undefined` while the buffer has room. Otherwise returns a
+   * promise of room, which also resolves when the client is gone.
+   */
+  write(text: string): Promise<void> | undefined;
+  /** Sends a whole answer, or the last chunk of a stream, and ends the reply. */
+  end(text: string): void;
+}
+
+/** A route that can answer the request. */
+export interface Candidate {
+  readonly route: Route;
+  readonly upstream: Upstream;
+  /** Reads the upstream's answers for the client; its `wire` is the format of the request body. */
+  readonly codec: AnswerReader;
+  /** Options of the request body, with the planned output limit. */
+  readonly printOptions: PrintOptions;
+}
+
+/** Which model answers a request, and through which routes. */
+export interface Plan {
+  readonly model: Model;
+  readonly request: RequestFacts;
+  /** Never empty, in the order of the model's routes. */
+  readonly candidates: readonly Candidate[];
+  /** Bytes of the largest translated body, without inline media; 0 when every candidate gets the client's own. */
+  readonly textBytes: number;
+  /** Anthropic betas that header and body name, whether or not a route allows them. */
+  readonly betas: readonly string[];
+  /** Whether the client's own output limit may be lowered. */
+  readonly mayClamp: boolean;
+}
+
+/** The most that a request may cost, and how far its output limit may be lowered. */
+export interface Quote {
+  readonly model: Model;
+  readonly request: RequestFacts;
+  readonly betas: readonly string[];
+  /** Most tokens of one prompt and its answer: the model's, or more under a beta that a route allows. */
+  readonly contextWindow: number;
+  /** The highest prices among the candidates. */
+  readonly prices: { readonly input: PicosPerToken; readonly output: PicosPerToken };
+  /** Upper bound of the input tokens. */
+  readonly inputTokens: number;
+  /** Output limit of each choice, as sent upstream. */
+  readonly outputTokensMax: number;
+  /** The lowest value that `outputTokensMax` may be clamped to. */
+  readonly outputTokensMin: number;
+}
+
+/** Money that is reserved for a running request. */
+export interface OpenHold {
+  readonly walletId: string;
+  readonly holdId: string;
+  /** Between the quote at `outputTokensMin` and the quote at `outputTokensMax`. */
+  readonly granted: Nanos;
+}
+
+/** An event source for `abort`; every `AbortSignal` is one. */
+export interface AbortSource {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void, options: { readonly once: true }): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** The caller of a running request. Aborts when its key is revoked or its account suspended. */
+export interface RunningCaller extends AbortSource, Disposable {
+  readonly keyId: string;
+  /** The error that ends the request; set when aborted. */
+  readonly ended: GatewayError | undefined;
+}
+
+/** Adds up the parts of an answer: what was put out, what was reported, and what the client has seen. */
+export interface Meter {
+  /** Forgets the parts of a failed candidate and starts with the next one. */
+  restart(candidate: Candidate): void;
+  add(part: ReplyPart): void;
+  /** Records that the client was sent a part of the answer. */
+  commit(): void;
+  readonly candidate: Candidate | undefined;
+  /** Whether the upstream has put something out, even if hidden from the client. */
+  readonly hasOutput: boolean;
+  /** Whether the client has seen output. Then no other candidate can answer, and a failure is charged. */
+  readonly isCommitted: boolean;
+  /** Clock reading at the first output. */
+  readonly firstOutputAt: number | undefined;
+  readonly isReadable: boolean;
+  /** The latest reported usage, cut to the request's bound; `undefined` when absent or rejected. */
+  reported(): Usage | undefined;
+  /** The countable part of the reports, cut to the bound: each class as last reported, 0 without a report. */
+  counted(): Usage;
+  /** Whether every input class was reported as a whole number from 0. */
+  hasInput(): boolean;
+  /** The latest report that exceeded the bound; `undefined` when it was not cut. */
+  excess(): UsageExcess | undefined;
+  /** Whether the latest report was rejected because a number in it is not a whole number from 0. */
+  readonly isUsageRejected: boolean;
+  /** All generated text so far. */
+  generated(): string;
+  readonly generatedChars: number;
+  /** Cost so far of the committed answer, as reported or estimated; the amount of a heartbeat. */
+  accrued(): Nanos;
+}
+
+/** A reported usage above the request's bound. */
+export interface UsageExcess {
+  readonly reported: Usage;
+  readonly bound: UsageBound;
+}
+
+/** A request with an open hold: everything that its attempts and its settlement need. */
+export interface HeldRequest {
+  readonly call: Call;
+  /** Printed for each attempt, and counted locally when the upstream reports no usage. */
+  readonly body: Body;
+  readonly plan: Plan;
+  /** Clamped to the limits and to the grant. */
+  readonly quote: Quote;
+  readonly hold: OpenHold;
+  readonly meter: Meter;
+  readonly caller: RunningCaller;
+}
+
+/** How a request ended on the upstream's side. */
+export type Outcome =
+  /** `ending` is sent to the client only after the settlement. */
+  | { readonly kind: "finished"; readonly ending: string }
+  /** Finished, but the client's format cannot represent the answer. Charged, so no other candidate is asked. */
+  | { readonly kind: "unrepresentable"; readonly error: GatewayError }
+  /** Finished without readable output. */
+  | { readonly kind: "empty" }
+  /** `isFinal` when another candidate would fail as well. */
+  | { readonly kind: "failed"; readonly error: GatewayError; readonly isFinal: boolean }
+  /** The key was revoked or the account suspended while the request ran; `isSent` as for a disconnect. */
+  | { readonly kind: "revoked"; readonly error: GatewayError; readonly isSent: boolean }
+  /** The client disconnected; `isSent` when an upstream had the request and had not rejected it. */
+  | { readonly kind: "client_disconnected"; readonly isSent: boolean };
+
+/** The result of all attempts. */
+export interface Answer {
+  readonly outcome: Outcome;
+  readonly attempts: readonly Attempt[];
+}
+
+/** The result of a settlement. */
+export interface Bill {
+  /** The amount that was booked, or that waits in the outbox. */
+  readonly charged: Nanos;
+  /** `undefined` when the ledger is away and the settlement waits in the outbox. */
+  readonly balances: Balances | undefined;
+}
+
+/** Returns the outcome as receipts and logs name it: `ok`, a code of the error contract, or `client_closed`. */
+export function outcomeName(outcome: Outcome): string {
+  switch (outcome.kind) {
+    case "finished":
+      return "ok";
+    case "empty":
+      return "empty_completion";
+    case "client_disconnected":
+      return "client_closed";
+    case "unrepresentable":
+    case "revoked":
+    case "failed":
+      return outcome.error.row.code;
+  }
+}
+
+/** Creates the outcome of a complete answer that the client's format cannot represent. */
+export function unrepresentable(reason: unknown): Outcome {
+  return { kind: "unrepresentable", error: new GatewayError("upstream_unavailable", { reason }) };
+}
+
+/** Creates the outcome of a failed attempt. Another candidate may be asked unless the failure is final. */
+export function failed(
+  cause: Cause,
+  { reason, isFinal = false }: { readonly reason?: unknown; readonly isFinal?: boolean } = {},
+): Outcome {
+  return { kind: "failed", error: new GatewayError(cause, { reason }), isFinal };
+}

@@ -1,0 +1,67 @@
+import type { Printed, Soon } from "../bodies/body.ts";
+import type { Route } from "../domain/model.ts";
+import type { CallBody, UpstreamCall } from "../upstream/upstream.ts";
+import { allowHeaderBetas } from "../wire/anthropic-messages/betas.ts";
+import type { PrintOptions } from "../wire/codecs.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
+import type { Call, Candidate, HeldRequest, Quote } from "./request.ts";
+
+/** A body that could not be printed. Never a fault of the upstream. */
+export interface Unprinted {
+  readonly fault: unknown;
+}
+
+/** Prints the call of a candidate, before its timeouts start. Never rejects. */
+export async function prepareCall(
+  { call, body, quote }: HeldRequest,
+  candidate: Candidate,
+): Promise<UpstreamCall | Unprinted> {
+  const { wire, isVerbatim } = candidate.codec;
+  const options = printOptionsOf(candidate, quote);
+  try {
+    return {
+      surface: wire.surface,
+      path: wire.upstreamPath,
+      body: await printCallBody(() => body.print(wire.surface, options)),
+      stream: quote.request.stream,
+      headers: isVerbatim ? forwardedHeaders(wire, call, candidate.route) : wire.headers,
+      query: isVerbatim ? call.query : "",
+    };
+  } catch (fault) {
+    return { fault };
+  }
+}
+
+/** Prints a body now, and again each time that it is sent once more. */
+export async function printCallBody(print: () => Soon<Printed>): Promise<CallBody> {
+  let printed: Printed | undefined = await print();
+  return {
+    bytes: typeof printed === "string" ? Buffer.byteLength(printed) : printed.byteLength,
+    take() {
+      const taken = printed ?? print();
+      printed = undefined;
+      return taken;
+    },
+  };
+}
+
+/** The client's headers that the format forwards, with the Anthropic betas that the operator allows on the route. */
+export function forwardedHeaders(
+  wire: WireProtocol,
+  { headers }: Call,
+  route: Route,
+): Record<string, string> {
+  const all = { ...wire.headers, ...headers };
+  const betas = headers["anthropic-beta"];
+  if (betas === undefined) return all;
+  const allowed = allowHeaderBetas(betas, route.betas);
+  const { "anthropic-beta": _, ...others } = all;
+  return allowed === "" ? others : { ...all, "anthropic-beta": allowed };
+}
+
+/** The planned options, unless limits or the grant have lowered the output limit since. */
+function printOptionsOf({ printOptions }: Candidate, { outputTokensMax }: Quote): PrintOptions {
+  return printOptions.outputTokensMax === outputTokensMax
+    ? printOptions
+    : { ...printOptions, outputTokensMax };
+}

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "bun:test";
+import { type AttemptTimeouts, startTimeouts } from "../../src/gateway/timeouts.ts";
+
+const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 150 };
+
+function start(
+  over: {
+    connectMs?: number;
+    totalMs?: number;
+    stream?: boolean;
+    deadlineMs?: number;
+    clientSignal?: AbortSignal;
+  } = {},
+): AttemptTimeouts {
+  const {
+    connectMs = 5_000,
+    totalMs = TIMEOUTS.totalMs,
+    stream = true,
+    deadlineMs = 10_000,
+    clientSignal = new AbortController().signal,
+  } = over;
+  return startTimeouts({
+    timeouts: { ...TIMEOUTS, connectMs, totalMs },
+    stream,
+    startedAt: performance.now(),
+    deadlineAt: performance.now() + deadlineMs,
+    abortSources: [clientSignal],
+    clock: () => performance.now(),
+  });
+}
+
+async function aborted({ signal }: AttemptTimeouts): Promise<number> {
+  const startedAt = performance.now();
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+  return performance.now() - startedAt;
+}
+
+describe("startTimeouts()", () => {
+  test("an attempt without a connection is aborted at the connect limit, also at its second connection", async () => {
+    const timeouts = start({ connectMs: 30 });
+    expect(await aborted(timeouts)).toBeGreaterThan(25);
+    expect(timeouts.timedOut).toBe("connect");
+    const again = start({ connectMs: 30 });
+    again.connected();
+    again.connecting();
+    await aborted(again);
+    expect(again.timedOut).toBe("connect");
+  });
+
+  test("an attempt with a connection is not aborted at the connect limit", async () => {
+    const timeouts = start({ connectMs: 20 });
+    timeouts.connected();
+    expect(await aborted(timeouts)).toBeGreaterThan(45);
+    expect(timeouts.timedOut).toBe("first_output");
+  });
+
+  test("an answer that began before its call was sent whole is aborted at the idle limit", async () => {
+    const timeouts = start();
+    timeouts.began();
+    timeouts.connected();
+    await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("idle");
+  });
+
+  test("an answer that has finished is aborted after ten seconds, or at a shorter idle limit", async () => {
+    const timeouts = start();
+    timeouts.connected();
+    timeouts.finished();
+    await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("idle");
+  });
+
+  test("a whole answer that began is aborted at the idle limit", async () => {
+    const timeouts = start({ stream: false });
+    timeouts.connected();
+    timeouts.began();
+    await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("idle");
+  });
+
+  test("a stream without output is aborted at the first-output limit, even if it sends other bytes", async () => {
+    const timeouts = start();
+    timeouts.connected();
+    const chatter = setInterval(timeouts.progress, 5);
+    expect(await aborted(timeouts)).toBeGreaterThan(50);
+    clearInterval(chatter);
+    expect(timeouts.timedOut).toBe("first_output");
+  });
+
+  test("the idle limit starts anew with each chunk after the first output", async () => {
+    const timeouts = start();
+    timeouts.began();
+    const pieces = setInterval(timeouts.progress, 10);
+    setTimeout(() => clearInterval(pieces), 80);
+    const ms = await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("idle");
+    expect(ms).toBeGreaterThan(100);
+  });
+
+  test("an answer that never pauses is aborted at the total limit", async () => {
+    const timeouts = start();
+    timeouts.began();
+    const pieces = setInterval(timeouts.progress, 5);
+    await aborted(timeouts);
+    clearInterval(pieces);
+    expect(timeouts.timedOut).toBe("total");
+  });
+
+  test("a whole answer that does not begin is aborted at the total limit or the request's deadline", async () => {
+    const timeouts = start({ stream: false, deadlineMs: 50 });
+    timeouts.connected();
+    const ms = await aborted(timeouts);
+    expect(timeouts.timedOut).toBe("deadline");
+    expect(ms).toBeGreaterThan(40);
+    const unhurried = start({ stream: false });
+    unhurried.connected();
+    await aborted(unhurried);
+    expect(unhurried.timedOut).toBe("total");
+  });
+
+  test("a client that disconnects aborts the attempt at once, also when it did so before the start", () => {
+    const client = new AbortController();
+    const timeouts = start({ clientSignal: client.signal });
+    client.abort();
+    expect(timeouts.signal.aborted).toBe(true);
+    expect(timeouts.timedOut).toBeUndefined();
+    expect(start({ clientSignal: client.signal }).signal.aborted).toBe(true);
+  });
+
+  test("the idle limit pauses while the client reads slowly, and starts anew afterwards", async () => {
+    const timeouts = start({ totalMs: 10_000 });
+    timeouts.began();
+    await timeouts.untilRead(Bun.sleep(100));
+    expect(timeouts.signal.aborted).toBe(false);
+    expect(await aborted(timeouts)).toBeGreaterThan(30);
+    expect(timeouts.timedOut).toBe("idle");
+  });
+
+  test("an attempt whose client never reads is aborted at the total limit", async () => {
+    const timeouts = start();
+    timeouts.began();
+    const never = Promise.withResolvers<void>().promise;
+    const startedAt = performance.now();
+    await timeouts.untilRead(never);
+    expect(performance.now() - startedAt).toBeWithin(140, 3_000);
+    expect(timeouts.timedOut).toBe("total");
+    await timeouts.untilRead(never);
+  });
+
+  test("closed timeouts no longer abort the attempt", async () => {
+    const client = new AbortController();
+    const timeouts = start({ clientSignal: client.signal });
+    timeouts.close();
+    client.abort();
+    await Bun.sleep(170);
+    expect(timeouts.signal.aborted).toBe(false);
+  });
+});
