@@ -38,15 +38,15 @@ export interface OpenBody {
  */
 export function openBody(wire: WireProtocol, text: string, facts?: RequestFacts): OpenBody {
   const request = facts ? reopen(wire, text, facts) : wire.parseRequest(text);
-  const sessions = new Map<Surface, Dialogue>();
+  const sessions = new Map<Surface, CodecSession>();
 
-  function sessionWith(surface: Surface, readChat = request.readChat): Dialogue {
+  function sessionWith(surface: Surface, readChat = request.readChat): CodecSession {
     const session = sessions.get(surface) ?? openSession({ wire, request, readChat }, surface);
     sessions.set(surface, session);
     return session;
   }
   function planOne({ surface, options }: PlanQuestion, readChat: () => ChatRequest): Planned {
-    let session: Dialogue;
+    let session: CodecSession;
     try {
       session = sessionWith(surface, readChat);
     } catch (untranslatable) {
@@ -73,8 +73,8 @@ interface Opening {
   readChat(): ChatRequest;
 }
 
-function openSession({ wire, request, readChat }: Opening, surface: Surface): Dialogue {
-  const pair = findExchange(wire, [surface]);
+function openSession({ wire, request, readChat }: Opening, surface: Surface): CodecSession {
+  const pair = findProtocolPair(wire, [surface]);
   if (!pair) throw new GatewayError("not_built");
   return pair.begin(request, readChat);
 }

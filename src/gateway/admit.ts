@@ -46,7 +46,7 @@ export async function admit(
   reply: Reply,
 ): Promise<AdmittedSlot> {
   const decision = await gateway.limiter.admit({ ...limitedCaller(gateway, caller), tokens });
-  reply.setHeaders(call.wire.limitHeaders(decision.state));
+  reply.setHeaders(call.wire.limitHeaders(decision.state, Date.now()));
   if (decision.admitted) return new AdmittedSlot(decision);
   const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
   throw new GatewayError(cause, { retryAfterS: decision.retryAfterS });
@@ -61,7 +61,7 @@ export async function cancelAdmission(
   await slot.cancel();
   // While the limiter is away, the headers of the admission stay.
   const state = await gateway.limiter.usage(limitedCaller(gateway, caller)).catch(() => undefined);
-  if (state) reply.setHeaders(call.wire.limitHeaders(state));
+  if (state) reply.setHeaders(call.wire.limitHeaders(state, Date.now()));
 }
 
 /** Returns the limits of a key: its own, and the configured ones where it has none. */

@@ -5,7 +5,7 @@ import { describeFault, type LogFields } from "../telemetry/log.ts";
 import type { Trial } from "../upstream/circuit.ts";
 import { readRetryAfter } from "../upstream/retry-after.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
-import { UpstreamFault } from "../wire/protocol.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
 import { relay } from "./relay.ts";

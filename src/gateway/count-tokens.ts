@@ -2,7 +2,7 @@ import type { Body } from "../bodies/body.ts";
 import type { Model } from "../domain/model.ts";
 import type { Upstream, UpstreamCall } from "../upstream/upstream.ts";
 import { COUNT_PATH, printCount, readCount } from "../wire/anthropic-messages/count-tokens.ts";
-import { UpstreamFault } from "../wire/protocol.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { admit } from "./admit.ts";
 import { describeReason } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";

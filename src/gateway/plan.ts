@@ -7,8 +7,8 @@ import type { Upstream } from "../upstream/upstream.ts";
 import { namedBetas } from "../wire/anthropic-messages/betas.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
-import type { ModelRequest, RequestFacts } from "../wire/protocol.ts";
-import { type Exchange, findExchange, verbatimContext } from "../wire/protocol-pair.ts";
+import type { ModelRequest, RequestFacts } from "../wire/model-request.ts";
+import { findProtocolPair, type ProtocolPair, passthroughContext } from "../wire/protocol-pair.ts";
 import type { Gateway } from "./gateway.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
@@ -17,7 +17,7 @@ import type { Call, Candidate, Plan } from "./request.ts";
 interface ReachableRoute {
   readonly route: Route;
   readonly upstream: Upstream;
-  readonly pair: Exchange;
+  readonly pair: ProtocolPair;
   readonly printOptions: PrintOptions;
 }
 
@@ -34,7 +34,7 @@ export async function planRequest(
   const { request } = body;
   const model = selectModel(gateway.catalog, caller, request);
   const reachable = findReachable(gateway, { call, model, request });
-  const isPassthrough = reachable.every(({ pair }) => pair.isVerbatim);
+  const isPassthrough = reachable.every(({ pair }) => pair.isPassthrough);
   const { candidates, textBytes } = isPassthrough
     ? passThrough(reachable, request)
     : await translate(reachable, body);
@@ -73,7 +73,7 @@ function findReachable(
   const reachable: ReachableRoute[] = [];
   for (const route of model.routes) {
     const upstream = upstreams.get(route.upstream);
-    const pair = upstream && findExchange(call.wire, upstream.surfaces);
+    const pair = upstream && findProtocolPair(call.wire, upstream.surfaces);
     if (!pair) continue;
     const printOptions = printOptionsFor(route, upstream, { stream: request.stream, outputTokensMax });
     reachable.push({ route, upstream, pair, printOptions });
@@ -92,14 +92,14 @@ function printOptionsFor(
 
 /** Lists candidates that all get the client's own format; they share one codec. */
 function passThrough(reachable: readonly ReachableRoute[], request: RequestFacts): Candidates {
-  const codec = reachable[0]?.pair.answers(verbatimContext(request));
+  const codec = reachable[0]?.pair.answers(passthroughContext(request));
   if (!codec) throw new GatewayError("not_built");
   return { candidates: reachable.map((each) => candidateOf(each, codec)), textBytes: 0 };
 }
 
 /** A translation to one format, and the options in which the bodies for its upstreams differ in size. */
 interface Translation {
-  readonly pair: Exchange;
+  readonly pair: ProtocolPair;
   readonly options: PrintOptions[];
   /** `undefined` until planned, and when the request cannot be expressed in the format. */
   codec: AnswerReader | undefined;
@@ -123,10 +123,10 @@ async function translate(reachable: readonly ReachableRoute[], body: Body): Prom
     translation.codec = translation.pair.answers(plan.context);
     textBytes = Math.max(textBytes, plan.textBytes);
   }
-  const passthrough = verbatimContext(body.request);
+  const passthrough = passthroughContext(body.request);
   const candidates = reachable.flatMap((each) => {
     const { pair } = each;
-    const codec = pair.isVerbatim
+    const codec = pair.isPassthrough
       ? pair.answers(passthrough)
       : translations.find((translation) => translation.pair === pair)?.codec;
     return codec ? [candidateOf(each, codec)] : [];
@@ -139,7 +139,7 @@ async function translate(reachable: readonly ReachableRoute[], body: Body): Prom
 function listTranslations(reachable: readonly ReachableRoute[]): readonly Translation[] {
   const translations: Translation[] = [];
   for (const { pair, printOptions } of reachable) {
-    if (pair.isVerbatim) continue;
+    if (pair.isPassthrough) continue;
     const known = translations.find((each) => each.pair === pair);
     if (!known) translations.push({ pair, options: [printOptions], codec: undefined });
     else if (!known.options.some((each) => isAlike(each, printOptions))) known.options.push(printOptions);

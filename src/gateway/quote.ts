@@ -3,7 +3,7 @@ import { type Nanos, nanosToPicos, type PicosPerToken, picosToNanos } from "../d
 import { inputTokensOf, type Usage, type UsageBound } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
-import type { InputSize, RequestFacts } from "../wire/protocol.ts";
+import type { InputSize, RequestFacts } from "../wire/model-request.ts";
 import type { Candidate, Plan, Quote } from "./request.ts";
 
 /** An output limit that the client did not set is never lowered below this many tokens beside its reasoning. */
@@ -19,7 +19,7 @@ const READINGS_MAX = 1_000;
 
 /** As much of a candidate as its price depends on. */
 export type PricedCandidate = Pick<Candidate, "route"> & {
-  readonly codec: Pick<Candidate["codec"], "isVerbatim">;
+  readonly codec: Pick<Candidate["codec"], "isPassthrough">;
 };
 
 /** As much of a plan as its quote depends on. */
@@ -96,7 +96,7 @@ export function guessInput({ request, inputTokens }: Quote): number {
  */
 export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBound {
   const { input } = quote.request;
-  const readings = candidate.codec.isVerbatim ? readingsOf(input) : 1;
+  const readings = candidate.codec.isPassthrough ? readingsOf(input) : 1;
   const outputTokens = totalOutputMaxOf(quote);
   return {
     inputTokens: readings * (input.prompts ?? 1) * windowOn(quote, candidate),
@@ -122,7 +122,7 @@ function windowOn(
   { model, betas }: Pick<Quote, "model" | "betas">,
   { route, codec }: PricedCandidate,
 ): number {
-  if (betas.length === 0 || !codec.isVerbatim) return model.contextWindow;
+  if (betas.length === 0 || !codec.isPassthrough) return model.contextWindow;
   const opened = windowOfBetas(betas, route.betas);
   const widened = opened > 0 ? (model.longContext?.contextWindow ?? opened) : 0;
   return Math.max(model.contextWindow, widened);
@@ -137,7 +137,7 @@ function readingsOf({ serverTools, readings = 1 }: InputSize): number {
 function boundInput(plan: QuotedPlan, contextWindow: number): number {
   const { model, request, candidates } = plan;
   const { images, unbounded, serverTools, prompts = 1, readings = 1 } = request.input;
-  const isPassthrough = (serverTools || readings > 1) && candidates.some(({ codec }) => codec.isVerbatim);
+  const isPassthrough = (serverTools || readings > 1) && candidates.some(({ codec }) => codec.isPassthrough);
   const most = contextWindow * prompts;
   if (unbounded || (serverTools && isPassthrough)) return most;
   const text = Math.ceil(Math.max(request.input.textBytes, plan.textBytes) / BYTES_PER_TOKEN_MIN);

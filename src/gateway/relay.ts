@@ -1,7 +1,8 @@
 import type { Trial } from "../upstream/circuit.ts";
-import { type AnswerHead, isOfClaude } from "../wire/codecs.ts";
-import { type ReplyPart, type ReplyReader, UpstreamFault } from "../wire/protocol.ts";
+import { type AnswerHead, isClaudeModel } from "../wire/codecs.ts";
+import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
 import { createSseDecoder } from "../wire/sse.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { guessInput } from "./quote.ts";
 import { type BodyBytes, readBounded } from "./read-bounded.ts";
@@ -66,7 +67,7 @@ async function relayWhole(
   if (body.fault && reply.signal.aborted) throw body.fault;
   const part = await readWhole(gateway, context, body);
   meter.add(part);
-  if (part.unsayable) return unrepresentable(part.unsayable);
+  if (part.unrepresentable) return unrepresentable(part.unrepresentable);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 
@@ -119,7 +120,7 @@ function endWith(unsent: string, reader: ReplyReader): Outcome {
 function headOf({ held: { call, quote }, candidate: { route, printOptions } }: RelayContext): AnswerHead {
   const { origin = "" } = printOptions;
   return {
-    source: { origin, isClaude: isOfClaude(route.traits) },
+    source: { origin, isClaude: isClaudeModel(route.traits) },
     id: call.id.replaceAll("-", ""),
     createdAtS: call.createdAtS,
     inputTokens: guessInput(quote),

@@ -16,7 +16,7 @@ export async function prepareCall(
   { call, body, quote }: HeldRequest,
   candidate: Candidate,
 ): Promise<UpstreamCall | Unprinted> {
-  const { wire, isVerbatim } = candidate.codec;
+  const { wire, isPassthrough } = candidate.codec;
   const options = printOptionsOf(candidate, quote);
   try {
     return {
@@ -24,8 +24,8 @@ export async function prepareCall(
       path: wire.upstreamPath,
       body: await printCallBody(() => body.print(wire.surface, options)),
       stream: quote.request.stream,
-      headers: isVerbatim ? forwardedHeaders(wire, call, candidate.route) : wire.headers,
-      query: isVerbatim ? call.query : "",
+      headers: isPassthrough ? forwardedHeaders(wire, call, candidate.route) : wire.headers,
+      query: isPassthrough ? call.query : "",
     };
   } catch (fault) {
     return { fault };

@@ -1,3 +1,4 @@
+import type { LimitWindows } from "../domain/limit-windows.ts";
 import type { Surface } from "../domain/model.ts";
 import type { GatewayError } from "../errors.ts";
 import type { EgressCodec, IngressCodec } from "./codecs.ts";
@@ -49,6 +50,9 @@ export interface WireProtocol {
    * Returns whether an upstream error (400, 413, 422) rejects the prompt as too long: digits only, no text.
    */
   readPromptTooLong(text: string): PromptTooLong | undefined;
+
+  /** Formats the per-minute limits of a client as response headers. `nowMs` is Unix time in milliseconds. */
+  limitHeaders(windows: LimitWindows, nowMs: number): Record<string, string>;
 
   /** Returns the HTTP status of an error. */
   statusOf(error: GatewayError): number;

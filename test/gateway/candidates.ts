@@ -4,8 +4,8 @@ import type { Candidate } from "../../src/gateway/request.ts";
 import type { RouteQueue } from "../../src/gateway/route-queue.ts";
 import { createHealth, type Health } from "../../src/upstream/health.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
-import type { RequestFacts } from "../../src/wire/protocol.ts";
-import { findExchange, verbatimContext } from "../../src/wire/protocol-pair.ts";
+import type { RequestFacts } from "../../src/wire/model-request.ts";
+import { findProtocolPair, passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 import { createManualClock } from "../limiter/clock.ts";
 import { TEST_PRICE } from "../support/test-catalog.ts";
@@ -47,7 +47,7 @@ export function createUpstream(
 
 /** A candidate that passes chat completions through. */
 function passthroughCandidate(of: Route, upstream: Upstream, facts: Partial<RequestFacts> = {}): Candidate {
-  const codec = findExchange(WIRES.chat, ["chat"])?.answers(verbatimContext({ ...FACTS, ...facts }));
+  const codec = findProtocolPair(WIRES.chat, ["chat"])?.answers(passthroughContext({ ...FACTS, ...facts }));
   if (!codec) throw new Error("Chat completions do not pass through");
   const { upstreamModel: model, traits } = of;
   const printOptions = { model, outputTokensMax: 100, outputLimitField: undefined, stream: false, traits };

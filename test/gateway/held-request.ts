@@ -6,9 +6,10 @@ import { createMeter } from "../../src/gateway/meter.ts";
 import { quoteRequest } from "../../src/gateway/quote.ts";
 import type { Call, Candidate, HeldRequest, Meter, Plan, RunningCaller } from "../../src/gateway/request.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
-import type { InputSize, ModelRequest, ReplyPart } from "../../src/wire/protocol.ts";
-import { findExchange, verbatimContext } from "../../src/wire/protocol-pair.ts";
+import type { InputSize, ModelRequest } from "../../src/wire/model-request.ts";
+import { findProtocolPair, passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
+import type { ReplyPart } from "../../src/wire/reply-part.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 import { createUpstream } from "./candidates.ts";
 
@@ -54,7 +55,7 @@ export interface HeldRequestOptions {
   readonly model?: Partial<Model>;
   readonly route?: Partial<Route>;
   readonly betas?: readonly string[];
-  readonly isVerbatim?: boolean;
+  readonly isPassthrough?: boolean;
   /** One candidate for each; by default one that cannot be asked. */
   readonly upstreams?: readonly Upstream[];
   readonly caller?: RunningCaller;
@@ -93,14 +94,14 @@ function createCandidate(
   options: HeldRequestOptions,
 ): Candidate {
   const route = scriptedRoute(upstream.name, "theirs", { priority, ...options.route });
-  const passthrough = findExchange(WIRES.messages, ["messages"])?.answers(verbatimContext(request));
+  const passthrough = findProtocolPair(WIRES.messages, ["messages"])?.answers(passthroughContext(request));
   if (!passthrough) throw new Error("Messages do not pass through");
   const { upstreamModel: model, betas, traits } = route;
   const { stream } = request;
   return {
     route,
     upstream,
-    codec: { ...passthrough, isVerbatim: options.isVerbatim ?? true },
+    codec: { ...passthrough, isPassthrough: options.isPassthrough ?? true },
     printOptions: { model, outputTokensMax: 1_000, outputLimitField: undefined, betas, stream, traits },
   };
 }

@@ -27,7 +27,7 @@ const ROWS: readonly (readonly [
   ["a request with provider tools is cut to a thousand readings", SERVED, [1e12, 1], [10_000_000, 1]],
   [
     "provider tools that translation leaves out do not raise the bound",
-    { ...SERVED, isVerbatim: false },
+    { ...SERVED, isPassthrough: false },
     [950_648, 1],
     [10_000, 1],
   ],
@@ -47,7 +47,7 @@ const ROWS: readonly (readonly [
   ],
   [
     "a beta leaves the window of a translated request unchanged",
-    { ...WIDE, isVerbatim: false },
+    { ...WIDE, isPassthrough: false },
     [700_000, 1],
     [10_000, 1],
   ],

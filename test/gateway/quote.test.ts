@@ -11,7 +11,7 @@ import {
   tokensOf,
 } from "../../src/gateway/quote.ts";
 import type { Quote } from "../../src/gateway/request.ts";
-import type { InputSize, RequestFacts } from "../../src/wire/protocol.ts";
+import type { InputSize, RequestFacts } from "../../src/wire/model-request.ts";
 
 const PRICE: Price = {
   input: 3_000_000n,
@@ -56,14 +56,14 @@ function requestFacts(over: Partial<RequestFacts> = {}): RequestFacts {
 }
 
 interface PlanOptions extends Partial<Omit<QuotedPlan, "candidates" | "request">> {
-  readonly isVerbatim?: boolean;
+  readonly isPassthrough?: boolean;
 }
 
 function quote(
   over: Partial<RequestFacts> = {},
-  { isVerbatim = true, model = MODEL, ...more }: PlanOptions = {},
+  { isPassthrough = true, model = MODEL, ...more }: PlanOptions = {},
 ): Quote {
-  const candidates = model.routes.map((route) => ({ route, codec: { isVerbatim } }));
+  const candidates = model.routes.map((route) => ({ route, codec: { isPassthrough } }));
   const request = requestFacts(over);
   return quoteRequest({ model, request, candidates, textBytes: 0, betas: [], mayClamp: false, ...more });
 }
@@ -86,7 +86,7 @@ describe("quoteRequest()", () => {
     ["a smaller translated body does not", { images: 1, mediaBytes: 9_000 }, { textBytes: 80 }, 2_050],
     ["a huge translated body is bounded by the window", { images: 1 }, { textBytes: 1_000_000 }, 10_000],
     ["a tool that runs at the upstream takes the whole window", { serverTools: true }, {}, 10_000],
-    ["a tool that translation leaves out does not", { serverTools: true }, { isVerbatim: false }, 50],
+    ["a tool that translation leaves out does not", { serverTools: true }, { isPassthrough: false }, 50],
   ])("%s", (_name, input, options, tokens) => {
     expect(quoteInput(input, options)).toBe(tokens);
   });

@@ -3,11 +3,12 @@ import type { Surface } from "../../src/domain/model.ts";
 import { WIRES } from "../../src/wire/registry.ts";
 
 const REQUESTS = { limit: 60, remaining: 59, resetMs: 1_001 };
+const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5);
 const TOKENS = { limit: 9_000, remaining: 0, resetMs: 60_000 };
 
 describe("the limit headers of a format", () => {
   test.each<Surface>(["chat", "responses", "embeddings"])("are those of OpenAI on %s", (surface) => {
-    expect(WIRES[surface].limitHeaders({ requests: REQUESTS, tokens: TOKENS })).toEqual({
+    expect(WIRES[surface].limitHeaders({ requests: REQUESTS, tokens: TOKENS }, NOW_MS)).toEqual({
       "x-ratelimit-limit-requests": "60",
       "x-ratelimit-remaining-requests": "59",
       "x-ratelimit-reset-requests": "2s",
@@ -18,17 +19,15 @@ describe("the limit headers of a format", () => {
   });
 
   test("are those of Anthropic on messages, with a date as the reset time", () => {
-    const headers = WIRES.messages.limitHeaders({ requests: REQUESTS, tokens: undefined });
-    const reset = headers["anthropic-ratelimit-requests-reset"] ?? "";
+    const headers = WIRES.messages.limitHeaders({ requests: REQUESTS, tokens: undefined }, NOW_MS);
     expect(headers).toEqual({
       "anthropic-ratelimit-requests-limit": "60",
       "anthropic-ratelimit-requests-remaining": "59",
-      "anthropic-ratelimit-requests-reset": new Date(reset).toISOString(),
+      "anthropic-ratelimit-requests-reset": "2026-01-02T03:04:06.001Z",
     });
-    expect(Date.parse(reset)).toBeWithin(Date.now() - 10_000, Date.now() + 1_002);
   });
 
   test.each<Surface>(["chat", "messages"])("are absent on %s without limits", (surface) => {
-    expect(WIRES[surface].limitHeaders({ requests: undefined, tokens: undefined })).toEqual({});
+    expect(WIRES[surface].limitHeaders({ requests: undefined, tokens: undefined }, NOW_MS)).toEqual({});
   });
 });

@@ -5,15 +5,19 @@ import type { LimitWindow, LimitWindows } from "../../domain/limit-windows.ts";
  *
  * @see https://docs.anthropic.com/en/api/rate-limits
  */
-export function limitHeaders({ requests, tokens }: LimitWindows): Record<string, string> {
+export function limitHeaders({ requests, tokens }: LimitWindows, nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (requests) addWindow(headers, "requests", requests);
-  if (tokens) addWindow(headers, "tokens", tokens);
+  if (requests) addWindow(headers, "requests", { ...requests, nowMs });
+  if (tokens) addWindow(headers, "tokens", { ...tokens, nowMs });
   return headers;
 }
 
-function addWindow(headers: Record<string, string>, unit: "requests" | "tokens", window: LimitWindow): void {
-  headers[`anthropic-ratelimit-${unit}-limit`] = String(window.limit);
-  headers[`anthropic-ratelimit-${unit}-remaining`] = String(window.remaining);
-  headers[`anthropic-ratelimit-${unit}-reset`] = new Date(Date.now() + window.resetMs).toISOString();
+function addWindow(
+  headers: Record<string, string>,
+  unit: "requests" | "tokens",
+  { limit, remaining, resetMs, nowMs }: LimitWindow & { readonly nowMs: number },
+): void {
+  headers[`anthropic-ratelimit-${unit}-limit`] = String(limit);
+  headers[`anthropic-ratelimit-${unit}-remaining`] = String(remaining);
+  headers[`anthropic-ratelimit-${unit}-reset`] = new Date(nowMs + resetMs).toISOString();
 }

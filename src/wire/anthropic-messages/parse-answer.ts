@@ -1,5 +1,6 @@
 import { ANSWER_MAX, EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject } from "../json/read.ts";
-import { type SseEvent, UpstreamFault } from "../protocol.ts";
+import type { SseEvent } from "../sse.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
 import { readStopReason } from "./finish-reason.ts";
 
 const EVENT_NAME = /^\w{1,64}$/;

@@ -1,5 +1,6 @@
 import type { WireProtocol } from "../protocol.ts";
 import { printSse } from "../sse.ts";
+import { findPromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 import { findUntranslatable } from "./egress/print-messages.ts";
 import { printRequest } from "./egress/print-request.ts";
 import { readEvents } from "./egress/read-events.ts";

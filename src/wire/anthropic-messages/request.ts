@@ -1,9 +1,8 @@
-import { isHostSeal, mayHoldSeal } from "../host-seal.ts";
+import { isHostReasoning, mayHoldHostReasoning } from "../host-reasoning.ts";
+import { editElements, editMembers, onceEach } from "../json/edit.ts";
 import { type JsonObject, parseJsonObject, readText } from "../json/read.ts";
-import { editElements, editMembers, sayEachOnce } from "../json/text.ts";
-import { inputSizeOf } from "../part-size.ts";
-import { joinPromptText } from "../prompt-text.ts";
-import type { ModelRequest, UpstreamRequestOptions } from "../protocol.ts";
+import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
+import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
   parseBody,
   readBudget,
@@ -17,8 +16,8 @@ import {
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfMessages } from "./size.ts";
-import { dropNewThread, refuseStored } from "./stored.ts";
-import { refuseUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
+import { dropNewThread, rejectStored } from "./stored.ts";
+import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 /**
  * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
@@ -57,7 +56,7 @@ export function parseRequest(text: string): ModelRequest {
   const { body, repeatsKeys, again } = parseBody(text, FIELDS);
   const model = requireModel(body);
   // Comes before the messages, because a continued thread may have none.
-  refuseStored(body, repeatsKeys);
+  rejectStored(body, repeatsKeys);
   const messages = requireMessages(body);
   readList(body, "tools");
   rejectUnpriced(body, messages, repeatsKeys);
@@ -102,9 +101,9 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
  * is.
  */
 export function dropForeignReasoning(messages: string): string {
-  if (!mayHoldSeal(messages)) return messages;
+  if (!mayHoldHostReasoning(messages)) return messages;
   return keepElements(messages, (message) => {
-    if (!mayHoldSeal(message)) return message;
+    if (!mayHoldHostReasoning(message)) return message;
     let isEmpty = false;
     const kept = editMembers(message, {
       content(content) {
@@ -135,9 +134,9 @@ function keepElements(list: string, edit: (element: string) => string | undefine
 }
 
 function isForeignReasoning(block: string): boolean {
-  const { type, signature, data } = (mayHoldSeal(block) ? parseJsonObject(block) : undefined) ?? {};
-  if (type === "thinking") return isHostSeal(readText(signature));
-  return type === "redacted_thinking" && isHostSeal(readText(data));
+  const { type, signature, data } = (mayHoldHostReasoning(block) ? parseJsonObject(block) : undefined) ?? {};
+  if (type === "thinking") return isHostReasoning(readText(signature));
+  return type === "redacted_thinking" && isHostReasoning(readText(data));
 }
 
 function promptTextOf(body: JsonObject): string {

@@ -10,7 +10,7 @@ export const UNPRICED_NAMES = RULE.names;
  * Throws `unpriced_field` with the path of the first field that is billed at another price than the
  * catalog's.
  */
-export function refuseUnpriced(
+export function rejectUnpriced(
   body: JsonObject,
   messages: readonly JsonObject[],
   repeatsKeys: boolean,
@@ -24,7 +24,7 @@ export function refuseUnpriced(
 }
 
 /** Checks tools that a system message defines for the rest of the conversation. */
-function refuseAddedTools(content: unknown, path: string): void {
+function rejectAddedTools(content: unknown, path: string): void {
   for (const [position, block] of readArray(content).entries()) {
     const added = isJsonObject(block) && isJsonObject(block.tool) ? block.tool.definition : undefined;
     if (isJsonObject(added)) rejectTool(added, `${path}[${position}].tool.definition`);

@@ -1,3 +1,4 @@
+import { limitHeaders } from "../openai-limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { ID_CHARS_MAX } from "./egress/print-reasoning.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
@@ -35,6 +36,7 @@ export const openaiChat: WireProtocol = {
     readWhole: readReply,
   },
   readPromptTooLong,
+  limitHeaders,
   statusOf,
   printError,
   printErrorFrame,

@@ -25,6 +25,7 @@ export const openaiEmbeddings: WireProtocol = {
   ingress: undefined,
   egress: undefined,
   readPromptTooLong,
+  limitHeaders,
   statusOf,
   printError,
   printErrorFrame,

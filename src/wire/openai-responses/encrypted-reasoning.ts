@@ -1,5 +1,5 @@
 import type { ReasoningPart } from "../../domain/chat-request.ts";
-import { printBase64Json, readBase64Json } from "../base64-json.ts";
+import { printBase64Json, readBase64Json } from "../host-reasoning.ts";
 import { isJsonObject } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
 

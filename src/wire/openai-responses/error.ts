@@ -1,8 +1,9 @@
 import type { GatewayError } from "../../errors.ts";
 import { parseJsonObject } from "../json/read.ts";
-import { findPromptTooLong, type TooLongPhrases } from "../prompt-too-long.ts";
-import type { PromptTooLong, SentStream } from "../protocol.ts";
+import type { SentStream } from "../protocol.ts";
 import { createSseDecoder } from "../sse.ts";
+import type { PromptTooLong } from "../upstream-fault.ts";
+import { findPromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 import { printFailure, printResponseEvent } from "./response.ts";
 
 /**
@@ -13,7 +14,7 @@ const SENT_IN_STREAM = 402;
 const NOTHING_SENT: SentStream = { model: "", last: "" };
 
 const TOO_LONG: TooLongPhrases = {
-  said: /context_length_exceeded|exceeds the context window|maximum context length|prompt is too long/i,
+  phrase: /context_length_exceeded|exceeds the context window|maximum context length|prompt is too long/i,
   tokens: [
     /resulted in (\d[\d,]{0,11}) tokens/i,
     /your request has (\d[\d,]{0,11}) input tokens/i,
@@ -62,7 +63,7 @@ export function statusOf(error: GatewayError): number {
 }
 
 /** Whether a client that asked for a stream receives the error inside one. */
-export function refusesInStream(error: GatewayError): boolean {
+export function sendsErrorInStream(error: GatewayError): boolean {
   return statusOf(error) === SENT_IN_STREAM;
 }
 

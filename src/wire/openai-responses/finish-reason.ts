@@ -1,6 +1,6 @@
 import type { FinishReason } from "../../domain/chat-event.ts";
 import { isJsonObject, type JsonObject } from "../json/read.ts";
-import { UpstreamFault } from "../protocol.ts";
+import { UpstreamFault } from "../upstream-fault.ts";
 
 /** Values of `status` in a finished response. Some hosts leave it out. */
 const FINISHED: readonly unknown[] = ["completed", "incomplete", null, undefined];

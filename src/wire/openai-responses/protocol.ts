@@ -1,6 +1,6 @@
 import { limitHeaders } from "../openai-limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
-import { printError, printErrorFrame, readPromptTooLong, refusesInStream, statusOf } from "./error.ts";
+import { printError, printErrorFrame, readPromptTooLong, sendsErrorInStream, statusOf } from "./error.ts";
 import { printEvents } from "./ingress/print-events.ts";
 import { printReply } from "./ingress/print-reply.ts";
 import { readWhole } from "./passthrough/reply.ts";

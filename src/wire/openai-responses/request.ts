@@ -74,7 +74,7 @@ export function parseRequest(text: string): ModelRequest {
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
     promptText: () => promptTextOf(again()),
     readChat: () => readChatRequest(again()),
-    readAsked: () => readEchoedFields(again()),
+    readEchoedFields: () => readEchoedFields(again()),
   };
 }
 
@@ -102,7 +102,7 @@ function checkOptions(body: JsonObject): void {
 }
 
 /** Rejects references to stored data and answers that are fetched later. */
-function refuseStored(body: JsonObject, items: readonly JsonObject[]): void {
+function rejectStored(body: JsonObject, items: readonly JsonObject[]): void {
   const stored = findStored(body, items);
   if (stored !== undefined) throw new GatewayError("nothing_stored", { path: stored });
   if (isSet(body.prompt)) rejectUntranslatable("prompt");

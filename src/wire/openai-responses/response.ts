@@ -1,5 +1,6 @@
 import type { UsageEvent } from "../../domain/chat-event.ts";
-import type { Asked, ReplyHead } from "../codecs.ts";
+import type { ReplyHead } from "../codecs.ts";
+import type { EchoedFields } from "../model-request.ts";
 import { printSse } from "../sse.ts";
 import { NOTHING_ECHOED } from "./ingress/echoed-fields.ts";
 import { printUsage } from "./usage.ts";
@@ -22,7 +23,11 @@ export const BEGUN: Progress = { status: "in_progress", output: [], reason: unde
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-export function printResponse(head: ReplyHead, { repeated: echoed }: Asked, progress: Progress): string {
+export function printResponse(
+  head: ReplyHead,
+  { repeated: echoed }: EchoedFields,
+  progress: Progress,
+): string {
   const { output, reason, usage } = progress;
   const own = {
     ...identityOf(`resp_${head.id}`, head.createdAtS),

@@ -11,10 +11,10 @@ export const UNPRICED_NAMES = RULE.names;
  * Throws `unpriced_field` with the path of the first field that is billed at another price than the
  * catalog's.
  */
-export function refuseUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
-  RULE.refuse(body, false);
-  refuseUnpricedPlugins(body);
-  refuseUnpricedTools(readArray(body.tools));
+export function rejectUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
+  RULE.reject(body, false);
+  rejectUnpricedPlugins(body);
+  rejectUnpricedTools(readArray(body.tools));
   // The items `additional_tools` and `tool_search_output` define tools too.
   for (const [position, { tools }] of items.entries()) {
     if (tools !== undefined) rejectUnpricedTools(readArray(tools), `input[${position}].tools`);

@@ -58,7 +58,7 @@ describe("parseRequest", () => {
     ["tools", { tools: {} }],
     ["messages[0].role", { messages: [{ content: "hi" }] }],
   ])("throws wrong_shape for %s in %j", (path, members) => {
-    const error = refusalOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
+    const error = errorOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });
@@ -68,7 +68,7 @@ describe("parseRequest", () => {
     ["speed", { speed: "fast" }],
     ["inference_geo", { inference_geo: "us" }],
   ])("throws unpriced_field for %s when it changes the price", (path, members) => {
-    const error = refusalOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
+    const error = errorOf(anthropicMessages, { model: "m", messages: MESSAGES, ...members });
     expect(error.kind).toBe("unpriced_field");
     expect(error.publicMessage).toEndWith(`: ${path}`);
   });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishReason, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { ERRORS, GatewayError } from "../../../src/errors.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
-import { collectReply } from "../../../src/wire/collect-reply.ts";
 import {
   encodeReasoning,
   isEncodedReasoning,
@@ -26,9 +25,9 @@ function headOf(members: object = {}): ReplyHead {
   return replyHeadOf(request, { createdAtS: 1_790_000_000, inputTokens: 5 });
 }
 
-function ingress(): NonNullable<typeof openaiResponses.client> {
-  if (!openaiResponses.client) throw new Error("The format has no ingress codec");
-  return openaiResponses.client;
+function ingress(): NonNullable<typeof openaiResponses.ingress> {
+  if (!openaiResponses.ingress) throw new Error("The format has no ingress codec");
+  return openaiResponses.ingress;
 }
 
 const finished = (reason: FinishReason = "stop") =>

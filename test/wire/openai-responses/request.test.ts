@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
+import type { ModelRequest } from "../../../src/wire/model-request.ts";
 import { encodeReasoning } from "../../../src/wire/openai-responses/encrypted-reasoning.ts";
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
-import type { ModelRequest } from "../../../src/wire/protocol.ts";
-import { refusalOf } from "../play.ts";
+import { errorOf } from "../play.ts";
 
 const ASK = { model: "asked", input: "Say hello." };
 const PNG = "data:image/png;base64,iVBORw0KGgo=";
@@ -65,7 +65,7 @@ describe("parseRequest", () => {
     ["a reasoning option that is a string", { reasoning: "high" }, "reasoning"],
     ["a background flag that is a string", { background: "yes" }, "background"],
   ])("throws wrong_shape for %s", (_, members, path) => {
-    const error = refusalOf(openaiResponses, { ...ASK, ...members });
+    const error = errorOf(openaiResponses, { ...ASK, ...members });
     expect(error.kind).toBe("wrong_shape");
     expect(error.publicMessage).toEndWith(`: ${path}`);
     expect(openaiResponses.statusOf(error)).toBe(400);
@@ -90,7 +90,7 @@ describe("parseRequest", () => {
       "input[0]",
     ],
   ])("rejects %s for every upstream and names its path", (_, members, cause, path) => {
-    const error = refusalOf(openaiResponses, { ...ASK, ...members });
+    const error = errorOf(openaiResponses, { ...ASK, ...members });
     expect(error.kind).toBe(cause);
     expect(error.publicMessage).toEndWith(`: ${path}`);
     expect(openaiResponses.statusOf(error)).toBe(400);
@@ -108,12 +108,12 @@ describe("parseRequest", () => {
   });
 
   test("throws unpriced_field for a service tier with its own price", () => {
-    expect(refusalOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field");
+    expect(errorOf(openaiResponses, { ...ASK, service_tier: "priority" }).kind).toBe("unpriced_field");
   });
 
   test("rejects a body that is no JSON object", () => {
-    expect(refusalOf(openaiResponses, "{").kind).toBe("not_json");
-    expect(refusalOf(openaiResponses, "[]").kind).toBe("wrong_shape");
+    expect(errorOf(openaiResponses, "{").kind).toBe("not_json");
+    expect(errorOf(openaiResponses, "[]").kind).toBe("wrong_shape");
   });
 
   test("includes instructions, input and tools in the prompt text", () => {

@@ -10,8 +10,8 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
+import { printCacheMark } from "../../request-fields.ts";
 import { joinElements, joinMembers, printMembers } from "../json-members.ts";
 
 /** One message as Anthropic accepts it: user and assistant alternate, and the user begins. */
@@ -96,7 +96,9 @@ function isBlank(part: Part): boolean {
  * Whether the signature is Anthropic's. Only the chat completions host that signed its reasoning can read it.
  */
 function isSignedByAnthropic({ signature = "", redacted }: ReasoningPart): boolean {
-  return redacted === undefined ? signature !== "" && !isHostSeal(signature) : !isHostSeal(redacted);
+  return redacted === undefined
+    ? signature !== "" && !isHostReasoning(signature)
+    : !isHostReasoning(redacted);
 }
 
 function isText(part: Part): part is TextPart {

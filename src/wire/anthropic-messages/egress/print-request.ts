@@ -1,5 +1,4 @@
 import type { ChatRequest, JsonSchema, OutputFormat, TextPart } from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
 import type { PrintOptions } from "../../codecs.ts";
 import { printCacheMark, printEndUser } from "../../request-fields.ts";
 import { joinElements, joinMembers, printMembers } from "../json-members.ts";

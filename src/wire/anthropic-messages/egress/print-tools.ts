@@ -1,6 +1,6 @@
 import type { ChatRequest, Tool, Turn } from "../../../domain/chat-request.ts";
-import { printCacheMark } from "../../cache-mark.ts";
-import { describeChoices, liftChoices } from "../../hoist-unions.ts";
+import { describeUnions, hoistUnions } from "../../hoist-unions.ts";
+import { printCacheMark } from "../../request-fields.ts";
 import { isOpenSchema, strictSchema } from "./strict-schema.ts";
 
 /**
@@ -22,11 +22,11 @@ export function isForced({ tools, toolChoice }: ChatRequest): boolean {
 
 /** A tool stays strict only if closing every object of its schema does not change the schema's meaning. */
 function toolOf({ name, description, schema, strict, cache }: Tool) {
-  const { schema: object, told: unions } = liftChoices(schema);
+  const { schema: object, unions } = hoistUnions(schema);
   const isStrict = strict && unions === undefined && !isOpenSchema(object);
   return {
     name,
-    description: describeChoices(description, unions),
+    description: describeUnions(description, unions),
     input_schema: isStrict ? strictSchema(object) : object,
     ...(isStrict && { strict }),
     ...printCacheMark(cache),

@@ -1,6 +1,6 @@
 import type { ChatEvent } from "../../../domain/chat-event.ts";
+import { editElements, findMember } from "../../json/edit.ts";
 import { isJsonObject } from "../../json/read.ts";
-import { editElements, findMember } from "../../json/text.ts";
 import { finishEvents } from "../finish-reason.ts";
 import { parseMessage } from "../parse-answer.ts";
 import { readThinkingTokens, readUsage } from "../usage.ts";

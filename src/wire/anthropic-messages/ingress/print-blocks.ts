@@ -1,6 +1,6 @@
 import type { FinishEvent, OutputEvent, ToolCallEvent } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
 import { isCutOff } from "../finish-reason.ts";
 import { type Block, createBlockQueue } from "./block-queue.ts";
 import { createToolInput, createToolUseIds, isBlank, requireInput, type ToolInput } from "./tool-calls.ts";
@@ -15,7 +15,7 @@ interface CallBlock extends Block {
  * The host would reject the results without it.
  */
 export function createBlockPrinter(head: ReplyHead) {
-  const { isReasoningShown: isShown, keepsSeals: keepsEncrypted = isShown } = head;
+  const { isReasoningShown: isShown, keepsSignatures: keepsEncrypted = isShown } = head;
   const writer = createBlockWriter();
   const idOf = createToolUseIds(head);
   const calls = new Map<number, CallBlock>();
@@ -23,7 +23,7 @@ export function createBlockPrinter(head: ReplyHead) {
 
   const addRedacted = (data: string): string => {
     if (keepsEncrypted) return writer.begin(redactedBlock(data));
-    if (!isHostSeal(data)) return writer.separate();
+    if (!isHostReasoning(data)) return writer.separate();
     withheld.push(data);
     return "";
   };

@@ -1,6 +1,6 @@
 import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
 import type { ReplyHead } from "../../codecs.ts";
-import { isHostSeal } from "../../host-seal.ts";
+import { isHostReasoning } from "../../host-reasoning.ts";
 import { isCutOff, printStopReason } from "../finish-reason.ts";
 import { joinMembers, printMembers } from "../json-members.ts";
 import { printUsage } from "../usage.ts";
@@ -43,7 +43,7 @@ function printContent(head: ReplyHead, blocks: readonly ReplyBlock[]): string {
  * before them for every client. The host would reject the results without it.
  */
 function visibleBlocks(
-  { isReasoningShown: isShown, keepsSeals: keepsEncrypted = isShown }: ReplyHead,
+  { isReasoningShown: isShown, keepsSignatures: keepsEncrypted = isShown }: ReplyHead,
   blocks: readonly ReplyBlock[],
 ): readonly ReplyBlock[] {
   const visible: ReplyBlock[] = [];
@@ -54,7 +54,7 @@ function visibleBlocks(
       if (keepsEncrypted && (seen.text !== "" || seen.signature)) visible.push(seen);
     } else if (block.kind === "redacted_reasoning") {
       if (keepsEncrypted) visible.push(block);
-      else if (isHostSeal(block.data)) withheld.push(block);
+      else if (isHostReasoning(block.data)) withheld.push(block);
     } else if (block.kind === "tool_call") {
       visible.push(...withheld, block);
       withheld = [];

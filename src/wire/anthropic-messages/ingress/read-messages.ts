@@ -6,10 +6,10 @@ import type {
   ToolResultPart,
   Turn,
 } from "../../../domain/chat-request.ts";
-import { readCacheMark } from "../../cache-mark.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import { refuse, refuseUntranslatable, requireName, requireText } from "../../request-body.ts";
+import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
+import { readCacheMark } from "../../request-fields.ts";
 import { readDocument, readImage } from "./read-media.ts";
 import { readRedactedThinking, readThinking } from "./read-reasoning.ts";
 
@@ -29,7 +29,7 @@ export function readMessages(body: JsonObject): readonly Turn[] {
     if (!isCleared(message, position < lastOfUser)) turns.push(readMessage(message, `messages[${position}]`));
   }
   const readable = turns.filter(({ parts }) => parts.length > 0);
-  return readable.length > 0 ? readable : refuse("messages");
+  return readable.length > 0 ? readable : reject("messages");
 }
 
 function readSystem(system: unknown): Turn {
@@ -50,9 +50,9 @@ function isCleared(message: unknown, hasUserAfter: boolean): boolean {
 }
 
 function readMessage(message: unknown, path: string): Turn {
-  if (!isJsonObject(message)) refuse(path);
+  if (!isJsonObject(message)) reject(path);
   const { role, content } = message;
-  if (!isRole(role)) refuse(`${path}.role`);
+  if (!isRole(role)) reject(`${path}.role`);
   return { role, parts: readParts(content, { role, path: `${path}.content` }) };
 }
 
@@ -148,7 +148,7 @@ function readToolUse(block: JsonObject, path: string): readonly [ToolCallPart] {
 }
 
 function requireId(value: unknown, path: string): string {
-  return requireText(value, path) || refuse(path);
+  return requireText(value, path) || reject(path);
 }
 
 /** Blocks of server tools, and others, that contain nothing for another model. */

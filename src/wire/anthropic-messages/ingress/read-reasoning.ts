@@ -1,5 +1,4 @@
 import type { Reasoning, ReasoningPart } from "../../../domain/chat-request.ts";
-import { isEffort } from "../../effort.ts";
 import { isJsonObject, type JsonObject, readText } from "../../json/read.ts";
 import { readBudget, readObject } from "../../request-body.ts";
 import { isEffort } from "../../request-fields.ts";

@@ -1,5 +1,5 @@
 import type { ChatRequest, OutputFormat } from "../../../domain/chat-request.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { createValueBudget, isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { readList, readNumber, reject, rejectUntranslatable, SHARES } from "../../request-body.ts";
 import { isNewThread } from "../stored.ts";
@@ -36,10 +36,10 @@ export function readChatRequest(body: JsonObject): ChatRequest {
 
 function rejectRemote(body: JsonObject): void {
   const remote = REMOTE_FIELDS.find((field) => isSet(body[field]) && !isNewThread(body[field]));
-  if (remote !== undefined) refuseUntranslatable(remote);
-  if (readArray(body.mcp_servers).length > 0) refuseUntranslatable("mcp_servers");
+  if (remote !== undefined) rejectUntranslatable(remote);
+  if (readArray(body.mcp_servers).length > 0) rejectUntranslatable("mcp_servers");
   // A limit of 0 only warms the cache, which no other format can express.
-  if (body.max_tokens === 0) refuseUntranslatable("max_tokens");
+  if (body.max_tokens === 0) rejectUntranslatable("max_tokens");
 }
 
 /** Reads the answer's format from `output_config.format`, or from the older `output_format`. */
@@ -49,10 +49,10 @@ function readFormat(body: JsonObject): OutputFormat | undefined {
     ? [config.format, "output_config.format"]
     : [body.output_format, "output_format"];
   if (!isSet(format)) return undefined;
-  if (!isJsonObject(format)) refuse(path);
+  if (!isJsonObject(format)) reject(path);
   const { type, schema } = format;
-  if (type !== "json_schema") refuseUntranslatable(`${path}.type`);
-  if (!isJsonObject(schema) || isTooDeep(schema)) refuse(`${path}.schema`);
+  if (type !== "json_schema") rejectUntranslatable(`${path}.type`);
+  if (!isJsonObject(schema) || isTooDeep(schema)) reject(`${path}.schema`);
   return { kind: "schema", name: undefined, description: undefined, schema, strict: undefined };
 }
 

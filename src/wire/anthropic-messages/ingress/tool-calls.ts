@@ -1,5 +1,5 @@
-import { createCallIds } from "../../call-ids.ts";
 import type { ReplyHead } from "../../codecs.ts";
+import { createCallIds } from "../../identifiers.ts";
 import { parseJsonObject } from "../../json/read.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 

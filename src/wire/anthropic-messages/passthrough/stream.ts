@@ -1,9 +1,9 @@
 import { editMembers } from "../../json/edit.ts";
 import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
-import { type ReplyPart, type ReplyReader, type RequestFacts, UpstreamFault } from "../../protocol.ts";
-import { type Content, NO_CONTENT, SILENT } from "../../reply-part.ts";
+import type { RequestFacts } from "../../model-request.ts";
+import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse } from "../../sse.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 import { isRefusal, readStopReason } from "../finish-reason.ts";
 import { parseEvent, requireEventType } from "../parse-answer.ts";
 import { createUsageReader } from "../usage.ts";

@@ -1,5 +1,6 @@
 import type { ToolCallEvent } from "../../../domain/chat-event.ts";
 import { parseJsonObject } from "../../json/read.ts";
+import type { EchoedTool } from "../../model-request.ts";
 import type { ItemWriter, OpenItem, Place } from "./output-item.ts";
 
 /** An open item for a tool call. */
@@ -14,7 +15,7 @@ export interface CallItem extends OpenItem {
 export function createCallItem(
   writer: ItemWriter,
   call: ToolCallEvent,
-  tool: AskedTool | undefined,
+  tool: EchoedTool | undefined,
 ): CallItem {
   const isFreeForm = tool?.isFreeForm ?? false;
   const itemAt = describeItem(call, tool);
@@ -52,7 +53,7 @@ export function createCallItem(
   };
 }
 
-function describeItem(call: ToolCallEvent, tool: AskedTool | undefined) {
+function describeItem(call: ToolCallEvent, tool: EchoedTool | undefined) {
   const isFreeForm = tool?.isFreeForm ?? false;
   const namespace = tool?.namespace;
   return ({ item_id }: Place, status: string, input: string) => ({
@@ -66,7 +67,7 @@ function describeItem(call: ToolCallEvent, tool: AskedTool | undefined) {
   });
 }
 
-function nameOf(call: ToolCallEvent, tool: AskedTool | undefined): string {
+function nameOf(call: ToolCallEvent, tool: EchoedTool | undefined): string {
   return tool?.name ?? call.name;
 }
 

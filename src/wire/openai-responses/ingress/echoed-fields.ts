@@ -1,6 +1,6 @@
-import type { Asked, AskedTool } from "../../codecs.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray } from "../../json/read.ts";
+import type { EchoedFields, EchoedTool } from "../../model-request.ts";
 import { requireItems } from "../items.ts";
 import { type OfferedTool, readOfferedTools } from "./read-tools.ts";
 
@@ -13,24 +13,24 @@ const ECHOED_CHARS_MAX = 1024 * 1024;
  * Reads what a response depends on: the fields that it echoes, the client's tool names, and the wish for
  * encrypted reasoning. The body must have been checked.
  */
-export function readEchoedFields(body: JsonObject): Asked {
+export function readEchoedFields(body: JsonObject): EchoedFields {
   const offered = new Map(readOfferedTools(body, requireItems(body)).map((each) => [each.tool.name, each]));
   const special = [...offered.values()].filter(isSpecial);
   return {
     repeated: printEchoedFields(body),
     tools: new Map(special.map(toolEntry)),
-    sealsReasoning: readArray(body.include).includes(ENCRYPTED_REASONING),
+    includesEncryptedReasoning: readArray(body.include).includes(ENCRYPTED_REASONING),
   };
 }
 
 /** The facts of an unknown request: every echoed field has its default. */
-export const NOTHING_ECHOED: Asked = {
+export const NOTHING_ECHOED: EchoedFields = {
   repeated: printEchoedFields({}),
   tools: new Map(),
-  sealsReasoning: false,
+  includesEncryptedReasoning: false,
 };
 
-function toolEntry({ name, namespace, tool }: OfferedTool): [string, AskedTool] {
+function toolEntry({ name, namespace, tool }: OfferedTool): [string, EchoedTool] {
   return [tool.name, { name, namespace, isFreeForm: tool.isFreeForm }];
 }
 

@@ -12,7 +12,7 @@ import { createOutputPrinter } from "./print-output.ts";
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printEvents(head: ReplyHead): EventPrinter {
-  const echoed = head.asked ?? NOTHING_ECHOED;
+  const echoed = head.echoed ?? NOTHING_ECHOED;
   let sequenceNumber = 0;
   let text = "";
 

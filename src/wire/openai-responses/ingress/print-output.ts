@@ -20,9 +20,9 @@ export interface OutputPrinter {
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-export function createOutputPrinter(head: ReplyHead, echoed: Asked, emit: EmitEvent): OutputPrinter {
+export function createOutputPrinter(head: ReplyHead, echoed: EchoedFields, emit: EmitEvent): OutputPrinter {
   const { id, isReasoningShown } = head;
-  const { sealsReasoning: wantsEncrypted } = echoed;
+  const { includesEncryptedReasoning: wantsEncrypted } = echoed;
   const { writer, items } = createItemWriter(id, emit);
   /** Open items in order. More than one only while calls arrive interleaved. */
   const open: OpenItem[] = [];
@@ -64,7 +64,7 @@ export function createOutputPrinter(head: ReplyHead, echoed: Asked, emit: EmitEv
   };
 
   const addRedacted = (data: string): void => {
-    if (!wantsEncrypted && isHostSeal(data)) {
+    if (!wantsEncrypted && isHostReasoning(data)) {
       withheld.push(data);
       return;
     }

@@ -12,7 +12,7 @@ import { createOutputPrinter } from "./print-output.ts";
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply): string {
-  const echoed = head.asked ?? NOTHING_ECHOED;
+  const echoed = head.echoed ?? NOTHING_ECHOED;
   const output = createOutputPrinter(head, echoed, () => {});
   for (const [position, block] of blocks.entries()) {
     for (const event of eventsOf(block, position)) output.add(event);

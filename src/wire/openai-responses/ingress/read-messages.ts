@@ -8,8 +8,8 @@ import type {
 } from "../../../domain/chat-request.ts";
 import type { ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import type { ValueBudget } from "../../json/value-budget.ts";
-import { refuse, refuseUntranslatable, requireName, requireText } from "../../request-body.ts";
+import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
+import { readCallArguments } from "../../request-fields.ts";
 import { isMessage } from "../items.ts";
 import { readFile, readImage } from "./read-media.ts";
 import { readReasoningItem } from "./read-reasoning.ts";
@@ -115,11 +115,8 @@ function readCall(item: JsonObject, path: string, input: string): ToolCallPart {
 }
 
 function readArguments(item: JsonObject, path: string, { answered, budget }: History): string {
-  const { arguments: said, call_id: callId } = item;
-  return readCallArguments(
-    { value: said, path: `${path}.arguments`, isAnswered: answered.has(callId) },
-    budget,
-  );
+  const { arguments: value, call_id: callId } = item;
+  return readCallArguments({ value, path: `${path}.arguments`, isAnswered: answered.has(callId) }, budget);
 }
 
 function readFreeInput({ input }: JsonObject, path: string): string {
@@ -165,10 +162,10 @@ function readEach<Result>(
   read: (part: JsonObject, path: string) => Result,
 ): readonly (Result | TextPart)[] {
   if (typeof content === "string") return [textPart(content)];
-  if (!Array.isArray(content)) refuse(path);
+  if (!Array.isArray(content)) reject(path);
   return content.map((part: unknown, position) => {
     const place = `${path}[${position}]`;
-    if (!isJsonObject(part)) refuse(place);
+    if (!isJsonObject(part)) reject(place);
     return read(part, place);
   });
 }
@@ -180,8 +177,8 @@ function readPart(part: JsonObject, path: string): ResultPart {
 
 function readTextPart({ type, text, refusal }: JsonObject, path: string): TextPart {
   if (type === "refusal") return textPart(requireText(refusal, `${path}.refusal`));
-  if (typeof type !== "string") refuse(`${path}.type`);
-  if (!TEXTS.includes(type)) refuseUntranslatable(path);
+  if (typeof type !== "string") reject(`${path}.type`);
+  if (!TEXTS.includes(type)) rejectUntranslatable(path);
   return textPart(requireText(text, `${path}.text`));
 }
 

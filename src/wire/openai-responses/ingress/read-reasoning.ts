@@ -1,13 +1,13 @@
 import type { Reasoning, ReasoningPart } from "../../../domain/chat-request.ts";
-import { isEffort } from "../../effort.ts";
 import { isSet, type JsonObject } from "../../json/read.ts";
-import { readObject, refuse } from "../../request-body.ts";
+import { readObject, reject } from "../../request-body.ts";
+import { isEffort } from "../../request-fields.ts";
 import { decodeReasoning } from "../encrypted-reasoning.ts";
 
 /** Reads how much the model shall reason, and whether the client wants a summary. */
 export function readReasoning(body: JsonObject): Reasoning {
   const { effort, summary, generate_summary: oldSummary } = readObject(body, "reasoning") ?? {};
-  if (isSet(effort) && !isEffort(effort)) refuse("reasoning.effort");
+  if (isSet(effort) && !isEffort(effort)) reject("reasoning.effort");
   return {
     effort: isEffort(effort) ? effort : undefined,
     thinking: undefined,

@@ -1,17 +1,16 @@
 import type { ChatRequest, OutputFormat, Tool } from "../../../domain/chat-request.ts";
-import { readEndUser } from "../../end-user.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { createValueBudget, isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
-import { createValueBudget } from "../../json/value-budget.ts";
 import {
   readList,
   readNumber,
   readObject,
-  refuse,
-  refuseUntranslatable,
+  reject,
+  rejectUntranslatable,
   SHARES,
   TEMPERATURES,
 } from "../../request-body.ts";
+import { readEndUser } from "../../request-fields.ts";
 import { requireItems } from "../items.ts";
 import { readMessages } from "./read-messages.ts";
 import { readReasoning } from "./read-reasoning.ts";
@@ -27,7 +26,7 @@ import { readOfferedTools, readToolChoice } from "./read-tools.ts";
 export function readChatRequest(body: JsonObject): ChatRequest {
   const budget = createValueBudget(body);
   const items = requireItems(body);
-  refuseLogprobs(body);
+  rejectLogprobs(body);
   const offered = readOfferedTools(body, items).map(({ tool }) => tool);
   return {
     turns: readMessages(body, items, budget),
@@ -43,10 +42,10 @@ export function readChatRequest(body: JsonObject): ChatRequest {
 }
 
 /** Rejects log probabilities: the client would miss them, and no other format that is read here has them. */
-function refuseLogprobs(body: JsonObject): void {
+function rejectLogprobs(body: JsonObject): void {
   const wanted = readNumber(body, "top_logprobs");
-  if (wanted !== undefined && wanted > 0) refuseUntranslatable("top_logprobs");
-  if (readList(body, "include").includes("message.output_text.logprobs")) refuseUntranslatable("include");
+  if (wanted !== undefined && wanted > 0) rejectUntranslatable("top_logprobs");
+  if (readList(body, "include").includes("message.output_text.logprobs")) rejectUntranslatable("include");
 }
 
 /** Reads the tools and their use. A request without tools has no tool choice. */
@@ -66,12 +65,12 @@ function readOptionalFlag(body: JsonObject, field: string): boolean | undefined 
 function readFormat(body: JsonObject): OutputFormat | undefined {
   const format = readObject(body, "text")?.format;
   if (!isSet(format)) return undefined;
-  if (!isJsonObject(format)) refuse("text.format");
+  if (!isJsonObject(format)) reject("text.format");
   if (format.type === "text") return undefined;
   if (format.type === "json_object") return { kind: "json" };
-  if (format.type !== "json_schema") refuseUntranslatable("text.format.type");
+  if (format.type !== "json_schema") rejectUntranslatable("text.format.type");
   const { name, description, schema, strict } = format;
-  if (!isJsonObject(schema) || isTooDeep(schema)) refuse("text.format.schema");
+  if (!isJsonObject(schema) || isTooDeep(schema)) reject("text.format.schema");
   return {
     kind: "schema",
     name: readText(name) || undefined,

@@ -1,5 +1,5 @@
 import type { JsonSchema, Tool, ToolChoice } from "../../../domain/chat-request.ts";
-import { isTooDeep } from "../../json/depth.ts";
+import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { NAME_CHARS_MAX, readList, reject, rejectUntranslatable, requireName } from "../../request-body.ts";
 
@@ -56,14 +56,14 @@ function readNamespace(space: JsonObject, path: string): readonly OfferedTool[] 
   if (!Array.isArray(space.tools)) reject(`${path}.tools`);
   return space.tools.map((tool: unknown, position) => {
     const place = `${path}.tools[${position}]`;
-    if (!isJsonObject(tool)) refuse(place);
+    if (!isJsonObject(tool)) reject(place);
     return readClientTool(tool, namespace, place);
   });
 }
 
 /** Reads a tool that the client runs. */
 function readClientTool(tool: JsonObject, namespace: string | undefined, path: string): OfferedTool {
-  if (typeof tool.type !== "string") refuse(`${path}.type`);
+  if (typeof tool.type !== "string") reject(`${path}.type`);
   const isFreeForm = tool.type === "custom";
   if (!isFreeForm && tool.type !== "function") rejectUntranslatable(`${path}.type`);
   const name = requireName(tool.name, `${path}.name`);
@@ -114,15 +114,15 @@ const MODES: readonly unknown[] = ["auto", "none", "required"] satisfies ToolCho
 export function readToolChoice({ tool_choice: choice }: JsonObject, tools: readonly Tool[]): ToolUse {
   if (!isSet(choice)) return { tools, toolChoice: undefined };
   if (isMode(choice)) return { tools, toolChoice: { kind: choice } };
-  if (!isJsonObject(choice)) refuse("tool_choice");
+  if (!isJsonObject(choice)) reject("tool_choice");
   if (choice.type === "allowed_tools") return readAllowed(choice, tools);
-  if (choice.type !== "function" && choice.type !== "custom") refuseUntranslatable("tool_choice.type");
+  if (choice.type !== "function" && choice.type !== "custom") rejectUntranslatable("tool_choice.type");
   return { tools, toolChoice: { kind: "tool", name: readName(choice) } };
 }
 
 function readAllowed({ mode, tools: allowed }: JsonObject, tools: readonly Tool[]): ToolUse {
-  if (isSet(mode) && !isMode(mode)) refuse("tool_choice.mode");
-  if (!Array.isArray(allowed)) refuse("tool_choice.tools");
+  if (isSet(mode) && !isMode(mode)) reject("tool_choice.mode");
+  if (!Array.isArray(allowed)) reject("tool_choice.tools");
   const names = new Set(
     allowed.map((tool: unknown, position) => readAllowedName(tool, `tool_choice.tools[${position}]`)),
   );

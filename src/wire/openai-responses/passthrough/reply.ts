@@ -1,3 +1,4 @@
+import { editMembers } from "../../json/edit.ts";
 import {
   ANSWER_MAX,
   isJsonObject,
@@ -6,9 +7,9 @@ import {
   readArray,
   readText,
 } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
-import { type ReplyPart, type RequestFacts, UpstreamFault } from "../../protocol.ts";
-import type { Content } from "../../reply-part.ts";
+import type { RequestFacts } from "../../model-request.ts";
+import type { Content, ReplyPart } from "../../reply-part.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 import { isFiltered, requireFinished } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 

@@ -1,15 +1,9 @@
 import { editMembers } from "../../json/edit.ts";
 import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../../json/read.ts";
-import { editMembers } from "../../json/text.ts";
-import {
-  type ReplyPart,
-  type ReplyReader,
-  type RequestFacts,
-  type SseEvent,
-  UpstreamFault,
-} from "../../protocol.ts";
-import { type Content, NO_CONTENT, SILENT } from "../../reply-part.ts";
-import { printSse } from "../../sse.ts";
+import type { RequestFacts } from "../../model-request.ts";
+import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
+import { printSse, type SseEvent } from "../../sse.ts";
+import { UpstreamFault } from "../../upstream-fault.ts";
 import { readPromptTooLong } from "../error.ts";
 import { isFiltered, requireFinished } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
