@@ -1,7 +1,7 @@
 import { createAuthenticate } from "../accounts/authenticate.ts";
 import { findEndedKeys } from "../accounts/find-ended-keys.ts";
 import { createBodies } from "../bodies/bodies.ts";
-import { createLoopShare } from "../bodies/loop-share.ts";
+import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Config, LiveConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
@@ -151,7 +151,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
-  const share = createLoopShare();
+  const share = createCooperativeYield();
   const bodies = createBodies(share);
   const clock = () => performance.now();
   const shutdown = new AbortController();

@@ -3,7 +3,7 @@ import type { Database } from "../db/database.ts";
 import { countDecisions } from "../limiter/counted.ts";
 import type { Limiter } from "../limiter/limiter.ts";
 import { createMemoryLimiter } from "../limiter/memory.ts";
-import { watchNeighbours } from "../limiter/neighbours.ts";
+import { watchPeerGateways } from "../limiter/peer-gateways.ts";
 import { connectRedis } from "../limiter/redis/connection.ts";
 import { createRedisLimiter } from "../limiter/redis/limiter.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -25,7 +25,7 @@ interface Surroundings {
 export async function keepLimits(config: Config["limiter"], surroundings: Surroundings): Promise<KeptLimits> {
   const limiter = await startLimiter(config, surroundings);
   const hasRedis = config.redis !== undefined;
-  const neighbours = watchNeighbours({ ...surroundings, hasRedis, gatewayId: crypto.randomUUID() });
+  const neighbours = watchPeerGateways({ ...surroundings, hasRedis, gatewayId: crypto.randomUUID() });
   return {
     limiter,
     async close() {

@@ -1,4 +1,4 @@
-import { createHealth } from "../upstream/health.ts";
+import { createHealth } from "../upstream/cooldown.ts";
 import type { Upstream, UpstreamCall, UpstreamTimeouts } from "../upstream/upstream.ts";
 import { COUNT_PATH, printCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { isJsonObject, type JsonObject, parseJsonObject } from "../wire/json/read.ts";

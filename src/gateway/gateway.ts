@@ -1,6 +1,6 @@
 import type { Authenticate, Caller } from "../accounts/key.ts";
 import type { Bodies } from "../bodies/bodies.ts";
-import type { LoopShare } from "../bodies/loop-share.ts";
+import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
@@ -40,7 +40,7 @@ export interface Gateway extends Offer {
   readonly tokens: TokenCounter;
   readonly bodies: Bodies;
   /** Lets work that comes piece by piece share the event loop with everything else. */
-  readonly share: LoopShare;
+  readonly share: CooperativeYield;
   readonly heartbeats: Heartbeats;
   readonly callers: CallerWatch;
   readonly refusals: RefusalMemory;

@@ -20,7 +20,7 @@ export async function readRefusal(
 ): Promise<Outcome> {
   const { status, headers } = answer;
   const pauseMs = readRetryAfter(headers, Date.now());
-  if (pauseMs !== undefined) turn.upstream.health.rest(turn.route.upstreamModel, pauseMs);
+  if (pauseMs !== undefined) turn.upstream.health.startCooldown(turn.route.upstreamModel, pauseMs);
   if (status !== 400 && status !== 413 && status !== 422) {
     await answer.body?.cancel();
     return failed("upstream_unavailable");

@@ -1,7 +1,7 @@
 import type { Cause } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
-import type { Trial } from "../upstream/circuit.ts";
+import type { Permit } from "../upstream/circuit.ts";
 import { UpstreamFault } from "../wire/protocol.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
@@ -45,7 +45,7 @@ export function describeReason(fault: unknown): LogFields {
 const NO_SIGN: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
 
 /** What an attempt shows of its upstream: a refusal that is about the request, or may be, shows nothing. */
-function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Trial {
+function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Permit {
   if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
   // It answered, and what a model writes its client can have asked for.
   if (outcome.kind === "unsayable") return "succeeded";

@@ -2,7 +2,7 @@ import type { Body } from "../bodies/body.ts";
 import type { Planned } from "../bodies/open-body.ts";
 import type { Route, Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import type { Trial } from "../upstream/circuit.ts";
+import type { Permit } from "../upstream/circuit.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
@@ -102,7 +102,7 @@ function kindOf({ traits }: PrintOptions): string {
 export interface Turn {
   readonly route: Route;
   readonly upstream: Upstream;
-  readonly trial: Trial;
+  readonly trial: Permit;
 }
 
 /** The routes of one request in the order they are tried. */
@@ -144,7 +144,7 @@ function drawOrder(routes: readonly Route[], random: () => number): readonly Rou
 /** What rests is still tried when nothing else is left: better an early call than none. */
 function restingLast(routes: readonly Route[], upstreams: ReadonlyMap<string, Upstream>): readonly Route[] {
   const resting = routes.filter((route) =>
-    upstreams.get(route.upstream)?.health.isResting(route.upstreamModel),
+    upstreams.get(route.upstream)?.health.isCoolingDown(route.upstreamModel),
   );
   if (resting.length === 0) return routes;
   return [...routes.filter((route) => !resting.includes(route)), ...resting];
@@ -155,13 +155,13 @@ function restingLast(routes: readonly Route[], upstreams: ReadonlyMap<string, Up
  * shut a model to others by requests on which its upstreams fail.
  */
 function firstTurn(routes: readonly Route[], upstreams: ReadonlyMap<string, Upstream>): Turn | undefined {
-  return findTurn(routes, upstreams, "begin") ?? findTurn(routes, upstreams, "insist");
+  return findTurn(routes, upstreams, "acquire") ?? findTurn(routes, upstreams, "forceAcquire");
 }
 
 function findTurn(
   routes: readonly Route[],
   upstreams: ReadonlyMap<string, Upstream>,
-  how: "begin" | "insist",
+  how: "acquire" | "forceAcquire",
 ): Turn | undefined {
   for (const route of routes) {
     const upstream = upstreams.get(route.upstream);

@@ -1,25 +1,25 @@
 import type { Admission, LimitState } from "./limiter.ts";
 
 /** By how much what an admission counts for is changed. */
-export interface Change {
+export interface Correction {
   readonly requests: number;
   readonly tokens: number;
 }
 
 /** What was taken for a request that is let in. */
-export interface Taken {
+export interface Reservation {
   readonly admitted: true;
   readonly state: LimitState;
   /** What was taken of the tokens per minute. */
   readonly tokens: number;
   /** Gives the slot back and changes what was taken; to be called once. */
-  end(change: Change): Promise<void> | void;
+  end(change: Correction): Promise<void> | void;
 }
 
 /** An admission that ends once, however often it is told to. */
-export function createAdmission({ state, tokens, end }: Taken): Admission {
+export function createAdmission({ state, tokens, end }: Reservation): Admission {
   let ended: Promise<void> | undefined;
-  const endOnce = (change: Change) => {
+  const endOnce = (change: Correction) => {
     ended ??= Promise.resolve(end(change));
     return ended;
   };

@@ -1,32 +1,32 @@
 import type { LimitState, Limits, WindowState } from "./limiter.ts";
-import type { Counted } from "./window.ts";
+import type { Quantity } from "./window.ts";
 
 /** What a caller was admitted for in the last minute, and what it has running. */
-export interface Standing {
+export interface WindowSnapshot {
   readonly requests: number;
   readonly tokens: number;
   readonly running: number;
   /** Milliseconds until nothing of it is counted any more. */
-  resetMs(of: Counted): number;
+  resetMs(of: Quantity): number;
 }
 
 /** A key or an account with the limits it has at the moment. */
-export interface Bound {
-  readonly standing: Standing;
+export interface LimitedSnapshot {
+  readonly standing: WindowSnapshot;
   readonly limits: Limits;
 }
 
 /** What clients see: for each per-minute limit, the key's or the account's, whichever leaves less. */
-export function limitStateOf(key: Bound, account: Bound): LimitState {
+export function limitStateOf(key: LimitedSnapshot, account: LimitedSnapshot): LimitState {
   return { requests: tighterState(key, account, "requests"), tokens: tighterState(key, account, "tokens") };
 }
 
 /** The limit on what is counted; `undefined` is no bound. */
-export function limitOf(limits: Limits, of: Counted): number | undefined {
+export function limitOf(limits: Limits, of: Quantity): number | undefined {
   return of === "requests" ? limits.requestsPerMinute : limits.tokensPerMinute;
 }
 
-function tighterState(key: Bound, account: Bound, of: Counted): WindowState | undefined {
+function tighterState(key: LimitedSnapshot, account: LimitedSnapshot, of: Quantity): WindowState | undefined {
   const keyLeft = remainingOf(key, of);
   const accountLeft = remainingOf(account, of);
   if (keyLeft === undefined && accountLeft === undefined) return undefined;
@@ -39,7 +39,7 @@ function tighterState(key: Bound, account: Bound, of: Counted): WindowState | un
   };
 }
 
-function remainingOf({ standing, limits }: Bound, of: Counted): number | undefined {
+function remainingOf({ standing, limits }: LimitedSnapshot, of: Quantity): number | undefined {
   const limit = limitOf(limits, of);
   if (limit === undefined) return undefined;
   return Math.max(limit - standing[of], 0);

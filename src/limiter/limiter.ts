@@ -41,7 +41,7 @@ export interface Admission {
   cancel(): Promise<void>;
 }
 
-export interface Refusal {
+export interface LimitDecline {
   readonly admitted: false;
   /** When several bounds refuse at once, `rate` is said before `concurrency`. */
   readonly bound: "rate" | "concurrency";
@@ -69,7 +69,7 @@ export class LimiterError extends Error {
  * Throws {@link LimiterError} when it cannot decide.
  */
 export interface Limiter {
-  admit(request: AdmissionRequest): Promise<Admission | Refusal>;
+  admit(request: AdmissionRequest): Promise<Admission | LimitDecline>;
   /** Reads without taking. */
   usage(request: Omit<AdmissionRequest, "tokens">): Promise<LimitUsage>;
   /** Rejects when it would let nobody in. */

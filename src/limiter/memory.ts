@@ -1,9 +1,9 @@
-import { type Change, createAdmission, type Taken, wholeTokens } from "./admission.ts";
-import { createCallers, type LimitedCaller } from "./callers.ts";
-import { type Bound, limitOf, limitStateOf, type Standing } from "./limit-state.ts";
-import type { AdmissionRequest, Limiter, LimitUsage, Refusal } from "./limiter.ts";
+import { type Correction, createAdmission, type Reservation, wholeTokens } from "./admission.ts";
+import { type CallerUsage, createCallerTable } from "./callers.ts";
+import { type LimitedSnapshot, limitOf, limitStateOf, type WindowSnapshot } from "./limit-state.ts";
+import type { AdmissionRequest, LimitDecline, Limiter, LimitUsage } from "./limiter.ts";
 import { createSteadyClock, monotonicMs } from "./steady-clock.ts";
-import { advance, type Counted, correct, resetMs, take, waitMs } from "./window.ts";
+import { advance, correct, type Quantity, resetMs, take, waitMs } from "./window.ts";
 
 export interface MemoryLimiterOptions {
   /** Milliseconds of any clock; only differences count, so one that cannot be set is best. */
@@ -13,16 +13,16 @@ export interface MemoryLimiterOptions {
 /** The limiter of a single process; it answers at once. */
 export interface MemoryLimiter extends Limiter {
   /** The same as `admit`, at once, for others to make an admission of. */
-  take(request: AdmissionRequest): Taken | Refusal;
+  take(request: AdmissionRequest): Reservation | LimitDecline;
   /** Counts what was admitted elsewhere, whatever the limits are. Returns what ends it, to be called once. */
-  note(request: AdmissionRequest): (change: Change) => void;
+  note(request: AdmissionRequest): (change: Correction) => void;
 }
 
 /** Nothing is awaited between looking and taking, so no lock is needed. */
 export function createMemoryLimiter({ now = monotonicMs }: MemoryLimiterOptions = {}): MemoryLimiter {
   const clock = createSteadyClock(() => Math.floor(now()));
-  const keys = createCallers();
-  const accounts = createCallers();
+  const keys = createCallerTable();
+  const accounts = createCallerTable();
 
   function findBoth(request: AdmissionRequest): Asked {
     const nowMs = clock();
@@ -57,8 +57,8 @@ function nameOf({ accountId, keyId }: Pick<AdmissionRequest, "accountId" | "keyI
 }
 
 interface Limited {
-  readonly caller: LimitedCaller;
-  readonly limits: Bound["limits"];
+  readonly caller: CallerUsage;
+  readonly limits: LimitedSnapshot["limits"];
 }
 
 interface Asked {
@@ -69,7 +69,7 @@ interface Asked {
   readonly clock: () => number;
 }
 
-function decide(asked: Asked): Taken | Refusal {
+function decide(asked: Asked): Reservation | LimitDecline {
   const { key, account, tokens, nowMs } = asked;
   const rateWaitMs = Math.max(rateWait(key, tokens, nowMs), rateWait(account, tokens, nowMs));
   if (rateWaitMs > 0) return refusal("rate", Math.ceil(rateWaitMs / 1000), asked);
@@ -78,12 +78,12 @@ function decide(asked: Asked): Taken | Refusal {
   return { admitted: true, state: stateOf(asked), tokens, end };
 }
 
-function refusal(bound: Refusal["bound"], retryAfterS: number, asked: Asked): Refusal {
+function refusal(bound: LimitDecline["bound"], retryAfterS: number, asked: Asked): LimitDecline {
   return { admitted: false, bound, retryAfterS, state: stateOf(asked) };
 }
 
 /** Returns what gives the slots back, once, and changes what was taken. */
-function takeBoth({ key, account, tokens, nowMs, clock }: Asked): (change: Change) => void {
+function takeBoth({ key, account, tokens, nowMs, clock }: Asked): (change: Correction) => void {
   const second = take(key.caller.window, nowMs, tokens);
   take(account.caller.window, nowMs, tokens);
   key.caller.running += 1;
@@ -102,10 +102,10 @@ function stateOf({ key, account, nowMs }: Pick<Asked, "key" | "account" | "nowMs
   return limitStateOf(boundOf(key, nowMs), boundOf(account, nowMs));
 }
 
-function boundOf({ caller, limits }: Limited, nowMs: number): Bound {
+function boundOf({ caller, limits }: Limited, nowMs: number): LimitedSnapshot {
   const { window, running } = caller;
   const { requests, tokens } = window;
-  const standing: Standing = { requests, tokens, running, resetMs: (of) => resetMs(window, nowMs, of) };
+  const standing: WindowSnapshot = { requests, tokens, running, resetMs: (of) => resetMs(window, nowMs, of) };
   return { standing, limits };
 }
 
@@ -120,7 +120,7 @@ function rateWait(bound: Limited, tokens: number, nowMs: number): number {
 function windowWait(
   { caller, limits }: Limited,
   nowMs: number,
-  wanted: { of: Counted; amount: number },
+  wanted: { of: Quantity; amount: number },
 ): number {
   const limit = limitOf(limits, wanted.of);
   if (limit === undefined) return 0;

@@ -23,7 +23,7 @@ export interface Window {
 }
 
 /** What the two per-minute limits count. */
-export type Counted = "requests" | "tokens";
+export type Quantity = "requests" | "tokens";
 
 export function createWindow(): Window {
   return {
@@ -69,7 +69,7 @@ export function take(window: Window, nowMs: number, tokens: number): number {
 }
 
 /** Changes what a taken request counts for; nothing when its slot has left. */
-export function correct(window: Window, second: number, change: Readonly<Record<Counted, number>>): void {
+export function correct(window: Window, second: number, change: Readonly<Record<Quantity, number>>): void {
   if (second < window.oldest) return;
   const slot = second % SLOTS;
   window.requests += change.requests;
@@ -82,7 +82,7 @@ export function correct(window: Window, second: number, change: Readonly<Record<
  * How long until `excess` of what is counted has left, in ms, from 0 to 60,000: a whole window when
  * even an empty one would not do.
  */
-export function waitMs(window: Window, nowMs: number, short: { of: Counted; excess: number }): number {
+export function waitMs(window: Window, nowMs: number, short: { of: Quantity; excess: number }): number {
   const counts = countsOf(window, short.of);
   let excess = short.excess;
   if (excess <= 0) return 0;
@@ -95,7 +95,7 @@ export function waitMs(window: Window, nowMs: number, short: { of: Counted; exce
 }
 
 /** Milliseconds until nothing is counted any more, from 0 to 60,000. */
-export function resetMs(window: Window, nowMs: number, of: Counted): number {
+export function resetMs(window: Window, nowMs: number, of: Quantity): number {
   const counts = countsOf(window, of);
   for (let second = window.newest; second >= window.oldest; second -= 1) {
     const slot = second % SLOTS;
@@ -121,7 +121,7 @@ export function slotsOf(window: Window) {
   return slots;
 }
 
-function countsOf(window: Window, of: Counted): Float64Array {
+function countsOf(window: Window, of: Quantity): Float64Array {
   return of === "requests" ? window.slotRequests : window.slotTokens;
 }
 

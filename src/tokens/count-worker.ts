@@ -1,7 +1,7 @@
 import { parentPort } from "node:worker_threads";
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
 import { countPieces } from "./count-pieces.ts";
-import { countByVocabulary } from "./count-words.ts";
+import { countByVocabulary } from "./count-text.ts";
 import { readVocabulary } from "./vocabulary.ts";
 
 /** What the worker is asked: a text, and how long it may look at it. */

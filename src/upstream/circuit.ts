@@ -9,7 +9,7 @@ const PROBE_SILENCE_MAX_MS = 30_000;
 const INSISTING_MAX = 32;
 
 /** One attempt at an upstream. The first of its three ends that is called counts; whoever began it calls one, always. */
-export interface Trial {
+export interface Permit {
   /** An answer has begun, which closes an open circuit; how it ended is told when it has. */
   began(): void;
   /** The upstream works. */
@@ -23,17 +23,17 @@ export interface Trial {
 /** Keeps requests from an upstream that fails, but for a single probe now and then. */
 export interface Circuit {
   /** Begins an attempt; `undefined` while the circuit is open, or half-open with its probe under way. */
-  begin(): Trial | undefined;
+  acquire(): Permit | undefined;
   /** The same for who has nowhere else to go: `undefined` only when many do so at a time. */
-  insist(): Trial | undefined;
+  forceAcquire(): Permit | undefined;
   /** For who wants to know and not to try. */
   isOpen(): boolean;
-  /** Milliseconds until {@link begin} lets somebody through; 0 when it does now. */
+  /** Milliseconds until {@link acquire} lets somebody through; 0 when it does now. */
   waitMs(): number;
 }
 
 export interface CircuitOptions {
-  /** So many failed trials in a row open it. */
+  /** So many failed permits in a row open it. */
   readonly failuresMax: number;
   /** Milliseconds that only ever rise. */
   readonly clock: () => number;
@@ -101,7 +101,7 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
     if (phase.isOpen && phase.probe === attempt) phase.probeFromMs = clock();
   }
 
-  function trialOf(attempt: Attempt, onTold: () => void = () => {}): Trial {
+  function trialOf(attempt: Attempt, onTold: () => void = () => {}): Permit {
     const tell = (effect: (attempt: Attempt) => void) => {
       if (attempt.isTold) return;
       attempt.isTold = true;
@@ -116,14 +116,14 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
     };
   }
 
-  function begin(): Trial | undefined {
+  function acquire(): Permit | undefined {
     const attempt: Attempt = { begunIn: phase, isTold: false };
     return phase.isOpen && !startProbe(phase, attempt, clock()) ? undefined : trialOf(attempt);
   }
 
-  function insist(): Trial | undefined {
-    const trial = begin();
-    if (trial || insisting === INSISTING_MAX) return trial;
+  function forceAcquire(): Permit | undefined {
+    const permit = acquire();
+    if (permit || insisting === INSISTING_MAX) return permit;
     insisting += 1;
     return trialOf({ begunIn: phase, isTold: false }, () => {
       insisting -= 1;
@@ -131,8 +131,8 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
   }
 
   return {
-    begin,
-    insist,
+    acquire,
+    forceAcquire,
     isOpen: () => phase.isOpen,
     waitMs: () => (phase.isOpen ? untilProbe(phase, clock()) : 0),
   };

@@ -1,7 +1,7 @@
 import type { Protocol, Surface } from "../domain/model.ts";
+import type { ConnectionPools } from "./bun-fetch.ts";
+import type { Health } from "./cooldown.ts";
 import { decodeAnswer } from "./decode-answer.ts";
-import type { Health } from "./health.ts";
-import type { Lanes } from "./lanes.ts";
 import type { CallBody, CallObserver, Upstream, UpstreamCall, UpstreamConfig } from "./upstream.ts";
 
 /** A kept connection that its host has closed says so within a round trip of being used; later it is another fault. */
@@ -21,7 +21,7 @@ const STALE_MS_MAX = 300;
  */
 export function createHttpUpstream(
   options: UpstreamConfig,
-  { health, lanes }: { readonly health: Health; readonly lanes: Lanes },
+  { health, lanes }: { readonly health: Health; readonly lanes: ConnectionPools },
 ): Upstream {
   const { name, protocol, timeouts, outputLimitField } = options;
   const isTls = options.baseUrl.startsWith("https:");

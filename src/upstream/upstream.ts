@@ -1,5 +1,5 @@
 import type { Protocol, Surface } from "../domain/model.ts";
-import type { Health } from "./health.ts";
+import type { Health } from "./cooldown.ts";
 
 /** A body for an upstream, which forgets what was printed when it is sent: an upstream may think for minutes. */
 export interface CallBody {

@@ -1,9 +1,9 @@
 import { createDemoUpstream } from "../demo/demo.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
-import { createHealth } from "./health.ts";
+import { createConnectionPools } from "./bun-fetch.ts";
+import { createHealth } from "./cooldown.ts";
 import { createHttpUpstream } from "./http-upstream.ts";
-import { createLanes } from "./lanes.ts";
 import type { Upstream, UpstreamConfig } from "./upstream.ts";
 
 /** The upstreams of the latest configuration, and what has been seen of them. */
@@ -45,7 +45,7 @@ export function createUpstreams({ metrics, log, clock }: Surroundings): Upstream
     const health = createHealth({ clock, failuresMax: config.circuitFailures, onChange });
     const created = {
       config,
-      upstream: createHttpUpstream(config, { health, lanes: createLanes(() => lanes++) }),
+      upstream: createHttpUpstream(config, { health, lanes: createConnectionPools(() => lanes++) }),
     };
     return created;
   }

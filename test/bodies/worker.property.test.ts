@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type Bodies, createBodies } from "../../src/bodies/bodies.ts";
 import type { Printed } from "../../src/bodies/body.ts";
-import { createLoopShare } from "../../src/bodies/loop-share.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import type { PlanQuestion } from "../../src/bodies/open-body.ts";
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
@@ -23,8 +23,8 @@ const SEEDS = { chat: CHAT_REQUESTS, messages: MESSAGES_REQUESTS, responses: RES
 const FORMATS = ["chat", "messages", "responses"] as const;
 const HEAD = { id: "0190aaaa", createdAtS: 1_790_000_000, inputTokens: 11 };
 
-const here = createBodies(createLoopShare(), { inProcessBytesMax: Number.POSITIVE_INFINITY });
-const inWorker = createBodies(createLoopShare(), { inProcessBytesMax: -1 });
+const here = createBodies(createCooperativeYield(), { inProcessBytesMax: Number.POSITIVE_INFINITY });
+const inWorker = createBodies(createCooperativeYield(), { inProcessBytesMax: -1 });
 afterAll(() => {
   here.close();
   inWorker.close();

@@ -2,11 +2,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { createBodies } from "../../src/bodies/bodies.ts";
 import type { Body } from "../../src/bodies/body.ts";
-import { createLoopShare } from "../../src/bodies/loop-share.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
 
-const MOODY = new URL("./moody-worker.ts", import.meta.url);
+const MOODY = new URL("./faulty-worker.ts", import.meta.url);
 const ALWAYS_REMOTE = { inProcessBytesMax: -1 };
 const OPTIONS = {
   model: "host",
@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 function bodiesOf(options: Parameters<typeof createBodies>[1]) {
-  const bodies = createBodies(createLoopShare(), { ...ALWAYS_REMOTE, ...options });
+  const bodies = createBodies(createCooperativeYield(), { ...ALWAYS_REMOTE, ...options });
   closing.push(bodies.close);
   const read = async (text = "{}", owner = "account"): Promise<Body> =>
     bodies.read({ wire: openaiChat, owner, blocks: [new TextEncoder().encode(text)] });

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../src/errors.ts";
 import { failed } from "../../src/gateway/outcome.ts";
 import { withRetryAfter } from "../../src/gateway/retry-after.ts";
-import type { Health } from "../../src/upstream/health.ts";
+import type { Health } from "../../src/upstream/cooldown.ts";
 import { route, upstreamsOf } from "./routes.ts";
 
 const routes = [route("a", 1), route("b", 2)];
 
 function openCircuit(health: Health): void {
-  for (let left = 5; left > 0; left--) health.begin()?.failed();
+  for (let left = 5; left > 0; left--) health.acquire()?.failed();
 }
 
 function world() {
@@ -23,8 +23,8 @@ function world() {
 describe("a request that failed everywhere is told when to come again", () => {
   test("after the shortest wait of its routes", () => {
     const { healthOf, adviceFor } = world();
-    healthOf("a").rest("m", 20_000);
-    healthOf("b").rest("m", 7_001);
+    healthOf("a").startCooldown("m", 20_000);
+    healthOf("b").startCooldown("m", 7_001);
     expect(adviceFor("upstream_unavailable")).toBe(8);
     expect(adviceFor("upstream_timeout")).toBe(8);
   });
@@ -34,8 +34,8 @@ describe("a request that failed everywhere is told when to come again", () => {
     openCircuit(healthOf("a"));
     openCircuit(healthOf("b"));
     expect(adviceFor("upstream_unavailable")).toBe(1);
-    healthOf("a").rest("m", 30_000);
-    healthOf("b").rest("m", 40_000);
+    healthOf("a").startCooldown("m", 30_000);
+    healthOf("b").startCooldown("m", 40_000);
     expect(adviceFor("upstream_unavailable")).toBe(30);
     clock.step(29_999);
     expect(adviceFor("upstream_unavailable")).toBe(1);
@@ -43,7 +43,7 @@ describe("a request that failed everywhere is told when to come again", () => {
 
   test("after no more than a minute", () => {
     const { healthOf, adviceFor } = world();
-    for (const name of ["a", "b"]) healthOf(name).rest("m", 300_000);
+    for (const name of ["a", "b"]) healthOf(name).startCooldown("m", 300_000);
     expect(adviceFor("upstream_unavailable")).toBe(60);
   });
 
@@ -52,7 +52,7 @@ describe("a request that failed everywhere is told when to come again", () => {
     openCircuit(healthOf("a"));
     openCircuit(healthOf("b"));
     clock.step(1_000);
-    const probes = [healthOf("a").begin(), healthOf("b").begin()];
+    const probes = [healthOf("a").acquire(), healthOf("b").acquire()];
     expect(adviceFor("upstream_unavailable")).toBe(1);
     for (const probe of probes) probe?.failed();
     expect(adviceFor("upstream_unavailable")).toBe(2);
@@ -62,7 +62,7 @@ describe("a request that failed everywhere is told when to come again", () => {
 describe("nobody is told to wait", () => {
   test("while one route may be asked at once", () => {
     const { healthOf, clock, adviceFor } = world();
-    healthOf("a").rest("m", 20_000);
+    healthOf("a").startCooldown("m", 20_000);
     expect(adviceFor("upstream_unavailable")).toBeUndefined();
     openCircuit(healthOf("b"));
     expect(adviceFor("upstream_unavailable")).toBe(1);
@@ -78,7 +78,7 @@ describe("nobody is told to wait", () => {
     "shutting_down",
   ])("by %s, which no waiting mends", (cause) => {
     const { healthOf, adviceFor } = world();
-    for (const name of ["a", "b"]) healthOf(name).rest("m", 20_000);
+    for (const name of ["a", "b"]) healthOf(name).startCooldown("m", 20_000);
     expect(adviceFor(cause)).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createRouteQueue } from "../../src/gateway/route.ts";
-import type { Health } from "../../src/upstream/health.ts";
+import type { Health } from "../../src/upstream/cooldown.ts";
 import { route, take, takeAll, upstreamsOf } from "./routes.ts";
 
 describe("a route that rests", () => {
@@ -8,31 +8,31 @@ describe("a route that rests", () => {
 
   test("comes after all that do not, and those that rest keep their order", () => {
     const { upstreams, healthOf } = upstreamsOf(routes);
-    healthOf("a").rest("m", 60_000);
-    healthOf("b").rest("m", 1000);
+    healthOf("a").startCooldown("m", 60_000);
+    healthOf("b").startCooldown("m", 1000);
     expect(takeAll(createRouteQueue(routes, upstreams))).toEqual(["c", "a", "b"]);
   });
 
   test("has its turn as before when another model of its upstream rests", () => {
     const { upstreams, healthOf } = upstreamsOf(routes);
-    healthOf("a").rest("other", 60_000);
+    healthOf("a").startCooldown("other", 60_000);
     expect(takeAll(createRouteQueue(routes, upstreams))).toEqual(["a", "b", "c"]);
   });
 
   test("is asked when the turn comes, whatever was true at the start", () => {
     const { upstreams, healthOf, clock } = upstreamsOf(routes);
-    healthOf("a").rest("m", 1000);
+    healthOf("a").startCooldown("m", 1000);
     const queue = createRouteQueue(routes, upstreams);
     expect(take(queue)).toBe("b");
     clock.step(1000);
-    healthOf("c").rest("m", 60_000);
+    healthOf("c").startCooldown("m", 60_000);
     expect(takeAll(queue)).toEqual(["a", "c"]);
   });
 
   test("is tried all the same when it is the only one", () => {
     const sole = [route("a", 1)];
     const { upstreams, healthOf } = upstreamsOf(sole);
-    healthOf("a").rest("m", 60_000);
+    healthOf("a").startCooldown("m", 60_000);
     expect(takeAll(createRouteQueue(sole, upstreams))).toEqual(["a"]);
   });
 });
@@ -68,7 +68,7 @@ describe("a route whose circuit is open", () => {
     const { upstreams, healthOf } = upstreamsOf(routes);
     openCircuit(healthOf("a"));
     openCircuit(healthOf("b"));
-    healthOf("c").rest("m", 60_000);
+    healthOf("c").startCooldown("m", 60_000);
     expect(takeAll(createRouteQueue(routes, upstreams))).toEqual(["c", "a", "b"]);
   });
 
@@ -89,10 +89,10 @@ test("a route begins a trial only when it has the turn", () => {
   openCircuit(healthOf("b"));
   clock.step(1000);
   expect(take(createRouteQueue(routes, upstreams))).toBe("a");
-  expect(healthOf("b").begin()).toBeDefined();
+  expect(healthOf("b").acquire()).toBeDefined();
 });
 
 function openCircuit(health: Health): void {
-  for (let left = 5; left > 0; left--) health.begin()?.failed();
-  expect(health.begin()).toBeUndefined();
+  for (let left = 5; left > 0; left--) health.acquire()?.failed();
+  expect(health.acquire()).toBeUndefined();
 }

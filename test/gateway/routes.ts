@@ -1,11 +1,11 @@
 import { expect } from "bun:test";
 import type { Route } from "../../src/domain/model.ts";
 import type { RouteQueue } from "../../src/gateway/route.ts";
-import { createHealth } from "../../src/upstream/health.ts";
+import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
+import { createHealth } from "../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
-import { createLanes } from "../../src/upstream/lanes.ts";
 import type { Upstream, UpstreamConfig } from "../../src/upstream/upstream.ts";
-import { createManualClock } from "../limiter/clock.ts";
+import { createManualClock } from "../limiter/manual-clock.ts";
 
 const UPSTREAM: Omit<UpstreamConfig, "name"> = {
   protocol: "openai",
@@ -30,7 +30,7 @@ export function upstreamsOf(routes: readonly Route[]) {
   const create = (name: string): Upstream =>
     createHttpUpstream(
       { ...UPSTREAM, name },
-      { health: createHealth({ failuresMax: 5, clock: clock.now }), lanes: createLanes(() => 0) },
+      { health: createHealth({ failuresMax: 5, clock: clock.now }), lanes: createConnectionPools(() => 0) },
     );
   const upstreams = new Map(routes.map(({ upstream }) => [upstream, create(upstream)]));
   const healthOf = (name: string) => {

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { createMemoryLimiter } from "../../src/limiter/memory.ts";
 import { describeLimiter } from "./contract/describe-limiter.ts";
-import { openInProcess } from "./contract/in-process.ts";
+import { openMemoryLimiter } from "./contract/memory.ts";
 
-describeLimiter("a limiter in process", openInProcess, { isShared: false });
+describeLimiter("a limiter in process", openMemoryLimiter, { isShared: false });
 
 // A sum of fractions made a minute of 60,000.00000000001 ms, and of that 61 seconds in a header.
 test("a minute never has sixty-one seconds, whatever fractions the clock has", async () => {

@@ -1,7 +1,7 @@
 import type { Cluster, Redis } from "ioredis";
 import { connectRedis, type RedisConnection } from "../../src/limiter/redis/connection.ts";
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import { startStallClock } from "./chaos/stall-clock.ts";
+import { startStallMeter } from "./chaos/stall-meter.ts";
 
 /** What is rejected or answered at once takes less. What waits, waits for the second that a command may take. */
 export const AT_ONCE_MS = 900;
@@ -55,7 +55,7 @@ export async function settle(
   call: (index: number) => Promise<unknown>,
   count: number,
 ): Promise<{ readonly rejected: number; readonly ms: number }> {
-  const stalls = startStallClock();
+  const stalls = startStallMeter();
   const startedMs = performance.now();
   const settled = await Promise.allSettled(Array.from({ length: count }, (_, index) => call(index)));
   const rejected = settled.filter(({ status }) => status === "rejected").length;

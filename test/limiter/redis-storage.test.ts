@@ -15,7 +15,7 @@ describe("what a limiter keeps in Redis", () => {
   });
   afterAll(() => redis.disconnect());
 
-  async function onRedis(live: (harness: LimiterHarness, request: AdmissionRequest) => Promise<void>) {
+  async function onRedis(body: (harness: LimiterHarness, request: AdmissionRequest) => Promise<void>) {
     const harness = await openOnRedis();
     const request: AdmissionRequest = {
       accountId: crypto.randomUUID(),
@@ -25,7 +25,7 @@ describe("what a limiter keeps in Redis", () => {
       tokens: 1000,
     };
     try {
-      await live(harness, request);
+      await body(harness, request);
     } finally {
       await harness.close();
     }

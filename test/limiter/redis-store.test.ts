@@ -71,7 +71,7 @@ describe("a lease", () => {
     expect(await running(names)).toBe(0);
   });
 
-  test("lives no longer than 30 s by a clock that was set back and of which nobody remembers more", async () => {
+  test("histories no longer than 30 s by a clock that was set back and of which nobody remembers more", async () => {
     const names = newNames();
     await at(3_600_000);
     await admit(names, 1);

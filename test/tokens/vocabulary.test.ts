@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
-import { countByVocabulary } from "../../src/tokens/count-words.ts";
+import { countByVocabulary } from "../../src/tokens/count-text.ts";
 import { NO_TOKEN, readVocabulary } from "../../src/tokens/vocabulary.ts";
 
 const FILE = readFileSync(new URL(import.meta.resolve("gpt-tokenizer/data/o200k_base.tiktoken")));

@@ -1,6 +1,6 @@
-import { createHealth } from "../../src/upstream/health.ts";
+import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
+import { createHealth } from "../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
-import { createLanes } from "../../src/upstream/lanes.ts";
 import { callBodyOf } from "../support/call-body.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
@@ -10,7 +10,7 @@ const [baseUrl = "", size = ""] = Bun.argv.slice(2);
 let lane = 0;
 const upstream = createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), {
   health: createHealth({ failuresMax: 5, clock: () => performance.now() }),
-  lanes: createLanes(() => lane++),
+  lanes: createConnectionPools(() => lane++),
 });
 
 async function ask(): Promise<void> {

@@ -1,11 +1,11 @@
-import type { Trial } from "../../src/upstream/circuit.ts";
+import type { Permit } from "../../src/upstream/circuit.ts";
 
-export type Verdict = Exclude<keyof Trial, "began">;
+export type Verdict = Exclude<keyof Permit, "began">;
 
 /** A circuit as the rules tell it: it keeps all that happened and looks there for every answer. */
 export interface CircuitModel {
-  /** The trial's number; `undefined` when it is not let through. */
-  begin(nowMs: number): number | undefined;
+  /** The permit's number; `undefined` when it is not let through. */
+  acquire(nowMs: number): number | undefined;
   tell(id: number, verdict: Verdict, nowMs: number): void;
   isOpen(): boolean;
   /** Probes of this opening that are not ended and have not been silent for half a minute. */
@@ -22,8 +22,8 @@ interface Event {
 export function createModel(): CircuitModel {
   let isOpen = false;
   let changedMs = 0;
-  let trials = 0;
-  /** What happened, since the circuit opened or closed last, to trials that have begun since. */
+  let permits = 0;
+  /** What happened, since the circuit opened or closed last, to permits that have begun since. */
   let since: Event[] = [];
 
   function happen(event: Event): void {
@@ -65,11 +65,11 @@ export function createModel(): CircuitModel {
   }
 
   return {
-    begin(nowMs) {
+    acquire(nowMs) {
       if (isOpen && !mayProbe(nowMs)) return undefined;
-      trials += 1;
-      happen({ id: trials, what: "begun", atMs: nowMs });
-      return trials;
+      permits += 1;
+      happen({ id: permits, what: "begun", atMs: nowMs });
+      return permits;
     },
     tell: (id, what, atMs) => happen({ id, what, atMs }),
     isOpen: () => isOpen,

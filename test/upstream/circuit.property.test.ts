@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCircuit, type Trial } from "../../src/upstream/circuit.ts";
-import { createManualClock } from "../limiter/clock.ts";
+import { createCircuit, type Permit } from "../../src/upstream/circuit.ts";
+import { createManualClock } from "../limiter/manual-clock.ts";
 import { createModel, type Verdict } from "./circuit-model.ts";
 
 type Step =
-  | { readonly does: "begin"; readonly times: number }
+  | { readonly does: "acquire"; readonly times: number }
   | { readonly does: "tell"; readonly which: number; readonly verdict: Verdict }
   | { readonly does: "wait"; readonly ms: number };
 
@@ -14,7 +14,7 @@ const verdict = fc.oneof(
   { weight: 1, arbitrary: fc.constant("succeeded" as const) },
   { weight: 2, arbitrary: fc.constant("abandoned" as const) },
 );
-const begins = fc.record({ does: fc.constant("begin" as const), times: fc.integer({ min: 1, max: 6 }) });
+const begins = fc.record({ does: fc.constant("acquire" as const), times: fc.integer({ min: 1, max: 6 }) });
 const tells = fc.record({ does: fc.constant("tell" as const), which: fc.nat(), verdict });
 /** Most waits end at, or one short of, a moment at which something changes. */
 const waits = fc.record({
@@ -49,24 +49,24 @@ function play(steps: readonly Step[], seen: Record<"opened" | "closed" | "probes
     clock: clock.now,
     onChange: (isOpen) => changes.push(isOpen),
   });
-  const running: { trial: Trial; id: number }[] = [];
+  const running: { permit: Permit; id: number }[] = [];
 
   for (const step of steps) {
     const wasOpen = model.isOpen();
     changes.length = 0;
     if (step.does === "wait") clock.step(step.ms);
-    if (step.does === "begin") {
+    if (step.does === "acquire") {
       for (let left = step.times; left > 0; left--) {
-        const trial = circuit.begin();
-        const id = model.begin(clock.now());
-        expect(trial !== undefined).toBe(id !== undefined);
-        if (trial && id !== undefined) running.push({ trial, id });
-        if (wasOpen) seen[trial ? "probes" : "refused"] += 1;
+        const permit = circuit.acquire();
+        const id = model.acquire(clock.now());
+        expect(permit !== undefined).toBe(id !== undefined);
+        if (permit && id !== undefined) running.push({ permit, id });
+        if (wasOpen) seen[permit ? "probes" : "refused"] += 1;
       }
     }
     if (step.does === "tell" && running.length > 0) {
       const [told] = running.splice(step.which % running.length, 1);
-      told?.trial[step.verdict]();
+      told?.permit[step.verdict]();
       if (told) model.tell(told.id, step.verdict, clock.now());
     }
     const isOpen = model.isOpen();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { type Circuit, createCircuit, type Trial } from "../../src/upstream/circuit.ts";
-import { createManualClock, type ManualClock } from "../limiter/clock.ts";
+import { type Circuit, createCircuit, type Permit } from "../../src/upstream/circuit.ts";
+import { createManualClock, type ManualClock } from "../limiter/manual-clock.ts";
 
 interface Tried {
   readonly circuit: Circuit;
@@ -26,20 +26,20 @@ function opened(): Tried {
   return tried;
 }
 
-function begin(circuit: Circuit): Trial {
-  const trial = circuit.begin();
-  if (!trial) throw new Error("The circuit gives no trial");
-  return trial;
+function acquire(circuit: Circuit): Permit {
+  const permit = circuit.acquire();
+  if (!permit) throw new Error("The circuit gives no permit");
+  return permit;
 }
 
-function insist(circuit: Circuit): Trial {
-  const trial = circuit.insist();
-  if (!trial) throw new Error("Too many insist");
-  return trial;
+function forceAcquire(circuit: Circuit): Permit {
+  const permit = circuit.forceAcquire();
+  if (!permit) throw new Error("Too many forceAcquire");
+  return permit;
 }
 
 function fail(circuit: Circuit, times: number): void {
-  for (let left = times; left > 0; left--) begin(circuit).failed();
+  for (let left = times; left > 0; left--) acquire(circuit).failed();
 }
 
 describe("a closed circuit", () => {
@@ -49,30 +49,30 @@ describe("a closed circuit", () => {
     expect(changes).toEqual([]);
     fail(circuit, 1);
     expect(changes).toEqual([true]);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
   });
 
   test("begins to count again after a success", () => {
     const { circuit, changes } = closed();
     fail(circuit, 4);
-    begin(circuit).succeeded();
+    acquire(circuit).succeeded();
     fail(circuit, 4);
     expect(changes).toEqual([]);
   });
 
-  test("takes an abandoned trial for neither a success nor a failure", () => {
+  test("takes an abandoned permit for neither a success nor a failure", () => {
     const { circuit, changes } = closed();
-    for (let left = 100; left > 0; left--) begin(circuit).abandoned();
+    for (let left = 100; left > 0; left--) acquire(circuit).abandoned();
     fail(circuit, 4);
-    begin(circuit).abandoned();
+    acquire(circuit).abandoned();
     expect(changes).toEqual([]);
     fail(circuit, 1);
     expect(changes).toEqual([true]);
   });
 
-  test("counts a trial once, by what was told of it first", () => {
+  test("counts a permit once, by what was told of it first", () => {
     const { circuit, changes } = closed();
-    const [failed, succeeded] = [begin(circuit), begin(circuit)];
+    const [failed, succeeded] = [acquire(circuit), acquire(circuit)];
     for (let left = 5; left > 0; left--) failed.failed();
     fail(circuit, 3);
     expect(changes).toEqual([]);
@@ -87,11 +87,11 @@ describe("a closed circuit", () => {
 
   test("opens once when a thousand that are under way fail", () => {
     const { circuit, clock, changes } = closed();
-    const trials = Array.from({ length: 1000 }, () => begin(circuit));
-    for (const trial of trials) trial.failed();
+    const permits = Array.from({ length: 1000 }, () => acquire(circuit));
+    for (const permit of permits) permit.failed();
     expect(changes).toEqual([true]);
     clock.step(1000);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 });
 
@@ -101,34 +101,34 @@ describe("an open circuit", () => {
     expect([closed().circuit.isOpen(), circuit.isOpen()]).toEqual([false, true]);
     clock.step(60_000);
     expect(circuit.isOpen()).toBe(true);
-    begin(circuit).succeeded();
+    acquire(circuit).succeeded();
     expect(circuit.isOpen()).toBe(false);
   });
 
-  test("gives no trial for a second, then a single one", () => {
+  test("gives no permit for a second, then a single one", () => {
     const { circuit, clock } = opened();
     clock.step(999);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1);
-    expect(circuit.begin()).toBeDefined();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeDefined();
+    expect(circuit.acquire()).toBeUndefined();
   });
 
   test("closes when its probe succeeds", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
-    begin(circuit).succeeded();
+    acquire(circuit).succeeded();
     expect(changes).toEqual([true, false]);
-    expect([circuit.begin(), circuit.begin()]).not.toContain(undefined);
+    expect([circuit.acquire(), circuit.acquire()]).not.toContain(undefined);
   });
 
   test("waits twice as long after each probe that fails, up to half a minute, counted from the failure", () => {
     const { circuit, clock, changes } = opened();
     for (const pauseMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       clock.step(pauseMs - 1);
-      expect(circuit.begin()).toBeUndefined();
+      expect(circuit.acquire()).toBeUndefined();
       clock.step(1);
-      const probe = begin(circuit);
+      const probe = acquire(circuit);
       clock.step(700);
       probe.failed();
     }
@@ -140,58 +140,58 @@ describe("an open circuit", () => {
     clock.step(1000);
     fail(circuit, 1);
     clock.step(2000);
-    begin(circuit).succeeded();
+    acquire(circuit).succeeded();
     fail(circuit, 5);
     expect(changes).toEqual([true, false, true]);
     clock.step(1000);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 
   test("lets the next one probe at once when a probe was abandoned, and once only", () => {
     const { circuit, clock } = opened();
     clock.step(1000);
-    const probe = begin(circuit);
+    const probe = acquire(circuit);
     probe.abandoned();
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
     probe.abandoned();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
   });
 
-  test("closes on the success of a trial that began before it opened", () => {
+  test("closes on the success of a permit that began before it opened", () => {
     const { circuit, changes } = closed();
-    const early = begin(circuit);
+    const early = acquire(circuit);
     fail(circuit, 5);
     early.succeeded();
     expect(changes).toEqual([true, false]);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 
-  test("hears nothing new in the failure or end of a trial that began before it opened", () => {
+  test("hears nothing new in the failure or end of a permit that began before it opened", () => {
     const { circuit, clock } = closed();
-    const early = Array.from({ length: 4 }, () => begin(circuit));
+    const early = Array.from({ length: 4 }, () => acquire(circuit));
     fail(circuit, 5);
     early[0]?.failed();
     early[1]?.abandoned();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1000);
-    const probe = begin(circuit);
+    const probe = acquire(circuit);
     early[2]?.failed();
     early[3]?.abandoned();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     probe.failed();
     clock.step(2000);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 
   test("forgets the failures of before when it closes, those that are told later included", () => {
     const { circuit, clock, changes } = closed();
-    const early = Array.from({ length: 10 }, () => begin(circuit));
+    const early = Array.from({ length: 10 }, () => acquire(circuit));
     fail(circuit, 5);
     clock.step(1000);
-    const probe = begin(circuit);
+    const probe = acquire(circuit);
     early.pop()?.succeeded();
     probe.failed();
-    for (const trial of early) trial.failed();
+    for (const permit of early) permit.failed();
     fail(circuit, 4);
     expect(changes).toEqual([true, false]);
   });
@@ -199,43 +199,43 @@ describe("an open circuit", () => {
   test("lets another probe beside one that has told nothing for half a minute", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
-    const silent = begin(circuit);
+    const silent = acquire(circuit);
     clock.step(29_999);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1);
-    const other = begin(circuit);
+    const other = acquire(circuit);
     silent.failed();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     other.failed();
     clock.step(1999);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
     expect(changes).toEqual([true]);
   });
 
   test("closes when an answer begins, and still counts how that one ended", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
-    begin(circuit).began();
+    acquire(circuit).began();
     expect(changes).toEqual([true, false]);
     for (let left = 5; left > 0; left--) {
-      const trial = begin(circuit);
-      trial.began();
-      trial.failed();
+      const permit = acquire(circuit);
+      permit.began();
+      permit.failed();
     }
     expect(changes).toEqual([true, false, true]);
   });
 
-  test("lets 32 at a time insist, whose failures say nothing and whose success closes it", () => {
+  test("lets 32 at a time forceAcquire, whose failures say nothing and whose success closes it", () => {
     const { circuit, clock, changes } = opened();
-    const insisting = Array.from({ length: 32 }, () => insist(circuit));
-    expect(circuit.insist()).toBeUndefined();
-    for (const trial of insisting.slice(0, 31)) trial.failed();
-    expect(circuit.begin()).toBeUndefined();
+    const insisting = Array.from({ length: 32 }, () => forceAcquire(circuit));
+    expect(circuit.forceAcquire()).toBeUndefined();
+    for (const permit of insisting.slice(0, 31)) permit.failed();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1000);
-    expect(circuit.begin()).toBeDefined();
-    expect(circuit.insist()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
+    expect(circuit.forceAcquire()).toBeDefined();
     insisting.at(-1)?.succeeded();
     expect(changes).toEqual([true, false]);
   });
@@ -243,10 +243,10 @@ describe("an open circuit", () => {
   test("takes who insists for the probe when that is due", () => {
     const { circuit, clock } = opened();
     clock.step(1000);
-    insist(circuit).failed();
+    forceAcquire(circuit).failed();
     clock.step(1999);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 });

@@ -173,7 +173,7 @@ describe("streams", () => {
     await expect(reader?.closed).rejects.toThrow("gone");
   });
 
-  test("do not begin once the signal has aborted", async () => {
+  test("do not acquire once the signal has aborted", async () => {
     await expect(send("chat", {}, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   });
 

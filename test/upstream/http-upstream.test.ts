@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { createHealth } from "../../src/upstream/health.ts";
+import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
+import { createHealth } from "../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
-import { createLanes } from "../../src/upstream/lanes.ts";
 import type { CallObserver } from "../../src/upstream/upstream.ts";
 import { callBodyOf } from "../support/call-body.ts";
 import { says } from "../support/says.ts";
@@ -54,7 +54,7 @@ function observe(): Observed {
 function upstreamAt(baseUrl: string) {
   const health = createHealth({ failuresMax: 5, clock: () => performance.now() });
   let lane = 0;
-  const lanes = createLanes(() => lane++);
+  const lanes = createConnectionPools(() => lane++);
   return createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), { health, lanes });
 }
 

@@ -38,12 +38,12 @@ describe("createUpstreams", () => {
 
   test("tells of a circuit, and that one made anew or taken away is closed", () => {
     const { upstreams, told, log } = start();
-    upstreams.renew([one]).get("one")?.health.begin()?.failed();
+    upstreams.renew([one]).get("one")?.health.acquire()?.failed();
     upstreams.renew([one]);
     upstreams
       .renew([{ ...one, apiKey: "another" }])
       .get("one")
-      ?.health.begin()
+      ?.health.acquire()
       ?.failed();
     upstreams.renew([]);
     expect(told).toEqual(["one closed", "one open", "one closed", "one open", "one closed"]);
@@ -52,9 +52,9 @@ describe("createUpstreams", () => {
 
   test("no longer listens to what it has replaced", () => {
     const { upstreams, told } = start();
-    const trial = upstreams.renew([one]).get("one")?.health.begin();
+    const permit = upstreams.renew([one]).get("one")?.health.acquire();
     upstreams.renew([{ ...one, apiKey: "another" }]);
-    trial?.failed();
+    permit?.failed();
     expect(told).toEqual(["one closed", "one closed"]);
   });
 });

@@ -1,5 +1,5 @@
-import type { Script, ScriptArgument } from "./script.ts";
-import { AT_ONCE } from "./turns.ts";
+import type { Script, ScriptArgument } from "./scripts.ts";
+import { CHUNK_SIZE } from "./turns.ts";
 
 /** One request to a script that takes many: its share of the keys and arguments, and of the reply. */
 export interface ScriptRequest {
@@ -18,7 +18,7 @@ interface Waiting extends ScriptRequest {
  * Runs a script once for all requests of one turn of the event loop: a hot caller is loaded and saved once
  * for all of them. The script's reply has `replyLength` numbers for each request, in the same order.
  */
-export function createBatches(
+export function createScriptBatches(
   script: Script,
   replyLength: number,
 ): (request: ScriptRequest) => Promise<readonly number[]> {
@@ -37,7 +37,7 @@ export function createBatches(
     if (waiting.size === 0) setImmediate(flush);
     waiting.set(request.group, batch);
     // A full one leaves at once: Redis works on it while this turn goes on.
-    if (batch.push({ ...request, resolve, reject }) === AT_ONCE) {
+    if (batch.push({ ...request, resolve, reject }) === CHUNK_SIZE) {
       waiting.delete(request.group);
       send(batch);
     }

@@ -1,6 +1,6 @@
 import { Cluster, Command, type Redis } from "ioredis";
 import type { RedisConnection } from "./connection.ts";
-import { linkOptions, pauseBefore } from "./link-options.ts";
+import { connectionOptions, reconnectDelayMs } from "./connection-options.ts";
 import type { RedisLocation } from "./location.ts";
 
 /** Where an account is whose slot no node serves, as far as is known. */
@@ -25,7 +25,7 @@ export function connectCluster(location: RedisLocation): RedisConnection {
     enableOfflineQueue: false,
     // It is per node that commands can be served or not.
     enableReadyCheck: false,
-    clusterRetryStrategy: pauseBefore,
+    clusterRetryStrategy: reconnectDelayMs,
     // What was sent to a node that is lost may have been done: it is not for us to send it again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
@@ -35,7 +35,7 @@ export function connectCluster(location: RedisLocation): RedisConnection {
     // Names stay names, so that TLS has something to compare certificates with.
     dnsLookup: (name, done) => done(null, name),
     redisOptions: {
-      ...linkOptions(location),
+      ...connectionOptions(location),
       reconnectOnError: ({ message }) => {
         if (NOT_SERVED.test(message)) slots.refreshSoon();
         return false;

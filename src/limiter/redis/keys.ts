@@ -1,5 +1,5 @@
 /** A key of an account, by their ids. */
-export interface CallerNames {
+export interface CallerIds {
   readonly accountId: string;
   readonly keyId: string;
 }
@@ -11,7 +11,7 @@ const LAYOUT = 1;
  * Where Redis keeps a caller: window and leases of its key, window and leases of its account. All keys of an
  * account have one hash tag, so that a cluster keeps them together.
  */
-export function keysOf({ accountId, keyId }: CallerNames): readonly string[] {
+export function keysOf({ accountId, keyId }: CallerIds): readonly string[] {
   const account = accountKey(accountId);
   const key = `${account}:key:${encode(keyId)}`;
   return [key, `${key}:leases`, account, `${account}:leases`];

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
-import type { CallerNames } from "./keys.ts";
-import { inTurns } from "./turns.ts";
+import type { CallerIds } from "./keys.ts";
+import { chunked } from "./turns.ts";
 
 /** The leases of this process's running requests. */
 export interface Leases {
   /** The id of a new one. */
   next(): string;
   /** From now on it is renewed. */
-  add(lease: string, names: CallerNames): void;
+  add(lease: string, names: CallerIds): void;
   /** Returns whether it was ever renewed. */
   drop(lease: string): boolean;
   has(lease: string): boolean;
@@ -16,7 +16,7 @@ export interface Leases {
 }
 
 interface Live {
-  readonly names: CallerNames;
+  readonly names: CallerIds;
   isRenewed: boolean;
 }
 
@@ -24,7 +24,7 @@ interface Live {
 const PROCESS_ID_BYTES = 12;
 
 /** `renewOne` must not reject. A lease's id is unlike that of any other process. */
-export function createLeases(renewOne: (names: CallerNames, lease: string) => Promise<void>): Leases {
+export function createLeases(renewOne: (names: CallerIds, lease: string) => Promise<void>): Leases {
   const live = new Map<string, Live>();
   const processId = randomBytes(PROCESS_ID_BYTES).toString("base64url");
   let count = 0;
@@ -47,6 +47,6 @@ export function createLeases(renewOne: (names: CallerNames, lease: string) => Pr
       return isRenewed;
     },
     has: (lease) => live.has(lease),
-    renew: () => inTurns([...live], renewLive),
+    renew: () => chunked([...live], renewLive),
   };
 }

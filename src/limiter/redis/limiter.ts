@@ -1,23 +1,23 @@
 import { waitAtMost } from "../../domain/within.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
-import { type Change, createAdmission, type Taken, wholeTokens } from "../admission.ts";
+import { type Correction, createAdmission, type Reservation, wholeTokens } from "../admission.ts";
 import { limitStateOf } from "../limit-state.ts";
 import {
   type Admission,
   type AdmissionRequest,
+  type LimitDecline,
   type Limiter,
   LimiterError,
   type LimitState,
   PATIENCE_MS,
-  type Refusal,
 } from "../limiter.ts";
 import { createMemoryLimiter } from "../memory.ts";
 import { shareOf } from "../share.ts";
 import { monotonicMs } from "../steady-clock.ts";
-import { createRedisLink, type RedisLink, type RedisLinkOptions } from "./link.ts";
+import { createResilientStore, type ResilientStore, type ResilientStoreOptions } from "./resilient-store.ts";
 import type { RedisDecision } from "./store.ts";
 
-type LinkOptions = Pick<RedisLinkOptions, "connection" | "log" | "clockLua" | "patienceMs">;
+type LinkOptions = Pick<ResilientStoreOptions, "connection" | "log" | "clockLua" | "patienceMs">;
 
 export interface RedisLimiterOptions extends LinkOptions {
   /** Who counts while Redis is away: this process alone; or nobody does, and all is refused. */
@@ -26,7 +26,7 @@ export interface RedisLimiterOptions extends LinkOptions {
   readonly replicas: number;
   readonly metrics: Pick<LimiterMetrics, "shared" | "decided">;
   readonly now?: () => number;
-  readonly every?: RedisLinkOptions["every"];
+  readonly every?: ResilientStoreOptions["every"];
 }
 
 export interface RedisLimiter extends Limiter {
@@ -43,10 +43,10 @@ const MEANWHILE = { local: "limits are counted here alone", deny: "all requests 
  */
 export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
   const { onFailure, replicas, metrics, now = monotonicMs, every = repeat } = options;
-  const link = createRedisLink({ ...options, meanwhile: MEANWHILE[onFailure], now, every });
+  const link = createResilientStore({ ...options, meanwhile: MEANWHILE[onFailure], now, every });
   const here = createMemoryLimiter({ now });
 
-  function admitAlone(request: AdmissionRequest): Admission | Refusal {
+  function admitAlone(request: AdmissionRequest): Admission | LimitDecline {
     if (onFailure === "deny") {
       metrics.decided("none", "unavailable");
       throw new LimiterError("Redis is away, and nobody is let in without it");
@@ -57,7 +57,10 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
   }
 
   /** Redis has admitted it after others may have been admitted here in its place: both must have room for it. */
-  function admitTwice(request: AdmissionRequest, { decision, lease }: SharedDecision): Admission | Refusal {
+  function admitTwice(
+    request: AdmissionRequest,
+    { decision, lease }: SharedDecision,
+  ): Admission | LimitDecline {
     const taken = here.take(withShare(request, replicas));
     metrics.decided(taken.admitted ? "redis" : "memory", taken.admitted ? "admitted" : taken.bound);
     if (taken.admitted) return takeShared(link, request, { decision, lease, endHere: taken.end });
@@ -72,7 +75,7 @@ export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
       const lease = link.newLease();
       const decision = await link.admit(request, lease);
       if (!decision) return admitAlone(request);
-      if (decision.isOvertaken && decision.outcome === "admitted" && onFailure === "local") {
+      if (decision.hadOutage && decision.outcome === "admitted" && onFailure === "local") {
         return admitTwice(request, { decision, lease });
       }
       metrics.decided("redis", decision.outcome);
@@ -98,13 +101,13 @@ interface SharedDecision {
 
 /** A request that Redis has admitted; `endHere` ends what is noted of it in process. */
 function takeShared(
-  link: RedisLink,
+  link: ResilientStore,
   request: AdmissionRequest,
-  { decision, lease, endHere }: SharedDecision & { readonly endHere: (change: Change) => unknown },
+  { decision, lease, endHere }: SharedDecision & { readonly endHere: (change: Correction) => unknown },
 ): Admission {
   const { accountId, keyId, tokens } = request;
   link.keepLease(lease, { accountId, keyId });
-  const end = (change: Change) => {
+  const end = (change: Correction) => {
     endHere(change);
     return link.end({ accountId, keyId, lease, second: decision.second, ...change });
   };
@@ -112,12 +115,12 @@ function takeShared(
 }
 
 /** A request that was admitted without Redis. */
-function takeAlone(link: RedisLink, request: AdmissionRequest, taken: Taken): Admission {
+function takeAlone(link: ResilientStore, request: AdmissionRequest, taken: Reservation): Admission {
   const { accountId, keyId } = request;
   const lease = link.newLease();
   link.keepLease(lease, { accountId, keyId });
   const missed = link.miss(request);
-  const end = async (change: Change) => {
+  const end = async (change: Correction) => {
     await taken.end(change);
     const tell = async () => link.end({ accountId, keyId, lease, ...(await missed.end(change)) });
     await waitAtMost(PATIENCE_MS, tell());
@@ -125,7 +128,11 @@ function takeAlone(link: RedisLink, request: AdmissionRequest, taken: Taken): Ad
   return createAdmission({ ...taken, end });
 }
 
-function refusalOf(decision: RedisDecision, bound: Refusal["bound"], request: AdmissionRequest): Refusal {
+function refusalOf(
+  decision: RedisDecision,
+  bound: LimitDecline["bound"],
+  request: AdmissionRequest,
+): LimitDecline {
   const retryAfterS = bound === "rate" ? Math.ceil(decision.waitMs / 1000) : 1;
   return { admitted: false, bound, retryAfterS, state: stateOf(decision, request) };
 }

@@ -1,5 +1,5 @@
 import { Redis } from "ioredis";
-import { linkOptions, pauseBefore, type ServerOptions, tlsOptions } from "./link-options.ts";
+import { connectionOptions, reconnectDelayMs, type ServerOptions, tlsOptions } from "./connection-options.ts";
 import type { RedisHost, RedisLocation } from "./location.ts";
 
 /** What one sentinel may take for an answer, connecting included. */
@@ -15,7 +15,7 @@ export function sentinelOptions(location: RedisLocation): ServerOptions {
     ...sentinelUser(location),
     ...(tls ? { sentinelTLS: tlsOptions(tls).tls, enableTLSForSentinelMode: true } : {}),
     sentinelCommandTimeout: SENTINEL_MAX_MS,
-    sentinelRetryStrategy: pauseBefore,
+    sentinelRetryStrategy: reconnectDelayMs,
   };
 }
 
@@ -35,11 +35,11 @@ export function watchSentinels(location: RedisLocation, onSwitch: () => void): {
 function watchSentinel(location: RedisLocation, { host, port }: RedisHost, onSwitch: () => void): Redis {
   const { sentinelUsername: username, sentinelPassword: password } = sentinelUser(location);
   const watch = new Redis({
-    ...linkOptions({ ...location, username, password }),
+    ...connectionOptions({ ...location, username, password }),
     host,
     port,
     enableReadyCheck: false,
-    retryStrategy: pauseBefore,
+    retryStrategy: reconnectDelayMs,
   });
   watch.on("error", () => {});
   watch.on("message", (_channel, text) => {

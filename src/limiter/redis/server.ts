@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import type { RedisConnection } from "./connection.ts";
-import { linkOptions, pauseBefore, type ServerOptions } from "./link-options.ts";
+import { connectionOptions, reconnectDelayMs, type ServerOptions } from "./connection-options.ts";
 import type { RedisLocation } from "./location.ts";
 import { sentinelOptions, watchSentinels } from "./sentinel.ts";
 
@@ -36,13 +36,13 @@ export function connectServer(location: RedisLocation): RedisConnection {
 
 function serverOptions(location: RedisLocation): ServerOptions {
   return {
-    ...linkOptions(location),
+    ...connectionOptions(location),
     ...addressOf(location),
     db: location.db,
     // Requests of one turn share a call already: another turn's wait would only come on top.
     enableAutoPipelining: false,
     enableOfflineQueue: false,
-    retryStrategy: pauseBefore,
+    retryStrategy: reconnectDelayMs,
     // The new connection asks the sentinels, or the name server, who is the master now.
     reconnectOnError: ({ message }) => FROM_A_REPLICA.test(message),
   };

@@ -1,20 +1,20 @@
 import { describeFault, type Log } from "../../telemetry/log.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
-import { createMissed, type Missed } from "./missed.ts";
-import { createOwed, type Owed } from "./owed.ts";
-import { OverdueError } from "./patience.ts";
+import { createOfflineAdmissions, type OfflineAdmissions } from "./offline-admissions.ts";
+import { RedisTimeoutError } from "./patience.ts";
+import { createPendingReleases, type PendingReleases } from "./pending-releases.ts";
 
 /** A part of Redis that fails and comes back as a whole: the one server, or one of a cluster. */
 export interface Shard {
   readonly name: string;
   /** What it was not told of requests that were admitted without it. */
-  readonly missed: Missed;
+  readonly missed: OfflineAdmissions;
   /** What it was not told of requests that have ended. */
-  readonly owed: Owed;
+  readonly owed: PendingReleases;
   /** While it is, nobody waits for it. */
-  readonly isAway: boolean;
+  readonly isDown: boolean;
   /** How often it was away. */
-  readonly losses: number;
+  readonly outages: number;
   /** Says that it did not do its work. From then on it is asked now and then whether it is back. */
   lose(fault: unknown): void;
 }
@@ -62,7 +62,7 @@ export function createShards(options: ShardsOptions): Shards {
       return shard;
     },
     probe() {
-      for (const shard of shards.values()) if (!shard.isAway) void shard.probe();
+      for (const shard of shards.values()) if (!shard.isDown) void shard.probe();
     },
     close() {
       for (const shard of shards.values()) shard.close();
@@ -80,18 +80,18 @@ interface KeptShard extends Shard {
 function createShard(name: string, options: ShardsOptions): KeptShard {
   const { log, metrics, clock } = options;
   let timer: Timer | undefined;
-  let isAway = false;
+  let isDown = false;
   let isClosed = false;
   let isProbed = false;
-  let losses = 0;
+  let outages = 0;
   let backAtMs = -MOMENT_MS;
   let pauseMs = PAUSE_MIN_MS;
   metrics.shared(name, true);
 
   function lose(fault: unknown): void {
-    if (isAway || isClosed) return;
-    isAway = true;
-    losses += 1;
+    if (isDown || isClosed) return;
+    isDown = true;
+    outages += 1;
     pauseMs = clock() - backAtMs < MOMENT_MS ? Math.min(2 * pauseMs, PAUSE_MAX_MS) : PAUSE_MIN_MS;
     metrics.shared(name, false);
     const reason = options.reason() ?? reasonOf(fault);
@@ -107,16 +107,16 @@ function createShard(name: string, options: ShardsOptions): KeptShard {
     isProbed = true;
     try {
       await options.probe(shard.accountId);
-      if (isAway) await options.beforeBack(shard);
-      if (isAway && !isClosed) comeBack();
+      if (isDown) await options.beforeBack(shard);
+      if (isDown && !isClosed) comeBack();
     } catch (fault) {
       lose(fault);
     }
     isProbed = false;
-    if (isAway && !isClosed) probeLater();
+    if (isDown && !isClosed) probeLater();
   }
   function comeBack(): void {
-    isAway = false;
+    isDown = false;
     backAtMs = clock();
     options.onBack(shard);
     metrics.shared(name, true);
@@ -126,13 +126,13 @@ function createShard(name: string, options: ShardsOptions): KeptShard {
   const shard: KeptShard = {
     name,
     accountId: "",
-    missed: createMissed(clock),
-    owed: createOwed(clock),
-    get isAway() {
-      return isAway;
+    missed: createOfflineAdmissions(clock),
+    owed: createPendingReleases(clock),
+    get isDown() {
+      return isDown;
     },
-    get losses() {
-      return losses;
+    get outages() {
+      return outages;
     },
     lose,
     probe,
@@ -146,7 +146,7 @@ function createShard(name: string, options: ShardsOptions): KeptShard {
 
 /** Of a refusal only the word that it begins with, such as OOM: the rest may hold arguments. */
 function reasonOf(fault: unknown): string | undefined {
-  if (fault instanceof OverdueError) return fault.message;
+  if (fault instanceof RedisTimeoutError) return fault.message;
   if (!(fault instanceof Error) || fault.name !== "ReplyError") return undefined;
   return /^[A-Z]+\b/.exec(fault.message)?.[0];
 }

@@ -1,10 +1,10 @@
-import type { Standing } from "../limit-state.ts";
+import type { WindowSnapshot } from "../limit-state.ts";
 import { type AdmissionRequest, type Limits, PATIENCE_MS } from "../limiter.ts";
-import { createBatches } from "./batch.ts";
+import { createScriptBatches } from "./batch.ts";
 import type { RedisConnection } from "./connection.ts";
-import { type CallerNames, keysOf, probeKeysOf, restoredKeyOf } from "./keys.ts";
+import { type CallerIds, keysOf, probeKeysOf, restoredKeyOf } from "./keys.ts";
 import { patiently } from "./patience.ts";
-import { createScripts, REDIS_CLOCK, type Script, type ScriptArgument } from "./script.ts";
+import { createScripts, REDIS_CLOCK, type Script, type ScriptArgument } from "./scripts.ts";
 import { readStanding, STANDING_LENGTH } from "./standing.ts";
 
 /** What Redis decided about a request. */
@@ -14,25 +14,25 @@ export interface RedisDecision {
   readonly waitMs: number;
   /** Of the admission, by which it is corrected later. */
   readonly second: number;
-  readonly key: Standing;
-  readonly account: Standing;
+  readonly key: WindowSnapshot;
+  readonly account: WindowSnapshot;
 }
 
 /** The end of an admission that has a lease. */
-export interface Ending extends CallerNames {
+export interface Release extends CallerIds {
   readonly lease: string;
   /** Of the admission; `undefined` when Redis never said whether it was one. */
   readonly second: number | undefined;
-  /** Change of what it counts for. */
+  /** Correction of what it counts for. */
   readonly requests: number;
   readonly tokens: number;
 }
 
 /** Of an ending that gives the slot back and changes nothing else. */
-export const NO_CHANGE = { second: undefined, requests: 0, tokens: 0 };
+export const NO_CORRECTION = { second: undefined, requests: 0, tokens: 0 };
 
 /** What was admitted in one second without Redis. */
-export interface MissedSecond {
+export interface OfflineSecond {
   /** Milliseconds since its last admission. */
   readonly ageMs: number;
   readonly requests: number;
@@ -43,14 +43,14 @@ export interface MissedSecond {
 export interface RedisStore {
   admit(request: AdmissionRequest, lease: string): Promise<RedisDecision>;
   /** Returns whether the admission's lease was still there. */
-  settle(ending: Ending): Promise<boolean>;
-  renew(names: CallerNames, lease: string): Promise<void>;
-  usage(names: CallerNames): Promise<Pick<RedisDecision, "key" | "account">>;
+  settle(ending: Release): Promise<boolean>;
+  renew(names: CallerIds, lease: string): Promise<void>;
+  usage(names: CallerIds): Promise<Pick<RedisDecision, "key" | "account">>;
   /**
    * Returns the second under which each counts in Redis; 0 for what was over a minute ago. Told again under the
    * same id, it changes nothing.
    */
-  restore(names: CallerNames, id: string, missed: readonly MissedSecond[]): Promise<readonly number[]>;
+  restore(names: CallerIds, id: string, missed: readonly OfflineSecond[]): Promise<readonly number[]>;
   /** Resolves when the account's server does its work: admits somebody beside the account, and ends that. */
   probe(accountId: string): Promise<void>;
 }
@@ -72,8 +72,8 @@ export function createRedisStore(
   const inTime = <Reply>(reply: Promise<Reply>) => patiently(patienceMs, reply);
   const scripts = createScripts(client, clockLua);
   const batched = (script: Script, replyLength: number) => {
-    const run = createBatches((keys, args) => inTime(script(keys, args)), replyLength);
-    return (names: CallerNames, ...args: readonly ScriptArgument[]) =>
+    const run = createScriptBatches((keys, args) => inTime(script(keys, args)), replyLength);
+    return (names: CallerIds, ...args: readonly ScriptArgument[]) =>
       run({ group: client.isCluster ? names.accountId : "", keys: keysOf(names), args });
   };
   const admit = batched(scripts.admit, 3 + 2 * STANDING_LENGTH);

@@ -3,15 +3,15 @@ import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 import { type RedisCluster, startRedisCluster } from "../../support/redis-cluster.ts";
 import { startRedisSentinel } from "../../support/redis-sentinel.ts";
 import { until } from "../redis-client.ts";
-import { type Crowd, type CrowdLoad, type CrowdRun, startCrowd, untilIdle } from "./crowd.ts";
-import { beyondShare, type Evidence, mostAtOnce, ofProcess, shorten, slowestMs } from "./evidence.ts";
-import type { Tally } from "./orders.ts";
+import type { Tally } from "./commands.ts";
+import { type LoadGroup, type LoadRequest, type LoadRun, startLoadGroup, untilIdle } from "./load.ts";
+import { beyondShare, type LoadResult, mostAtOnce, ofProcess, shorten, slowestMs } from "./load-result.ts";
 
 const PROCESSES = 2;
 const SLOTS = 20;
 /** So many that some are left when all is over. */
 const REQUESTS = 20_000;
-const LOAD: CrowdLoad = {
+const LOAD: LoadRequest = {
   limits: { requestsPerMinute: REQUESTS, concurrentRequests: SLOTS },
   callers: 50,
   holdMs: 30,
@@ -29,10 +29,10 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((close) => close()));
 });
 
-async function openCrowd(location: RedisLocation, onFailure: "local" | "deny"): Promise<Crowd> {
-  const crowd = await startCrowd({ location, onFailure, replicas: PROCESSES });
-  opened.push(crowd.close);
-  return crowd;
+async function openLoadGroup(location: RedisLocation, onFailure: "local" | "deny"): Promise<LoadGroup> {
+  const group = await startLoadGroup({ location, onFailure, replicas: PROCESSES });
+  opened.push(group.close);
+  return group;
 }
 
 async function openCluster(replicas: 0 | 1): Promise<RedisCluster> {
@@ -42,30 +42,30 @@ async function openCluster(replicas: 0 | 1): Promise<RedisCluster> {
 }
 
 /** Resolves when Redis has decided for each process after `sinceMs`. */
-function sharedSince(run: CrowdRun, sinceMs: number): Promise<void> {
+function sharedSince(run: LoadRun, sinceMs: number): Promise<void> {
   return until(() => run.tallies().every(({ sharedAtMs }) => sharedAtMs > sinceMs));
 }
 
 /** Resolves when each process has had to decide without Redis, or nobody has, since `sinceMs`. */
-function lostSince(run: CrowdRun, sinceMs: number): Promise<void> {
+function lostSince(run: LoadRun, sinceMs: number): Promise<void> {
   return until(() => run.tallies().every(({ unsharedAtMs }) => unsharedAtMs > sinceMs));
 }
 
 /** Nothing is stuck, nobody waited, and each went on from its share alone. */
-async function expectWell(crowd: Crowd, run: CrowdRun, idleMs: number): Promise<Evidence> {
-  const evidence = await run.end();
-  const { answer, end } = slowestMs(evidence);
+async function expectWell(group: LoadGroup, run: LoadRun, idleMs: number): Promise<LoadResult> {
+  const loadResult = await run.end();
+  const { answer, end } = slowestMs(loadResult);
   expect(answer).toBeLessThan(SLOWEST_MS);
   expect(end).toBeLessThan(SLOWEST_MS);
   for (let process = 0; process < PROCESSES; process += 1) {
-    expect(beyondShare(ofProcess(evidence, process), REQUESTS / PROCESSES)).toBe(0);
+    expect(beyondShare(ofProcess(loadResult, process), REQUESTS / PROCESSES)).toBe(0);
   }
-  await untilIdle(crowd, run, idleMs);
-  return evidence;
+  await untilIdle(group, run, idleMs);
+  return loadResult;
 }
 
 /** Each process lost Redis, found it, and said both. */
-function expectFoundAgain({ reports }: Evidence): void {
+function expectFoundAgain({ reports }: LoadResult): void {
   for (const { logged, shared } of reports) {
     const away = logged.map(shorten).filter((event) => event === "away");
     expect(away.length).toBeGreaterThan(0);
@@ -79,26 +79,26 @@ function expectFoundAgain({ reports }: Evidence): void {
 }
 
 test("through sentinels all go on when the master is killed, and share again when there is another", async () => {
-  const group = await startRedisSentinel();
-  opened.push(group.stop);
+  const sentinels = await startRedisSentinel();
+  opened.push(sentinels.stop);
   const kinds = await Promise.all(
     (["local", "deny"] as const).map(async (onFailure) => {
-      const crowd = await openCrowd(group.location, onFailure);
-      return { onFailure, crowd, run: crowd.begin(LOAD) };
+      const group = await openLoadGroup(sentinels.location, onFailure);
+      return { onFailure, group, run: group.begin(LOAD) };
     }),
   );
   await Promise.all(kinds.map(({ run }) => sharedSince(run, 0)));
-  const old = await group.master();
+  const old = await sentinels.master();
   await old.kill();
   const killedAtMs = Date.now();
-  await group.untilSwitched(old);
+  await sentinels.untilSwitched(old);
   const switchedAtMs = Date.now();
   await Promise.all(kinds.map(({ run }) => lostSince(run, killedAtMs)));
   await Promise.all(kinds.map(({ run }) => sharedSince(run, switchedAtMs)));
-  for (const { onFailure, crowd, run } of kinds) {
-    const evidence = await expectWell(crowd, run, IDLE_ELSEWHERE_MS);
-    expectFoundAgain(evidence);
-    expect(evidence.admissions.some(({ by }) => by === "memory")).toBe(onFailure === "local");
+  for (const { onFailure, group, run } of kinds) {
+    const loadResult = await expectWell(group, run, IDLE_ELSEWHERE_MS);
+    expectFoundAgain(loadResult);
+    expect(loadResult.admissions.some(({ by }) => by === "memory")).toBe(onFailure === "local");
   }
 });
 
@@ -121,8 +121,8 @@ test.each([
     const cluster = await openCluster(replicas);
     const { accountId, master, other } = await accountsOf(cluster);
     const [ofDead, ofOther] = await Promise.all([
-      openCrowd(cluster.location, "local"),
-      openCrowd(cluster.location, "deny"),
+      openLoadGroup(cluster.location, "local"),
+      openLoadGroup(cluster.location, "deny"),
     ]);
     const [lost, kept] = [ofDead.begin({ ...LOAD, accountId }), ofOther.begin({ ...LOAD, accountId: other })];
     await Promise.all([sharedSince(lost, 0), sharedSince(kept, 0)]);
@@ -133,9 +133,9 @@ test.each([
     const backAtMs = Date.now();
     const isShared = ({ sharedAtMs, unsharedAtMs }: Tally) => sharedAtMs > Math.max(unsharedAtMs, backAtMs);
     await until(() => lost.tallies().every(isShared));
-    const evidence = await expectWell(ofDead, lost, replicas === 0 ? IDLE_MS : IDLE_ELSEWHERE_MS);
-    expectFoundAgain(evidence);
-    expect(evidence.admissions.some(({ by }) => by === "memory")).toBe(true);
+    const loadResult = await expectWell(ofDead, lost, replicas === 0 ? IDLE_MS : IDLE_ELSEWHERE_MS);
+    expectFoundAgain(loadResult);
+    expect(loadResult.admissions.some(({ by }) => by === "memory")).toBe(true);
 
     const { admissions, reports } = await expectWell(ofOther, kept, IDLE_MS);
     expect(mostAtOnce(admissions)).toBeLessThanOrEqual(SLOTS);

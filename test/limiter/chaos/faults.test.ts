@@ -1,24 +1,24 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
 import { until } from "../redis-client.ts";
-import { type Crowd, type CrowdLoad, type CrowdRun, startCrowd, untilIdle } from "./crowd.ts";
+import type { Tally } from "./commands.ts";
+import { FAULTS } from "./faults.ts";
+import { type LoadGroup, type LoadRequest, type LoadRun, startLoadGroup, untilIdle } from "./load.ts";
 import {
   beyondShare,
-  type Evidence,
+  type LoadResult,
   mostAtOnce,
   ofProcess,
   refusedBy,
   shorten,
   slowestMs,
-} from "./evidence.ts";
-import { FAULTS } from "./faults.ts";
-import type { Tally } from "./orders.ts";
+} from "./load-result.ts";
 
 const PROCESSES = 4;
 const REQUESTS = 800;
 const SLOTS = 32;
 /** More than the slots let through, which is 530 a second. */
-const LOAD: CrowdLoad = {
+const LOAD: LoadRequest = {
   limits: { requestsPerMinute: REQUESTS, concurrentRequests: SLOTS },
   callers: 200,
   holdMs: 60,
@@ -32,7 +32,7 @@ const IDLE_MS = 25_000;
 const QUIET_MS = 500;
 
 let server: RedisServer;
-let crowds: Record<"denying" | "local" | "alone", Crowd>;
+let groups: Record<"denying" | "local" | "alone", LoadGroup>;
 /** Takes longer than all others together. */
 let kill: Promise<Kill>;
 beforeAll(async () => {
@@ -42,33 +42,33 @@ beforeAll(async () => {
   server = await startRedisServer();
   const { location } = server;
   const [denying, local, alone] = await Promise.all([
-    startCrowd({ location, onFailure: "deny", replicas: PROCESSES }),
-    startCrowd({ location, onFailure: "local", replicas: PROCESSES }),
-    startCrowd({ location, onFailure: "local", replicas: 1 }),
+    startLoadGroup({ location, onFailure: "deny", replicas: PROCESSES }),
+    startLoadGroup({ location, onFailure: "local", replicas: PROCESSES }),
+    startLoadGroup({ location, onFailure: "local", replicas: 1 }),
   ]);
-  crowds = { denying, local, alone };
+  groups = { denying, local, alone };
 });
 afterAll(async () => {
-  await Promise.all(Object.values(crowds).map((crowd) => crowd.close()));
+  await Promise.all(Object.values(groups).map((group) => group.close()));
   await server.stop();
 });
 
-type Evidences = Record<keyof typeof crowds, Evidence>;
+type Evidences = Record<keyof typeof groups, LoadResult>;
 
-/** Lets all crowds ask, each for a key of its own, until nothing is left; a quarter in, something happens. */
+/** Lets all groups ask, each for a key of its own, until nothing is left; a quarter in, something happens. */
 async function load(strike: () => Promise<void> = async () => undefined): Promise<Evidences> {
-  const entries = Object.entries(crowds).map(([name, crowd]) => ({ name, crowd, run: crowd.begin(LOAD) }));
+  const entries = Object.entries(groups).map(([name, group]) => ({ name, group, run: group.begin(LOAD) }));
   const runs = entries.map(({ run }) => run);
   await until(() => runs.every((run) => run.admitted() >= REQUESTS / 4));
   await strike();
   await untilQuiet(runs);
   // Whoever lost Redis has it again.
   await until(() => runs.every((run) => run.tallies().every(isShared)));
-  const ended = entries.map(async ({ name, crowd, run }) => {
-    const evidence = await run.end();
+  const ended = entries.map(async ({ name, group, run }) => {
+    const loadResult = await run.end();
     // Nothing is stuck; what ended while Redis was away is told in a moment.
-    await untilIdle(crowd, run, IDLE_MS);
-    return [name, evidence];
+    await untilIdle(group, run, IDLE_MS);
+    return [name, loadResult];
   });
   return Object.fromEntries(await Promise.all(ended));
 }
@@ -78,7 +78,7 @@ function isShared({ sharedAtMs, unsharedAtMs }: Tally): boolean {
 }
 
 /** Until every process has had an answer of Redis long enough after the last admission of any of them. */
-async function untilQuiet(runs: readonly CrowdRun[]): Promise<void> {
+async function untilQuiet(runs: readonly LoadRun[]): Promise<void> {
   let seen = -1;
   let sinceMs = 0;
   await until(() => {
@@ -92,20 +92,20 @@ async function untilQuiet(runs: readonly CrowdRun[]): Promise<void> {
 
 /** What holds whatever happens. `absences` is how often each process must have lost Redis at least. */
 function expectEach(evidences: Evidences, absences: number): void {
-  for (const evidence of Object.values(evidences)) {
+  for (const loadResult of Object.values(evidences)) {
     // One line and one change of the metric for each change of state. A busy machine adds absences of its own,
     // and the load may begin or end within one of them.
-    for (const { logged, shared } of evidence.reports) {
+    for (const { logged, shared } of loadResult.reports) {
       const said = logged.map(shorten);
       expect(said.filter((word) => word === "away").length).toBeGreaterThanOrEqual(absences);
       const isFirstAway = said[0] === "away";
       expect(said).toEqual(said.map((_, index) => ((index % 2 === 0) === isFirstAway ? "away" : "back")));
       expect(Object.values(shared)).toEqual([said.map((word) => word === "back")]);
     }
-    const { answer, end } = slowestMs(evidence);
+    const { answer, end } = slowestMs(loadResult);
     expect(answer).toBeLessThan(SLOWEST_MS);
     expect(end).toBeLessThan(SLOWEST_MS);
-    expect(refusedBy(evidence, "rate")).toBeGreaterThan(0);
+    expect(refusedBy(loadResult, "rate")).toBeGreaterThan(0);
   }
   for (let process = 0; process < PROCESSES; process += 1) {
     expect(beyondShare(ofProcess(evidences.local, process), REQUESTS / PROCESSES)).toBe(0);
@@ -124,7 +124,7 @@ function expectExact({ denying, local, alone }: Evidences): void {
   expect(mostAtOnce(local.admissions)).toBeLessThanOrEqual(2 * SLOTS);
 }
 
-function admittedAlone({ admissions }: Evidence): number {
+function admittedAlone({ admissions }: LoadResult): number {
   return admissions.filter(({ by }) => by === "memory").length;
 }
 
@@ -189,16 +189,16 @@ const KILL_MS = 33_000;
 async function killOne(): Promise<Kill> {
   const redis = await startRedisServer();
   const { location } = redis;
-  const crowd = await startCrowd({ location, onFailure: "deny", replicas: PROCESSES });
+  const group = await startLoadGroup({ location, onFailure: "deny", replicas: PROCESSES });
   const limits = { concurrentRequests: SLOTS };
-  const run = crowd.begin({ limits, callers: 200, holdMs: 10 * KILL_MS, pauseMs: 1_000 });
+  const run = group.begin({ limits, callers: 200, holdMs: 10 * KILL_MS, pauseMs: 1_000 });
   try {
     await until(() => run.admitted() >= SLOTS);
     const heldBy = (index: number) => run.admissions().filter(({ process }) => process === index).length;
     // On a busy machine one process may have taken all slots before another has started.
     const indexes = Array.from({ length: PROCESSES }, (_, index) => index);
     const victim = indexes.reduce((most, index) => (heldBy(index) > heldBy(most) ? index : most));
-    await crowd.kill(victim);
+    await group.kill(victim);
     const killedAtMs = Date.now();
     const held = heldBy(victim);
     await until(() => run.admissions().length >= SLOTS + held);
@@ -207,12 +207,12 @@ async function killOne(): Promise<Kill> {
     let runningAfter: number | undefined;
     // Nobody can say while Redis seems to be away, as on a busy machine.
     await until(async () => {
-      runningAfter = (await crowd.usage(run.names))?.running;
+      runningAfter = (await group.usage(run.names))?.running;
       return runningAfter !== undefined;
     });
     return { held, tookMs: later.map(({ atMs }) => atMs - killedAtMs), runningAfter };
   } finally {
-    await crowd.close();
+    await group.close();
     await redis.stop();
   }
 }

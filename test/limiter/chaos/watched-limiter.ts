@@ -4,9 +4,9 @@ import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 
 /** A limiter, and what it told of Redis. */
 export interface WatchedLimiter extends RedisLimiter {
-  /** What the log said, in order: "away" and "back". */
+  /** What the log said, in send: "away" and "back". */
   readonly logged: readonly string[];
-  /** What the metric was set to, in order. */
+  /** What the metric was set to, in send. */
   readonly shared: readonly boolean[];
   /** Renews the leases at once. */
   renew(): void;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const BACK_MS = [1, 500, 999, 1000, 10_000, 59_000, 3_600_000, 31_536_000_000];
 
@@ -7,7 +7,7 @@ const BACK_MS = [1, 500, 999, 1000, 10_000, 59_000, 3_600_000, 31_536_000_000];
  * A clock that is set. Back: nothing leaves before 60 s have truly passed, and everything has left 61 s
  * after the first call that saw the new time. Ahead: it cannot be told from time that passed.
  */
-export function describeClock({ caller, advance, setClock }: Callers): void {
+export function describeClock({ caller, advance, setClock }: Clients): void {
   describe("a clock that is set back", () => {
     test.each(BACK_MS)(
       "by %i ms lets nothing leave early and nothing stay a second longer",

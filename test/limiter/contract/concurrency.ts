@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 /** Concurrent requests: a slot is taken by the admission and given back by its end. */
-export function describeConcurrency({ caller, advance }: Callers): void {
+export function describeConcurrency({ caller, advance }: Clients): void {
   describe("concurrent requests", () => {
     test("a slot is taken until the call ends and is free at once after", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 2 });

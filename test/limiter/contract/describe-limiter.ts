@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { useLimiter } from "./callers.ts";
+import { useLimiter } from "./clients.ts";
 import { describeClock } from "./clock.ts";
 import { describeConcurrency } from "./concurrency.ts";
 import { describeEndings } from "./endings.ts";
@@ -8,8 +8,8 @@ import { describeHostile } from "./hostile.ts";
 import { describeIsolation } from "./isolation.ts";
 import { describeLeases } from "./leases.ts";
 import { describeRequests } from "./requests.ts";
+import { describeSimultaneous } from "./simultaneous.ts";
 import { describeState } from "./state.ts";
-import { describeTogether } from "./together.ts";
 import { describeTokens } from "./tokens.ts";
 
 /**
@@ -23,7 +23,7 @@ export function describeLimiter(name: string, open: OpenLimiter, { isShared }: {
     describeTokens(callers);
     describeConcurrency(callers);
     describeEndings(callers);
-    describeTogether(callers);
+    describeSimultaneous(callers);
     describeIsolation(callers);
     describeState(callers);
     describeHostile(callers);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const LIMITS = { requestsPerMinute: 10, tokensPerMinute: 100, concurrentRequests: 10 };
 
 /** A call ends once, by a settlement or a cancellation; what comes later does nothing. */
-export function describeEndings({ caller, advance }: Callers): void {
+export function describeEndings({ caller, advance }: Clients): void {
   describe("the end of a call", () => {
     test("settled, it leaves its request and the tokens used", async () => {
       const { pass, usage } = caller(LIMITS, LIMITS);

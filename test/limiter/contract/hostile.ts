@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
 const NO_COUNTS = [Number.NaN, -1, -0.5, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 53, 1e300];
 
 /** Numbers that cannot be, and those at the edge of what can. */
-export function describeHostile({ caller, advance }: Callers): void {
+export function describeHostile({ caller, advance }: Clients): void {
   describe("numbers at the edge", () => {
     test("0 admits nothing and says so with a whole minute", async () => {
       const none = { requests: undefined, tokens: undefined };

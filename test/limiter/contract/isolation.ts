@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const ONE = { requestsPerMinute: 1, tokensPerMinute: 10, concurrentRequests: 1 };
 
 /** Who shares a bound with whom. */
-export function describeIsolation({ caller, advance }: Callers): void {
+export function describeIsolation({ caller, advance }: Clients): void {
   describe("keys and accounts", () => {
     test("an account's bound holds over all its keys and no other account's", async () => {
       const { pass, fail } = caller({}, { requestsPerMinute: 2 });

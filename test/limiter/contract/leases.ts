@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Slots that replicas share: leases of 30 s, which a replica renews every 10 s as long as it lives. */
-export function describeLeases({ caller, advance, setClock, kill, nowMs }: Callers): void {
+/** Slots that replicas share: leases of 30 s, which a replica renews every 10 s as long as it histories. */
+export function describeLeases({ caller, advance, setClock, kill, nowMs }: Clients): void {
   describe("a lease", () => {
     test("of a replica that is killed at once ends 30 s after the admission", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 1 }, { concurrentRequests: 1 });

@@ -6,7 +6,7 @@ import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { testRedisUrl } from "../../support/redis.ts";
-import { createManualClock, type ManualClock } from "../clock.ts";
+import { createManualClock, type ManualClock } from "../manual-clock.ts";
 import type { LimiterHarness } from "./harness.ts";
 
 const REPLICAS = 3;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 /** Requests per minute, to the millisecond. Every test starts on a full second. */
-export function describeRequests({ caller, advance }: Callers): void {
+export function describeRequests({ caller, advance }: Clients): void {
   describe("requests per minute", () => {
     test("the last of N passes and the next is told to wait until the first leaves", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 3 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 /** The numbers of the headers and of `GET /v1/key`. */
-export function describeState({ caller, advance }: Callers): void {
+export function describeState({ caller, advance }: Clients): void {
   describe("what a client is shown", () => {
     test("is the tighter of key and account, after this admission", async () => {
       const { pass } = caller(

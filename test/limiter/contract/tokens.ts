@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 /** Tokens per minute: the estimate at admission, the actual from the settlement on. */
-export function describeTokens({ caller, advance }: Callers): void {
+export function describeTokens({ caller, advance }: Clients): void {
   describe("tokens per minute", () => {
     test("the estimate counts until the settlement and the actual afterwards", async () => {
       const { pass, fail, usage } = caller({ tokensPerMinute: 1000 });

@@ -9,11 +9,11 @@ const RESTS_MAX = 1000;
 /** What attempts have shown of one upstream. One per upstream and process. */
 export interface Health extends Circuit {
   /** Whether this model of the upstream has asked (retry-after) to be left alone for now. */
-  isResting(upstreamModel: string): boolean;
+  isCoolingDown(upstreamModel: string): boolean;
   /** Milliseconds until this model may be asked in the ordinary way: neither resting, nor behind an open circuit. */
   askableInMs(upstreamModel: string): number;
   /** The upstream said when to come back: milliseconds, at most 300,000. Of two such times the later counts. */
-  rest(upstreamModel: string, ms: number): void;
+  startCooldown(upstreamModel: string, ms: number): void;
 }
 
 export function createHealth(options: CircuitOptions): Health {
@@ -32,9 +32,9 @@ export function createHealth(options: CircuitOptions): Health {
 
   return {
     ...circuit,
-    isResting: (upstreamModel) => restLeftMs(upstreamModel) > 0,
+    isCoolingDown: (upstreamModel) => restLeftMs(upstreamModel) > 0,
     askableInMs: (upstreamModel) => Math.max(circuit.waitMs(), restLeftMs(upstreamModel)),
-    rest(upstreamModel, ms) {
+    startCooldown(upstreamModel, ms) {
       // Written so that NaN is none.
       if (!(ms > 0)) return;
       const untilMs = clock() + Math.min(ms, REST_MAX_MS);

@@ -10,7 +10,7 @@ interface Lane {
 }
 
 /** Where the calls of one upstream go. */
-export interface Lanes {
+export interface ConnectionPools {
   /** A session for one call, until that has ended. */
   take(ended: Promise<void>): Bun.FetchSession;
 }
@@ -21,7 +21,7 @@ export interface Lanes {
  * connections apart by their TLS settings, so each 56 calls get settings of their own. They differ in how long
  * a server would remember a session, which means nothing to a client. `nextNumber` never gives one twice.
  */
-export function createLanes(nextNumber: () => number): Lanes {
+export function createConnectionPools(nextNumber: () => number): ConnectionPools {
   const lanes: Lane[] = [];
 
   function open(): Lane {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createServer } from "node:https";
 import { join } from "node:path";
-import { createLanes } from "../../src/upstream/lanes.ts";
+import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
 import { temporaryFolder } from "../ledger/samples.ts";
 import { makeCertificates } from "../support/certificates.ts";
 
@@ -48,7 +48,7 @@ test("bursts of calls over TLS use the connections of those before them", async 
 
 test("calls fill the first lane before another is opened, and give their place back when they end", async () => {
   let opened = 0;
-  const lanes = createLanes(() => opened++);
+  const lanes = createConnectionPools(() => opened++);
   const ends = Array.from({ length: 120 }, () => Promise.withResolvers<void>());
   const sessions = ends.map(({ promise }) => lanes.take(promise));
   expect(new Set(sessions).size).toBe(3);

@@ -3,20 +3,20 @@ import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import type { AdmissionRequest } from "../limiter.ts";
 import { createSteadyClock } from "../steady-clock.ts";
 import type { RedisConnection } from "./connection.ts";
-import type { CallerNames } from "./keys.ts";
+import type { CallerIds } from "./keys.ts";
 import { createLeases } from "./leases.ts";
-import type { MissedAdmission } from "./missed.ts";
+import type { OfflineAdmission } from "./offline-admissions.ts";
 import { createShards, type Shard } from "./shards.ts";
 import {
   createRedisStore,
-  type Ending,
-  NO_CHANGE,
+  NO_CORRECTION,
   type RedisDecision,
   type RedisStore,
   type RedisStoreOptions,
+  type Release,
 } from "./store.ts";
 
-export interface RedisLinkOptions extends RedisStoreOptions {
+export interface ResilientStoreOptions extends RedisStoreOptions {
   readonly connection: RedisConnection;
   readonly log: Pick<Log, "info" | "warn">;
   readonly metrics: Pick<LimiterMetrics, "shared">;
@@ -31,26 +31,26 @@ export interface RedisLinkOptions extends RedisStoreOptions {
 /** What Redis decided, in time. */
 interface LinkDecision extends RedisDecision {
   /** Whether Redis was lost since it was asked: others may have been let in without it meanwhile. */
-  readonly isOvertaken: boolean;
+  readonly hadOutage: boolean;
 }
 
 /**
  * Redis as it may be away: what it does not do within 200 ms is left undone, and what it must know all the
  * same it is told when it is back. Nothing here rejects but `ping`.
  */
-export interface RedisLink {
+export interface ResilientStore {
   /** The slot of a request that asks to be admitted. */
   newLease(): string;
   /** Holds the slot of a request that was admitted, whoever did that, until its end is told. */
-  keepLease(lease: string, names: CallerNames): void;
+  keepLease(lease: string, names: CallerIds): void;
   /** `undefined` when Redis does not decide. */
   admit(request: AdmissionRequest, lease: string): Promise<LinkDecision | undefined>;
   /** Resolves when Redis knows, or later will. */
-  end(ending: Ending): Promise<void>;
+  end(ending: Release): Promise<void>;
   /** Keeps for later that a request was admitted without Redis. */
-  miss(request: AdmissionRequest): MissedAdmission;
+  miss(request: AdmissionRequest): OfflineAdmission;
   /** `undefined` when Redis does not say. */
-  usage(names: CallerNames): Promise<Pick<RedisDecision, "key" | "account"> | undefined>;
+  usage(names: CallerIds): Promise<Pick<RedisDecision, "key" | "account"> | undefined>;
   /** Waits a second at most for Redis to be there. */
   start(): Promise<void>;
   /** Rejects when Redis is not there. */
@@ -67,14 +67,14 @@ const NOBODY = "nobody";
 /** Rounds of telling what is missed, while more and more of it comes. */
 const ROUNDS_MAX = 5;
 
-export function createRedisLink(options: RedisLinkOptions): RedisLink {
+export function createResilientStore(options: ResilientStoreOptions): ResilientStore {
   const { connection, now, every } = options;
   const store = createRedisStore(connection, options);
   const leases = createLeases(renew);
   const clock = createSteadyClock(() => Math.floor(now()));
   const { probe } = store;
   const shards = createShards({ ...options, clock, probe, reason: connection.fault, beforeBack, onBack });
-  const shardOf = ({ accountId }: Pick<CallerNames, "accountId">) =>
+  const shardOf = ({ accountId }: Pick<CallerIds, "accountId">) =>
     shards.of(connection.shardOf(accountId), accountId);
   connection.client.on("close", shards.probe);
   const stopRenewing = every(RENEW_EVERY_MS, () => {
@@ -84,41 +84,41 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
 
   /** What a shard answers; `undefined` when it is away, or does not and is lost. */
   async function ask<Reply>(shard: Shard, question: () => Promise<Reply>): Promise<Reply | undefined> {
-    if (shard.isAway) return undefined;
-    const { losses } = shard;
+    if (shard.isDown) return undefined;
+    const { outages } = shard;
     try {
       return await question();
     } catch (fault) {
       // What was asked before it was lost says nothing of how it is since it is back.
-      if (shard.losses === losses) shard.lose(fault);
+      if (shard.outages === outages) shard.lose(fault);
       return undefined;
     }
   }
 
   async function admit(request: AdmissionRequest, lease: string): Promise<LinkDecision | undefined> {
     const shard = shardOf(request);
-    if (shard.isAway) return undefined;
-    const { losses } = shard;
+    if (shard.isDown) return undefined;
+    const { outages } = shard;
     const decision = await ask(shard, () => store.admit(request, lease));
-    if (decision) return { ...decision, isOvertaken: shard.losses !== losses };
+    if (decision) return { ...decision, hadOutage: shard.outages !== outages };
     // It may have been admitted all the same.
-    shard.owed.add(undoing(request, lease));
+    shard.owed.add(cancellationOf(request, lease));
     return undefined;
   }
 
-  async function end(ending: Ending): Promise<void> {
+  async function end(ending: Release): Promise<void> {
     const shard = shardOf(ending);
-    const isKnown = leases.drop(ending.lease) || isNews(ending);
+    const isKnown = leases.drop(ending.lease) || hasEffect(ending);
     const isFound = await ask(shard, () => store.settle(ending));
     if (isFound === undefined && isKnown) shard.owed.add(ending);
   }
 
-  async function renew(names: CallerNames, lease: string): Promise<void> {
+  async function renew(names: CallerIds, lease: string): Promise<void> {
     const shard = shardOf(names);
     await ask(shard, () => store.renew(names, lease));
     if (leases.has(lease)) return;
     // Its end may have been told before that was done.
-    const ending = { ...names, lease, ...NO_CHANGE };
+    const ending = { ...names, lease, ...NO_CORRECTION };
     const isFound = await ask(shard, () => store.settle(ending));
     if (isFound === undefined) shard.owed.add(ending);
   }
@@ -153,11 +153,11 @@ export function createRedisLink(options: RedisLinkOptions): RedisLink {
 }
 
 /** Whether Redis would learn more from it than that a lease ends, of which it has never heard unless it was renewed. */
-function isNews({ second, requests, tokens }: Ending): boolean {
+function hasEffect({ second, requests, tokens }: Release): boolean {
   return second !== undefined || requests !== 0 || tokens !== 0;
 }
 
-function undoing({ accountId, keyId, tokens }: AdmissionRequest, lease: string): Ending {
+function cancellationOf({ accountId, keyId, tokens }: AdmissionRequest, lease: string): Release {
   return { accountId, keyId, lease, second: undefined, requests: -1, tokens: -tokens };
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import { createFairQueue } from "../../src/bodies/fair-queue.ts";
-import { createLoopShare } from "../../src/bodies/loop-share.ts";
 
 /** Keeps the processor busy for as long as one turn of the event loop may take. */
 function fillTurn(): void {
@@ -10,7 +10,7 @@ function fillTurn(): void {
 
 describe("a share of the event loop", () => {
   test("work is done at once while a turn has time left", () => {
-    const share = createLoopShare();
+    const share = createCooperativeYield();
     expect(share.run("a", () => 7)).toBe(7);
     expect(() =>
       share.run("a", () => {
@@ -20,7 +20,7 @@ describe("a share of the event loop", () => {
   });
 
   test("work behind a long piece waits for another turn, in which the loop can do something else", async () => {
-    const share = createLoopShare();
+    const share = createCooperativeYield();
     const order: string[] = [];
     expect(share.run("a", fillTurn)).toBeUndefined();
     const later = [1, 2, 3].map((each) =>
@@ -36,7 +36,7 @@ describe("a share of the event loop", () => {
   });
 
   test("a piece that throws rejects its own promise and no other", async () => {
-    const share = createLoopShare();
+    const share = createCooperativeYield();
     expect(share.run("a", fillTurn)).toBeUndefined();
     const bad = share.run("a", () => {
       throw new Error("bad");
@@ -47,7 +47,7 @@ describe("a share of the event loop", () => {
   });
 
   test("one owner with a hundred pieces delays another's only piece by one", async () => {
-    const share = createLoopShare();
+    const share = createCooperativeYield();
     const order: string[] = [];
     expect(share.run("many", fillTurn)).toBeUndefined();
     const many = Array.from({ length: 100 }, () => share.run("many", () => order.push("many")));

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LimitUsage } from "../../../src/limiter/limiter.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
-import type { Admission, Evidence } from "./evidence.ts";
-import type { Answer, CallerSettings, Line, Load, Order, Report, Tally } from "./orders.ts";
+import type { Answer, CallerSettings, Command, Line, Load, Report, Tally } from "./commands.ts";
+import type { Admission, LoadResult } from "./load-result.ts";
 
 /** Processes with callers of one key, each with a limiter of its own. */
-export interface Crowd {
+export interface LoadGroup {
   readonly replicas: number;
-  begin(load: CrowdLoad): CrowdRun;
+  begin(load: LoadRequest): LoadRun;
   /** What one of them says of a key; `undefined` when its limiter cannot say. */
   usage(names: Pick<Load, "accountId" | "keyId">): Promise<LimitUsage | undefined>;
   /** Ends one with SIGKILL. */
@@ -17,10 +17,10 @@ export interface Crowd {
 }
 
 /** `callers` are those of each process. */
-export type CrowdLoad = Omit<Load, "path" | "accountId" | "keyId"> &
+export type LoadRequest = Omit<Load, "path" | "accountId" | "keyId"> &
   Partial<Pick<Load, "accountId" | "keyId">>;
 
-export interface CrowdRun {
+export interface LoadRun {
   readonly names: Pick<Load, "accountId" | "keyId">;
   readonly beganAtMs: number;
   /** As each process that is not killed last told. */
@@ -29,15 +29,15 @@ export interface CrowdRun {
   /** What is written of it so far. */
   admissions(): readonly Admission[];
   /** Ends it, and resolves when nothing of it runs any more. Those that were killed do not report. */
-  end(): Promise<Evidence>;
+  end(): Promise<LoadResult>;
 }
 
 const START_MS = 120_000;
-const CHILD = `${import.meta.dir}/caller-child.ts`;
+const CHILD = `${import.meta.dir}/load-process.ts`;
 const NOTHING: Tally = { admitted: 0, sharedAtMs: 0, unsharedAtMs: 0 };
 
 /** Starts `settings.replicas` of them. */
-export async function startCrowd(settings: CallerSettings, size = settings.replicas): Promise<Crowd> {
+export async function startLoadGroup(settings: CallerSettings, size = settings.replicas): Promise<LoadGroup> {
   const processes = await Promise.all(Array.from({ length: size }, () => startCallers(settings)));
   const alive = () => processes.filter(({ isAlive }) => isAlive());
   return {
@@ -77,10 +77,10 @@ export async function startCrowd(settings: CallerSettings, size = settings.repli
 }
 
 /** Resolves when a load that has ended has no slot any more; throws when it has after so long. */
-export async function untilIdle(crowd: Crowd, { names }: CrowdRun, maxMs: number): Promise<void> {
+export async function untilIdle(group: LoadGroup, { names }: LoadRun, maxMs: number): Promise<void> {
   const deadline = performance.now() + maxMs;
   for (;;) {
-    const usage = await crowd.usage(names);
+    const usage = await group.usage(names);
     if (usage?.running === 0) return;
     if (performance.now() > deadline)
       throw new Error(`Slots are stuck: ${usage?.running ?? "Redis is away"}`);
@@ -111,24 +111,24 @@ async function startCallers(settings: CallerSettings) {
     void child.exited.then(() => reject(new Error("A process of callers ended before it answered")));
     return promise;
   };
-  const order = (what: Order) => child.send(what);
+  const send = (what: Command) => child.send(what);
   const tooLate = Bun.sleep(START_MS).then(() => Promise.reject(new Error("No process of callers started")));
   await Promise.race([answered((answer) => ("ready" in answer ? true : undefined)), tooLate]);
   return {
     isAlive: () => child.exitCode === null && child.signalCode === null,
     begin(load: Load) {
       tally = NOTHING;
-      order({ begin: load });
+      send({ begin: load });
       return {
         tally: () => tally,
         end(): Promise<Report> {
-          order({ end: true });
+          send({ end: true });
           return answered((answer) => ("report" in answer ? answer.report : undefined));
         },
       };
     },
     async usage(names: Pick<Load, "accountId" | "keyId">): Promise<LimitUsage | undefined> {
-      order({ usage: names });
+      send({ usage: names });
       const { usage } = await answered((answer) => ("usage" in answer ? answer : undefined));
       return usage;
     },

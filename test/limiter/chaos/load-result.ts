@@ -1,4 +1,4 @@
-import type { Report } from "./orders.ts";
+import type { Report } from "./commands.ts";
 
 /** An admission as its caller saw it. Redis decided it between `askedMs` and `atMs`, by the same clock. */
 export interface Admission {
@@ -12,7 +12,7 @@ export interface Admission {
 }
 
 /** What a load came to. */
-export interface Evidence {
+export interface LoadResult {
   readonly admissions: readonly Admission[];
   readonly reports: readonly Report[];
 }
@@ -52,7 +52,7 @@ export function mostAtOnce(admissions: readonly Admission[]): number {
 }
 
 /** Those of one process. */
-export function ofProcess({ admissions }: Evidence, process: number): readonly Admission[] {
+export function ofProcess({ admissions }: LoadResult, process: number): readonly Admission[] {
   return admissions.filter((each) => each.process === process);
 }
 
@@ -76,13 +76,13 @@ export function shorten(event: string): string {
   return event.startsWith("Redis is away") ? "away" : event.startsWith("Redis is back") ? "back" : event;
 }
 
-export function slowestMs({ reports }: Evidence): { readonly answer: number; readonly end: number } {
+export function slowestMs({ reports }: LoadResult): { readonly answer: number; readonly end: number } {
   return {
     answer: Math.max(...reports.map(({ slowestMs: ms }) => ms)),
     end: Math.max(...reports.map(({ slowestEndMs: ms }) => ms)),
   };
 }
 
-export function refusedBy({ reports }: Evidence, why: keyof Report["refused"]): number {
+export function refusedBy({ reports }: LoadResult, why: keyof Report["refused"]): number {
   return reports.reduce((sum, { refused }) => sum + refused[why], 0);
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import { openGatewayRows } from "../../src/db/gateways.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
-import { watchNeighbours } from "../../src/limiter/neighbours.ts";
+import { watchPeerGateways } from "../../src/limiter/peer-gateways.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { createLogBook } from "../support/log-book.ts";
 import { createTestDatabase } from "../support/postgres.ts";
@@ -52,7 +52,7 @@ async function startWatcher(location: DatabaseLocation, { hasRedis = false } = {
   const log = createLogBook();
   const metrics = createMetrics();
   const id = crypto.randomUUID();
-  const watch = watchNeighbours({
+  const watch = watchPeerGateways({
     ...{ database, gatewayId: id, hasRedis, log, metrics: metrics.limiter, intervalMs: INTERVAL_MS },
   });
   const count = async () => readSamples(await metrics.print()).get("tollgate_limiter_gateways");

@@ -1,13 +1,13 @@
 const TICK_MS = 5;
 
 /** Tells how long this process was held up: by its own work, and by others on the machine. */
-export interface StallClock {
+export interface StallMeter {
   /** In all until now, in ms; only differences count. */
   stalledMs(): number;
   stop(): void;
 }
 
-export function startStallClock(): StallClock {
+export function startStallMeter(): StallMeter {
   let stalledMs = 0;
   let tickedAtMs = performance.now();
   const sinceTickMs = () => Math.max(performance.now() - tickedAtMs - TICK_MS, 0);

@@ -26,7 +26,7 @@ const PATIENCE_MS = 1_000;
  * multiple of them: says so when it begins and when it is over, and to the metrics always. A beat that fails is
  * left out; that several in a row do is said once. `close` takes this gateway off the list; it never rejects.
  */
-export function watchNeighbours(options: NeighboursOptions): { close(): Promise<void> } {
+export function watchPeerGateways(options: NeighboursOptions): { close(): Promise<void> } {
   const { database, gatewayId: id, hasRedis, intervalMs = INTERVAL_MS } = options;
   const rows = openGatewayRows(database);
   const livingOf = createPulse(id);

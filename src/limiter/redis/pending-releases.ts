@@ -1,18 +1,18 @@
-import { type Ending, NO_CHANGE } from "./store.ts";
-import { inTurns } from "./turns.ts";
+import { NO_CORRECTION, type Release } from "./store.ts";
+import { chunked } from "./turns.ts";
 
 /** Endings that Redis could not be told. */
-export interface Owed {
-  add(ending: Ending): void;
+export interface PendingReleases {
+  add(ending: Release): void;
   /** Tells all of them; what does not get through is told the next time. Never rejects. */
   tell(settle: Settle): Promise<void>;
 }
 
 /** Resolves with whether Redis still had the lease; `undefined` when it could not be told. */
-type Settle = (ending: Ending) => Promise<boolean | undefined>;
+type Settle = (ending: Release) => Promise<boolean | undefined>;
 
 interface Entry {
-  ending: Ending;
+  ending: Release;
   readonly atMs: number;
   isTold: boolean;
 }
@@ -23,7 +23,7 @@ const OWED_MS = 30_000;
 const STRAGGLERS_MS = 1_000;
 const ADDED_PER_LOOK = 1_000;
 
-export function createOwed(clock: () => number): Owed {
+export function createPendingReleases(clock: () => number): PendingReleases {
   const entries = new Map<string, Entry>();
   let added = 0;
 
@@ -37,12 +37,12 @@ export function createOwed(clock: () => number): Owed {
     if (isFound === undefined) return;
     if (entry.isTold) entries.delete(lease);
     entry.isTold = true;
-    if (isFound) entry.ending = { ...entry.ending, ...NO_CHANGE };
+    if (isFound) entry.ending = { ...entry.ending, ...NO_CORRECTION };
   }
 
   async function tellAll(settle: Settle): Promise<void> {
     forgetOld();
-    await inTurns([...entries], (entry) => tellOne(settle, entry));
+    await chunked([...entries], (entry) => tellOne(settle, entry));
   }
 
   return {

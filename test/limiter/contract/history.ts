@@ -68,12 +68,12 @@ const ordinary = [
   { weight: 3, arbitrary: cancel },
 ];
 
-function lifeOf(...steps: { weight: number; arbitrary: fc.Arbitrary<Step> }[]): fc.Arbitrary<Step[]> {
+function historyOf(...steps: { weight: number; arbitrary: fc.Arbitrary<Step> }[]): fc.Arbitrary<Step[]> {
   return fc.array(fc.oneof(...steps), { minLength: 20, maxLength: 120 });
 }
 
-/** What a gateway lives through day by day, and now and then the death of a replica. */
-export const lives = lifeOf(...ordinary, { weight: 2, arbitrary: kill });
+/** What a gateway histories through day by day, and now and then the death of a replica. */
+export const histories = historyOf(...ordinary, { weight: 2, arbitrary: kill });
 
 /** The same with a clock that is set back. */
-export const livesWithBadClocks = lifeOf(...ordinary, { weight: 3, arbitrary: setBack });
+export const historiesWithClockSteps = historyOf(...ordinary, { weight: 3, arbitrary: setBack });

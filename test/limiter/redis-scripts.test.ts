@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { createBatches } from "../../src/limiter/redis/batch.ts";
+import { createScriptBatches } from "../../src/limiter/redis/batch.ts";
 
 const request = { group: "", keys: ["key"], args: [1] };
 
 test("requests of one turn share a call, and each gets its part of the answer", async () => {
   const calls: number[] = [];
-  const run = createBatches(async (keys) => {
+  const run = createScriptBatches(async (keys) => {
     calls.push(keys.length);
     return keys.flatMap((_, index) => [index, index]);
   }, 2);
@@ -17,7 +17,7 @@ test("requests of one turn share a call, and each gets its part of the answer", 
 
 test("requests of different groups share none", async () => {
   const calls: (readonly string[])[] = [];
-  const run = createBatches(async (keys) => {
+  const run = createScriptBatches(async (keys) => {
     calls.push(keys);
     return keys.map(() => 0);
   }, 1);
@@ -33,6 +33,6 @@ test.each([
   ["what is no number", [0, "1"]],
   ["a fraction", [0, 0.5]],
 ])("an answer of %s is none", async (_, answer) => {
-  const run = createBatches(async () => answer as number[], 2);
+  const run = createScriptBatches(async () => answer as number[], 2);
   expect(run(request)).rejects.toThrow("Redis answered a script with something else");
 });

@@ -1,12 +1,12 @@
-import type { Change } from "../admission.ts";
+import type { Correction } from "../admission.ts";
 import { advance, correct, createWindow, slotsOf, take, type Window } from "../window.ts";
-import type { CallerNames } from "./keys.ts";
-import { type MissedSecond, NO_CHANGE } from "./store.ts";
-import { AT_ONCE, inTurns } from "./turns.ts";
+import type { CallerIds } from "./keys.ts";
+import { NO_CORRECTION, type OfflineSecond } from "./store.ts";
+import { CHUNK_SIZE, chunked } from "./turns.ts";
 
 /** What this process admitted while Redis was away. */
-export interface Missed {
-  note(request: CallerNames & { readonly tokens: number }): MissedAdmission;
+export interface OfflineAdmissions {
+  note(request: CallerIds & { readonly tokens: number }): OfflineAdmission;
   /** Tells all of it. Rejects when something does not get through; it is told the next time. */
   tell(restore: Restore): Promise<void>;
   /** Whether more is to be told than goes in one turn. */
@@ -14,25 +14,21 @@ export interface Missed {
 }
 
 /** A request that was let in while Redis was away. */
-export interface MissedAdmission {
+export interface OfflineAdmission {
   /**
    * Changes what it counts for. Returns the change that Redis must still be told, with the second under which
    * it counts there: no change while all of it is yet to be told.
    */
-  end(change: Change): Promise<Change & { readonly second: number | undefined }>;
+  end(change: Correction): Promise<Correction & { readonly second: number | undefined }>;
 }
 
 /** Resolves with the second under which each counts in Redis; the same `id` tells the same again. */
-type Restore = (
-  names: CallerNames,
-  id: string,
-  missed: readonly MissedSecond[],
-) => Promise<readonly number[]>;
+type Restore = (names: CallerIds, id: string, missed: readonly OfflineSecond[]) => Promise<readonly number[]>;
 
 /** One caller's admissions of an absence. */
-interface MissedCaller {
+interface OfflineCaller {
   readonly id: string;
-  readonly names: CallerNames;
+  readonly names: CallerIds;
   readonly window: Window;
   /** The second in Redis by the second here; `undefined` while nothing is told. */
   told: Promise<ReadonlyMap<number, number>> | undefined;
@@ -40,12 +36,12 @@ interface MissedCaller {
 
 const ADDED_PER_LOOK = 1_000;
 
-export function createMissed(clock: () => number): Missed {
-  const callers = new Map<string, MissedCaller>();
-  const untold = new Set<MissedCaller>();
+export function createOfflineAdmissions(clock: () => number): OfflineAdmissions {
+  const callers = new Map<string, OfflineCaller>();
+  const untold = new Set<OfflineCaller>();
   let added = 0;
 
-  function find(names: CallerNames, nowMs: number): MissedCaller {
+  function find(names: CallerIds, nowMs: number): OfflineCaller {
     const name = JSON.stringify([names.accountId, names.keyId]);
     let caller = callers.get(name);
     if (caller) {
@@ -59,7 +55,7 @@ export function createMissed(clock: () => number): Missed {
     return caller;
   }
 
-  async function tellCaller(caller: MissedCaller, restore: Restore): Promise<void> {
+  async function tellCaller(caller: OfflineCaller, restore: Restore): Promise<void> {
     const told = tellWindow(caller, clock(), restore);
     caller.told = told;
     try {
@@ -81,20 +77,20 @@ export function createMissed(clock: () => number): Missed {
     async tell(restore) {
       for (const caller of callers.values()) untold.add(caller);
       callers.clear();
-      await inTurns([...untold], (caller) => tellCaller(caller, restore));
+      await chunked([...untold], (caller) => tellCaller(caller, restore));
     },
-    isMuch: () => untold.size + callers.size > AT_ONCE,
+    isMuch: () => untold.size + callers.size > CHUNK_SIZE,
   };
 }
 
-function forgetIdle(callers: Map<string, MissedCaller>, nowMs: number): void {
+function forgetIdle(callers: Map<string, OfflineCaller>, nowMs: number): void {
   for (const [name, { window }] of callers) {
     advance(window, nowMs);
     if (window.requests === 0) callers.delete(name);
   }
 }
 
-async function tellWindow({ id, names, window }: MissedCaller, nowMs: number, restore: Restore) {
+async function tellWindow({ id, names, window }: OfflineCaller, nowMs: number, restore: Restore) {
   advance(window, nowMs);
   const slots = slotsOf(window);
   if (slots.length === 0) return new Map<number, number>();
@@ -104,9 +100,9 @@ async function tellWindow({ id, names, window }: MissedCaller, nowMs: number, re
 }
 
 async function changeCaller(
-  { told, window }: MissedCaller,
+  { told, window }: OfflineCaller,
   second: number,
-  { change, clock }: { readonly change: Change; readonly clock: () => number },
+  { change, clock }: { readonly change: Correction; readonly clock: () => number },
 ) {
   const seconds = await told?.catch(() => undefined);
   if (seconds === undefined) {
@@ -114,5 +110,5 @@ async function changeCaller(
     correct(window, second, change);
   }
   const toldSecond = seconds?.get(second);
-  return toldSecond ? { ...change, second: toldSecond } : NO_CHANGE;
+  return toldSecond ? { ...change, second: toldSecond } : NO_CORRECTION;
 }

@@ -6,7 +6,7 @@ const TURN_MS_MAX = 10;
 const FREE_TURNS_MAX = 8;
 
 /** Lets the work of many requests share the event loop with everything else that waits for it. */
-export interface LoopShare {
+export interface CooperativeYield {
   /**
    * Does a piece of work: at once while there is time left, else in a later turn of the loop, owners in turns.
    * Throws, or rejects, with what the piece throws.
@@ -15,7 +15,7 @@ export interface LoopShare {
 }
 
 /** Time is counted over turns, too: work that fills 10 ms costs the next piece one turn, which is short on an idle loop. */
-export function createLoopShare(): LoopShare {
+export function createCooperativeYield(): CooperativeYield {
   const waiting = createFairQueue<() => void>();
   let workedMs = 0;
   let isNextTurnAsked = false;

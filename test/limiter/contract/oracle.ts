@@ -10,9 +10,9 @@ interface Second {
   readonly leavesMs: number;
 }
 
-type Counted = "requests" | "tokens";
+type Quantity = "requests" | "tokens";
 
-export interface Predicted {
+export interface ExpectedDecision {
   readonly outcome: "admitted" | "rate" | "concurrency";
   /** 0 when it is admitted. */
   readonly retryAfterS: number;
@@ -22,11 +22,11 @@ export interface Predicted {
  * The answer to a request, as a pencil finds it from the log and one rule: what was admitted in one second
  * leaves together, 60 s after the last of it. `slots` are those taken of key and account.
  */
-export function predict(
+export function expectedDecision(
   log: AdmissionLog,
   request: AdmissionRequest,
   { nowMs, slots }: { nowMs: number; slots: readonly number[] },
-): Predicted {
+): ExpectedDecision {
   const waits = minutesOf(log, request, nowMs).flatMap((minute) => [
     waitOf("requests", 1, minute),
     waitOf("tokens", request.tokens, minute),
@@ -40,7 +40,7 @@ export function predict(
 }
 
 /** What a client of this key is shown. */
-export function predictState(log: AdmissionLog, request: AdmissionRequest, nowMs: number): LimitState {
+export function expectedState(log: AdmissionLog, request: AdmissionRequest, nowMs: number): LimitState {
   const minutes = minutesOf(log, request, nowMs);
   return { requests: tighterOf("requests", minutes), tokens: tighterOf("tokens", minutes) };
 }
@@ -73,7 +73,7 @@ function secondsOf(entries: readonly Entry[], nowMs: number): Second[] {
     .toSorted((one, other) => one.leavesMs - other.leavesMs);
 }
 
-function waitOf(of: Counted, amount: number, { limits, seconds, nowMs }: Minute): number {
+function waitOf(of: Quantity, amount: number, { limits, seconds, nowMs }: Minute): number {
   const limit = limitOf(limits, of);
   if (limit === 0) return MINUTE_MS;
   let short = usedOf(seconds, of) + amount - limit;
@@ -85,7 +85,7 @@ function waitOf(of: Counted, amount: number, { limits, seconds, nowMs }: Minute)
   return MINUTE_MS;
 }
 
-function tighterOf(of: Counted, minutes: readonly Minute[]): WindowState | undefined {
+function tighterOf(of: Quantity, minutes: readonly Minute[]): WindowState | undefined {
   const shown = minutes
     .filter(({ limits }) => limitOf(limits, of) < Infinity)
     .map(({ limits, seconds, nowMs }) => ({
@@ -97,10 +97,10 @@ function tighterOf(of: Counted, minutes: readonly Minute[]): WindowState | undef
   return shown.toSorted((one, other) => one.remaining - other.remaining)[0];
 }
 
-function usedOf(seconds: readonly Second[], of: Counted): number {
+function usedOf(seconds: readonly Second[], of: Quantity): number {
   return seconds.reduce((sum, second) => sum + second[of], 0);
 }
 
-function limitOf(limits: Limits, of: Counted): number {
+function limitOf(limits: Limits, of: Quantity): number {
   return (of === "requests" ? limits.requestsPerMinute : limits.tokensPerMinute) ?? Infinity;
 }

@@ -1,9 +1,9 @@
 import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
-import { createManualClock } from "../clock.ts";
+import { createManualClock } from "../manual-clock.ts";
 import type { LimiterHarness } from "./harness.ts";
 
 /** The limiter of one process; what is killed takes its memory with it, so nothing of that can be tested. */
-export async function openInProcess(): Promise<LimiterHarness> {
+export async function openMemoryLimiter(): Promise<LimiterHarness> {
   const clock = createManualClock();
   const limiter = createMemoryLimiter({ now: clock.now });
   return {

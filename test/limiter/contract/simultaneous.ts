@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const WIDE = { requestsPerMinute: 1000, tokensPerMinute: 100_000, concurrentRequests: 100 };
 
 /** One decision for all bounds: everything is taken, or nothing is. */
-export function describeTogether({ caller, advance }: Callers): void {
+export function describeSimultaneous({ caller, advance }: Clients): void {
   describe("several bounds", () => {
     test.each([
       ["the key's requests", { requestsPerMinute: 1 }, {}, "rate"],

@@ -1,18 +1,24 @@
-import type { Admission, AdmissionRequest, Limiter, Limits, Refusal } from "../../../src/limiter/limiter.ts";
+import type {
+  Admission,
+  AdmissionRequest,
+  LimitDecline,
+  Limiter,
+  Limits,
+} from "../../../src/limiter/limiter.ts";
 import { type AdmissionLog, createAdmissionLog, type Entry, sidesOf } from "./admission-log.ts";
 import type { LimiterHarness } from "./harness.ts";
-import { KEYS, type Step } from "./life.ts";
+import { KEYS, type Step } from "./history.ts";
 
 const LEASE_MS = 30_000;
 
-export interface WorldOptions {
+export interface EnvOptions {
   readonly harness: LimiterHarness;
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
 }
 
-/** A limiter, true time, and the log of everything it admitted. Only replicas that live are asked. */
-export function createWorld({ harness, keyLimits, accountLimits }: WorldOptions) {
+/** A limiter, true time, and the log of everything it admitted. Only replicas that body are asked. */
+export function createEnv({ harness, keyLimits, accountLimits }: EnvOptions) {
   const { replicas } = harness;
   const names = crypto.randomUUID();
   const log: AdmissionLog = createAdmissionLog();
@@ -20,7 +26,7 @@ export function createWorld({ harness, keyLimits, accountLimits }: WorldOptions)
   let trueMs = harness.nowMs();
   let setBackMs: number | undefined;
 
-  /** The first replica from this one on that lives. */
+  /** The first replica from this one on that histories. */
   function living(index: number): number {
     const from = index % replicas.length;
     return dead.has(from) ? living(from + 1) : from;
@@ -48,7 +54,7 @@ export function createWorld({ harness, keyLimits, accountLimits }: WorldOptions)
     log.entries.push({ keyId, accountId, replica, atMs: trueMs, admission, tokens, state: "running" });
   }
 
-  /** One of the running requests whose replica lives. */
+  /** One of the running requests whose replica histories. */
   function running(index: number): Entry | undefined {
     const entries = log.entries.filter((entry) => entry.state === "running" && !dead.has(entry.replica));
     return entries[index % entries.length];
@@ -72,7 +78,7 @@ export function createWorld({ harness, keyLimits, accountLimits }: WorldOptions)
     /** Slots taken of the key and of the account. */
     slots: (request: AdmissionRequest) =>
       sidesOf(request).map(({ who }) => log.of(who).filter(holdsSlot).length),
-    ask: (request: AdmissionRequest, at: number): Promise<Admission | Refusal> =>
+    ask: (request: AdmissionRequest, at: number): Promise<Admission | LimitDecline> =>
       limiterAt(at).admit(request),
     usages: () => Promise.all(KEYS.map((_, key) => limiterAt(key).usage(requestOf(key, 0)))),
     hasRunning: () => running(0) !== undefined,
@@ -99,25 +105,25 @@ export function createWorld({ harness, keyLimits, accountLimits }: WorldOptions)
   };
 }
 
-export type World = ReturnType<typeof createWorld>;
+export type Env = ReturnType<typeof createEnv>;
 
 /** How admissions are made and judged; all other steps are the same for everybody. */
-export interface Judge {
+export interface Checker {
   admit(step: Extract<Step, { do: "admit" }>): Promise<void>;
   burst(step: Extract<Step, { do: "burst" }>): Promise<void>;
   /** After a step that changes what a key may do. */
   look(): Promise<void>;
 }
 
-export async function play(world: World, judge: Judge, life: readonly Step[]): Promise<void> {
-  for (const step of life) {
-    if (step.do === "admit") await judge.admit(step);
-    else if (step.do === "burst") await judge.burst(step);
-    else if (step.do === "wait") await world.wait(step.ms);
-    else if (step.do === "setBack") await world.setBack(step.ms);
-    else if (step.do === "settle") await world.settle(step.index, step.tokens);
-    else if (step.do === "cancel") await world.cancel(step.index);
-    else await world.kill(step.replica);
-    await judge.look();
+export async function play(env: Env, checker: Checker, history: readonly Step[]): Promise<void> {
+  for (const step of history) {
+    if (step.do === "admit") await checker.admit(step);
+    else if (step.do === "burst") await checker.burst(step);
+    else if (step.do === "wait") await env.wait(step.ms);
+    else if (step.do === "setBack") await env.setBack(step.ms);
+    else if (step.do === "settle") await env.settle(step.index, step.tokens);
+    else if (step.do === "cancel") await env.cancel(step.index);
+    else await env.kill(step.replica);
+    await checker.look();
   }
 }

@@ -1,16 +1,16 @@
 // A process that has a limiter as a gateway has it, and many callers, which do what the parent says.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, openSync, writeSync } from "node:fs";
-import { type Admission, LimiterError, type Refusal } from "../../../src/limiter/limiter.ts";
+import { type Admission, type LimitDecline, LimiterError } from "../../../src/limiter/limiter.ts";
 import { connectRedis } from "../../../src/limiter/redis/connection.ts";
 import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
-import type { Answer, CallerSettings, Line, Load, Order, Report } from "./orders.ts";
-import { startStallClock } from "./stall-clock.ts";
+import type { Answer, CallerSettings, Command, Line, Load, Report } from "./commands.ts";
+import { startStallMeter } from "./stall-meter.ts";
 
 const TALLY_EVERY_MS = 50;
 
 const { location, onFailure, replicas, renewEveryMs }: CallerSettings = JSON.parse(process.argv[2] ?? "");
-const stalls = startStallClock();
+const stalls = startStallMeter();
 /** Who decides what is asked in it. */
 const asking = new AsyncLocalStorage<{ by: "redis" | "memory" | "none" }>();
 const shared: Record<string, boolean[]> = {};
@@ -38,14 +38,14 @@ const limiter = createRedisLimiter({
 });
 let end: (() => Promise<Report>) | undefined;
 
-process.on("message", (order: Order) => void obey(order));
+process.on("message", (send: Command) => void execute(send));
 process.on("disconnect", () => process.exit());
 await limiter.start();
 say({ ready: true });
 
-async function obey(order: Order): Promise<void> {
-  if ("begin" in order) end = begin(order.begin);
-  else if ("usage" in order) say({ usage: await usage(order.usage) });
+async function execute(send: Command): Promise<void> {
+  if ("begin" in send) end = begin(send.begin);
+  else if ("usage" in send) say({ usage: await usage(send.usage) });
   else if (end) say({ report: await end() });
 }
 
@@ -118,7 +118,7 @@ function begin(load: Load): () => Promise<Report> {
 async function ask({ accountId, keyId, limits }: Load): Promise<Admission | keyof Report["refused"]> {
   const request = { accountId, keyId, keyLimits: limits, accountLimits: {}, tokens: 0 };
   try {
-    const decision: Admission | Refusal = await limiter.admit(request);
+    const decision: Admission | LimitDecline = await limiter.admit(request);
     return decision.admitted ? decision : decision.bound;
   } catch (error) {
     if (error instanceof LimiterError) return "unavailable";

@@ -2,10 +2,10 @@ import { afterEach, beforeEach, expect } from "bun:test";
 import type {
   Admission,
   AdmissionRequest,
+  LimitDecline,
   Limiter,
   Limits,
   LimitUsage,
-  Refusal,
 } from "../../../src/limiter/limiter.ts";
 import type { LimiterHarness, OpenLimiter } from "./harness.ts";
 
@@ -74,7 +74,7 @@ export function useLimiter(open: OpenLimiter) {
       asked.set(`${account} ${key}`, request);
       return request;
     }
-    async function admit(ask?: Ask): Promise<Admission | Refusal> {
+    async function admit(ask?: Ask): Promise<Admission | LimitDecline> {
       const decision = await replica(ask?.replica).admit(requestOf(ask));
       if (decision.admitted) admissions.push(decision);
       return decision;
@@ -89,7 +89,7 @@ export function useLimiter(open: OpenLimiter) {
         return decision;
       },
       /** A request that must be refused. */
-      async fail(ask?: Ask): Promise<Refusal> {
+      async fail(ask?: Ask): Promise<LimitDecline> {
         const decision = await admit(ask);
         if (decision.admitted) throw new Error("admitted");
         return decision;
@@ -109,4 +109,4 @@ export function useLimiter(open: OpenLimiter) {
   };
 }
 
-export type Callers = ReturnType<typeof useLimiter>;
+export type Clients = ReturnType<typeof useLimiter>;

@@ -19,7 +19,7 @@ const PAUSE_MAX_MS = 1_000;
 export type ServerOptions = Omit<RedisOptions, "replyMapping">;
 
 /** The options of every connection to a server: nothing waits for long, and nothing is ever sent twice. */
-export function linkOptions({ username, password, tls }: RedisLocation) {
+export function connectionOptions({ username, password, tls }: RedisLocation) {
   return {
     connectionName: "tollgate",
     // Nothing of version 3 is needed; and a server that does not know its HELLO repeats the password in the error.
@@ -48,7 +48,7 @@ export function tlsOptions(tls: RedisLocation["tls"]): {
 }
 
 /** Milliseconds to wait before the n-th try to connect since the last that succeeded; n counts from 1. */
-export function pauseBefore(attempt: number): number {
+export function reconnectDelayMs(attempt: number): number {
   const pauseMs = Math.min(PAUSE_MIN_MS * 2 ** (attempt - 1), PAUSE_MAX_MS);
   // Jitter: clients that lost one server together would come back together.
   return pauseMs * (0.5 + Math.random() / 2);

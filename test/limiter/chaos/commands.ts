@@ -23,7 +23,7 @@ export interface Load {
   readonly path: string;
 }
 
-export type Order =
+export type Command =
   | { readonly begin: Load }
   | { readonly usage: Pick<Load, "accountId" | "keyId"> }
   /** No more is asked; the report comes when all has ended. */
