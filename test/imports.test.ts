@@ -14,7 +14,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   tokens: ["gpt-tokenizer", "node:worker_threads"],
   bodies: ["domain", "errors.ts", "wire", "node:worker_threads"],
   upstream: ["domain", "errors.ts", "wire", "telemetry", "demo", "node:stream", "node:zlib"],
-  demo: ["domain", "wire", "catalog", "upstream/health.ts", "upstream/upstream.ts"],
+  demo: ["domain", "wire", "catalog", "upstream/cooldown.ts", "upstream/upstream.ts"],
   limiter: ["domain", "errors.ts", "telemetry", "db/database.ts", "db/gateways.ts"],
   "limiter/redis": ["domain", "limiter", "telemetry", "ioredis", "node:crypto"],
   ledger: ["domain", "db", "telemetry", "bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],

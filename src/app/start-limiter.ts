@@ -1,6 +1,5 @@
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
-import { countDecisions } from "../limiter/counted.ts";
 import type { Limiter } from "../limiter/limiter.ts";
 import { createMemoryLimiter } from "../limiter/memory.ts";
 import { watchPeerGateways } from "../limiter/peer-gateways.ts";
@@ -39,7 +38,7 @@ async function startLimiter(
   { redis, onFailure, replicas }: Config["limiter"],
   { log, metrics }: Surroundings,
 ): Promise<Limiter> {
-  if (!redis) return countDecisions(createMemoryLimiter(), metrics);
+  if (!redis) return createMemoryLimiter({ metrics });
   const connection = connectRedis(redis);
   const limiter = createRedisLimiter({ connection, onFailure, replicas, log, metrics });
   await limiter.start();

@@ -4,41 +4,42 @@ import { waitAtMost } from "../domain/within.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 
-interface NeighboursOptions {
+interface PeerGatewaysOptions {
   readonly database: Database;
-  /** Of this process, and new at each start. */
+  /** Id of this process, new at each start. */
   readonly gatewayId: string;
-  /** Whether this gateway counts limits in Redis, together with the others that do. */
+  /** Whether this gateway counts limits in Redis, together with its peers that do. */
   readonly hasRedis: boolean;
   readonly log: Pick<Log, "info" | "warn">;
   readonly metrics: Pick<LimiterMetrics, "neighbours">;
-  /** How often it makes itself known and looks for others; default 10 s. Gone is who missed three beats. */
+  /** Interval of heartbeats; default 10 s. A gateway is gone after three missed heartbeats. */
   readonly intervalMs?: number;
 }
 
 const INTERVAL_MS = 10_000;
 const BEATS_UNTIL_GONE = 3;
-/** A database that does not answer holds up the end for this long, twice at most. */
-const PATIENCE_MS = 1_000;
+/** Longest wait of `close` for each of its two database steps. */
+const CLOSE_STEP_MAX_MS = 1_000;
 
 /**
- * Watches for gateways on the same database that count limits apart from this one, whereby callers get a
- * multiple of them: says so when it begins and when it is over, and to the metrics always. A beat that fails is
- * left out; that several in a row do is said once. `close` takes this gateway off the list; it never rejects.
+ * Finds gateways on the same database that count limits separately: callers then get a multiple of each
+ * limit. The metric always shows the number of separate counts; the log has one line when it exceeds one and
+ * one when it returns to one. A failed heartbeat is skipped; three failures in a row are logged once. `close`
+ * removes this gateway's row and never rejects.
  */
-export function watchPeerGateways(options: NeighboursOptions): { close(): Promise<void> } {
+export function watchPeerGateways(options: PeerGatewaysOptions): { close(): Promise<void> } {
   const { database, gatewayId: id, hasRedis, intervalMs = INTERVAL_MS } = options;
   const rows = openGatewayRows(database);
-  const livingOf = createPulse(id);
+  const livingOf = createLivenessFilter(id);
   const report = createReport(options);
   const closing = new AbortController();
 
   const beat = async () => {
     try {
       const all = await rows.renew({ id, hasRedis }, BEATS_UNTIL_GONE * intervalMs);
-      if (!closing.signal.aborted) report.counted(countsOf(livingOf(all)));
+      if (!closing.signal.aborted) report.counted(separateCountsOf(livingOf(all)));
     } catch (fault) {
-      if (!closing.signal.aborted) report.missed(fault);
+      if (!closing.signal.aborted) report.failed(fault);
     }
   };
   const running = beatUntil(closing.signal, beat, intervalMs);
@@ -46,23 +47,23 @@ export function watchPeerGateways(options: NeighboursOptions): { close(): Promis
   return {
     async close() {
       closing.abort();
-      await waitAtMost(PATIENCE_MS, running);
+      await waitAtMost(CLOSE_STEP_MAX_MS, running);
       const removed = rows.remove(id).catch(() => undefined);
-      await waitAtMost(PATIENCE_MS, removed);
+      await waitAtMost(CLOSE_STEP_MAX_MS, removed);
       rows.close();
     },
   };
 }
 
-async function beatUntil(ended: AbortSignal, beat: () => Promise<void>, pauseMs: number): Promise<void> {
+async function beatUntil(ended: AbortSignal, beat: () => Promise<void>, intervalMs: number): Promise<void> {
   while (!ended.aborted) {
     await beat();
-    await pause(pauseMs, ended);
+    await sleepUntil(ended, intervalMs);
   }
 }
 
-/** Ends early when it is no longer wanted. */
-function pause(ms: number, ended: AbortSignal): Promise<void> {
+/** Resolves after `ms`, or as soon as the signal aborts. */
+function sleepUntil(ended: AbortSignal, ms: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   const stop = () => {
@@ -74,31 +75,32 @@ function pause(ms: number, ended: AbortSignal): Promise<void> {
   return promise.finally(() => ended.removeEventListener("abort", stop));
 }
 
-/** Says what changes, and only then. */
-function createReport({ log, metrics }: Pick<NeighboursOptions, "log" | "metrics">) {
+/** Sets the metric at each heartbeat, and logs changes only. */
+function createReport({ log, metrics }: Pick<PeerGatewaysOptions, "log" | "metrics">) {
   let isMultiplied = false;
-  let missedInRow = 0;
+  let failedInRow = 0;
   return {
     counted(count: number) {
-      missedInRow = 0;
+      failedInRow = 0;
       metrics.neighbours(count);
       if (count > 1 === isMultiplied) return;
       isMultiplied = count > 1;
-      if (isMultiplied) log.warn({ gateways: count }, "gateways count limits apart: set REDIS_URL on each");
+      if (isMultiplied)
+        log.warn({ gateways: count }, "gateways count limits separately: set REDIS_URL on each");
       else log.info({}, "limits are counted in one place again");
     },
-    missed(fault: unknown) {
-      missedInRow += 1;
-      if (missedInRow === BEATS_UNTIL_GONE) log.warn(describeFault(fault), "cannot look for other gateways");
+    failed(fault: unknown) {
+      failedInRow += 1;
+      if (failedInRow === BEATS_UNTIL_GONE) log.warn(describeFault(fault), "peer gateway lookup failed");
     },
   };
 }
 
 /**
- * Tells who is alive: this gateway, and others that have renewed their rows under our eyes. The row that a
- * killed process left, this gateway's predecessor mostly, is nobody.
+ * Returns a filter for living gateways: this one, and every other whose row was renewed between two calls.
+ * The row of a killed process, usually this gateway's predecessor, is never renewed.
  */
-function createPulse(ownId: string): (rows: readonly GatewayRow[]) => readonly GatewayRow[] {
+function createLivenessFilter(ownId: string): (rows: readonly GatewayRow[]) => readonly GatewayRow[] {
   let firstSeenAtMs = new Map<string, number>();
   return (rows) => {
     firstSeenAtMs = new Map(rows.map(({ id, seenAtMs }) => [id, firstSeenAtMs.get(id) ?? seenAtMs]));
@@ -106,8 +108,10 @@ function createPulse(ownId: string): (rows: readonly GatewayRow[]) => readonly G
   };
 }
 
-/** How many counts of each limit there are: one in Redis, and one in every gateway without. */
-function countsOf(gateways: readonly GatewayRow[]): number {
+/**
+ * Returns the number of separate counts of each limit: one in Redis, and one in every gateway without Redis.
+ */
+function separateCountsOf(gateways: readonly GatewayRow[]): number {
   const alone = gateways.filter(({ hasRedis }) => !hasRedis).length;
   return alone + (alone < gateways.length ? 1 : 0);
 }

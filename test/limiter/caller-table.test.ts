@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createCallerTable } from "../../src/limiter/callers.ts";
+import { createCallerTable } from "../../src/limiter/memory.ts";
 import { advance, take } from "../../src/limiter/window.ts";
 
 test("callers idle for a minute are forgotten while others come", () => {

@@ -16,7 +16,8 @@ import { readSamples } from "../telemetry/samples.ts";
 
 /** Short, but three of them are longer than a busy machine keeps a timer waiting. */
 const INTERVAL_MS = 250;
-const APART = '{"level":"warn","gateways":2,"event":"gateways count limits apart: set REDIS_URL on each"}';
+const APART =
+  '{"level":"warn","gateways":2,"event":"gateways count limits separately: set REDIS_URL on each"}';
 const TOGETHER = '{"level":"info","event":"limits are counted in one place again"}';
 
 interface Place {
@@ -196,7 +197,7 @@ test("a SQLite file that another process writes to holds up nobody, and its beat
   busy.run("BEGIN IMMEDIATE");
   const longestMs = await longestStandstill(5 * INTERVAL_MS);
   expect(longestMs).toBeLessThan(1_000);
-  expect(first.log()).toMatch(/^\{"level":"warn",[^\n]*"event":"cannot look for other gateways"\}$/);
+  expect(first.log()).toMatch(/^\{"level":"warn",[^\n]*"event":"peer gateway lookup failed"\}$/);
   busy.run("ROLLBACK");
   const second = await startWatcher(place.location);
   await Promise.all([first.counts(2), second.counts(2)]);
@@ -226,7 +227,7 @@ test("a database that is gone is said once, fails nobody, and does not hold up t
   await until(() => only.log() !== "");
   await Bun.sleep(4 * INTERVAL_MS);
   const said = only.log();
-  expect(said).toMatch(/^\{"level":"warn",[^\n]*"event":"cannot look for other gateways"\}$/);
+  expect(said).toMatch(/^\{"level":"warn",[^\n]*"event":"peer gateway lookup failed"\}$/);
   expect(said).not.toMatch(/INSERT|insert|postgres:\/\//);
   const closingAtMs = performance.now();
   await only.close();

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createScriptBatches } from "../../src/limiter/redis/batch.ts";
+import { createScriptBatches } from "../../src/limiter/redis/scripts.ts";
 
 const request = { group: "", keys: ["key"], args: [1] };
 
@@ -34,5 +34,5 @@ test.each([
   ["a fraction", [0, 0.5]],
 ])("an answer of %s is none", async (_, answer) => {
   const run = createScriptBatches(async () => answer as number[], 2);
-  expect(run(request)).rejects.toThrow("Redis answered a script with something else");
+  expect(run(request)).rejects.toThrow("Redis returned a malformed script reply");
 });

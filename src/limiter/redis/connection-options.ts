@@ -2,43 +2,47 @@ import type { RedisOptions } from "ioredis";
 import type { RedisLocation } from "./location.ts";
 
 /**
- * After this a command counts as not answered, and its promise rejects. Longer than anybody waits: a process
- * that was held up must find the answers that have come, and nothing more is sent to a silent server meanwhile.
+ * A command without an answer after this time rejects. Longer than any caller waits: after a stall of this
+ * process, answers that have arrived must still be read. No further command is sent to a silent server
+ * meanwhile.
  */
 const COMMAND_MAX_MS = 1_000;
 const CONNECT_MAX_MS = 1_000;
-/** After this with commands open and not one byte heard, the server is gone, and so is its connection. */
+/** With commands open and no byte received for this long, the connection is closed. */
 const SILENCE_MAX_MS = 2_000;
-/** How long a server may take to close a connection that we have closed. */
-const FAREWELL_MAX_MS = 100;
-const LOADING_PAUSE_MS = 250;
-const PAUSE_MIN_MS = 50;
-const PAUSE_MAX_MS = 1_000;
+/** Longest wait for the server to close a connection that this side has closed. */
+const DISCONNECT_MAX_MS = 100;
+const LOADING_RETRY_MS = 250;
+const BACKOFF_MIN_MS = 50;
+const BACKOFF_MAX_MS = 1_000;
 
-/** What `new Redis` takes; how replies are mapped stays as it is by default. */
+/** Options of `new Redis`, with the default mapping of replies. */
 export type ServerOptions = Omit<RedisOptions, "replyMapping">;
 
-/** The options of every connection to a server: nothing waits for long, and nothing is ever sent twice. */
+/** Returns the options of every connection to a server: short timeouts, and no command is sent twice. */
 export function connectionOptions({ username, password, tls }: RedisLocation) {
   return {
     connectionName: "tollgate",
-    // Nothing of version 3 is needed; and a server that does not know its HELLO repeats the password in the error.
+    // Version 3 has nothing needed here. A server that does not know HELLO repeats the password in its error.
     protocol: 2,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
     ...tlsOptions(tls),
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    maxLoadingRetryTime: LOADING_PAUSE_MS,
+    maxLoadingRetryTime: LOADING_RETRY_MS,
     commandTimeout: COMMAND_MAX_MS,
     connectTimeout: CONNECT_MAX_MS,
     socketTimeout: SILENCE_MAX_MS,
-    disconnectTimeout: FAREWELL_MAX_MS,
+    disconnectTimeout: DISCONNECT_MAX_MS,
     disableClientInfo: true,
   } as const satisfies ServerOptions;
 }
 
-/** Verified against `ca`, or against the public authorities without one, and for the host that was asked for. */
+/**
+ * Verifies the server's certificate against `ca`, or the public authorities without one, and against its host
+ * name.
+ */
 export function tlsOptions(tls: RedisLocation["tls"]): {
   tls?: { ca?: string; cert?: string; key?: string };
 } {
@@ -47,9 +51,9 @@ export function tlsOptions(tls: RedisLocation["tls"]): {
   return { tls: { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) } };
 }
 
-/** Milliseconds to wait before the n-th try to connect since the last that succeeded; n counts from 1. */
+/** Returns the milliseconds before the given attempt to reconnect, counted from 1 since the last success. */
 export function reconnectDelayMs(attempt: number): number {
-  const pauseMs = Math.min(PAUSE_MIN_MS * 2 ** (attempt - 1), PAUSE_MAX_MS);
-  // Jitter: clients that lost one server together would come back together.
-  return pauseMs * (0.5 + Math.random() / 2);
+  const delayMs = Math.min(BACKOFF_MIN_MS * 2 ** (attempt - 1), BACKOFF_MAX_MS);
+  // Jitter: clients that lost one server at the same time must not return at the same time.
+  return delayMs * (0.5 + Math.random() / 2);
 }

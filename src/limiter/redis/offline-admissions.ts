@@ -1,114 +1,115 @@
 import type { Correction } from "../admission.ts";
 import { advance, correct, createWindow, slotsOf, take, type Window } from "../window.ts";
 import type { CallerIds } from "./keys.ts";
+import { CHUNK_SIZE, chunked } from "./scripts.ts";
 import { NO_CORRECTION, type OfflineSecond } from "./store.ts";
-import { CHUNK_SIZE, chunked } from "./turns.ts";
 
-/** What this process admitted while Redis was away. */
+/** Admissions that this process made while a shard was down. */
 export interface OfflineAdmissions {
-  note(request: CallerIds & { readonly tokens: number }): OfflineAdmission;
-  /** Tells all of it. Rejects when something does not get through; it is told the next time. */
-  tell(restore: Restore): Promise<void>;
-  /** Whether more is to be told than goes in one turn. */
-  isMuch(): boolean;
+  record(request: CallerIds & { readonly tokens: number }): OfflineAdmission;
+  /** Sends all of them. Rejects when one fails; the next call sends that one again. */
+  restore(restore: Restore): Promise<void>;
+  /** Whether more callers are unsent than fit in one chunk. */
+  exceedsChunk(): boolean;
 }
 
-/** A request that was let in while Redis was away. */
+/** A request admitted while its shard was down. */
 export interface OfflineAdmission {
   /**
-   * Changes what it counts for. Returns the change that Redis must still be told, with the second under which
-   * it counts there: no change while all of it is yet to be told.
+   * Corrects its counts. Returns the correction that Redis still needs, with the admission's second in Redis.
+   * Nothing is left to correct in Redis while the admission itself is unsent.
    */
-  end(change: Correction): Promise<Correction & { readonly second: number | undefined }>;
+  end(correction: Correction): Promise<Correction & { readonly second: number | undefined }>;
 }
 
-/** Resolves with the second under which each counts in Redis; the same `id` tells the same again. */
-type Restore = (names: CallerIds, id: string, missed: readonly OfflineSecond[]) => Promise<readonly number[]>;
+/** Resolves with each admission's second in Redis. A repeated call with one `id` counts once. */
+type Restore = (ids: CallerIds, id: string, seconds: readonly OfflineSecond[]) => Promise<readonly number[]>;
 
-/** One caller's admissions of an absence. */
+/** One caller's admissions of one outage. */
 interface OfflineCaller {
   readonly id: string;
-  readonly names: CallerIds;
+  readonly ids: CallerIds;
   readonly window: Window;
-  /** The second in Redis by the second here; `undefined` while nothing is told. */
-  told: Promise<ReadonlyMap<number, number>> | undefined;
+  /** Seconds in Redis by local seconds; `undefined` before the caller is sent. */
+  restored: Promise<ReadonlyMap<number, number>> | undefined;
 }
 
-const ADDED_PER_LOOK = 1_000;
+/** Callers without admissions are removed once per this many additions. */
+const ADDED_PER_SWEEP = 1_000;
 
 export function createOfflineAdmissions(clock: () => number): OfflineAdmissions {
   const callers = new Map<string, OfflineCaller>();
-  const untold = new Set<OfflineCaller>();
+  const unsent = new Set<OfflineCaller>();
   let added = 0;
 
-  function find(names: CallerIds, nowMs: number): OfflineCaller {
-    const name = JSON.stringify([names.accountId, names.keyId]);
+  function find(ids: CallerIds, nowMs: number): OfflineCaller {
+    const name = JSON.stringify([ids.accountId, ids.keyId]);
     let caller = callers.get(name);
     if (caller) {
       advance(caller.window, nowMs);
       return caller;
     }
     added += 1;
-    if (added % ADDED_PER_LOOK === 0) forgetIdle(callers, nowMs);
-    caller = { id: crypto.randomUUID(), names, window: createWindow(), told: undefined };
+    if (added % ADDED_PER_SWEEP === 0) removeIdle(callers, nowMs);
+    caller = { id: crypto.randomUUID(), ids, window: createWindow(), restored: undefined };
     callers.set(name, caller);
     return caller;
   }
 
-  async function tellCaller(caller: OfflineCaller, restore: Restore): Promise<void> {
-    const told = tellWindow(caller, clock(), restore);
-    caller.told = told;
+  async function send(caller: OfflineCaller, restore: Restore): Promise<void> {
+    const restored = restoreWindow(caller, clock(), restore);
+    caller.restored = restored;
     try {
-      await told;
-      untold.delete(caller);
+      await restored;
+      unsent.delete(caller);
     } catch (fault) {
-      caller.told = undefined;
+      caller.restored = undefined;
       throw fault;
     }
   }
 
   return {
-    note({ accountId, keyId, tokens }) {
+    record({ accountId, keyId, tokens }) {
       const nowMs = clock();
       const caller = find({ accountId, keyId }, nowMs);
       const second = take(caller.window, nowMs, tokens);
-      return { end: (change) => changeCaller(caller, second, { change, clock }) };
+      return { end: (correction) => endAdmission(caller, second, { correction, clock }) };
     },
-    async tell(restore) {
-      for (const caller of callers.values()) untold.add(caller);
+    async restore(restore) {
+      for (const caller of callers.values()) unsent.add(caller);
       callers.clear();
-      await chunked([...untold], (caller) => tellCaller(caller, restore));
+      await chunked([...unsent], (caller) => send(caller, restore));
     },
-    isMuch: () => untold.size + callers.size > CHUNK_SIZE,
+    exceedsChunk: () => unsent.size + callers.size > CHUNK_SIZE,
   };
 }
 
-function forgetIdle(callers: Map<string, OfflineCaller>, nowMs: number): void {
+function removeIdle(callers: Map<string, OfflineCaller>, nowMs: number): void {
   for (const [name, { window }] of callers) {
     advance(window, nowMs);
     if (window.requests === 0) callers.delete(name);
   }
 }
 
-async function tellWindow({ id, names, window }: OfflineCaller, nowMs: number, restore: Restore) {
+async function restoreWindow({ id, ids, window }: OfflineCaller, nowMs: number, restore: Restore) {
   advance(window, nowMs);
   const slots = slotsOf(window);
   if (slots.length === 0) return new Map<number, number>();
-  const missed = slots.map(({ requests, tokens, lastMs }) => ({ ageMs: nowMs - lastMs, requests, tokens }));
-  const seconds = await restore(names, id, missed);
+  const offline = slots.map(({ requests, tokens, lastMs }) => ({ ageMs: nowMs - lastMs, requests, tokens }));
+  const seconds = await restore(ids, id, offline);
   return new Map(slots.map(({ second }, index) => [second, seconds[index] ?? 0]));
 }
 
-async function changeCaller(
-  { told, window }: OfflineCaller,
+async function endAdmission(
+  { restored, window }: OfflineCaller,
   second: number,
-  { change, clock }: { readonly change: Correction; readonly clock: () => number },
+  { correction, clock }: { readonly correction: Correction; readonly clock: () => number },
 ) {
-  const seconds = await told?.catch(() => undefined);
+  const seconds = await restored?.catch(() => undefined);
   if (seconds === undefined) {
     advance(window, clock());
-    correct(window, second, change);
+    correct(window, second, correction);
   }
-  const toldSecond = seconds?.get(second);
-  return toldSecond ? { ...change, second: toldSecond } : NO_CORRECTION;
+  const secondInRedis = seconds?.get(second);
+  return secondInRedis ? { ...correction, second: secondInRedis } : NO_CORRECTION;
 }

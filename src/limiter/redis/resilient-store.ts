@@ -1,7 +1,7 @@
 import type { Log } from "../../telemetry/log.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import type { AdmissionRequest } from "../limiter.ts";
-import { createSteadyClock } from "../steady-clock.ts";
+import { createSteadyClock } from "../window.ts";
 import type { RedisConnection } from "./connection.ts";
 import type { CallerIds } from "./keys.ts";
 import { createLeases } from "./leases.ts";
@@ -20,52 +20,52 @@ export interface ResilientStoreOptions extends RedisStoreOptions {
   readonly connection: RedisConnection;
   readonly log: Pick<Log, "info" | "warn">;
   readonly metrics: Pick<LimiterMetrics, "shared">;
-  /** What the log says of requests while Redis is away. */
+  /** Describes, for the log, how requests are handled while Redis is down. */
   readonly meanwhile: string;
-  /** Milliseconds of a clock that cannot be set. */
+  /** Milliseconds of a monotonic clock. */
   readonly now: () => number;
-  /** Runs a task again and again until what it returns is called. */
+  /** Repeats a task at an interval. The returned function stops it. */
   readonly every: (ms: number, task: () => void) => () => void;
 }
 
-/** What Redis decided, in time. */
-interface LinkDecision extends RedisDecision {
-  /** Whether Redis was lost since it was asked: others may have been let in without it meanwhile. */
+/** A decision that Redis returned in time. */
+interface OnlineDecision extends RedisDecision {
+  /** Whether its shard went down after the question: other requests may have been admitted without it. */
   readonly hadOutage: boolean;
 }
 
 /**
- * Redis as it may be away: what it does not do within 200 ms is left undone, and what it must know all the
- * same it is told when it is back. Nothing here rejects but `ping`.
+ * A Redis store that tolerates outages. A call that Redis does not answer within 200 ms resolves with
+ * `undefined`. What Redis must know nevertheless is sent when it is up again. Only `ping` rejects.
  */
 export interface ResilientStore {
-  /** The slot of a request that asks to be admitted. */
+  /** Returns the lease of a new request. */
   newLease(): string;
-  /** Holds the slot of a request that was admitted, whoever did that, until its end is told. */
-  keepLease(lease: string, names: CallerIds): void;
-  /** `undefined` when Redis does not decide. */
-  admit(request: AdmissionRequest, lease: string): Promise<LinkDecision | undefined>;
-  /** Resolves when Redis knows, or later will. */
-  end(ending: Release): Promise<void>;
-  /** Keeps for later that a request was admitted without Redis. */
-  miss(request: AdmissionRequest): OfflineAdmission;
-  /** `undefined` when Redis does not say. */
-  usage(names: CallerIds): Promise<Pick<RedisDecision, "key" | "account"> | undefined>;
-  /** Waits a second at most for Redis to be there. */
+  /** Renews the lease of an admitted request until its release. */
+  keepLease(lease: string, ids: CallerIds): void;
+  /** Resolves with `undefined` when Redis makes no decision. */
+  admit(request: AdmissionRequest, lease: string): Promise<OnlineDecision | undefined>;
+  /** Resolves when Redis has the release, or when it is pending. */
+  release(release: Release): Promise<void>;
+  /** Records a request that was admitted without Redis. */
+  recordOffline(request: AdmissionRequest): OfflineAdmission;
+  /** Resolves with `undefined` when Redis does not answer. */
+  usage(ids: CallerIds): Promise<Pick<RedisDecision, "key" | "account"> | undefined>;
+  /** Resolves when Redis is up, or marks it down after one second. */
   start(): Promise<void>;
-  /** Rejects when Redis is not there. */
+  /** Rejects when Redis does not work. */
   ping(): Promise<void>;
   close(): void;
 }
 
-/** A third of a lease: two renewals may be lost. */
+/** A third of a lease's lifetime: two renewals may be lost. */
 const RENEW_EVERY_MS = 10_000;
 const START_MAX_MS = 1_000;
-const START_PAUSE_MS = 10;
-/** Whose server is asked when it is about no account. */
-const NOBODY = "nobody";
-/** Rounds of telling what is missed, while more and more of it comes. */
-const ROUNDS_MAX = 5;
+const START_RETRY_MS = 10;
+/** Account that selects the server for calls without an account. */
+const NO_ACCOUNT = "nobody";
+/** Rounds of sending offline admissions before the shard is up; more are recorded meanwhile. */
+const RESTORE_ROUNDS_MAX = 5;
 
 export function createResilientStore(options: ResilientStoreOptions): ResilientStore {
   const { connection, now, every } = options;
@@ -73,7 +73,7 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
   const leases = createLeases(renew);
   const clock = createSteadyClock(() => Math.floor(now()));
   const { probe } = store;
-  const shards = createShards({ ...options, clock, probe, reason: connection.fault, beforeBack, onBack });
+  const shards = createShards({ ...options, clock, probe, reason: connection.fault, beforeUp, onUp });
   const shardOf = ({ accountId }: Pick<CallerIds, "accountId">) =>
     shards.of(connection.shardOf(accountId), accountId);
   connection.client.on("close", shards.probe);
@@ -82,56 +82,58 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
     shards.probe();
   });
 
-  /** What a shard answers; `undefined` when it is away, or does not and is lost. */
+  /** Resolves with `undefined` when the shard is down, or fails and is marked down. */
   async function ask<Reply>(shard: Shard, question: () => Promise<Reply>): Promise<Reply | undefined> {
     if (shard.isDown) return undefined;
     const { outages } = shard;
     try {
       return await question();
     } catch (fault) {
-      // What was asked before it was lost says nothing of how it is since it is back.
-      if (shard.outages === outages) shard.lose(fault);
+      // A fault of a question from before an outage does not concern the shard after it.
+      if (shard.outages === outages) shard.markDown(fault);
       return undefined;
     }
   }
 
-  async function admit(request: AdmissionRequest, lease: string): Promise<LinkDecision | undefined> {
+  async function admit(request: AdmissionRequest, lease: string): Promise<OnlineDecision | undefined> {
     const shard = shardOf(request);
     if (shard.isDown) return undefined;
     const { outages } = shard;
     const decision = await ask(shard, () => store.admit(request, lease));
     if (decision) return { ...decision, hadOutage: shard.outages !== outages };
-    // It may have been admitted all the same.
-    shard.owed.add(cancellationOf(request, lease));
+    // Redis may have admitted it although no answer came.
+    shard.pendingReleases.add(cancellationOf(request, lease));
     return undefined;
   }
 
-  async function end(ending: Release): Promise<void> {
-    const shard = shardOf(ending);
-    const isKnown = leases.drop(ending.lease) || hasEffect(ending);
-    const isFound = await ask(shard, () => store.settle(ending));
-    if (isFound === undefined && isKnown) shard.owed.add(ending);
+  async function release(released: Release): Promise<void> {
+    const shard = shardOf(released);
+    const isKnownToRedis = leases.drop(released.lease) || hasCorrection(released);
+    const isFound = await ask(shard, () => store.settle(released));
+    if (isFound === undefined && isKnownToRedis) shard.pendingReleases.add(released);
   }
 
-  async function renew(names: CallerIds, lease: string): Promise<void> {
-    const shard = shardOf(names);
-    await ask(shard, () => store.renew(names, lease));
+  async function renew(ids: CallerIds, lease: string): Promise<void> {
+    const shard = shardOf(ids);
+    await ask(shard, () => store.renew(ids, lease));
     if (leases.has(lease)) return;
-    // Its end may have been told before that was done.
-    const ending = { ...names, lease, ...NO_CORRECTION };
-    const isFound = await ask(shard, () => store.settle(ending));
-    if (isFound === undefined) shard.owed.add(ending);
+    // The request ended during its renewal, which may have restored its lease.
+    const released = { ...ids, lease, ...NO_CORRECTION };
+    const isFound = await ask(shard, () => store.settle(released));
+    if (isFound === undefined) shard.pendingReleases.add(released);
   }
 
-  /** Most of what it missed is told while it still counts as away, so that this stands in nobody's way. */
-  async function beforeBack({ missed }: Shard): Promise<void> {
-    for (let round = 0; round < ROUNDS_MAX && missed.isMuch(); round += 1) await missed.tell(store.restore);
+  /** Sends most offline admissions while the shard is still down, so that they delay no request. */
+  async function beforeUp({ offlineAdmissions }: Shard): Promise<void> {
+    for (let round = 0; round < RESTORE_ROUNDS_MAX && offlineAdmissions.exceedsChunk(); round += 1) {
+      await offlineAdmissions.restore(store.restore);
+    }
   }
 
-  /** The rest of it leaves in this turn, before anything else that is asked from now on. */
-  function onBack(shard: Shard): void {
-    shard.missed.tell(store.restore).catch(shard.lose);
-    void shard.owed.tell((ending) => ask(shard, () => store.settle(ending)));
+  /** Sends the remaining ones in this event-loop turn, before any other request. */
+  function onUp(shard: Shard): void {
+    shard.offlineAdmissions.restore(store.restore).catch(shard.markDown);
+    void shard.pendingReleases.send((released) => ask(shard, () => store.settle(released)));
     void leases.renew();
   }
 
@@ -139,11 +141,11 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
     newLease: leases.next,
     keepLease: leases.add,
     admit,
-    end,
-    miss: (request) => shardOf(request).missed.note(request),
-    usage: (names) => ask(shardOf(names), () => store.usage(names)),
-    start: () => waitForStart(store, () => shardOf({ accountId: NOBODY })),
-    ping: () => store.probe(NOBODY),
+    release,
+    recordOffline: (request) => shardOf(request).offlineAdmissions.record(request),
+    usage: (ids) => ask(shardOf(ids), () => store.usage(ids)),
+    start: () => waitForStart(store, () => shardOf({ accountId: NO_ACCOUNT })),
+    ping: () => store.probe(NO_ACCOUNT),
     close() {
       stopRenewing();
       shards.close();
@@ -152,8 +154,8 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
   };
 }
 
-/** Whether Redis would learn more from it than that a lease ends, of which it has never heard unless it was renewed. */
-function hasEffect({ second, requests, tokens }: Release): boolean {
+/** Whether Redis needs the release of a lease that was never renewed: it corrects an admission. */
+function hasCorrection({ second, requests, tokens }: Release): boolean {
   return second !== undefined || requests !== 0 || tokens !== 0;
 }
 
@@ -161,16 +163,16 @@ function cancellationOf({ accountId, keyId, tokens }: AdmissionRequest, lease: s
   return { accountId, keyId, lease, second: undefined, requests: -1, tokens: -tokens };
 }
 
-/** Until Redis is there, or is lost because it is not there after a second. Who serves is known then. */
+/** Probes until Redis works. The shard is looked up afterwards, when its name is known. */
 async function waitForStart(store: RedisStore, shard: () => Shard): Promise<void> {
   const deadline = performance.now() + START_MAX_MS;
   for (;;) {
     try {
-      await store.probe(NOBODY);
+      await store.probe(NO_ACCOUNT);
       return void shard();
     } catch (fault) {
-      if (performance.now() > deadline) return shard().lose(fault);
-      await Bun.sleep(START_PAUSE_MS);
+      if (performance.now() > deadline) return shard().markDown(fault);
+      await Bun.sleep(START_RETRY_MS);
     }
   }
 }

@@ -18,7 +18,7 @@ export function useStore() {
   let store: RedisStore;
   beforeAll(async () => {
     redis = await connectClocked(clock);
-    store = createRedisStore(redis.connection, { clockLua: redis.clockLua, patienceMs: 900 });
+    store = createRedisStore(redis.connection, { clockLua: redis.clockLua, timeoutMs: 900 });
   });
   afterAll(() => redis.close());
 

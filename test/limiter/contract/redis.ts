@@ -12,7 +12,7 @@ import type { LimiterHarness } from "./harness.ts";
 const REPLICAS = 3;
 const START_MAX_MS = 5_000;
 /** On a busy machine a test must not see an absence where there is none. */
-const PATIENCE_MS = 900;
+const TIMEOUT_MS = 900;
 
 /** Three limiters on one real Redis, which tell the time by a key of their own, as does what they repeat. */
 export async function openOnRedis(): Promise<LimiterHarness> {
@@ -108,7 +108,7 @@ function openReplica({ redis, clock, faults }: ReplicaOptions) {
     log: { info: () => undefined, warn: (fields, event) => void faults.push(`${event}: ${fields.fault}`) },
     metrics: createMetrics().limiter,
     clockLua: redis.clockLua,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
     now: clock.now,
     every: repeated.every,
   });
