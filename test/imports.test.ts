@@ -13,7 +13,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   wire: ["domain", "errors.ts"],
   tokens: ["gpt-tokenizer", "node:worker_threads"],
   bodies: ["domain", "errors.ts", "wire", "node:worker_threads"],
-  upstream: ["domain", "errors.ts", "wire", "telemetry", "demo", "node:stream", "node:zlib"],
+  upstream: ["domain", "errors.ts", "wire", "telemetry", "node:stream", "node:zlib"],
   demo: ["domain", "wire", "catalog", "upstream/cooldown.ts", "upstream/upstream.ts"],
   limiter: ["domain", "errors.ts", "telemetry", "db/database.ts", "db/gateways.ts"],
   "limiter/redis": ["domain", "limiter", "telemetry", "ioredis", "node:crypto"],
@@ -86,7 +86,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     "limiter/limiter.ts",
     "tokens/count-tokens.ts",
     "upstream/circuit.ts",
-    "upstream/retry-after.ts",
+    "upstream/cooldown.ts",
     "upstream/upstream.ts",
   ],
   http: [

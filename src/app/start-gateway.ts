@@ -5,6 +5,7 @@ import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Config, LiveConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import { createDemoUpstream } from "../demo/demo.ts";
 import { waitAtMost } from "../domain/within.ts";
 import { createCallerWatch } from "../gateway/caller-watch.ts";
 import type { Gateway, Offer } from "../gateway/gateway.ts";
@@ -155,7 +156,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
   const bodies = createBodies(share);
   const clock = () => performance.now();
   const shutdown = new AbortController();
-  const upstreams = createUpstreams({ metrics, log, clock });
+  const upstreams = createUpstreams({ builtIn: [createDemoUpstream()], metrics, log, clock });
   let gateway: Gateway = {
     ...createOffer(config, upstreams),
     authenticate: createAuthenticate({ database }),

@@ -1,6 +1,6 @@
 import { within } from "../domain/within.ts";
 import { GatewayError } from "../errors.ts";
-import { readRetryAfter } from "../upstream/retry-after.ts";
+import { readRetryAfter } from "../upstream/cooldown.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { OpenHold } from "./hold.ts";
 import { failed, type Outcome } from "./outcome.ts";

@@ -19,13 +19,13 @@ export function withRetryAfter(
   upstreams: ReadonlyMap<string, Upstream>,
 ): Outcome {
   if (outcome.kind !== "failed" || !REPEATABLE.includes(outcome.error.kind)) return outcome;
-  const waitMs = Math.min(...routes.map((route) => askableInMs(route, upstreams)));
+  const waitMs = Math.min(...routes.map((route) => availableInMs(route, upstreams)));
   if (waitMs <= 0) return outcome;
   const retryAfterS = Math.min(Math.ceil(waitMs / 1000), RETRY_AFTER_S_MAX);
   const { kind, cause: reason } = outcome.error;
   return { ...outcome, error: new GatewayError(kind, { reason, retryAfterS }) };
 }
 
-function askableInMs({ upstream, upstreamModel }: Route, upstreams: ReadonlyMap<string, Upstream>): number {
-  return upstreams.get(upstream)?.health.askableInMs(upstreamModel) ?? 0;
+function availableInMs({ upstream, upstreamModel }: Route, upstreams: ReadonlyMap<string, Upstream>): number {
+  return upstreams.get(upstream)?.health.availableInMs(upstreamModel) ?? 0;
 }

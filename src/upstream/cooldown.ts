@@ -1,54 +1,90 @@
 import { type Circuit, type CircuitOptions, createCircuit } from "./circuit.ts";
 
-/** An upstream may ask for no longer rest than this: a lie then only reorders routes for a while. */
-const REST_MAX_MS = 300_000;
+/** Longest cooldown that an upstream may request: a false value then only reorders routes for a while. */
+const COOLDOWN_MAX_MS = 300_000;
 
-/** Rests that are remembered of one upstream; the one told of longest ago goes first, and only reorders too. */
-const RESTS_MAX = 1000;
+/**
+ * Cooldowns kept per upstream. Beyond it the one updated longest ago is dropped, which only reorders routes.
+ */
+const COOLDOWNS_MAX = 1000;
 
-/** What attempts have shown of one upstream. One per upstream and process. */
+/** State of one upstream as its calls have shown: its circuit, and the cooldown of each of its models. */
 export interface Health extends Circuit {
-  /** Whether this model of the upstream has asked (retry-after) to be left alone for now. */
+  /** Whether the upstream has requested (retry-after) no calls of this model for now. */
   isCoolingDown(upstreamModel: string): boolean;
-  /** Milliseconds until this model may be asked in the ordinary way: neither resting, nor behind an open circuit. */
-  askableInMs(upstreamModel: string): number;
-  /** The upstream said when to come back: milliseconds, at most 300,000. Of two such times the later counts. */
+  /** Milliseconds until `acquire` may give a permit and the model is not cooling down. */
+  availableInMs(upstreamModel: string): number;
+  /**
+   * Starts a cooldown of `ms`, at most 300,000. The later end of two cooldowns counts. Ignores `ms` unless
+   * positive.
+   */
   startCooldown(upstreamModel: string, ms: number): void;
 }
 
 export function createHealth(options: CircuitOptions): Health {
   const { clock } = options;
   const circuit = createCircuit(options);
-  const restsUntilMs = new Map<string, number>();
+  const endsAtMs = new Map<string, number>();
 
-  function restLeftMs(upstreamModel: string): number {
-    const untilMs = restsUntilMs.get(upstreamModel);
-    if (untilMs === undefined) return 0;
-    const leftMs = untilMs - clock();
+  function cooldownLeftMs(upstreamModel: string): number {
+    const endMs = endsAtMs.get(upstreamModel);
+    if (endMs === undefined) return 0;
+    const leftMs = endMs - clock();
     if (leftMs > 0) return leftMs;
-    restsUntilMs.delete(upstreamModel);
+    endsAtMs.delete(upstreamModel);
     return 0;
   }
 
   return {
     ...circuit,
-    isCoolingDown: (upstreamModel) => restLeftMs(upstreamModel) > 0,
-    askableInMs: (upstreamModel) => Math.max(circuit.waitMs(), restLeftMs(upstreamModel)),
+    isCoolingDown: (upstreamModel) => cooldownLeftMs(upstreamModel) > 0,
+    availableInMs: (upstreamModel) => Math.max(circuit.waitMs(), cooldownLeftMs(upstreamModel)),
     startCooldown(upstreamModel, ms) {
-      // Written so that NaN is none.
+      // Not `ms <= 0`, which is false for NaN.
       if (!(ms > 0)) return;
-      const untilMs = clock() + Math.min(ms, REST_MAX_MS);
-      const told = restsUntilMs.get(upstreamModel);
-      restsUntilMs.delete(upstreamModel);
-      restsUntilMs.set(upstreamModel, told === undefined ? untilMs : Math.max(told, untilMs));
-      if (restsUntilMs.size > RESTS_MAX) forgetFirst(restsUntilMs);
+      const endMs = clock() + Math.min(ms, COOLDOWN_MAX_MS);
+      const earlierEndMs = endsAtMs.get(upstreamModel);
+      endsAtMs.delete(upstreamModel);
+      endsAtMs.set(upstreamModel, earlierEndMs === undefined ? endMs : Math.max(earlierEndMs, endMs));
+      if (endsAtMs.size > COOLDOWNS_MAX) deleteFirst(endsAtMs);
     },
   };
 }
 
-function forgetFirst(rests: Map<string, number>): void {
-  for (const upstreamModel of rests.keys()) {
-    rests.delete(upstreamModel);
+function deleteFirst(map: Map<string, unknown>): void {
+  for (const key of map.keys()) {
+    map.delete(key);
     return;
   }
+}
+
+/**
+ * Returns the cooldown that a response requests, in milliseconds from 1. Reads `retry-after-ms`, or
+ * `retry-after` in seconds or as a date. Returns `undefined` without a readable header. A date is compared
+ * with the response's own `date`, which comes from the same clock, or with `nowMs` without one.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+ */
+export function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
+  const ms =
+    parseNumber(headers.get("retry-after-ms")) ??
+    parseRetryAfter(headers.get("retry-after"), sentAtMs(headers) ?? nowMs);
+  return ms !== undefined && ms >= 1 ? ms : undefined;
+}
+
+/** Time of the response by the upstream's clock, in Unix milliseconds. */
+function sentAtMs(headers: Headers): number | undefined {
+  const dateMs = Date.parse(headers.get("date") ?? "");
+  return Number.isNaN(dateMs) ? undefined : dateMs;
+}
+
+function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
+  const seconds = parseNumber(value);
+  if (seconds !== undefined) return seconds * 1_000;
+  const dateMs = Date.parse(value ?? "");
+  return Number.isNaN(dateMs) ? undefined : dateMs - nowMs;
+}
+
+function parseNumber(value: string | null): number | undefined {
+  return value !== null && /^\d{1,12}(\.\d{1,6})?$/.test(value.trim()) ? Number(value) : undefined;
 }

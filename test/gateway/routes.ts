@@ -30,7 +30,7 @@ export function upstreamsOf(routes: readonly Route[]) {
   const create = (name: string): Upstream =>
     createHttpUpstream(
       { ...UPSTREAM, name },
-      { health: createHealth({ failuresMax: 5, clock: clock.now }), lanes: createConnectionPools(() => 0) },
+      { health: createHealth({ failuresMax: 5, clock: clock.now }), pools: createConnectionPools(() => 0) },
     );
   const upstreams = new Map(routes.map(({ upstream }) => [upstream, create(upstream)]));
   const healthOf = (name: string) => {

@@ -2,14 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { type Circuit, createCircuit, type Permit } from "../../src/upstream/circuit.ts";
 import { createManualClock, type ManualClock } from "../limiter/manual-clock.ts";
 
-interface Tried {
+interface CircuitFixture {
   readonly circuit: Circuit;
   readonly clock: ManualClock;
-  /** What `onChange` was told. */
+  /** Arguments of `onChange`, in order. */
   readonly changes: readonly boolean[];
 }
 
-function closed(): Tried {
+function closed(): CircuitFixture {
   const clock = createManualClock();
   const changes: boolean[] = [];
   const circuit = createCircuit({
@@ -20,10 +20,10 @@ function closed(): Tried {
   return { circuit, clock, changes };
 }
 
-function opened(): Tried {
-  const tried = closed();
-  fail(tried.circuit, 5);
-  return tried;
+function opened(): CircuitFixture {
+  const fixture = closed();
+  fail(fixture.circuit, 5);
+  return fixture;
 }
 
 function acquire(circuit: Circuit): Permit {
@@ -34,7 +34,7 @@ function acquire(circuit: Circuit): Permit {
 
 function forceAcquire(circuit: Circuit): Permit {
   const permit = circuit.forceAcquire();
-  if (!permit) throw new Error("Too many forceAcquire");
+  if (!permit) throw new Error("The circuit gives no forced permit");
   return permit;
 }
 
@@ -43,7 +43,7 @@ function fail(circuit: Circuit, times: number): void {
 }
 
 describe("a closed circuit", () => {
-  test("opens on the fifth failure in a row, not before", () => {
+  test("opens on the fifth consecutive failure", () => {
     const { circuit, changes } = closed();
     fail(circuit, 4);
     expect(changes).toEqual([]);
@@ -52,7 +52,7 @@ describe("a closed circuit", () => {
     expect(circuit.acquire()).toBeUndefined();
   });
 
-  test("begins to count again after a success", () => {
+  test("counts failures from zero after a success", () => {
     const { circuit, changes } = closed();
     fail(circuit, 4);
     acquire(circuit).succeeded();
@@ -60,7 +60,7 @@ describe("a closed circuit", () => {
     expect(changes).toEqual([]);
   });
 
-  test("takes an abandoned permit for neither a success nor a failure", () => {
+  test("counts an abandoned permit neither as a success nor as a failure", () => {
     const { circuit, changes } = closed();
     for (let left = 100; left > 0; left--) acquire(circuit).abandoned();
     fail(circuit, 4);
@@ -70,7 +70,7 @@ describe("a closed circuit", () => {
     expect(changes).toEqual([true]);
   });
 
-  test("counts a permit once, by what was told of it first", () => {
+  test("counts only the first outcome of a permit", () => {
     const { circuit, changes } = closed();
     const [failed, succeeded] = [acquire(circuit), acquire(circuit)];
     for (let left = 5; left > 0; left--) failed.failed();
@@ -85,7 +85,7 @@ describe("a closed circuit", () => {
     expect(changes).toEqual([true, false]);
   });
 
-  test("opens once when a thousand that are under way fail", () => {
+  test("opens once when a thousand running calls fail", () => {
     const { circuit, clock, changes } = closed();
     const permits = Array.from({ length: 1000 }, () => acquire(circuit));
     for (const permit of permits) permit.failed();
@@ -96,7 +96,7 @@ describe("a closed circuit", () => {
 });
 
 describe("an open circuit", () => {
-  test("is known to be open to who only asks, until a success closes it", () => {
+  test("reports isOpen until a success closes it", () => {
     const { circuit, clock } = opened();
     expect([closed().circuit.isOpen(), circuit.isOpen()]).toEqual([false, true]);
     clock.step(60_000);
@@ -122,7 +122,7 @@ describe("an open circuit", () => {
     expect([circuit.acquire(), circuit.acquire()]).not.toContain(undefined);
   });
 
-  test("waits twice as long after each probe that fails, up to half a minute, counted from the failure", () => {
+  test("doubles the wait after each failed probe up to 30 seconds, counted from the failure", () => {
     const { circuit, clock, changes } = opened();
     for (const pauseMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       clock.step(pauseMs - 1);
@@ -135,7 +135,7 @@ describe("an open circuit", () => {
     expect(changes).toEqual([true]);
   });
 
-  test("waits a second again when it opens anew", () => {
+  test("waits one second again when it opens again", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
     fail(circuit, 1);
@@ -147,7 +147,7 @@ describe("an open circuit", () => {
     expect(circuit.acquire()).toBeDefined();
   });
 
-  test("lets the next one probe at once when a probe was abandoned, and once only", () => {
+  test("gives the next probe at once when a probe was abandoned, and only one", () => {
     const { circuit, clock } = opened();
     clock.step(1000);
     const probe = acquire(circuit);
@@ -166,7 +166,7 @@ describe("an open circuit", () => {
     expect(circuit.acquire()).toBeDefined();
   });
 
-  test("hears nothing new in the failure or end of a permit that began before it opened", () => {
+  test("ignores the failure or abandonment of a permit that began before it opened", () => {
     const { circuit, clock } = closed();
     const early = Array.from({ length: 4 }, () => acquire(circuit));
     fail(circuit, 5);
@@ -183,7 +183,7 @@ describe("an open circuit", () => {
     expect(circuit.acquire()).toBeDefined();
   });
 
-  test("forgets the failures of before when it closes, those that are told later included", () => {
+  test("drops earlier failures when it closes, including those reported later", () => {
     const { circuit, clock, changes } = closed();
     const early = Array.from({ length: 10 }, () => acquire(circuit));
     fail(circuit, 5);
@@ -196,7 +196,7 @@ describe("an open circuit", () => {
     expect(changes).toEqual([true, false]);
   });
 
-  test("lets another probe beside one that has told nothing for half a minute", () => {
+  test("gives a second probe when the first has reported nothing for 30 seconds", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
     const silent = acquire(circuit);
@@ -214,7 +214,7 @@ describe("an open circuit", () => {
     expect(changes).toEqual([true]);
   });
 
-  test("closes when an answer begins, and still counts how that one ended", () => {
+  test("closes when a response begins, and still counts its outcome", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
     acquire(circuit).began();
@@ -227,20 +227,20 @@ describe("an open circuit", () => {
     expect(changes).toEqual([true, false, true]);
   });
 
-  test("lets 32 at a time forceAcquire, whose failures say nothing and whose success closes it", () => {
+  test("gives 32 forced permits at a time, ignores their failures and closes on their success", () => {
     const { circuit, clock, changes } = opened();
-    const insisting = Array.from({ length: 32 }, () => forceAcquire(circuit));
+    const forced = Array.from({ length: 32 }, () => forceAcquire(circuit));
     expect(circuit.forceAcquire()).toBeUndefined();
-    for (const permit of insisting.slice(0, 31)) permit.failed();
+    for (const permit of forced.slice(0, 31)) permit.failed();
     expect(circuit.acquire()).toBeUndefined();
     clock.step(1000);
     expect(circuit.acquire()).toBeDefined();
     expect(circuit.forceAcquire()).toBeDefined();
-    insisting.at(-1)?.succeeded();
+    forced.at(-1)?.succeeded();
     expect(changes).toEqual([true, false]);
   });
 
-  test("takes who insists for the probe when that is due", () => {
+  test("gives a forced permit as the probe when a probe is due", () => {
     const { circuit, clock } = opened();
     clock.step(1000);
     forceAcquire(circuit).failed();

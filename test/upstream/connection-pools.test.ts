@@ -7,13 +7,13 @@ import { makeCertificates } from "../support/certificates.ts";
 
 const BURST = 150;
 
-test("bursts of calls over TLS use the connections of those before them", async () => {
+test("a burst of calls over TLS reuses the connections of the burst before it", async () => {
   using certificates = makeCertificates();
   const folder = temporaryFolder();
   const authorityFile = join(folder.path, "authority.pem");
   await Bun.write(authorityFile, certificates.authority);
   let waiting: (() => void)[] = [];
-  // Answers a burst when all of it is there, so that it takes as many connections as it has calls.
+  // Responds when the whole burst has arrived, so that it needs one connection per call.
   const server = createServer(certificates.server, (request, response) => {
     request.resume().on("end", () => {
       waiting.push(() => response.end("{}"));
@@ -42,18 +42,18 @@ test("bursts of calls over TLS use the connections of those before them", async 
   expect(await child.exited).toBe(0);
   server.close();
   folder.remove();
-  // A connection may be a moment late in coming back; without lanes there are twice as many.
+  // A connection may become idle a moment late; without pools there are twice as many.
   expect(connections).toBeWithin(BURST, BURST * 1.2);
 });
 
-test("calls fill the first lane before another is opened, and give their place back when they end", async () => {
+test("calls fill the first pool before another is opened, and leave their pool when they end", async () => {
   let opened = 0;
-  const lanes = createConnectionPools(() => opened++);
+  const pools = createConnectionPools(() => opened++);
   const ends = Array.from({ length: 120 }, () => Promise.withResolvers<void>());
-  const sessions = ends.map(({ promise }) => lanes.take(promise));
+  const sessions = ends.map(({ promise }) => pools.take(promise));
   expect(new Set(sessions).size).toBe(3);
   ends[0]?.resolve();
   await ends[0]?.promise;
-  expect(sessions.indexOf(lanes.take(Promise.resolve()))).toBe(0);
+  expect(sessions.indexOf(pools.take(Promise.resolve()))).toBe(0);
   expect(opened).toBe(3);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createHealth } from "../../src/upstream/cooldown.ts";
+import { createHealth, readRetryAfter } from "../../src/upstream/cooldown.ts";
 import { createManualClock } from "../limiter/manual-clock.ts";
 
 function create() {
@@ -7,8 +7,8 @@ function create() {
   return { clock, health: createHealth({ failuresMax: 5, clock: clock.now }) };
 }
 
-describe("a model that was asked to be left alone", () => {
-  test("rests until then and no longer", () => {
+describe("the cooldown of a model", () => {
+  test("ends exactly after its duration", () => {
     const { clock, health } = create();
     expect(health.isCoolingDown("m")).toBe(false);
     health.startCooldown("m", 20_000);
@@ -18,7 +18,7 @@ describe("a model that was asked to be left alone", () => {
     expect(health.isCoolingDown("m")).toBe(false);
   });
 
-  test("rests alone: the upstream's other models do not", () => {
+  test("does not apply to other models of the upstream", () => {
     const { health } = create();
     health.startCooldown("m", 20_000);
     expect(health.isCoolingDown("other")).toBe(false);
@@ -27,7 +27,7 @@ describe("a model that was asked to be left alone", () => {
   test.each([
     { first: 20_000, second: 5000 },
     { first: 5000, second: 20_000 },
-  ])("rests until the later of two times: $first ms, then $second ms", ({ first, second }) => {
+  ])("ends at the later of two ends: $first ms, then $second ms", ({ first, second }) => {
     const { clock, health } = create();
     health.startCooldown("m", first);
     health.startCooldown("m", second);
@@ -37,44 +37,78 @@ describe("a model that was asked to be left alone", () => {
     expect(health.isCoolingDown("m")).toBe(false);
   });
 
-  test.each([301_000, 1e300, Number.POSITIVE_INFINITY])("rests five minutes at most, told %p ms", (ms) => {
-    const { clock, health } = create();
-    health.startCooldown("m", ms);
-    clock.step(299_999);
-    expect(health.isCoolingDown("m")).toBe(true);
-    clock.step(1);
-    expect(health.isCoolingDown("m")).toBe(false);
-  });
+  test.each([301_000, 1e300, Number.POSITIVE_INFINITY])(
+    "ends after five minutes at most when %p ms are requested",
+    (ms) => {
+      const { clock, health } = create();
+      health.startCooldown("m", ms);
+      clock.step(299_999);
+      expect(health.isCoolingDown("m")).toBe(true);
+      clock.step(1);
+      expect(health.isCoolingDown("m")).toBe(false);
+    },
+  );
 
-  test.each([0, -1, Number.NaN, Number.NEGATIVE_INFINITY])("does not rest, told %p ms", (ms) => {
+  test.each([0, -1, Number.NaN, Number.NEGATIVE_INFINITY])("is not started by %p ms", (ms) => {
     const { health } = create();
     health.startCooldown("m", ms);
     expect(health.isCoolingDown("m")).toBe(false);
   });
 
-  test("keeps its rest when the upstream asks the same for something that is no time", () => {
+  test("continues when another is requested without a valid duration", () => {
     const { health } = create();
     health.startCooldown("m", 1000);
     health.startCooldown("m", Number.NaN);
     expect(health.isCoolingDown("m")).toBe(true);
   });
 
-  test("is forgotten when a thousand others were told of since", () => {
+  test("is dropped when a thousand other cooldowns started later", () => {
     const { health } = create();
-    for (const model of ["told-once", "told-again"]) health.startCooldown(model, 300_000);
+    for (const model of ["started-once", "restarted"]) health.startCooldown(model, 300_000);
     for (let i = 0; i < 998; i++) health.startCooldown(`m${i}`, 300_000);
-    health.startCooldown("told-again", 1);
-    expect(health.isCoolingDown("told-once")).toBe(true);
+    health.startCooldown("restarted", 1);
+    expect(health.isCoolingDown("started-once")).toBe(true);
     health.startCooldown("one more", 300_000);
-    expect(health.isCoolingDown("told-once")).toBe(false);
-    expect(health.isCoolingDown("told-again")).toBe(true);
+    expect(health.isCoolingDown("started-once")).toBe(false);
+    expect(health.isCoolingDown("restarted")).toBe(true);
   });
 });
 
-test("what rests may be tried all the same, and an open circuit makes nothing rest", () => {
+test("a model that is cooling down still gets permits, and an open circuit starts no cooldown", () => {
   const { health } = create();
   health.startCooldown("m", 1000);
   for (let left = 5; left > 0; left--) health.acquire()?.failed();
   expect(health.acquire()).toBeUndefined();
   expect(health.isCoolingDown("other")).toBe(false);
+});
+
+const NOW_MS = Date.UTC(2026, 10, 22, 12);
+
+const http = (ms: number) => new Date(ms).toUTCString();
+
+const read = (headers: Record<string, string>) => readRetryAfter(new Headers(headers), NOW_MS);
+
+describe("the cooldown requested by a response", () => {
+  test("is read from seconds, milliseconds, and a date", () => {
+    expect(read({ "retry-after": "7" })).toBe(7_000);
+    expect(read({ "retry-after": "7", "retry-after-ms": "20" })).toBe(20);
+    expect(read({ "retry-after": http(NOW_MS + 5_000) })).toBe(5_000);
+  });
+
+  test.each([-86_400_000, 86_400_000])(
+    "is five seconds by the response's own date when the gateway's clock is off by %p ms",
+    (shiftMs) => {
+      const date = http(NOW_MS + shiftMs);
+      const until = http(NOW_MS + shiftMs + 5_000);
+      expect(read({ date, "retry-after": until })).toBe(5_000);
+    },
+  );
+
+  test("is compared with the gateway's clock when the response's date is unreadable", () => {
+    expect(read({ date: "noon", "retry-after": http(NOW_MS + 5_000) })).toBe(5_000);
+  });
+
+  test.each(["soon", "-1", "0", "1e9", ""])("is undefined for a retry-after of %p", (pause) => {
+    expect(read({ "retry-after": pause })).toBeUndefined();
+  });
 });

@@ -13,7 +13,7 @@ import {
   zstdCompressSync,
 } from "node:zlib";
 import { readBounded } from "../../src/gateway/read-bounded.ts";
-import { decodeAnswer } from "../../src/upstream/decode-answer.ts";
+import { decodeResponse } from "../../src/upstream/bun-fetch.ts";
 import { until } from "../support/until.ts";
 
 const MIB = 1_048_576;
@@ -36,8 +36,8 @@ afterEach(() => {
   server?.close();
 });
 
-/** An answer over a real connection, with a coding and what `play` writes behind its head. */
-async function answerOf(
+/** Returns a response over a real connection, with a coding and a body that `play` writes. */
+async function responseOf(
   coding: string,
   play: (socket: Socket) => void,
   signal?: AbortSignal,
@@ -60,35 +60,32 @@ function ends(body: Uint8Array) {
   return (socket: Socket) => void socket.end(body);
 }
 
-describe("a compressed answer", () => {
-  test.each(CODINGS)("in %s is decoded, and keeps its status and other headers", async (coding, encode) => {
-    const answer = await decodeAnswer(await answerOf(coding, ends(encode(TEXT))));
+describe("a response compressed", () => {
+  test.each(CODINGS)("in %s is decoded and keeps its status and other headers", async (coding, encode) => {
+    const answer = await decodeResponse(await responseOf(coding, ends(encode(TEXT))));
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toBe("text/plain");
     expect(answer.headers.has("content-encoding")).toBe(false);
     expect(await answer.text()).toBe(TEXT);
   });
 
-  test.each(CODINGS)(
-    "in %s that is a bomb is inflated no further than it is read",
-    async (coding, encode) => {
-      const bomb = encode(Buffer.alloc(128 * MIB, " "));
-      expect(bomb.byteLength).toBeLessThan(MIB);
-      const answer = await decodeAnswer(await answerOf(coding, ends(bomb)));
-      Bun.gc(true);
-      const before = process.memoryUsage().rss;
-      expect(await readBounded(answer, 2 * MIB)).toBeUndefined();
-      expect(process.memoryUsage().rss - before).toBeLessThan(64 * MIB);
-    },
-  );
+  test.each(CODINGS)("in %s as a bomb is inflated no further than it is read", async (coding, encode) => {
+    const bomb = encode(Buffer.alloc(128 * MIB, " "));
+    expect(bomb.byteLength).toBeLessThan(MIB);
+    const answer = await decodeResponse(await responseOf(coding, ends(bomb)));
+    Bun.gc(true);
+    const before = process.memoryUsage().rss;
+    expect(await readBounded(answer, 2 * MIB)).toBeUndefined();
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * MIB);
+  });
 
   test.each(CODINGS.slice(0, -1))(
-    "in %s that is cut or broken fails after what could be read",
+    "in %s and then cut or broken fails after its readable part",
     async (coding, encode) => {
       const body = encode(TEXT);
-      const cut = await decodeAnswer(await answerOf(coding, ends(body.subarray(0, body.length - 10))));
+      const cut = await decodeResponse(await responseOf(coding, ends(body.subarray(0, body.length - 10))));
       expect((await readBounded(cut, MIB))?.fault).toBeInstanceOf(Error);
-      const broken = await decodeAnswer(await answerOf(coding, ends(Buffer.from("}".repeat(100)))));
+      const broken = await decodeResponse(await responseOf(coding, ends(Buffer.from("}".repeat(100)))));
       expect((await readBounded(broken, MIB))?.fault).toBeInstanceOf(Error);
     },
   );
@@ -98,7 +95,7 @@ describe("a compressed answer", () => {
     ["deflate", () => createDeflate()],
     ["br", () => createBrotliCompress()],
     ["zstd", () => createZstdCompress()],
-  ] as const)("in %s that comes event by event is decoded event by event", async (coding, create) => {
+  ] as const)("in %s and sent event by event is decoded event by event", async (coding, create) => {
     const encoder = create();
     const flush =
       coding === "br"
@@ -106,31 +103,31 @@ describe("a compressed answer", () => {
         : coding === "zstd"
           ? constants.ZSTD_e_flush
           : constants.Z_SYNC_FLUSH;
-    const say = (text: string) => {
+    const send = (text: string) => {
       encoder.write(text);
       encoder.flush(flush);
     };
-    const opened = await answerOf(coding, (socket) => {
+    const opened = await responseOf(coding, (socket) => {
       encoder.on("data", (piece) => void socket.write(piece));
       encoder.on("end", () => socket.end());
-      say("data: 0\n\n");
+      send("data: 0\n\n");
     });
-    const answer = await decodeAnswer(opened);
+    const answer = await decodeResponse(opened);
     const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
     let text = "";
     for (let index = 0; index < 3; index++) {
       while (!text.includes(`data: ${index}`)) text += (await reader?.read())?.value ?? "";
-      // The next event is sent when the one before has been read.
-      if (index < 2) say(`data: ${index + 1}\n\n`);
+      // Sends the next event after the one before has been read.
+      if (index < 2) send(`data: ${index + 1}\n\n`);
     }
     encoder.end();
     expect((await reader?.read())?.done).toBe(true);
     expect(text).toBe("data: 0\n\ndata: 1\n\ndata: 2\n\n");
   });
 
-  test.each(["gzip", "deflate"])("in %s whose reader cancels lets its connection go", async (coding) => {
-    const answer = await decodeAnswer(
-      await answerOf(coding, (socket) => void socket.write(gzipOrDeflate(coding))),
+  test.each(["gzip", "deflate"])("in %s closes its connection when its reader cancels", async (coding) => {
+    const answer = await decodeResponse(
+      await responseOf(coding, (socket) => void socket.write(gzipOrDeflate(coding))),
     );
     const reader = answer.body?.getReader();
     await reader?.read();
@@ -138,14 +135,14 @@ describe("a compressed answer", () => {
     await until(() => [...sockets].every(({ destroyed }) => destroyed));
   });
 
-  test("whose call is aborted fails with the abort", async () => {
+  test("fails with the abort of its call", async () => {
     const controller = new AbortController();
-    const opened = await answerOf(
+    const opened = await responseOf(
       "gzip",
       (socket) => void socket.write(gzipOrDeflate("gzip")),
       controller.signal,
     );
-    const reader = (await decodeAnswer(opened)).body?.getReader();
+    const reader = (await decodeResponse(opened)).body?.getReader();
     await reader?.read();
     controller.abort();
     const read = async () => {
@@ -154,13 +151,16 @@ describe("a compressed answer", () => {
     expect(await read().catch((fault) => fault.name)).toBe("AbortError");
   });
 
-  test.each(["identity", "none", "gzip, br", "constructor"])("in %s is left as it is", async (coding) => {
-    const answer = await decodeAnswer(await answerOf(coding, ends(Buffer.from("plain"))));
-    expect(await answer.text()).toBe("plain");
-  });
+  test.each(["identity", "none", "gzip, br", "constructor"])(
+    "in %s, an unknown coding, is returned unchanged",
+    async (coding) => {
+      const answer = await decodeResponse(await responseOf(coding, ends(Buffer.from("plain"))));
+      expect(await answer.text()).toBe("plain");
+    },
+  );
 });
 
-/** The beginning of a long text, without its end. */
+/** Returns a long compressed text without its last 1,000 bytes. */
 function gzipOrDeflate(coding: string): Buffer {
   const text = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index).join());
   const whole = coding === "gzip" ? gzipSync(text) : deflateSync(text);
