@@ -3,7 +3,7 @@ import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import { findExchange } from "../wire/protocol-pair.ts";
 import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
-import { type Job, type JobResult, type Results, type SentPart, type SentPlan, sendError } from "./jobs.ts";
+import { type Job, type JobResult, type Results, type SentPart, type SentPlan, sendError } from "./body-jobs.ts";
 import { factsOf, type OpenBody, openBody, type Planned } from "./open-body.ts";
 
 type BodyJob = Extract<Job, { kind: "body" }>;

@@ -1,4 +1,4 @@
-import { createFairQueue } from "./fair-queue.ts";
+import { createFairQueue } from "../workers/fair-queue.ts";
 
 /** Work of so many milliseconds is done in one turn of the event loop, however many want some done. */
 const TURN_MS_MAX = 10;

@@ -2,9 +2,9 @@ import { GatewayError } from "../errors.ts";
 import type { ReplyPart, RequestFacts } from "../wire/protocol.ts";
 import { UpstreamFault } from "../wire/protocol.ts";
 import type { Body, NewAnswer, NewBody } from "./body.ts";
-import { type BodyQuestion, type JobResult, type Results, receiveError, type SentPlan } from "./jobs.ts";
+import { type BodyQuestion, type JobResult, type Results, receiveError, type SentPlan } from "./body-jobs.ts";
 import { factsOf, type Planned } from "./open-body.ts";
-import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "./worker-queue.ts";
+import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "../workers/worker-queue.ts";
 
 export interface RemoteOptions extends WorkerQueueOptions {
   /** So many bodies may wait to be read before a new one is refused. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
-import { createFairQueue } from "../../src/bodies/fair-queue.ts";
+import { createFairQueue } from "../../src/workers/fair-queue.ts";
 
 /** Keeps the processor busy for as long as one turn of the event loop may take. */
 function fillTurn(): void {

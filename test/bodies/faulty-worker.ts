@@ -1,5 +1,5 @@
 import { parentPort } from "node:worker_threads";
-import type { Job } from "../../src/bodies/jobs.ts";
+import type { Job } from "../../src/bodies/body-jobs.ts";
 
 // Answers facts, dies when asked for a prompt, and hangs when asked for a count.
 parentPort?.on("message", (job: Job) => {

@@ -8,7 +8,7 @@ import {
 
 const SCRIPTED = new URL("./scripted-worker.ts", import.meta.url);
 const SLOW = new URL("./slow-worker.ts", import.meta.url);
-const LATE = new URL("./late-worker.ts", import.meta.url);
+const LATE = new URL("./startable-worker.ts", import.meta.url);
 const BROKEN = new URL("./broken-worker.ts", import.meta.url);
 const SCRIPTED_TOKENS = 7;
 

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { createFairQueue } from "./fair-queue.ts";
-import type { Job, JobResult } from "./jobs.ts";
+import type { Job, JobResult } from "../bodies/body-jobs.ts";
 
 export interface WorkerQueueOptions {
   /** The worker's script. */
