@@ -4,7 +4,7 @@ import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/codecs.ts"
 import { type PromptTooLong, type ReplyPart, type RequestFacts, UpstreamFault } from "../wire/protocol.ts";
 import type { PlanQuestion } from "./open-body.ts";
 
-/** What is asked of a body, with everything that the answer depends on. */
+/** A question about a body, with everything that its answer depends on. */
 export type BodyQuestion =
   | { readonly ask: "facts" }
   | { readonly ask: "plan"; readonly questions: readonly PlanQuestion[] }
@@ -12,10 +12,10 @@ export type BodyQuestion =
   | { readonly ask: "count"; readonly model: string; readonly betas: readonly string[] | undefined }
   | { readonly ask: "prompt" };
 
-/** A question about a request's body. The blocks go to the worker and come back with the result. */
+/** A question about a request's body. Its blocks are transferred to the worker and back with the result. */
 interface BodyJob {
   readonly kind: "body";
-  /** Names the body in this process, so that two jobs in a row about one need not read it twice. */
+  /** Identifies the body: the worker parses it once for consecutive jobs. */
   readonly bodyId: number;
   readonly surface: Surface;
   readonly facts: RequestFacts | undefined;
@@ -23,7 +23,7 @@ interface BodyJob {
   readonly question: BodyQuestion;
 }
 
-/** A whole answer of an upstream, to be read for a client. The blocks stay with the worker. */
+/** A whole answer of an upstream to decode for a client. Its blocks stay in the worker. */
 interface AnswerJob {
   readonly kind: "answer";
   readonly client: Surface;
@@ -35,38 +35,41 @@ interface AnswerJob {
 
 export type Job = BodyJob | AnswerJob;
 
-/** The plan for one format as it is sent between threads. */
-export type SentPlan =
+/** The plan for one format in a message between threads. */
+export type SerializedPlan =
   | { readonly context: AnswerContext; readonly textBytes: number }
-  | { readonly refusal: SentError };
+  | { readonly refusal: SerializedError };
 
-/** A part whose fault crosses apart from it. */
-export interface SentPart {
+/** A decoded answer in a message between threads, with its fault apart. */
+export interface SerializedPart {
   readonly part: ReplyPart;
-  readonly unsayable: SentError | undefined;
+  readonly unsayable: SerializedError | undefined;
 }
 
-/** What a job comes to, by its question. */
+/** The result of each kind of question. */
 export interface Results {
   readonly facts: RequestFacts;
-  readonly plan: readonly SentPlan[];
+  readonly plan: readonly SerializedPlan[];
   readonly print: Uint8Array<ArrayBuffer>;
   readonly count: Uint8Array<ArrayBuffer>;
   readonly prompt: string;
-  readonly answer: SentPart;
+  readonly answer: SerializedPart;
 }
 
-export type JobResult = ({ readonly result: Results[keyof Results] } | { readonly error: SentError }) & {
+export type JobResult = (
+  | { readonly result: Results[keyof Results] }
+  | { readonly error: SerializedError }
+) & {
   readonly blocks: readonly Uint8Array[];
 };
 
-/** An error as it crosses threads, which keep neither classes nor what was added to them. */
-export type SentError =
+/** An error in a message between threads. Structured cloning drops classes and added properties. */
+export type SerializedError =
   | { readonly cause: Cause; readonly message: string; readonly reason: unknown }
   | { readonly fault: string; readonly promptTooLong: PromptTooLong | undefined }
   | { readonly unknown: unknown };
 
-export function sendError(thrown: unknown): SentError {
+export function serializeError(thrown: unknown): SerializedError {
   if (thrown instanceof GatewayError) {
     return { cause: thrown.kind, message: thrown.publicMessage, reason: asError(thrown.cause) };
   }
@@ -74,12 +77,12 @@ export function sendError(thrown: unknown): SentError {
   return { unknown: asError(thrown) };
 }
 
-export function receiveError(sent: SentError): unknown {
+export function deserializeError(sent: SerializedError): unknown {
   if ("cause" in sent) return new GatewayError(sent.cause, { message: sent.message, reason: sent.reason });
   return "fault" in sent ? new UpstreamFault(sent.fault, sent.promptTooLong) : sent.unknown;
 }
 
-/** Errors are cloned with their name and stack; anything else may hold what cannot be. */
+/** Structured cloning keeps the name and stack of an error. Other values may not be cloneable. */
 function asError(thrown: unknown): Error | undefined {
   return thrown instanceof Error ? thrown : undefined;
 }

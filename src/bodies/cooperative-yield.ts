@@ -1,24 +1,27 @@
 import { createFairQueue } from "../workers/fair-queue.ts";
 
-/** Work of so many milliseconds is done in one turn of the event loop, however many want some done. */
+/** Work per event-loop turn, for all requests together. */
 const TURN_MS_MAX = 10;
-/** After a piece that took longer, so many turns at most belong to the others: to answer one request takes several. */
+/** Most turns left to other work after a longer piece: answering one request takes several turns. */
 const FREE_TURNS_MAX = 8;
 
-/** Lets the work of many requests share the event loop with everything else that waits for it. */
+/** Divides synchronous work of many requests over event-loop turns, so that it does not block other work. */
 export interface CooperativeYield {
   /**
-   * Does a piece of work: at once while there is time left, else in a later turn of the loop, owners in turns.
-   * Throws, or rejects, with what the piece throws.
+   * Runs a piece of work: at once while the turn has time left, else in a later turn, owners in turn. Throws,
+   * or rejects, with the error of the piece.
    */
   run<Result>(owner: string, piece: () => Result): Result | Promise<Result>;
 }
 
-/** Time is counted over turns, too: work that fills 10 ms costs the next piece one turn, which is short on an idle loop. */
+/**
+ * Time is accumulated over turns: 10 ms of work delay the next piece by one turn, which is short on an idle
+ * loop.
+ */
 export function createCooperativeYield(): CooperativeYield {
   const waiting = createFairQueue<() => void>();
   let workedMs = 0;
-  let isNextTurnAsked = false;
+  let isTurnScheduled = false;
 
   function work<Result>(piece: () => Result): Result {
     const startedAt = performance.now();
@@ -26,19 +29,19 @@ export function createCooperativeYield(): CooperativeYield {
       return piece();
     } finally {
       workedMs += performance.now() - startedAt;
-      if (workedMs >= TURN_MS_MAX) askForTurn();
+      if (workedMs >= TURN_MS_MAX) scheduleTurn();
     }
   }
-  function askForTurn(): void {
-    if (isNextTurnAsked) return;
-    isNextTurnAsked = true;
+  function scheduleTurn(): void {
+    if (isTurnScheduled) return;
+    isTurnScheduled = true;
     passTurns(Math.min(Math.floor(workedMs / TURN_MS_MAX), FREE_TURNS_MAX));
   }
   function passTurns(left: number): void {
-    setImmediate(() => (left > 1 ? passTurns(left - 1) : takeTurn()));
+    setImmediate(() => (left > 1 ? passTurns(left - 1) : runTurn()));
   }
-  function takeTurn(): void {
-    isNextTurnAsked = false;
+  function runTurn(): void {
+    isTurnScheduled = false;
     workedMs = 0;
     while (workedMs < TURN_MS_MAX) {
       const next = waiting.shift();
@@ -49,7 +52,7 @@ export function createCooperativeYield(): CooperativeYield {
   return {
     run(owner, piece) {
       if (workedMs < TURN_MS_MAX && waiting.size === 0) return work(piece);
-      askForTurn();
+      scheduleTurn();
       return new Promise((resolve, reject) => {
         waiting.push(owner, () => {
           try {

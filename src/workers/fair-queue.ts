@@ -1,13 +1,13 @@
-/** A queue of items by owner. Owners take turns, so that no owner waits for all items of another. */
+/** A queue of items by owner. Owners alternate, so that no owner waits for all items of another. */
 export interface FairQueue<Item> {
   readonly size: number;
   push(owner: string, item: Item): void;
-  /** The longest waiting item of the owner whose turn it is; `undefined` when nothing waits. */
+  /** Removes and returns the oldest item of the next owner; `undefined` when the queue is empty. */
   shift(): Item | undefined;
 }
 
 export function createFairQueue<Item>(): FairQueue<Item> {
-  /** In the order of their turns: who was served goes to the end. None is empty. */
+  /** In the order of service; a served owner moves to the end. No list is empty. */
   const byOwner = new Map<string, Item[]>();
   let size = 0;
   return {

@@ -1,76 +1,91 @@
 import { Worker } from "node:worker_threads";
 import { createFairQueue } from "./fair-queue.ts";
-import type { Job, JobResult } from "../bodies/body-jobs.ts";
 
-export interface WorkerQueueOptions {
-  /** The worker's script. */
+export interface WorkerQueueOptions<Job> {
+  /** Name of the worker in errors, such as "body worker". */
+  readonly name: string;
+  /** The worker's script. It must post one result for each message, in order. */
   readonly script: URL;
-  /** How long one job may take, the worker's start included, before the worker is taken to hang. */
+  /** Timeout of a job, the worker's start included. The worker is then terminated. */
   readonly jobMsMax: number;
-  /** How long the worker is kept without a job. */
-  readonly idleMs: number;
+  /** Time until a worker without a job is terminated. Default: it is kept until `close`. */
+  readonly idleMs?: number;
+  /** Returns the buffers of a job that are transferred instead of copied. */
+  readonly buffersOf?: (job: Job) => ArrayBuffer[];
+  /** Called when the worker died or hung, also without a job, before the job it ran rejects. */
+  readonly onFailure?: () => void;
 }
 
-/** Gives jobs to a worker one after another, owners in turns. The worker lives only while it is needed. */
-export interface WorkerQueue {
-  /** The job's buffers are the worker's from its turn on. Rejects when the worker dies or hangs over this very job. */
-  run(owner: string, job: Job): Promise<JobResult>;
-  /** Ends the worker; every job that is not done rejects. */
+/**
+ * Runs jobs one after another in a worker thread, owners in turn. The thread is started for the first job,
+ * replaced when it dies or hangs, and never keeps the process alive.
+ */
+export interface WorkerQueue<Job, Result> {
+  /**
+   * Resolves with the job's result. Rejects when the worker dies or hangs during this job; other jobs are not
+   * affected. Transferred buffers are lost then. `msMax` replaces the queue's timeout.
+   */
+  run(owner: string, job: Job, msMax?: number): Promise<Result>;
+  /** Terminates the worker. Every unfinished job rejects. */
   close(): void;
 }
 
-interface Entry {
+interface Entry<Job, Result> {
   readonly job: Job;
-  resolve(result: JobResult): void;
+  readonly msMax: number;
+  resolve(result: Result): void;
   reject(reason: Error): void;
 }
 
-export function createWorkerQueue({ script, jobMsMax, idleMs }: WorkerQueueOptions): WorkerQueue {
-  const queue = createFairQueue<Entry>();
+export function createWorkerQueue<Job, Result>(options: WorkerQueueOptions<Job>): WorkerQueue<Job, Result> {
+  const { name, script, jobMsMax, idleMs, buffersOf = () => [], onFailure } = options;
+  const queue = createFairQueue<Entry<Job, Result>>();
   let worker: Worker | undefined;
-  let running: Entry | undefined;
+  let running: Entry<Job, Result> | undefined;
+  /** Watches the running job, or the time without one. */
   let timer: Timer | undefined;
   let isClosed = false;
 
   function next(): void {
     if (running) return;
+    clearTimeout(timer);
     running = queue.shift();
     if (!running) {
-      restartTimer(end, idleMs);
+      if (worker && idleMs !== undefined) restartTimer(end, idleMs);
       return;
     }
     worker ??= start();
-    restartTimer(() => fail("The body worker hangs"), jobMsMax);
+    restartTimer(() => fail(`The ${name} hangs`), running.msMax);
     try {
       worker.postMessage(running.job, buffersOf(running.job));
-    } catch (fault) {
-      fail("A job cannot be sent", { cause: fault });
+    } catch (cause) {
+      fail(`A job of the ${name} cannot be sent`, { cause });
     }
   }
 
   function start(): Worker {
     const started = new Worker(script);
-    const onEnd = () => worker === started && fail("The body worker ended");
+    const onEnd = (cause?: unknown) => worker === started && fail(`The ${name} ended`, { cause });
     started.unref();
-    started.on("message", (result: JobResult) => worker === started && finish(result));
+    started.on("message", (result: Result) => worker === started && finish(result));
     started.on("error", onEnd);
-    started.on("exit", onEnd);
+    started.on("exit", () => onEnd());
     return started;
   }
 
-  function finish(result: JobResult): void {
+  function finish(result: Result): void {
     const done = running;
     running = undefined;
     done?.resolve(result);
     next();
   }
 
-  /** The job that it died or hangs over is lost, and the bytes with it; the others get another worker. */
-  function fail(why: string, options?: ErrorOptions): void {
+  function fail(message: string, options?: ErrorOptions): void {
     const lost = running;
     running = undefined;
     end();
-    lost?.reject(new Error(why, options));
+    onFailure?.();
+    lost?.reject(new Error(message, options));
     next();
   }
 
@@ -88,10 +103,10 @@ export function createWorkerQueue({ script, jobMsMax, idleMs }: WorkerQueueOptio
   }
 
   return {
-    run(owner, job) {
-      if (isClosed) return Promise.reject(new Error("The body worker is closed"));
+    run(owner, job, msMax = jobMsMax) {
+      if (isClosed) return Promise.reject(new Error(`The ${name} is closed`));
       return new Promise((resolve, reject) => {
-        queue.push(owner, { job, resolve, reject });
+        queue.push(owner, { job, msMax, resolve, reject });
         next();
       });
     },
@@ -101,14 +116,7 @@ export function createWorkerQueue({ script, jobMsMax, idleMs }: WorkerQueueOptio
       running = undefined;
       for (let entry = queue.shift(); entry; entry = queue.shift()) lost.push(entry);
       end();
-      for (const { reject } of lost) reject(new Error("The body worker is closed"));
+      for (const { reject } of lost) reject(new Error(`The ${name} is closed`));
     },
   };
-}
-
-function buffersOf({ blocks }: Job): ArrayBuffer[] {
-  return blocks.map(({ buffer }) => {
-    if (!(buffer instanceof ArrayBuffer)) throw new Error("A block shares its memory");
-    return buffer;
-  });
 }

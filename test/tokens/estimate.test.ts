@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { countPieces, estimateTokens } from "../../src/tokens/count-pieces.ts";
+import { countPieces, estimateTokens } from "../../src/tokens/estimate.ts";
 
 const inTime = () => false;
 
@@ -18,13 +18,13 @@ describe("estimateTokens", () => {
     ["abcde", 2],
     ["汉", 1],
     ["😀a", 2],
-  ])("%p is %p tokens", (text, expected) => {
+  ])("returns for %p %p tokens", (text, expected) => {
     expect(estimateTokens(text)).toBe(expected);
   });
 });
 
 describe("countPieces", () => {
-  test("every piece is short and together they are the text", () => {
+  test("cuts a text into pieces of at most 256 characters that join to the text", () => {
     const texts = fc.string({ unit: "binary", maxLength: 3000, size: "max" });
     fc.assert(
       fc.property(texts, (text) => {
@@ -35,18 +35,18 @@ describe("countPieces", () => {
     );
   });
 
-  test("a pair of surrogates is never cut", () => {
+  test("never cuts a surrogate pair", () => {
     for (const shift of ["", "a"]) {
       expect(piecesOf(shift + "😀".repeat(1000)).every((piece) => piece.isWellFormed())).toBe(true);
     }
   });
 
-  test("a piece ends before a space, so no word is cut that need not be", () => {
+  test("cuts before a space where there is one", () => {
     const pieces = piecesOf("some words of different lengths ".repeat(50));
     expect(pieces.slice(1).every((piece) => piece.startsWith(" "))).toBe(true);
   });
 
-  test("what there is no time for is estimated", () => {
+  test("estimates the rest of a text once it is late", () => {
     let looks = 0;
     const tokens = countPieces(
       "a".repeat(1024),
