@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createCallerTable } from "../../src/limiter/memory.ts";
 import { advance, take } from "../../src/limiter/window.ts";
 
-test("callers idle for a minute are forgotten while others come", () => {
+test("the caller table removes callers that were idle for a minute while others are looked up", () => {
   const callers = createCallerTable();
   for (let index = 0; index < 10_000; index += 1) take(callers.find(`key-${index}`, 0).window, 0, 1);
   expect(callers.size).toBe(10_000);
@@ -10,13 +10,13 @@ test("callers idle for a minute are forgotten while others come", () => {
   expect(callers.size).toBeLessThan(3);
 });
 
-test("ids that are asked for once and never admitted do not pile up", () => {
+test("the caller table does not accumulate ids that were looked up once and never admitted", () => {
   const callers = createCallerTable();
   for (let index = 0; index < 10_000; index += 1) callers.find(`key-${index}`, index);
   expect(callers.size).toBeLessThan(10);
 });
 
-test("a caller with a running request is kept, however long it runs", () => {
+test("the caller table keeps a caller with a running request for an hour", () => {
   const callers = createCallerTable();
   const caller = callers.find("slow", 0);
   caller.running = 1;
@@ -24,13 +24,13 @@ test("a caller with a running request is kept, however long it runs", () => {
   expect(callers.find("slow", 3_600_000)).toBe(caller);
 });
 
-test("peek remembers nothing", () => {
+test("peek adds no caller to the table", () => {
   const callers = createCallerTable();
   expect(callers.peek("key", 0).window.requests).toBe(0);
   expect(callers.size).toBe(0);
 });
 
-test("a caller takes under 4 KB, however much it is admitted for", () => {
+test("a caller takes less than 4 KB after 100,000 admissions", () => {
   const { window } = createCallerTable().find("busy", 0);
   for (let index = 0; index < 100_000; index += 1) {
     advance(window, index * 10);
@@ -38,7 +38,7 @@ test("a caller takes under 4 KB, however much it is admitted for", () => {
   }
   let bytes = 0;
   for (const part of Object.values(window)) {
-    // Anything else could grow without being counted here.
+    // Any other type could grow without being measured here.
     expect(typeof part === "number" || part instanceof Float64Array).toBe(true);
     bytes += part instanceof Float64Array ? part.byteLength : 8;
   }

@@ -1,7 +1,7 @@
-/** A clock that moves only when it is told to. */
+/** A clock that moves only by `step`. */
 export interface ManualClock {
   readonly now: () => number;
-  /** Lets time pass; a negative step is a clock that was set back. */
+  /** Advances the clock; a negative step sets it back. */
   step(ms: number): void;
 }
 

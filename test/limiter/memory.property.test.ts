@@ -1,4 +1,4 @@
 import { openMemoryLimiter } from "./contract/memory.ts";
 import { describeProperties } from "./contract/properties.ts";
 
-describeProperties("whatever happens to a limiter in process", openMemoryLimiter, { runs: 200 });
+describeProperties("a limiter in process after any history", openMemoryLimiter, { runs: 200 });

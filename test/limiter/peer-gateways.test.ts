@@ -14,7 +14,7 @@ import { readSamples } from "../telemetry/samples.ts";
 
 // The first test may have to start a server.
 
-/** Short, but three of them are longer than a busy machine keeps a timer waiting. */
+/** Short, but three intervals exceed the delay of a timer on a busy machine. */
 const INTERVAL_MS = 250;
 const APART =
   '{"level":"warn","gateways":2,"event":"gateways count limits separately: set REDIS_URL on each"}';
@@ -36,14 +36,14 @@ async function postgresPlace(): Promise<Place> {
   return { location: { dialect: "postgres", url }, drop };
 }
 
-/** A gateway as far as its neighbours see it. */
+/** A gateway as its peers see it. */
 interface Watcher {
   readonly id: string;
   readonly database: Database;
   log(): string;
-  /** What its metric says. */
+  /** Returns the value of its metric. */
   count(): Promise<number | undefined>;
-  /** Resolves when the metric says so. */
+  /** Resolves when the metric has this value. */
   counts(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -73,7 +73,7 @@ async function startWatcher(location: DatabaseLocation, { hasRedis = false } = {
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error("It did not come to that within two minutes");
+    if (performance.now() > deadline) throw new Error("The condition was not met within two minutes");
     await Bun.sleep(10);
   }
 }
@@ -100,7 +100,7 @@ describe.each([
     await place.drop();
   });
 
-  test("say once each that they count limits apart, and once that it is over", async () => {
+  test("log once that they count limits separately, and once that they no longer do", async () => {
     const second = await startWatcher(place.location);
     await Promise.all([first.counts(2), second.counts(2)]);
     const third = await startWatcher(place.location);
@@ -114,14 +114,14 @@ describe.each([
     expect(first.log()).toBe(`${APART}\n${TOGETHER}`);
   });
 
-  test("take leave when they are closed, and leave no row", async () => {
+  test("remove their rows when they are closed", async () => {
     const second = await startWatcher(place.location);
     await first.counts(2);
     await second.close();
     expect(await idsIn(first.database)).toEqual([first.id]);
   });
 
-  test("forget one that is gone without a word after three beats", async () => {
+  test("drop a killed gateway after three missed heartbeats", async () => {
     const rows = openGatewayRows(first.database);
     const goneMs = 3 * INTERVAL_MS;
     let isBeating = true;
@@ -142,7 +142,7 @@ describe.each([
     rows.close();
   });
 
-  test("take the row that a killed process left for nobody", async () => {
+  test("ignore the row of a killed process", async () => {
     const rows = openGatewayRows(first.database);
     await rows.renew({ id: "killed", hasRedis: false }, 60_000);
     const restarted = await startWatcher(place.location);
@@ -153,7 +153,7 @@ describe.each([
     rows.close();
   });
 
-  test("are one as far as they count in Redis, and one more for each that does not", async () => {
+  test("are counted once for Redis, and once for each gateway without Redis", async () => {
     const sharing = [
       await startWatcher(place.location, { hasRedis: true }),
       await startWatcher(place.location, { hasRedis: true }),
@@ -166,13 +166,13 @@ describe.each([
   });
 });
 
-test("gateways that all count in Redis have nothing to say", async () => {
+test("gateways that all count in Redis log nothing", async () => {
   const place = sqlitePlace();
   const one = await startWatcher(place.location, { hasRedis: true });
   const other = await startWatcher(place.location, { hasRedis: true });
   const rows = openGatewayRows(one.database);
-  // Each has renewed its row twice after both were there.
-  const seen = await rows.renew({ id: "witness", hasRedis: true }, 60_000);
+  // Waits until each has renewed its row twice after both were present.
+  const seen = await rows.renew({ id: "observer", hasRedis: true }, 60_000);
   for (let beats = 0; beats < 2; beats++) await until(() => haveBeatenSince(one.database, seen));
   expect([await one.count(), await other.count()]).toEqual([1, 1]);
   expect([one.log(), other.log()]).toEqual(["", ""]);
@@ -186,16 +186,16 @@ async function haveBeatenSince(
   seen: readonly { readonly id: string; readonly seenAtMs: number }[],
 ): Promise<boolean> {
   const now = new Map((await db.select().from(gateways)).map(({ id, seenAtMs }) => [id, seenAtMs]));
-  return seen.every(({ id, seenAtMs }) => id === "witness" || (now.get(id) ?? 0) > seenAtMs);
+  return seen.every(({ id, seenAtMs }) => id === "observer" || (now.get(id) ?? 0) > seenAtMs);
 }
 
-test("a SQLite file that another process writes to holds up nobody, and its beats come after", async () => {
+test("a SQLite file locked by another process does not block the event loop, and heartbeats resume afterwards", async () => {
   const place = sqlitePlace();
   const first = await startWatcher(place.location);
   await first.counts(1);
   const busy = new SqliteFile(first.database.dialect === "sqlite" ? first.database.sqlite.path : "");
   busy.run("BEGIN IMMEDIATE");
-  const longestMs = await longestStandstill(5 * INTERVAL_MS);
+  const longestMs = await longestStall(5 * INTERVAL_MS);
   expect(longestMs).toBeLessThan(1_000);
   expect(first.log()).toMatch(/^\{"level":"warn",[^\n]*"event":"peer gateway lookup failed"\}$/);
   busy.run("ROLLBACK");
@@ -206,8 +206,8 @@ test("a SQLite file that another process writes to holds up nobody, and its beat
   await place.drop();
 });
 
-/** How long the event loop stood still at most, over some time. */
-async function longestStandstill(ms: number): Promise<number> {
+/** Returns the longest stall of the event loop within `ms`. */
+async function longestStall(ms: number): Promise<number> {
   const endMs = performance.now() + ms;
   let [lastMs, longestMs] = [performance.now(), 0];
   while (lastMs < endMs) {
@@ -219,16 +219,16 @@ async function longestStandstill(ms: number): Promise<number> {
   return longestMs;
 }
 
-test("a database that is gone is said once, fails nobody, and does not hold up the end", async () => {
+test("a lost database is logged once and does not delay close", async () => {
   const place = await postgresPlace();
   const only = await startWatcher(place.location);
   await only.counts(1);
   await place.drop();
   await until(() => only.log() !== "");
   await Bun.sleep(4 * INTERVAL_MS);
-  const said = only.log();
-  expect(said).toMatch(/^\{"level":"warn",[^\n]*"event":"peer gateway lookup failed"\}$/);
-  expect(said).not.toMatch(/INSERT|insert|postgres:\/\//);
+  const logged = only.log();
+  expect(logged).toMatch(/^\{"level":"warn",[^\n]*"event":"peer gateway lookup failed"\}$/);
+  expect(logged).not.toMatch(/INSERT|insert|postgres:\/\//);
   const closingAtMs = performance.now();
   await only.close();
   expect(performance.now() - closingAtMs).toBeLessThan(60_000);

@@ -3,7 +3,7 @@ import { createScriptBatches } from "../../src/limiter/redis/scripts.ts";
 
 const request = { group: "", keys: ["key"], args: [1] };
 
-test("requests of one turn share a call, and each gets its part of the answer", async () => {
+test("requests of one event-loop turn share a call, and each gets its part of the reply", async () => {
   const calls: number[] = [];
   const run = createScriptBatches(async (keys) => {
     calls.push(keys.length);
@@ -15,7 +15,7 @@ test("requests of one turn share a call, and each gets its part of the answer", 
   expect(answers.at(64)).toEqual([0, 0]);
 });
 
-test("requests of different groups share none", async () => {
+test("requests of different groups share no call", async () => {
   const calls: (readonly string[])[] = [];
   const run = createScriptBatches(async (keys) => {
     calls.push(keys);
@@ -27,12 +27,12 @@ test("requests of different groups share none", async () => {
 });
 
 test.each([
-  ["nothing", null],
-  ["too little", [0]],
-  ["too much", [0, 0, 0]],
-  ["what is no number", [0, "1"]],
+  ["null", null],
+  ["too few numbers", [0]],
+  ["too many numbers", [0, 0, 0]],
+  ["a string", [0, "1"]],
   ["a fraction", [0, 0.5]],
-])("an answer of %s is none", async (_, answer) => {
+])("a reply of %s is rejected with a TypeError", async (_, answer) => {
   const run = createScriptBatches(async () => answer as number[], 2);
   expect(run(request)).rejects.toThrow("Redis returned a malformed script reply");
 });

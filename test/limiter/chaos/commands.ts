@@ -1,32 +1,32 @@
 import type { Limits, LimitUsage } from "../../../src/limiter/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 
-/** What a process of callers is made with. */
+/** Settings of a process of callers. */
 export interface CallerSettings {
   readonly location: RedisLocation;
   readonly onFailure: "local" | "deny";
   readonly replicas: number;
-  /** Between two renewals of the leases; by default as the limiter wants it. */
+  /** Interval of lease renewals; default: the limiter's own. */
   readonly renewEveryMs?: number;
 }
 
-/** What its callers do, each again and again: ask, hold for a while what they were given, pause. */
+/** A load: each caller repeatedly requests an admission, holds it for a while and pauses. */
 export interface Load {
   readonly accountId: string;
   readonly keyId: string;
   readonly limits: Limits;
   readonly callers: number;
-  /** Means; each time it is between half and one and a half of it. */
+  /** Mean times; each single time is between 50 % and 150 % of the mean. */
   readonly holdMs: number;
   readonly pauseMs: number;
-  /** Where each admission is written at once, one line when it comes and one when it ends. */
+  /** File to which each admission is written at once: one line at its start and one at its end. */
   readonly path: string;
 }
 
 export type Command =
   | { readonly begin: Load }
   | { readonly usage: Pick<Load, "accountId" | "keyId"> }
-  /** No more is asked; the report comes when all has ended. */
+  /** Stops new requests. The report follows when all admissions have ended. */
   | { readonly end: true };
 
 export type Answer =
@@ -35,25 +35,30 @@ export type Answer =
   | { readonly usage: LimitUsage | undefined }
   | { readonly report: Report };
 
-/** So far, a few times a second. */
+/** Progress, sent several times a second. */
 export interface Tally {
   readonly admitted: number;
-  /** Of the last that Redis decided, and of the last that it did not; by `Date.now()`, 0 for none. */
+  /** Times of the latest decisions with and without Redis, by `Date.now()`; 0 for none. */
   readonly sharedAtMs: number;
   readonly unsharedAtMs: number;
 }
 
 export interface Report {
-  readonly refused: Readonly<Record<"rate" | "concurrency" | "unavailable", number>>;
-  /** Of an answer, and of an end, without what this process itself was held up for. */
+  readonly declined: Readonly<Record<"rate" | "concurrency" | "unavailable", number>>;
+  /** Longest times of an admission and of an end, without stalls of this process. */
   readonly slowestMs: number;
   readonly slowestEndMs: number;
-  /** What the metric went to, by shard, which is there at first; and what the log said of it. */
+  /** Changes of the metric by shard, and log lines about Redis. */
   readonly shared: Readonly<Record<string, readonly boolean[]>>;
   readonly logged: readonly string[];
 }
 
-/** A line of the file. Times are by `Date.now()`: one clock for all processes of a machine, and for its Redis. */
+/** A line of the file. Times are by `Date.now()`, the clock of all processes on the machine and of Redis. */
 export type Line =
-  | { readonly id: number; readonly by: "redis" | "memory"; readonly askedMs: number; readonly atMs: number }
+  | {
+      readonly id: number;
+      readonly by: "redis" | "memory";
+      readonly requestedMs: number;
+      readonly atMs: number;
+    }
   | { readonly id: number; readonly endedMs: number };

@@ -1,4 +1,4 @@
-// A process that has a limiter as a gateway has it, and many callers, which do what the parent says.
+// A process with a limiter like that of a gateway, and many callers. It executes the commands of its parent.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { type Admission, type LimitDecline, LimiterError } from "../../../src/limiter/limiter.ts";
@@ -11,8 +11,8 @@ const TALLY_EVERY_MS = 50;
 
 const { location, onFailure, replicas, renewEveryMs }: CallerSettings = JSON.parse(process.argv[2] ?? "");
 const stalls = startStallMeter();
-/** Who decides what is asked in it. */
-const asking = new AsyncLocalStorage<{ by: "redis" | "memory" | "none" }>();
+/** Store that decided the current request. */
+const currentStore = new AsyncLocalStorage<{ by: "redis" | "memory" | "none" }>();
 const shared: Record<string, boolean[]> = {};
 const logged: string[] = [];
 const limiter = createRedisLimiter({
@@ -22,13 +22,13 @@ const limiter = createRedisLimiter({
   log: { info: (_, event) => void logged.push(event), warn: (_, event) => void logged.push(event) },
   metrics: {
     shared(shard, isShared) {
-      // What is said of it when it is first heard of is no change.
+      // The first value of a shard is not a change.
       if (shared[shard]) shared[shard].push(isShared);
       else shared[shard] = isShared ? [] : [false];
     },
     decided(store) {
-      const asked = asking.getStore();
-      if (asked) asked.by = store;
+      const current = currentStore.getStore();
+      if (current) current.by = store;
     },
   },
   every(ms, task) {
@@ -38,18 +38,18 @@ const limiter = createRedisLimiter({
 });
 let end: (() => Promise<Report>) | undefined;
 
-process.on("message", (send: Command) => void execute(send));
+process.on("message", (command: Command) => void execute(command));
 process.on("disconnect", () => process.exit());
 await limiter.start();
-say({ ready: true });
+send({ ready: true });
 
-async function execute(send: Command): Promise<void> {
-  if ("begin" in send) end = begin(send.begin);
-  else if ("usage" in send) say({ usage: await usage(send.usage) });
-  else if (end) say({ report: await end() });
+async function execute(command: Command): Promise<void> {
+  if ("begin" in command) end = begin(command.begin);
+  else if ("usage" in command) send({ usage: await usage(command.usage) });
+  else if (end) send({ report: await end() });
 }
 
-function say(answer: Answer): void {
+function send(answer: Answer): void {
   process.send?.(answer);
 }
 
@@ -57,11 +57,11 @@ async function usage(names: Pick<Load, "accountId" | "keyId">) {
   return limiter.usage({ ...names, keyLimits: {}, accountLimits: {} }).catch(() => undefined);
 }
 
-/** Returns what ends it. */
+/** Starts a load. Returns the function that ends it. */
 function begin(load: Load): () => Promise<Report> {
   const file = openSync(load.path, "a");
-  const note = (line: Line) => writeSync(file, `${JSON.stringify(line)}\n`);
-  const refused = { rate: 0, concurrency: 0, unavailable: 0 };
+  const write = (line: Line) => writeSync(file, `${JSON.stringify(line)}\n`);
+  const declined = { rate: 0, concurrency: 0, unavailable: 0 };
   const tally = { admitted: 0, sharedAtMs: 0, unsharedAtMs: 0 };
   const slowest = { ask: 0, end: 0 };
   const loggedBefore = logged.length;
@@ -70,13 +70,13 @@ function begin(load: Load): () => Promise<Report> {
 
   async function call(): Promise<void> {
     while (!isEnding) {
-      const asked = { by: "none" as "redis" | "memory" | "none" };
-      const askedMs = Date.now();
-      const decision = await timed(slowest, "ask", () => asking.run(asked, () => ask(load)));
+      const current = { by: "none" as "redis" | "memory" | "none" };
+      const requestedMs = Date.now();
+      const decision = await timed(slowest, "ask", () => currentStore.run(current, () => ask(load)));
       const atMs = Date.now();
-      tally[asked.by === "redis" ? "sharedAtMs" : "unsharedAtMs"] = atMs;
-      if (typeof decision === "string") refused[decision] += 1;
-      else await hold(decision, { by: asked.by === "redis" ? "redis" : "memory", askedMs, atMs });
+      tally[current.by === "redis" ? "sharedAtMs" : "unsharedAtMs"] = atMs;
+      if (typeof decision === "string") declined[decision] += 1;
+      else await hold(decision, { by: current.by === "redis" ? "redis" : "memory", requestedMs, atMs });
       await Bun.sleep(around(load.pauseMs));
     }
   }
@@ -84,29 +84,29 @@ function begin(load: Load): () => Promise<Report> {
   async function hold(admission: Admission, how: Omit<Extract<Line, { by: unknown }>, "id">): Promise<void> {
     tally.admitted += 1;
     const id = tally.admitted;
-    note({ id, ...how });
+    write({ id, ...how });
     await Bun.sleep(around(load.holdMs));
-    note({ id, endedMs: Date.now() });
+    write({ id, endedMs: Date.now() });
     await timed(slowest, "end", () => admission.settle(0));
   }
 
   const calls = Array.from({ length: load.callers }, async () => {
-    // So that they do not all come in one turn again and again.
+    // Spreads the callers over time.
     await Bun.sleep(Math.random() * load.pauseMs);
     await call();
   });
-  const telling = setInterval(() => say({ tally }), TALLY_EVERY_MS);
+  const reporting = setInterval(() => send({ tally }), TALLY_EVERY_MS);
   return async () => {
     isEnding = true;
     await Promise.all(calls);
-    clearInterval(telling);
+    clearInterval(reporting);
     closeSync(file);
     const changes = Object.entries(shared).map(([shard, all]) => [
       shard,
       all.slice(sharedBefore[shard] ?? 0),
     ]);
     return {
-      refused,
+      declined,
       slowestMs: slowest.ask,
       slowestEndMs: slowest.end,
       shared: Object.fromEntries(changes),
@@ -115,7 +115,7 @@ function begin(load: Load): () => Promise<Report> {
   };
 }
 
-async function ask({ accountId, keyId, limits }: Load): Promise<Admission | keyof Report["refused"]> {
+async function ask({ accountId, keyId, limits }: Load): Promise<Admission | keyof Report["declined"]> {
   const request = { accountId, keyId, keyLimits: limits, accountLimits: {}, tokens: 0 };
   try {
     const decision: Admission | LimitDecline = await limiter.admit(request);

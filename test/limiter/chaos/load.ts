@@ -5,30 +5,30 @@ import { tempFolder } from "../../support/temp-folder.ts";
 import type { Answer, CallerSettings, Command, Line, Load, Report, Tally } from "./commands.ts";
 import type { Admission, LoadResult } from "./load-result.ts";
 
-/** Processes with callers of one key, each with a limiter of its own. */
+/** Processes with callers of one key, each with its own limiter. */
 export interface LoadGroup {
   readonly replicas: number;
   begin(load: LoadRequest): LoadRun;
-  /** What one of them says of a key; `undefined` when its limiter cannot say. */
+  /** Returns the usage of a key by one of the limiters; `undefined` while Redis is down. */
   usage(names: Pick<Load, "accountId" | "keyId">): Promise<LimitUsage | undefined>;
-  /** Ends one with SIGKILL. */
+  /** Kills one process with SIGKILL. */
   kill(process: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `callers` are those of each process. */
+/** `callers` is the number of callers of each process. */
 export type LoadRequest = Omit<Load, "path" | "accountId" | "keyId"> &
   Partial<Pick<Load, "accountId" | "keyId">>;
 
 export interface LoadRun {
   readonly names: Pick<Load, "accountId" | "keyId">;
   readonly beganAtMs: number;
-  /** As each process that is not killed last told. */
+  /** Returns the latest progress of each living process. */
   tallies(): readonly Tally[];
   admitted(): number;
-  /** What is written of it so far. */
+  /** Returns the admissions written so far. */
   admissions(): readonly Admission[];
-  /** Ends it, and resolves when nothing of it runs any more. Those that were killed do not report. */
+  /** Ends the load and resolves when nothing runs any more. Killed processes do not report. */
   end(): Promise<LoadResult>;
 }
 
@@ -36,7 +36,7 @@ const START_MS = 120_000;
 const CHILD = `${import.meta.dir}/load-process.ts`;
 const NOTHING: Tally = { admitted: 0, sharedAtMs: 0, unsharedAtMs: 0 };
 
-/** Starts `settings.replicas` of them. */
+/** Starts `size` processes, by default one per replica. */
 export async function startLoadGroup(settings: CallerSettings, size = settings.replicas): Promise<LoadGroup> {
   const processes = await Promise.all(Array.from({ length: size }, () => startCallers(settings)));
   const alive = () => processes.filter(({ isAlive }) => isAlive());
@@ -76,7 +76,7 @@ export async function startLoadGroup(settings: CallerSettings, size = settings.r
   };
 }
 
-/** Resolves when a load that has ended has no slot any more; throws when it has after so long. */
+/** Resolves when an ended load has no slot any more; throws when it still has one after `maxMs`. */
 export async function untilIdle(group: LoadGroup, { names }: LoadRun, maxMs: number): Promise<void> {
   const deadline = performance.now() + maxMs;
   for (;;) {
@@ -88,7 +88,7 @@ export async function untilIdle(group: LoadGroup, { names }: LoadRun, maxMs: num
   }
 }
 
-/** One process; it is told things, and what it says is waited for. */
+/** Starts one process that takes commands and answers them. */
 async function startCallers(settings: CallerSettings) {
   let waiting: ((answer: Answer) => void)[] = [];
   let tally = NOTHING;
@@ -99,20 +99,20 @@ async function startCallers(settings: CallerSettings) {
       else for (const take of waiting) take(answer);
     },
   });
-  const answered = <Said>(read: (answer: Answer) => Said | undefined): Promise<Said> => {
-    const { promise, resolve, reject } = Promise.withResolvers<Said>();
+  const answered = <Value>(read: (answer: Answer) => Value | undefined): Promise<Value> => {
+    const { promise, resolve, reject } = Promise.withResolvers<Value>();
     const take = (answer: Answer) => {
-      const said = read(answer);
-      if (said === undefined) return;
+      const value = read(answer);
+      if (value === undefined) return;
       waiting = waiting.filter((each) => each !== take);
-      resolve(said);
+      resolve(value);
     };
     waiting.push(take);
-    void child.exited.then(() => reject(new Error("A process of callers ended before it answered")));
+    void child.exited.then(() => reject(new Error("A load process ended before it answered")));
     return promise;
   };
   const send = (what: Command) => child.send(what);
-  const tooLate = Bun.sleep(START_MS).then(() => Promise.reject(new Error("No process of callers started")));
+  const tooLate = Bun.sleep(START_MS).then(() => Promise.reject(new Error("A load process did not start")));
   await Promise.race([answered((answer) => ("ready" in answer ? true : undefined)), tooLate]);
   return {
     isAlive: () => child.exitCode === null && child.signalCode === null,
@@ -139,7 +139,7 @@ async function startCallers(settings: CallerSettings) {
   };
 }
 
-/** What a kill cut off within the last line is no line. */
+/** Ignores a last line that was cut by a kill. */
 function readAdmissions(path: string, process: number): readonly Admission[] {
   const admissions = new Map<number, Admission>();
   for (const text of readWritten(path).split("\n").slice(0, -1)) {
@@ -152,7 +152,7 @@ function readAdmissions(path: string, process: number): readonly Admission[] {
       admissions.set(id, {
         process,
         by: line.by,
-        askedMs: line.askedMs,
+        requestedMs: line.requestedMs,
         atMs: line.atMs,
         endedMs: undefined,
       });
@@ -160,7 +160,7 @@ function readAdmissions(path: string, process: number): readonly Admission[] {
   return [...admissions.values()];
 }
 
-/** Nothing, when it has not begun yet. */
+/** Returns "" before the file exists. */
 function readWritten(path: string): string {
   try {
     return readFileSync(path, "utf8");

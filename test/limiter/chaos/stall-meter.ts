@@ -1,8 +1,8 @@
 const TICK_MS = 5;
 
-/** Tells how long this process was held up: by its own work, and by others on the machine. */
+/** Measures stalls of this process, caused by its own work or by others on the machine. */
 export interface StallMeter {
-  /** In all until now, in ms; only differences count. */
+  /** Returns the total stall time in ms; only differences are meaningful. */
   stalledMs(): number;
   stop(): void;
 }

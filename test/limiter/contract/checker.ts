@@ -4,12 +4,13 @@ import { sidesOf } from "./admission-log.ts";
 import type { Checker, Env } from "./env.ts";
 import { type ExpectedDecision, expectedDecision, expectedState } from "./oracle.ts";
 
-/** By then a clock that was set back has left no trace. */
+/** After this time a clock set back has no effect any more. */
 const SET_BACK_OVER_MS = 62_000;
 
 /**
- * Holds every answer against the log. The bounds hold always: no 60 s hold more than N, and what a log of
- * 61 s has room for is admitted. As long as nobody sets the clock, each number is the expected one too.
+ * Checks every answer against the log. Always: no 60 s contain more than N admissions, and a request within
+ * the limits of the last 61 s is admitted. While the clock was not set, each number must equal that of the
+ * oracle too.
  */
 export function createChecker(env: Env): Checker {
   const { log } = env;
@@ -55,8 +56,8 @@ export function createChecker(env: Env): Checker {
 
     async burst({ key, tokens, count }) {
       const request = env.requestOf(key, tokens);
-      const asked = Array.from({ length: count }, (_, replica) => env.ask(request, replica));
-      const decisions = await Promise.all(asked);
+      const pending = Array.from({ length: count }, (_, replica) => env.ask(request, replica));
+      const decisions = await Promise.all(pending);
       for (const [replica, decision] of decisions.entries()) {
         if (!decision.admitted) continue;
         checkAdmitted(request);

@@ -9,7 +9,7 @@ import type {
 } from "../../../src/limiter/limiter.ts";
 import type { LimiterHarness, OpenLimiter } from "./harness.ts";
 
-/** What a test says of a request; the rest is key `k1` of account `acme`, no tokens, the replica whose turn it is. */
+/** Fields of a test request. Defaults: key `k1` of account `acme`, no tokens, the next replica. */
 export interface Ask {
   readonly key?: string;
   readonly account?: string;
@@ -20,14 +20,14 @@ export interface Ask {
 }
 
 /**
- * A new limiter for each test, and requests that go to its replicas in turn. After each test whatever was
- * admitted and not ended is settled, and no key may have a request running then.
+ * Opens a new limiter for each test and sends requests to its replicas in turn. After each test, settles all
+ * running admissions and expects no key to have a running request.
  */
 export function useLimiter(open: OpenLimiter) {
   let opened: LimiterHarness | undefined;
   let turn = 0;
   let names = "";
-  const asked = new Map<string, AdmissionRequest>();
+  const requested = new Map<string, AdmissionRequest>();
   const admissions: Admission[] = [];
 
   function harness(): LimiterHarness {
@@ -37,13 +37,13 @@ export function useLimiter(open: OpenLimiter) {
 
   beforeEach(async () => {
     opened = await open();
-    // Another run may use the same server, and knows our names.
+    // Another test run may use the same server.
     names = crypto.randomUUID();
   });
   afterEach(async () => {
     const left = admissions.splice(0);
-    const requests = [...asked.values()];
-    asked.clear();
+    const requests = [...requested.values()];
+    requested.clear();
     try {
       for (const admission of left) await admission.settle(0);
       for (const request of requests) expect((await replica().usage(request)).running).toBe(0);
@@ -61,7 +61,7 @@ export function useLimiter(open: OpenLimiter) {
     return chosen;
   }
 
-  /** Requests under these limits. */
+  /** Returns requests with these limits. */
   function caller(keyLimits: Limits, accountLimits: Limits = {}) {
     function requestOf({ key = "k1", account = "acme", tokens = 0, ...limits }: Ask = {}): AdmissionRequest {
       const request = {
@@ -71,7 +71,7 @@ export function useLimiter(open: OpenLimiter) {
         accountLimits: limits.accountLimits ?? accountLimits,
         tokens,
       };
-      asked.set(`${account} ${key}`, request);
+      requested.set(`${account} ${key}`, request);
       return request;
     }
     async function admit(ask?: Ask): Promise<Admission | LimitDecline> {
@@ -82,13 +82,13 @@ export function useLimiter(open: OpenLimiter) {
     return {
       admit,
       usage: (ask?: Ask): Promise<LimitUsage> => replica(ask?.replica).usage(requestOf(ask)),
-      /** A request that must be let in. */
+      /** Expects the request to be admitted. */
       async pass(ask?: Ask): Promise<Admission> {
         const decision = await admit(ask);
-        if (!decision.admitted) throw new Error(`refused by ${decision.bound}, ${decision.retryAfterS} s`);
+        if (!decision.admitted) throw new Error(`declined by ${decision.bound}, ${decision.retryAfterS} s`);
         return decision;
       },
-      /** A request that must be refused. */
+      /** Expects the request to be declined. */
       async fail(ask?: Ask): Promise<LimitDecline> {
         const decision = await admit(ask);
         if (decision.admitted) throw new Error("admitted");

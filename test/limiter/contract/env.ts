@@ -17,7 +17,7 @@ export interface EnvOptions {
   readonly accountLimits: Limits;
 }
 
-/** A limiter, true time, and the log of everything it admitted. Only replicas that body are asked. */
+/** Returns a limiter with true time and the log of its admissions. Only living replicas are used. */
 export function createEnv({ harness, keyLimits, accountLimits }: EnvOptions) {
   const { replicas } = harness;
   const names = crypto.randomUUID();
@@ -26,7 +26,7 @@ export function createEnv({ harness, keyLimits, accountLimits }: EnvOptions) {
   let trueMs = harness.nowMs();
   let setBackMs: number | undefined;
 
-  /** The first replica from this one on that histories. */
+  /** Returns the first living replica from this index on. */
   function living(index: number): number {
     const from = index % replicas.length;
     return dead.has(from) ? living(from + 1) : from;
@@ -54,7 +54,7 @@ export function createEnv({ harness, keyLimits, accountLimits }: EnvOptions) {
     log.entries.push({ keyId, accountId, replica, atMs: trueMs, admission, tokens, state: "running" });
   }
 
-  /** One of the running requests whose replica histories. */
+  /** Returns one of the running requests of living replicas. */
   function running(index: number): Entry | undefined {
     const entries = log.entries.filter((entry) => entry.state === "running" && !dead.has(entry.replica));
     return entries[index % entries.length];
@@ -73,11 +73,11 @@ export function createEnv({ harness, keyLimits, accountLimits }: EnvOptions) {
     record,
     settle,
     now: () => trueMs,
-    /** True time of the last step back of the clock, which every key has seen at once. */
+    /** Returns the true time at which the clock was last set back; every key was used since. */
     setBackAt: () => setBackMs,
-    /** Slots taken of the key and of the account. */
+    /** Returns the taken slots of the key and of the account. */
     slots: (request: AdmissionRequest) =>
-      sidesOf(request).map(({ who }) => log.of(who).filter(holdsSlot).length),
+      sidesOf(request).map(({ subject }) => log.of(subject).filter(holdsSlot).length),
     ask: (request: AdmissionRequest, at: number): Promise<Admission | LimitDecline> =>
       limiterAt(at).admit(request),
     usages: () => Promise.all(KEYS.map((_, key) => limiterAt(key).usage(requestOf(key, 0)))),
@@ -107,11 +107,11 @@ export function createEnv({ harness, keyLimits, accountLimits }: EnvOptions) {
 
 export type Env = ReturnType<typeof createEnv>;
 
-/** How admissions are made and judged; all other steps are the same for everybody. */
+/** Makes the admissions of a history and checks their results. */
 export interface Checker {
   admit(step: Extract<Step, { do: "admit" }>): Promise<void>;
   burst(step: Extract<Step, { do: "burst" }>): Promise<void>;
-  /** After a step that changes what a key may do. */
+  /** Checks the usage of every key after a step. */
   look(): Promise<void>;
 }
 

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 
-/** One thing that happens to a limiter. Indexes are taken modulo how many there are. */
+/** One event in the history of a limiter. Indexes are taken modulo the number of elements. */
 export type Step =
   | { readonly do: "wait"; readonly ms: number }
   | { readonly do: "setBack"; readonly ms: number }
   | { readonly do: "admit"; readonly key: number; readonly replica: number; readonly tokens: number }
-  /** Several requests of one key at the same time, by all replicas in turn. */
+  /** Several concurrent requests of one key, over the replicas in turn. */
   | { readonly do: "burst"; readonly key: number; readonly tokens: number; readonly count: number }
   | { readonly do: "settle"; readonly index: number; readonly tokens: number }
   | { readonly do: "cancel"; readonly index: number }
@@ -24,7 +24,7 @@ export const limits = fc.record({
   concurrentRequests: fc.option(fc.integer({ min: 0, max: 6 }), { nil: undefined }),
 });
 
-/** Limits that let in whoever waits. */
+/** Limits that admit a caller that waits. */
 export const rates = fc.record({
   requestsPerMinute: fc.integer({ min: 1, max: 6 }),
   tokensPerMinute: fc.integer({ min: 120, max: 400 }),
@@ -72,8 +72,8 @@ function historyOf(...steps: { weight: number; arbitrary: fc.Arbitrary<Step> }[]
   return fc.array(fc.oneof(...steps), { minLength: 20, maxLength: 120 });
 }
 
-/** What a gateway histories through day by day, and now and then the death of a replica. */
+/** Ordinary events, with an occasional death of a replica. */
 export const histories = historyOf(...ordinary, { weight: 2, arbitrary: kill });
 
-/** The same with a clock that is set back. */
+/** Ordinary events, with a clock that is set back. */
 export const historiesWithClockSteps = historyOf(...ordinary, { weight: 3, arbitrary: setBack });

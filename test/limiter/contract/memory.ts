@@ -2,7 +2,7 @@ import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
 import { createManualClock } from "../manual-clock.ts";
 import type { LimiterHarness } from "./harness.ts";
 
-/** The limiter of one process; what is killed takes its memory with it, so nothing of that can be tested. */
+/** Opens a limiter in process. It has no replica that could be killed. */
 export async function openMemoryLimiter(): Promise<LimiterHarness> {
   const clock = createManualClock();
   const limiter = createMemoryLimiter({ now: clock.now });

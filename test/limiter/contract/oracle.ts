@@ -3,24 +3,24 @@ import { type AdmissionLog, type Entry, sidesOf } from "./admission-log.ts";
 
 const MINUTE_MS = 60_000;
 
-/** What one second of the log counts for a key or an account, and when it leaves. */
+/** Counts of one second of the log for a key or an account, and when it expires. */
 interface Second {
   readonly requests: number;
   readonly tokens: number;
-  readonly leavesMs: number;
+  readonly expiresMs: number;
 }
 
 type Quantity = "requests" | "tokens";
 
 export interface ExpectedDecision {
   readonly outcome: "admitted" | "rate" | "concurrency";
-  /** 0 when it is admitted. */
+  /** 0 when admitted. */
   readonly retryAfterS: number;
 }
 
 /**
- * The answer to a request, as a pencil finds it from the log and one rule: what was admitted in one second
- * leaves together, 60 s after the last of it. `slots` are those taken of key and account.
+ * Derives the answer to a request from the log by one rule: admissions of one second expire together, 60 s
+ * after the last of them. `slots` are the taken slots of key and account.
  */
 export function expectedDecision(
   log: AdmissionLog,
@@ -39,24 +39,24 @@ export function expectedDecision(
   return isFull ? { outcome: "concurrency", retryAfterS: 1 } : { outcome: "admitted", retryAfterS: 0 };
 }
 
-/** What a client of this key is shown. */
+/** Derives the limit state of a key. */
 export function expectedState(log: AdmissionLog, request: AdmissionRequest, nowMs: number): LimitState {
   const minutes = minutesOf(log, request, nowMs);
   return { requests: tighterOf("requests", minutes), tokens: tighterOf("tokens", minutes) };
 }
 
-/** The last minute of the key and of the account. */
+/** Returns the last minute of the key and of the account. */
 function minutesOf(log: AdmissionLog, request: AdmissionRequest, nowMs: number): Minute[] {
-  return sidesOf(request).map(({ who, limits }) => ({
+  return sidesOf(request).map(({ subject, limits }) => ({
     limits,
-    seconds: secondsOf(log.of(who), nowMs),
+    seconds: secondsOf(log.of(subject), nowMs),
     nowMs,
   }));
 }
 
 interface Minute {
   readonly limits: Limits;
-  /** Those that still count, oldest first. */
+  /** Seconds that are still counted, oldest first. */
   readonly seconds: readonly Second[];
   readonly nowMs: number;
 }
@@ -66,11 +66,11 @@ function secondsOf(entries: readonly Entry[], nowMs: number): Second[] {
   const seconds = [...bySecond.values()].map((calls) => ({
     requests: calls.filter(({ state }) => state !== "cancelled").length,
     tokens: calls.reduce((sum, { tokens }) => sum + tokens, 0),
-    leavesMs: Math.max(...calls.map(({ atMs }) => atMs)) + MINUTE_MS,
+    expiresMs: Math.max(...calls.map(({ atMs }) => atMs)) + MINUTE_MS,
   }));
   return seconds
-    .filter(({ leavesMs }) => leavesMs > nowMs)
-    .toSorted((one, other) => one.leavesMs - other.leavesMs);
+    .filter(({ expiresMs }) => expiresMs > nowMs)
+    .toSorted((one, other) => one.expiresMs - other.expiresMs);
 }
 
 function waitOf(of: Quantity, amount: number, { limits, seconds, nowMs }: Minute): number {
@@ -80,7 +80,7 @@ function waitOf(of: Quantity, amount: number, { limits, seconds, nowMs }: Minute
   if (short <= 0) return 0;
   for (const second of seconds) {
     short -= second[of];
-    if (short <= 0) return second.leavesMs - nowMs;
+    if (short <= 0) return second.expiresMs - nowMs;
   }
   return MINUTE_MS;
 }
@@ -91,9 +91,9 @@ function tighterOf(of: Quantity, minutes: readonly Minute[]): WindowState | unde
     .map(({ limits, seconds, nowMs }) => ({
       limit: limitOf(limits, of),
       remaining: Math.max(0, limitOf(limits, of) - usedOf(seconds, of)),
-      resetMs: (seconds.findLast((second) => second[of] > 0)?.leavesMs ?? nowMs) - nowMs,
+      resetMs: (seconds.findLast((second) => second[of] > 0)?.expiresMs ?? nowMs) - nowMs,
     }));
-  // A stable sort: the key's comes first when both leave the same.
+  // The sort is stable: the key's state precedes when both have equal remainders.
   return shown.toSorted((one, other) => one.remaining - other.remaining)[0];
 }
 

@@ -14,7 +14,7 @@ const UNLIMITED: Limits = {
   concurrentRequests: undefined,
 };
 const ADMIT = { do: "admit", key: 0, replica: 0, tokens: 0 } as const;
-/** What was cancelled has left, and its second must not come again for what was admitted since. */
+/** A cancellation after expiry: its second must not repeat and affect later admissions. */
 const CANCELLED_LATE: [Limits, Limits, Step[]] = [
   UNLIMITED,
   { ...UNLIMITED, requestsPerMinute: 1 },
@@ -29,8 +29,8 @@ const CANCELLED_LATE: [Limits, Limits, Step[]] = [
 ];
 
 /**
- * Random histories of a limiter and its replicas against the log of every admission. A failure names the seed
- * and the path by which fast-check plays the same history again.
+ * Checks random histories of a limiter and its replicas against the log of every admission. A failure names
+ * the seed and the path with which fast-check replays the history.
  */
 export function describeProperties(name: string, open: OpenLimiter, { runs }: { runs: number }): void {
   async function inEnv(
@@ -47,14 +47,14 @@ export function describeProperties(name: string, open: OpenLimiter, { runs }: { 
   }
 
   describe(name, () => {
-    test("every answer is the one that the log of all admissions gives, to the unit", async () => {
+    test("every answer equals the one derived from the log of all admissions", async () => {
       const property = fc.asyncProperty(limits, limits, histories, (ofKey, ofAccount, history) =>
         inEnv([ofKey, ofAccount], (env) => play(env, createChecker(env), history)),
       );
       await fc.assert(property, { numRuns: runs });
     });
 
-    test("no true 60 s hold more than N whenever the clock is set back, and 62 s later nothing of it is left", async () => {
+    test("no 60 s of true time contain more than N admissions when the clock is set back, and it has no effect after 62 s", async () => {
       const property = fc.asyncProperty(
         limits,
         limits,
@@ -65,7 +65,7 @@ export function describeProperties(name: string, open: OpenLimiter, { runs }: { 
       await fc.assert(property, { numRuns: runs, examples: [CANCELLED_LATE] });
     });
 
-    test("a lone caller gets in when it was told, and not a second before", async () => {
+    test("a lone caller is admitted after retryAfterS seconds, and not one second earlier", async () => {
       const property = fc.asyncProperty(rates, rates, histories, admit, (ofKey, ofAccount, history, last) =>
         inEnv([ofKey, ofAccount], async (env) => {
           await play(env, createChecker(env), history);
@@ -81,7 +81,7 @@ export function describeProperties(name: string, open: OpenLimiter, { runs }: { 
       await fc.assert(property, { numRuns: runs });
     });
 
-    test("when all has ended or died nothing runs any more, and a minute later nothing is counted", async () => {
+    test("nothing runs after every request has ended or died, and nothing is counted a minute later", async () => {
       const property = fc.asyncProperty(limits, limits, histories, (ofKey, ofAccount, history) =>
         inEnv([ofKey, ofAccount], async (env) => {
           await play(env, createChecker(env), history);

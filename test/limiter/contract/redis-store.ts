@@ -11,7 +11,7 @@ import { type ClockedRedis, connectClocked } from "./redis.ts";
 
 const START_MS = 1_700_000_000_000;
 
-/** The limiter's scripts on the tests' Redis, one by one. Times are milliseconds since a full second. */
+/** Runs single scripts on the Redis of the tests. Times are milliseconds since a full second. */
 export function useStore() {
   const clock = createManualClock(START_MS);
   let redis: ClockedRedis;
@@ -32,7 +32,7 @@ export function useStore() {
       return store;
     },
 
-    /** Returns what cancels it. */
+    /** Returns the release that cancels the admission. */
     async admit(names: CallerIds, tokens: number): Promise<Release> {
       const lease = crypto.randomUUID();
       const request = { ...names, keyLimits: {}, accountLimits: {}, tokens };
@@ -44,14 +44,14 @@ export function useStore() {
     async restoreAt(
       ms: number,
       names: CallerIds,
-      missed: readonly OfflineSecond[],
+      offline: readonly OfflineSecond[],
       id: string = crypto.randomUUID(),
     ) {
       await at(ms);
-      return store.restore(names, id, missed);
+      return store.restore(names, id, offline);
     },
 
-    /** Requests and tokens of the key; the account's are the same. */
+    /** Returns requests and tokens of the key, and expects equal ones of the account. */
     async counted(names: CallerIds): Promise<[number, number]> {
       const { key, account } = await store.usage(names);
       expect([account.requests, account.tokens]).toEqual([key.requests, key.tokens]);
@@ -64,13 +64,13 @@ export function useStore() {
       return key.running;
     },
 
-    /** As a server that was restarted empty, or keys whose time was over. */
+    /** Deletes keys, as a restarted server without its data, or their expiry, would. */
     async forget(names: CallerIds, isForgotten: (key: string) => boolean = () => true): Promise<void> {
       const keys = await keysOf(names);
       await Promise.all(keys.filter(isForgotten).map((key) => redis.connection.client.del(key)));
     },
 
-    /** The milliseconds each key has left; -1 is for ever. */
+    /** Returns the milliseconds until each key expires; -1 is never. */
     lifetimes: async (names: CallerIds) =>
       Promise.all((await keysOf(names)).map((key) => redis.connection.client.pttl(key))),
   };

@@ -3,9 +3,9 @@ import type { Clients } from "./clients.ts";
 
 const WIDE = { requestsPerMinute: 1000, tokensPerMinute: 100_000, concurrentRequests: 100 };
 
-/** One decision for all bounds: everything is taken, or nothing is. */
+/** Tests of several limits at once: an admission takes from all of them, or from none. */
 export function describeSimultaneous({ caller, advance }: Clients): void {
-  describe("several bounds", () => {
+  describe("several limits", () => {
     test.each([
       ["the key's requests", { requestsPerMinute: 1 }, {}, "rate"],
       ["the key's tokens", { tokensPerMinute: 10 }, {}, "rate"],
@@ -13,7 +13,7 @@ export function describeSimultaneous({ caller, advance }: Clients): void {
       ["the account's requests", {}, { requestsPerMinute: 1 }, "rate"],
       ["the account's tokens", {}, { tokensPerMinute: 10 }, "rate"],
       ["the account's concurrency", {}, { concurrentRequests: 1 }, "concurrency"],
-    ] as const)("a refusal by %s takes nothing from anybody", async (_name, key, account, bound) => {
+    ] as const)("take nothing from any key when %s decline", async (_name, key, account, bound) => {
       const { pass, fail, usage } = caller({ ...WIDE, ...key }, { ...WIDE, ...account });
       const call = await pass({ tokens: 10 });
       await advance(1500);
@@ -25,7 +25,7 @@ export function describeSimultaneous({ caller, advance }: Clients): void {
       await pass({ tokens: 10 });
     });
 
-    test("a refusal does not make the next wait longer", async () => {
+    test("do not make the wait longer after each decline", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 1 });
       await pass();
       for (let second = 0; second < 60; second += 1) {
@@ -35,7 +35,7 @@ export function describeSimultaneous({ caller, advance }: Clients): void {
       await pass();
     });
 
-    test("rate is said before concurrency when both refuse", async () => {
+    test("report rate before concurrency when both are exceeded", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 1, concurrentRequests: 1 });
       await pass();
       expect(await fail()).toMatchObject({ bound: "rate", retryAfterS: 60 });
@@ -43,14 +43,14 @@ export function describeSimultaneous({ caller, advance }: Clients): void {
       expect(await fail()).toMatchObject({ bound: "concurrency", retryAfterS: 1 });
     });
 
-    test("an account's rate is said before its key's concurrency", async () => {
+    test("report the account's rate before the key's concurrency", async () => {
       const { pass, fail } = caller({ concurrentRequests: 1 }, { requestsPerMinute: 1 });
       await pass();
       await advance(10_000);
       expect(await fail()).toMatchObject({ bound: "rate", retryAfterS: 50 });
     });
 
-    test("the longest of the short windows is the wait", async () => {
+    test("require the longest wait of the exceeded windows", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 2, tokensPerMinute: 1000 });
       await pass({ tokens: 1 });
       await advance(20_000);
@@ -60,7 +60,7 @@ export function describeSimultaneous({ caller, advance }: Clients): void {
       expect(await fail({ tokens: 0 })).toMatchObject({ retryAfterS: 40 });
     });
 
-    test("the longest wait is the account's when that is the longer one", async () => {
+    test("require the account's wait when it is longer than the key's", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 1 }, { requestsPerMinute: 2 });
       await pass({ key: "k1" });
       await advance(30_000);
