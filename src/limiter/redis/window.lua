@@ -148,8 +148,8 @@ local function add_now(window, now_ms, tokens)
 end
 
 --[[
-  Adds a correction to the second of an earlier admission. Does nothing when its slot has expired. Clamps at zero:
-  after a loss of data, the remaining counts may belong to other requests.
+  Adds a correction to the second of an earlier admission. Does nothing when its slot has expired. Clamps at
+  zero: after a loss of data, the remaining counts may belong to other requests.
 ]]
 local function correct(window, second, requests, tokens)
   if second < window.oldest or second > window.newest then return end
