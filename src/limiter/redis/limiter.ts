@@ -38,7 +38,10 @@ export interface RedisLimiter extends Limiter {
   start(): Promise<void>;
 }
 
-const MEANWHILE = { local: "limits are counted in this process alone", deny: "all requests are denied" } as const;
+const MEANWHILE = {
+  local: "limits are counted in this process alone",
+  deny: "all requests are denied",
+} as const;
 
 /**
  * The limiter of several processes, which count together in Redis. A decision that Redis does not make within

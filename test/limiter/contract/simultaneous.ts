@@ -13,17 +13,21 @@ export function describeSimultaneous({ caller, advance }: Clients): void {
       ["the account's requests", {}, { requestsPerMinute: 1 }, "rate"],
       ["the account's tokens", {}, { tokensPerMinute: 10 }, "rate"],
       ["the account's concurrency", {}, { concurrentRequests: 1 }, "concurrency"],
-    ] as const)("take nothing from any key when %s decline", async (_name, key, account, bound) => {
-      const { pass, fail, usage } = caller({ ...WIDE, ...key }, { ...WIDE, ...account });
-      const call = await pass({ tokens: 10 });
-      await advance(1500);
-      const before = [await usage(), await usage({ key: "k2" })];
-      for (let index = 0; index < 20; index += 1) expect(await fail({ tokens: 10 })).toMatchObject({ bound });
-      expect([await usage(), await usage({ key: "k2" })]).toEqual(before);
-      await advance(58_500);
-      await call.settle(10);
-      await pass({ tokens: 10 });
-    });
+    ] as const)(
+      "take nothing from any key when a request is declined by %s",
+      async (_name, key, account, bound) => {
+        const { pass, fail, usage } = caller({ ...WIDE, ...key }, { ...WIDE, ...account });
+        const call = await pass({ tokens: 10 });
+        await advance(1500);
+        const before = [await usage(), await usage({ key: "k2" })];
+        for (let index = 0; index < 20; index += 1)
+          expect(await fail({ tokens: 10 })).toMatchObject({ bound });
+        expect([await usage(), await usage({ key: "k2" })]).toEqual(before);
+        await advance(58_500);
+        await call.settle(10);
+        await pass({ tokens: 10 });
+      },
+    );
 
     test("do not make the wait longer after each decline", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 1 });
