@@ -1,10 +1,11 @@
 import { createAuthenticate } from "../accounts/authenticate.ts";
 import { findEndedKeys } from "../accounts/find-ended-keys.ts";
 import { createBodies } from "../bodies/bodies.ts";
-import { createLoopShare } from "../bodies/loop-share.ts";
+import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import type { Config, LiveConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import { createDemoUpstream } from "../demo/demo.ts";
 import { waitAtMost } from "../domain/within.ts";
 import { createCallerWatch } from "../gateway/caller-watch.ts";
 import { createDeclineMemory } from "../gateway/decline.ts";
@@ -151,11 +152,11 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
-  const share = createLoopShare();
+  const share = createCooperativeYield();
   const bodies = createBodies(share);
   const clock = () => performance.now();
   const shutdown = new AbortController();
-  const upstreams = createUpstreams({ metrics, log, clock });
+  const upstreams = createUpstreams({ builtIn: [createDemoUpstream()], metrics, log, clock });
   let gateway: Gateway = {
     ...createOffer(config, upstreams),
     authenticate: createAuthenticate({ database }),

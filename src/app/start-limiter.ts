@@ -1,9 +1,8 @@
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
-import { countDecisions } from "../limiter/counted.ts";
 import type { Limiter } from "../limiter/limiter.ts";
 import { createMemoryLimiter } from "../limiter/memory.ts";
-import { watchNeighbours } from "../limiter/neighbours.ts";
+import { watchPeerGateways } from "../limiter/peer-gateways.ts";
 import { connectRedis } from "../limiter/redis/connection.ts";
 import { createRedisLimiter } from "../limiter/redis/limiter.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -25,7 +24,7 @@ interface Surroundings {
 export async function keepLimits(config: Config["limiter"], surroundings: Surroundings): Promise<KeptLimits> {
   const limiter = await startLimiter(config, surroundings);
   const hasRedis = config.redis !== undefined;
-  const neighbours = watchNeighbours({ ...surroundings, hasRedis, gatewayId: crypto.randomUUID() });
+  const neighbours = watchPeerGateways({ ...surroundings, hasRedis, gatewayId: crypto.randomUUID() });
   return {
     limiter,
     async close() {
@@ -39,7 +38,7 @@ async function startLimiter(
   { redis, onFailure, replicas }: Config["limiter"],
   { log, metrics }: Surroundings,
 ): Promise<Limiter> {
-  if (!redis) return countDecisions(createMemoryLimiter(), metrics);
+  if (!redis) return createMemoryLimiter({ metrics });
   const connection = connectRedis(redis);
   const limiter = createRedisLimiter({ connection, onFailure, replicas, log, metrics });
   await limiter.start();

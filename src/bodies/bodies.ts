@@ -1,7 +1,7 @@
 import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 import { type Body, decodeBody, type NewAnswer, type NewBody, type Soon } from "./body.ts";
-import type { LoopShare } from "./loop-share.ts";
+import type { CooperativeYield } from "./cooperative-yield.ts";
 import { type OpenBody, openBody } from "./open-body.ts";
 import { createRemoteBodies, type RemoteOptions } from "./remote-bodies.ts";
 
@@ -32,7 +32,7 @@ const DEFAULTS: BodiesOptions = {
   readingMax: 1_000,
 };
 
-export function createBodies(share: LoopShare, options: Partial<BodiesOptions> = {}): Bodies {
+export function createBodies(share: CooperativeYield, options: Partial<BodiesOptions> = {}): Bodies {
   const { inProcessBytesMax, ...remote } = { ...DEFAULTS, ...options };
   const worker = createRemoteBodies(remote);
   return {

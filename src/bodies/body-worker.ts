@@ -3,37 +3,44 @@ import { bytesOf, decodeBlocks } from "../domain/byte-blocks.ts";
 import { findProtocolPair } from "../wire/protocol-pair.ts";
 import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
-import { type Job, type JobResult, type Results, type SentPart, type SentPlan, sendError } from "./jobs.ts";
+import {
+  type Job,
+  type JobResult,
+  type Results,
+  type SerializedPart,
+  type SerializedPlan,
+  serializeError,
+} from "./body-jobs.ts";
 import { factsOf, type OpenBody, openBody, type Planned } from "./open-body.ts";
 
 type BodyJob = Extract<Job, { kind: "body" }>;
 type AnswerJob = Extract<Job, { kind: "answer" }>;
 
-/** The steps of one request follow each other within milliseconds where nobody else wants anything. */
+/** The jobs of one request follow each other within milliseconds when the worker is not busy. */
 const KEEP_MS = 250;
-/** Of a larger body nothing is kept: its text, values and print together take six times as much. */
+/** Largest body that is kept. Its text, parsed values and encoding together take six times its size. */
 const KEEP_BYTES_MAX = 2 * 1024 * 1024;
 
-/** The body of the latest job, as long as it is worth its memory. Only a short cut: any job can be done without. */
+/** The parsed body of the latest job. An optimisation only: every job can parse its body again. */
 let latest: { readonly bodyId: number; readonly body: OpenBody } | undefined;
-let forgetting: Timer | undefined;
+let dropTimer: Timer | undefined;
 
 parentPort?.on("message", (job: Job) => {
-  clearTimeout(forgetting);
+  clearTimeout(dropTimer);
   const isLarge = bytesOf(job.blocks) > KEEP_BYTES_MAX;
   const done = perform(job);
   parentPort?.postMessage(done, buffersOf(done));
-  if (isLarge) forgetNow();
-  else forgetting = setTimeout(forget, KEEP_MS);
+  if (isLarge) dropNow();
+  else dropTimer = setTimeout(drop, KEEP_MS);
 });
 
-function forget(): void {
+function drop(): void {
   latest = undefined;
 }
 
-/** Collected at once, or the garbage of several large bodies would lie beside each other. */
-function forgetNow(): void {
-  forget();
+/** Collects garbage at once, or that of several large bodies would accumulate. */
+function dropNow(): void {
+  drop();
   Bun.gc(true);
 }
 
@@ -42,7 +49,7 @@ function perform(job: Job): JobResult {
     if (job.kind === "answer") return { result: readAnswer(job), blocks: [] };
     return { result: answerQuestion(job), blocks: job.blocks };
   } catch (thrown) {
-    return { error: sendError(thrown), blocks: job.kind === "body" ? job.blocks : [] };
+    return { error: serializeError(thrown), blocks: job.kind === "body" ? job.blocks : [] };
   }
 }
 
@@ -53,7 +60,7 @@ function answerQuestion(job: BodyJob): Results[keyof Results] {
     case "facts":
       return factsOf(body.request);
     case "plan":
-      return body.plan(question.questions).map(sendPlan);
+      return body.plan(question.questions).map(serializePlan);
     case "print":
       return new TextEncoder().encode(body.print(question.surface, question.options));
     case "count":
@@ -71,21 +78,21 @@ function open({ bodyId, surface, facts, blocks }: BodyJob): OpenBody {
   return body;
 }
 
-function sendPlan(planned: Planned): SentPlan {
-  if ("untranslatable" in planned) return { untranslatable: sendError(planned.untranslatable) };
+function serializePlan(planned: Planned): SerializedPlan {
+  if ("refusal" in planned) return { refusal: serializeError(planned.refusal) };
   const { context, textBytes } = planned;
   return { textBytes, context: { ...context, request: factsOf(context.request) } };
 }
 
-function readAnswer({ client, upstream, context, head, blocks }: AnswerJob): SentPart {
-  const exchange = findProtocolPair(WIRES[client], [upstream]);
-  if (!exchange) throw new Error(`No way from ${client} to ${upstream}`);
+function readAnswer({ client, upstream, context, head, blocks }: AnswerJob): SerializedPart {
+  const exchange = findExchange(WIRES[client], [upstream]);
+  if (!exchange) throw new Error(`No codec from ${client} to ${upstream}`);
   const text = decodeBlocks(blocks, { fatal: false });
-  const { unrepresentable, ...part } = exchange.answers(context).readWhole(head, text);
-  return { part, unrepresentable: unrepresentable && sendError(unrepresentable) };
+  const { unsayable, ...part } = exchange.answers(context).readWhole(head, text);
+  return { part, unsayable: unsayable && serializeError(unsayable) };
 }
 
-/** Buffers that change hands instead of being copied. */
+/** Returns the buffers to transfer instead of copying. */
 function buffersOf(done: JobResult): ArrayBuffer[] {
   const buffers = done.blocks.map(bufferOf);
   if ("result" in done && done.result instanceof Uint8Array) buffers.push(done.result.buffer);

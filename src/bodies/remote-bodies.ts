@@ -1,31 +1,41 @@
 import { GatewayError } from "../errors.ts";
-import type { RequestFacts } from "../wire/model-request.ts";
-import type { ReplyPart } from "../wire/reply-part.ts";
-import { UpstreamFault } from "../wire/upstream-fault.ts";
+import type { ReplyPart, RequestFacts } from "../wire/protocol.ts";
+import { UpstreamFault } from "../wire/protocol.ts";
+import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "../workers/worker-queue.ts";
 import type { Body, NewAnswer, NewBody } from "./body.ts";
-import { type BodyQuestion, type JobResult, type Results, receiveError, type SentPlan } from "./jobs.ts";
+import {
+  type BodyQuestion,
+  deserializeError,
+  type Job,
+  type JobResult,
+  type Results,
+  type SerializedPlan,
+} from "./body-jobs.ts";
 import { factsOf, type Planned } from "./open-body.ts";
-import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "./worker-queue.ts";
 
-export interface RemoteOptions extends WorkerQueueOptions {
-  /** So many bodies may wait to be read before a new one is refused. */
+export interface RemoteOptions
+  extends Pick<WorkerQueueOptions<Job>, "script" | "jobMsMax">,
+    Required<Pick<WorkerQueueOptions<Job>, "idleMs">> {
+  /** Bodies that may wait to be read. More are declined with `too_many_body_bytes`. */
   readonly readingMax: number;
 }
 
-/** Bodies and answers that a worker works on. */
+/** Bodies and answers that a worker processes. */
 interface RemoteBodies {
   read(body: NewBody): Promise<Body>;
   readAnswer(answer: NewAnswer): Promise<ReplyPart>;
   close(): void;
 }
 
-export function createRemoteBodies(options: RemoteOptions): RemoteBodies {
-  const queue = createWorkerQueue(options);
+type BodyQueue = WorkerQueue<Job, JobResult>;
+
+export function createRemoteBodies({ readingMax, ...options }: RemoteOptions): RemoteBodies {
+  const queue: BodyQueue = createWorkerQueue({ name: "body worker", buffersOf, ...options });
   let bodies = 0;
   let reading = 0;
   return {
     async read(body) {
-      if (reading >= options.readingMax) throw new GatewayError("too_many_body_bytes", { retryAfterS: 1 });
+      if (reading >= readingMax) throw new GatewayError("too_many_body_bytes", { retryAfterS: 1 });
       reading += 1;
       bodies += 1;
       try {
@@ -38,18 +48,19 @@ export function createRemoteBodies(options: RemoteOptions): RemoteBodies {
       const context = { ...reader.context, request: factsOf(reader.context.request) };
       const upstream = reader.wire.surface;
       const job = { kind: "answer", client: client.surface, upstream, context, head, blocks } as const;
-      const { part, unrepresentable } = resultOf<"answer">(await queue.run(owner, job));
-      return unrepresentable ? { ...part, unrepresentable: faultOf(receiveError(unrepresentable)) } : part;
+      const { part, unsayable } = resultOf<"answer">(await queue.run(owner, job));
+      return unsayable ? { ...part, unsayable: faultOf(deserializeError(unsayable)) } : part;
     },
     close: queue.close,
   };
 }
 
 /**
- * A body whose bytes lie here between jobs, and with the worker during one: the worker remembers nothing that it could
- * not do without. When it dies over a job, the bytes are gone, and so are later answers.
+ * Returns a body whose bytes are in this thread between jobs, and in the worker during a job. The worker
+ * keeps nothing that later jobs need. When it dies during a job, the bytes are lost, and every later question
+ * rejects.
  */
-async function readRemotely(queue: WorkerQueue, body: NewBody, bodyId: number): Promise<Body> {
+async function readRemotely(queue: BodyQueue, body: NewBody, bodyId: number): Promise<Body> {
   const { wire, owner } = body;
   const { surface } = wire;
   let blocks: readonly Uint8Array[] | undefined = body.blocks;
@@ -64,35 +75,42 @@ async function readRemotely(queue: WorkerQueue, body: NewBody, bodyId: number): 
     blocks = done.blocks;
     return resultOf<Ask>(done);
   }
-  /** One question at a time: the bytes are away during each. */
+  /** Asks one question at a time: the bytes are in the worker during each. */
   function ask<Ask extends BodyQuestion["ask"]>(question: BodyQuestion): Promise<Results[Ask]> {
-    const asked = latest.then(() => askNow<Ask>(question));
-    latest = asked.catch(() => undefined);
-    return asked;
+    const answer = latest.then(() => askNow<Ask>(question));
+    latest = answer.catch(() => undefined);
+    return answer;
   }
 
   const request = await ask<"facts">({ ask: "facts" });
   facts = request;
   return {
     request,
-    plan: async (questions) => (await ask<"plan">({ ask: "plan", questions })).map(receivePlan),
+    plan: async (questions) => (await ask<"plan">({ ask: "plan", questions })).map(deserializePlan),
     print: (upstream, options) => ask<"print">({ ask: "print", surface: upstream, options }),
     printCount: (model, betas) => ask<"count">({ ask: "count", model, betas }),
     promptText: () => ask<"prompt">({ ask: "prompt" }),
   };
 }
 
-/** Throws what the worker caught. */
+function buffersOf({ blocks }: Job): ArrayBuffer[] {
+  return blocks.map(({ buffer }) => {
+    if (!(buffer instanceof ArrayBuffer)) throw new Error("A block shares its memory");
+    return buffer;
+  });
+}
+
+/** Throws the error that the worker caught. */
 function resultOf<Ask extends keyof Results>(done: JobResult): Results[Ask] {
-  if ("error" in done) throw receiveError(done.error);
-  // Safe because the worker answers each kind of question with its own kind of result.
+  if ("error" in done) throw deserializeError(done.error);
+  // Safe because the worker answers each question with the result of its kind.
   return done.result as Results[Ask];
 }
 
-function receivePlan(plan: SentPlan): Planned {
-  return "untranslatable" in plan ? { untranslatable: receiveError(plan.untranslatable) } : plan;
+function deserializePlan(plan: SerializedPlan): Planned {
+  return "refusal" in plan ? { refusal: deserializeError(plan.refusal) } : plan;
 }
 
 function faultOf(error: unknown): UpstreamFault {
-  return error instanceof UpstreamFault ? error : new UpstreamFault("The answer cannot be said");
+  return error instanceof UpstreamFault ? error : new UpstreamFault("The answer cannot be represented");
 }

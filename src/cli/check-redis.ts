@@ -75,7 +75,7 @@ async function findFault(connection: RedisConnection, said: string[]): Promise<s
     const fault = faults.find((each) => each !== undefined);
     if (fault !== undefined) return fault;
     if (shardOf(ACCOUNT) === NO_SHARD) return CLUSTER_DOWN;
-    await createRedisStore(connection, { patienceMs: ANSWER_MS }).probe(ACCOUNT);
+    await createRedisStore(connection, { timeoutMs: ANSWER_MS }).probe(ACCOUNT);
     return undefined;
   } catch (error) {
     return explain([...said, printError(error)]);

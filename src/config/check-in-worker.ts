@@ -1,34 +1,27 @@
-import { Worker } from "node:worker_threads";
+import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
 import { ConfigError } from "./config-error.ts";
 import type { CheckedFile } from "./file.ts";
 
-/** For a check that hangs. A file of the largest size takes a second or two of a free processor. */
+/** Timeout of a check. A file of the largest size takes one or two seconds of a free processor. */
 const CHECK_MS_MAX = 60_000;
 
 /**
- * Checks a file on a thread of its own, which ends with the check: a large file takes longer than requests may
- * wait for the event loop. Rejects with {@link ConfigError}, and with an error when the thread fails or hangs.
+ * Checks a file in a worker thread that ends with the check: a large file would block the event loop for too
+ * long. Rejects with {@link ConfigError}, or with another error when the thread dies or hangs.
  */
 export async function checkFileInWorker({ environment, ...question }: CheckQuestion): Promise<CheckedFile> {
-  const { promise, resolve, reject } = Promise.withResolvers<CheckAnswer>();
-  const worker = new Worker(new URL("./check-worker.ts", import.meta.url));
-  // The process ends when it wants to.
-  worker.unref();
-  worker.on("message", resolve);
-  worker.on("error", reject);
-  worker.on("exit", () => reject(new Error("The thread that checks the configuration has ended")));
-  const late = () => reject(new Error("The configuration was not checked in time"));
-  const timer = setTimeout(late, CHECK_MS_MAX);
-  timer.unref();
+  const worker = createWorkerQueue<CheckQuestion, CheckAnswer>({
+    name: "configuration check",
+    script: new URL("./check-worker.ts", import.meta.url),
+    jobMsMax: CHECK_MS_MAX,
+  });
   try {
     // Copied, because the process's own environment cannot be sent.
-    worker.postMessage({ ...question, environment: { ...environment } } satisfies CheckQuestion);
-    const answer = await promise;
+    const answer = await worker.run("", { ...question, environment: { ...environment } });
     if ("problems" in answer) throw new ConfigError(answer.problems);
     return answer.file;
   } finally {
-    clearTimeout(timer);
-    void worker.terminate();
+    worker.close();
   }
 }

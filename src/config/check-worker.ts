@@ -4,14 +4,14 @@ import type { Environment } from "./placeholders.ts";
 import { createProblems } from "./problems.ts";
 import type { Source } from "./source.ts";
 
-/** The arguments of one check. */
+/** Arguments of a check. */
 export interface CheckQuestion {
   readonly source: Source;
   readonly environment: Environment;
   readonly options: CheckOptions;
 }
 
-/** A checked file without problems, or the problems. */
+/** The checked file, or its problems when it has any. */
 export type CheckAnswer = { readonly file: CheckedFile } | { readonly problems: readonly string[] };
 
 parentPort?.once("message", ({ source, environment, options }: CheckQuestion) => {

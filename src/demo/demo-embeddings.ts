@@ -3,18 +3,20 @@ import { tokensOf } from "./demo-answer.ts";
 
 const DIMENSIONS_DEFAULT = 64;
 const DIMENSIONS_MAX = 512;
-/** A word is spread over so many dimensions, or two that meet in one of them would look alike. */
+/** Dimensions per word. With one, two words that share a dimension would look alike. */
 const DIMENSIONS_PER_WORD = 4;
-/** Digits behind the point: what a 32-bit number holds near 1. */
+/** Decimal digits that a 32-bit number holds near 1. */
 const DIGITS = 8;
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * Vectors of length 1, one for each prompt, the nearer the more words two prompts share. `undefined` for a
- * number of dimensions that there is none of: 1 to 512.
+ * Encodes one vector of length 1 for each prompt. Vectors are nearer the more words their prompts share.
+ * Returns `undefined` unless `dimensions` is a whole number from 1 to 512.
+ *
+ * @see https://platform.openai.com/docs/api-reference/embeddings
  */
-export function printDemoEmbeddings(body: JsonObject): string | undefined {
+export function encodeDemoEmbeddings(body: JsonObject): string | undefined {
   const dimensions = Number(body.dimensions ?? DIMENSIONS_DEFAULT);
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > DIMENSIONS_MAX) return undefined;
   const isBase64 = body.encoding_format === "base64";
@@ -26,13 +28,13 @@ export function printDemoEmbeddings(body: JsonObject): string | undefined {
       addWord(vector, word);
     }
     scaleToOne(vector);
-    return { object: "embedding", index, embedding: isBase64 ? printBase64(vector) : printNumbers(vector) };
+    return { object: "embedding", index, embedding: isBase64 ? encodeBase64(vector) : roundNumbers(vector) };
   });
   const usage = { prompt_tokens: promptTokens, total_tokens: promptTokens };
   return JSON.stringify({ object: "list", data, model: readText(body.model), usage });
 }
 
-/** The words of every prompt; a token id is a word of its own. */
+/** Returns the words of every prompt. A token id is one word. */
 function promptsOf(input: unknown): readonly Iterable<string>[] {
   if (typeof input === "string") return [tokensOf(input)];
   const list = readArray(input);
@@ -60,12 +62,12 @@ function scaleToOne(vector: Float32Array): void {
   else for (const [place, value] of vector.entries()) vector[place] = value / length;
 }
 
-function printNumbers(vector: Float32Array): number[] {
+function roundNumbers(vector: Float32Array): number[] {
   return Array.from(vector, (value) => Number(value.toFixed(DIGITS)));
 }
 
-/** 32-bit numbers, little end first. */
-function printBase64(vector: Float32Array): string {
+/** Encodes 32-bit little-endian numbers. */
+function encodeBase64(vector: Float32Array): string {
   const bytes = Buffer.alloc(vector.byteLength);
   for (const [place, value] of vector.entries()) bytes.writeFloatLE(value, place * vector.BYTES_PER_ELEMENT);
   return bytes.toString("base64");

@@ -4,7 +4,10 @@ import type { Model } from "../domain/model.ts";
 
 const price = readPrice({ input: "0.50", output: "1.50" });
 
-/** The model of a gateway that nobody configured: the built-in upstream answers it without a network. */
+/**
+ * The only model of a gateway without a configured catalog. The built-in upstream serves it without a
+ * network.
+ */
 export const DEMO_MODEL: Model = {
   id: "demo",
   routes: [

@@ -1,15 +1,21 @@
-import { createHealth } from "../upstream/health.ts";
+import { createHealth } from "../upstream/cooldown.ts";
 import type { Upstream, UpstreamCall, UpstreamTimeouts } from "../upstream/upstream.ts";
 import { COUNT_PATH, printCount } from "../wire/anthropic-messages/count-tokens.ts";
 import { isJsonObject, type JsonObject, parseJsonObject } from "../wire/json/read.ts";
-import { composeDemoAnswer, countDemoInput, type DemoAnswer } from "./demo-answer.ts";
-import { printDemoMessage, streamDemoMessage } from "./demo-anthropic.ts";
-import { printDemoEmbeddings } from "./demo-embeddings.ts";
-import { printDemoChat, streamDemoChat } from "./demo-openai.ts";
+import {
+  composeDemoAnswer,
+  countDemoInput,
+  type DemoAnswer,
+  encodeDemoChat,
+  encodeDemoMessage,
+  streamDemoChat,
+  streamDemoMessage,
+} from "./demo-answer.ts";
+import { encodeDemoEmbeddings } from "./demo-embeddings.ts";
 
 export interface DemoOptions {
   readonly now?: () => number;
-  /** Pause before each piece of a stream, in milliseconds; 0 still gives the event loop its turn. */
+  /** Pause before each event of a stream, in milliseconds; 0 still yields to the event loop. */
   readonly pauseMs?: number;
 }
 
@@ -22,8 +28,10 @@ const TIMEOUTS: UpstreamTimeouts = {
 };
 
 /**
- * A model in this process that says back what the user said, in both protocols, and embeds: no network, no key,
- * the same words for the same request. Streams make an event only when the reader asks for one.
+ * An upstream in this process: it echoes the last user message and makes embeddings, without a network or a
+ * key. Equal requests get equal answers. A stream makes an event only when its reader asks for one. It speaks
+ * messages beside chat because count_tokens, which is never translated, must return the count that the demo
+ * model bills.
  */
 export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions = {}): Upstream {
   let answers = 0;
@@ -38,9 +46,9 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
     async send(call, { signal, connected }) {
       signal.throwIfAborted();
       connected();
-      const printed = await call.body.take();
-      const body = parseJsonObject(typeof printed === "string" ? printed : new TextDecoder().decode(printed));
-      if (body === undefined) return refusal("The body is no JSON object.");
+      const encoded = await call.body.take();
+      const body = parseJsonObject(typeof encoded === "string" ? encoded : new TextDecoder().decode(encoded));
+      if (body === undefined) return badRequest("The body is no JSON object.");
       if (call.path === COUNT_PATH) return jsonResponse(printCount(countDemoInput(body)), 200);
       if (call.surface === "embeddings") return embed(body);
 
@@ -49,31 +57,31 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
       const id = `demo${createdAtMs.toString(36)}${answers.toString(36)}`;
       const createdAtS = Math.floor(createdAtMs / 1000);
       const answer = composeDemoAnswer(body, outputTokensMaxOf(body), { id, createdAtS });
-      const { whole, frames } = printAnswer(call, body, answer);
+      const { whole, events } = encodeAnswer(call, body, answer);
       if (!call.stream) return jsonResponse(whole(), 200);
       const headers = { "content-type": "text/event-stream", "cache-control": "no-cache" };
-      return new Response(streamFrames(frames, { signal, pauseMs }), { headers });
+      return new Response(streamEvents(events, { signal, pauseMs }), { headers });
     },
   };
 }
 
 function embed(body: JsonObject): Response {
-  const embeddings = printDemoEmbeddings(body);
+  const embeddings = encodeDemoEmbeddings(body);
   return embeddings === undefined
-    ? refusal("There are not so many dimensions.")
+    ? badRequest("There are not so many dimensions.")
     : jsonResponse(embeddings, 200);
 }
 
-function printAnswer({ surface }: UpstreamCall, body: JsonObject, answer: DemoAnswer) {
+function encodeAnswer({ surface }: UpstreamCall, body: JsonObject, answer: DemoAnswer) {
   if (surface === "messages") {
-    return { whole: () => printDemoMessage(answer), frames: streamDemoMessage(answer) };
+    return { whole: () => encodeDemoMessage(answer), events: streamDemoMessage(answer) };
   }
   const options = { choices: readPositive(body.n) ?? 1, includesUsage: includesUsage(body) };
-  return { whole: () => printDemoChat(answer, options), frames: streamDemoChat(answer, options) };
+  return { whole: () => encodeDemoChat(answer, options), events: streamDemoChat(answer, options) };
 }
 
-function streamFrames(
-  frames: Iterator<string>,
+function streamEvents(
+  events: Iterator<string>,
   { signal, pauseMs }: { signal: AbortSignal; pauseMs: number },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
@@ -89,14 +97,14 @@ function streamFrames(
     async pull(controller) {
       await pause(pauseMs);
       if (closed.signal.aborted) return;
-      const next = frames.next();
+      const next = events.next();
       if (!next.done) return controller.enqueue(encoder.encode(next.value));
       closed.abort();
       controller.close();
     },
     cancel: () => closed.abort(),
   };
-  // A mark of 0 makes an event only once it is asked for, so a slow reader holds the model up.
+  // With a high-water mark of 0, an event is made only when it is read: a slow reader delays the model.
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 
@@ -104,7 +112,7 @@ function pause(ms: number): Promise<void> {
   return ms > 0 ? Bun.sleep(ms) : new Promise((resolve) => setImmediate(resolve));
 }
 
-function refusal(message: string): Response {
+function badRequest(message: string): Response {
   return jsonResponse(JSON.stringify({ error: { message } }), 400);
 }
 

@@ -1,6 +1,6 @@
 import type { Authenticate } from "../accounts/key.ts";
 import type { Bodies } from "../bodies/bodies.ts";
-import type { LoopShare } from "../bodies/loop-share.ts";
+import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";

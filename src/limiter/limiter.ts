@@ -1,4 +1,4 @@
-/** Bounds of one caller. `undefined` is no bound; 0 admits nothing. */
+/** Limits of one key or account. `undefined` is unlimited; 0 admits nothing. */
 export interface Limits {
   readonly requestsPerMinute?: number | undefined;
   readonly tokensPerMinute?: number | undefined;
@@ -11,15 +11,15 @@ export interface AdmissionRequest {
   readonly keyLimits: Limits;
   /** Caps on all keys of the account together. */
   readonly accountLimits: Limits;
-  /** Input estimate plus output ceiling; from 0. */
+  /** Input estimate plus maximum output tokens, from 0. */
   readonly tokens: number;
 }
 
-/** One per-minute window as a client sees it, after this admission; the tighter of key and account. */
+/** One per-minute window as shown to a client after this admission: the tighter of key and account. */
 export interface WindowState {
   readonly limit: number;
   readonly remaining: number;
-  /** Milliseconds until the window is whole again if nothing else is admitted. */
+  /** Milliseconds until the window is empty again, if nothing else is admitted. */
   readonly resetMs: number;
 }
 
@@ -29,50 +29,53 @@ export interface LimitState {
 }
 
 /**
- * A request that was let in. Exactly one of `settle` and `cancel` ends it; later calls do nothing. Both
- * resolve when its slot is free for everyone, but after {@link PATIENCE_MS} at most, and never reject.
+ * An admitted request. Exactly one call of `settle` or `cancel` ends it; later calls do nothing. Both resolve
+ * when every gateway can use the slot again, after at most {@link SHARED_LIMITER_TIMEOUT_MS}. They never
+ * reject.
  */
 export interface Admission {
   readonly admitted: true;
   readonly state: LimitState;
-  /** Gives the slot back and corrects the tokens taken to the `tokens` really used. */
+  /** Frees the slot and replaces the token estimate by the `tokens` really used. */
   settle(tokens: number): Promise<void>;
-  /** Takes the admission back whole: request, tokens and slot count for nothing any more. */
+  /** Undoes the admission: its request, tokens and slot are no longer counted. */
   cancel(): Promise<void>;
 }
 
-export interface Refusal {
+/** A request that a limit declined. */
+export interface LimitDecline {
   readonly admitted: false;
-  /** When several bounds refuse at once, `rate` is said before `concurrency`. */
+  /** The exceeded limit. `rate` has precedence over `concurrency` when both are exceeded. */
   readonly bound: "rate" | "concurrency";
-  /** Whole seconds, 1 to 60. A lone caller who waits that long passes a `rate` bound. */
+  /** Whole seconds, 1 to 60. After a `rate` decline, a lone caller that waits this long is admitted. */
   readonly retryAfterS: number;
   readonly state: LimitState;
 }
 
-/** What a key may do now, for `GET /v1/key`. */
+/** Limit state of a key and its running requests, for `GET /v1/key`. */
 export interface LimitUsage extends LimitState {
   readonly running: number;
 }
 
-/** How long a shared limiter is waited for. */
-export const PATIENCE_MS = 200;
+/** Longest wait for an answer of a shared limiter. */
+export const SHARED_LIMITER_TIMEOUT_MS = 200;
 
-/** The shared limiter is away, and nobody is to be let in without it. */
+/** The shared limiter is unavailable, and the configuration denies requests without it. */
 export class LimiterError extends Error {
   override readonly name = "LimiterError";
 }
 
 /**
- * Decides requests per minute, tokens per minute and concurrency of key and account together:
- * all are taken or none is. Never more than N in any half-open 60 seconds.
- * Throws {@link LimiterError} when it cannot decide.
+ * Enforces requests per minute, tokens per minute and concurrent requests, of a key and its account at once.
+ * An admission is atomic: every window and slot is taken, or none.
+ * Any half-open 60 seconds contain at most N admitted requests.
+ * Throws {@link LimiterError} when no decision is possible.
  */
 export interface Limiter {
-  admit(request: AdmissionRequest): Promise<Admission | Refusal>;
-  /** Reads without taking. */
+  admit(request: AdmissionRequest): Promise<Admission | LimitDecline>;
+  /** Reads the state without taking anything. */
   usage(request: Omit<AdmissionRequest, "tokens">): Promise<LimitUsage>;
-  /** Rejects when it would let nobody in. */
+  /** Rejects when every request would be denied. */
   ping(): Promise<void>;
   close(): void;
 }

@@ -1,126 +1,153 @@
-import { type Change, createAdmission, type Taken, wholeTokens } from "./admission.ts";
-import { createCallers, type LimitedCaller } from "./callers.ts";
-import { type Bound, limitOf, limitStateOf, type Standing } from "./limit-state.ts";
-import type { AdmissionRequest, Limiter, LimitUsage, Refusal } from "./limiter.ts";
-import { createSteadyClock, monotonicMs } from "./steady-clock.ts";
-import { advance, type Counted, correct, resetMs, take, waitMs } from "./window.ts";
+import type { LimiterMetrics } from "../telemetry/metrics.ts";
+import {
+  type Correction,
+  checkTokens,
+  createAdmission,
+  type LimitedSnapshot,
+  limitOf,
+  limitStateOf,
+  type Reservation,
+} from "./admission.ts";
+import type { AdmissionRequest, LimitDecline, Limiter, Limits, LimitUsage } from "./limiter.ts";
+import {
+  advance,
+  correct,
+  createSteadyClock,
+  createWindow,
+  type Quantity,
+  resetMs,
+  take,
+  type Window,
+  waitMs,
+} from "./window.ts";
 
 export interface MemoryLimiterOptions {
-  /** Milliseconds of any clock; only differences count, so one that cannot be set is best. */
+  /** Milliseconds. Only differences count; a monotonic clock is best. */
   readonly now?: () => number;
+  /** Records each decision of `admit`. */
+  readonly metrics?: Pick<LimiterMetrics, "decided">;
 }
 
-/** The limiter of a single process; it answers at once. */
+/** The limiter of a single process. It decides synchronously. */
 export interface MemoryLimiter extends Limiter {
-  /** The same as `admit`, at once, for others to make an admission of. */
-  take(request: AdmissionRequest): Taken | Refusal;
-  /** Counts what was admitted elsewhere, whatever the limits are. Returns what ends it, to be called once. */
-  note(request: AdmissionRequest): (change: Change) => void;
+  /** Decides like `admit`, without metrics. The caller turns the reservation into an admission. */
+  reserve(request: AdmissionRequest): Reservation | LimitDecline;
+  /**
+   * Counts a request admitted elsewhere, ignoring the limits. The returned function ends it; call it once.
+   */
+  record(request: AdmissionRequest): (correction: Correction) => void;
 }
 
-/** Nothing is awaited between looking and taking, so no lock is needed. */
-export function createMemoryLimiter({ now = monotonicMs }: MemoryLimiterOptions = {}): MemoryLimiter {
+/** Needs no lock: nothing is awaited between the decision and the reservation. */
+export function createMemoryLimiter({
+  now = () => performance.now(),
+  metrics,
+}: MemoryLimiterOptions = {}): MemoryLimiter {
   const clock = createSteadyClock(() => Math.floor(now()));
-  const keys = createCallers();
-  const accounts = createCallers();
+  const keys = createCallerTable();
+  const accounts = createCallerTable();
 
-  function findBoth(request: AdmissionRequest): Asked {
+  function openAttempt(request: AdmissionRequest): Attempt {
     const nowMs = clock();
-    const key = { caller: keys.find(nameOf(request), nowMs), limits: request.keyLimits };
+    const key = { caller: keys.find(keyNameOf(request), nowMs), limits: request.keyLimits };
     const account = { caller: accounts.find(request.accountId, nowMs), limits: request.accountLimits };
-    return { key, account, tokens: wholeTokens(request.tokens), nowMs, clock };
+    return { key, account, tokens: checkTokens(request.tokens), nowMs, clock };
   }
 
   function usage(request: Omit<AdmissionRequest, "tokens">): LimitUsage {
     const nowMs = clock();
-    const key = { caller: keys.peek(nameOf(request), nowMs), limits: request.keyLimits };
+    const key = { caller: keys.peek(keyNameOf(request), nowMs), limits: request.keyLimits };
     const account = { caller: accounts.peek(request.accountId, nowMs), limits: request.accountLimits };
     return { ...stateOf({ key, account, nowMs }), running: key.caller.running };
   }
 
   return {
     async admit(request) {
-      const decision = decide(findBoth(request));
+      const decision = decide(openAttempt(request));
+      metrics?.decided("memory", decision.admitted ? "admitted" : decision.bound);
       return decision.admitted ? createAdmission(decision) : decision;
     },
-    take: (request) => decide(findBoth(request)),
-    note: (request) => takeBoth(findBoth(request)),
+    reserve: (request) => decide(openAttempt(request)),
+    record: (request) => takeBoth(openAttempt(request)),
     usage: async (request) => usage(request),
     ping: async () => undefined,
     close: () => undefined,
   };
 }
 
-/** A key goes by its account's name too. */
-function nameOf({ accountId, keyId }: Pick<AdmissionRequest, "accountId" | "keyId">): string {
+/** Key ids are unique within their account only. */
+function keyNameOf({ accountId, keyId }: Pick<AdmissionRequest, "accountId" | "keyId">): string {
   return `${accountId}\0${keyId}`;
 }
 
-interface Limited {
-  readonly caller: LimitedCaller;
-  readonly limits: Bound["limits"];
+/** Usage of a key or an account, with its current limits. */
+interface LimitedCaller {
+  readonly caller: CallerUsage;
+  readonly limits: Limits;
 }
 
-interface Asked {
-  readonly key: Limited;
-  readonly account: Limited;
+/** One request with the usage of its key and account, all at one time. */
+interface Attempt {
+  readonly key: LimitedCaller;
+  readonly account: LimitedCaller;
   readonly tokens: number;
   readonly nowMs: number;
   readonly clock: () => number;
 }
 
-function decide(asked: Asked): Taken | Refusal {
-  const { key, account, tokens, nowMs } = asked;
+function decide(attempt: Attempt): Reservation | LimitDecline {
+  const { key, account, tokens, nowMs } = attempt;
   const rateWaitMs = Math.max(rateWait(key, tokens, nowMs), rateWait(account, tokens, nowMs));
-  if (rateWaitMs > 0) return refusal("rate", Math.ceil(rateWaitMs / 1000), asked);
-  if (isFull(key) || isFull(account)) return refusal("concurrency", 1, asked);
-  const end = takeBoth(asked);
-  return { admitted: true, state: stateOf(asked), tokens, end };
+  if (rateWaitMs > 0) return decline("rate", Math.ceil(rateWaitMs / 1000), attempt);
+  if (isFull(key) || isFull(account)) return decline("concurrency", 1, attempt);
+  const end = takeBoth(attempt);
+  return { admitted: true, state: stateOf(attempt), tokens, end };
 }
 
-function refusal(bound: Refusal["bound"], retryAfterS: number, asked: Asked): Refusal {
-  return { admitted: false, bound, retryAfterS, state: stateOf(asked) };
+function decline(bound: LimitDecline["bound"], retryAfterS: number, attempt: Attempt): LimitDecline {
+  return { admitted: false, bound, retryAfterS, state: stateOf(attempt) };
 }
 
-/** Returns what gives the slots back, once, and changes what was taken. */
-function takeBoth({ key, account, tokens, nowMs, clock }: Asked): (change: Change) => void {
+/**
+ * Takes a slot and counts the request, for key and account. The returned function undoes both; call it once.
+ */
+function takeBoth({ key, account, tokens, nowMs, clock }: Attempt): (correction: Correction) => void {
   const second = take(key.caller.window, nowMs, tokens);
   take(account.caller.window, nowMs, tokens);
   key.caller.running += 1;
   account.caller.running += 1;
-  return (change) => {
+  return (correction) => {
     const endMs = clock();
     for (const { caller } of [key, account]) {
       caller.running -= 1;
       advance(caller.window, endMs);
-      correct(caller.window, second, change);
+      correct(caller.window, second, correction);
     }
   };
 }
 
-function stateOf({ key, account, nowMs }: Pick<Asked, "key" | "account" | "nowMs">) {
-  return limitStateOf(boundOf(key, nowMs), boundOf(account, nowMs));
+function stateOf({ key, account, nowMs }: Pick<Attempt, "key" | "account" | "nowMs">) {
+  return limitStateOf(snapshotOf(key, nowMs), snapshotOf(account, nowMs));
 }
 
-function boundOf({ caller, limits }: Limited, nowMs: number): Bound {
+function snapshotOf({ caller, limits }: LimitedCaller, nowMs: number): LimitedSnapshot {
   const { window, running } = caller;
   const { requests, tokens } = window;
-  const standing: Standing = { requests, tokens, running, resetMs: (of) => resetMs(window, nowMs, of) };
-  return { standing, limits };
+  return { snapshot: { requests, tokens, running, resetMs: (of) => resetMs(window, nowMs, of) }, limits };
 }
 
-/** How long the longest short window of one bound makes this request wait; 0 when none is short. */
-function rateWait(bound: Limited, tokens: number, nowMs: number): number {
+/** Returns the milliseconds until both per-minute limits admit the request; 0 when they admit it now. */
+function rateWait(caller: LimitedCaller, tokens: number, nowMs: number): number {
   return Math.max(
-    windowWait(bound, nowMs, { of: "requests", amount: 1 }),
-    windowWait(bound, nowMs, { of: "tokens", amount: tokens }),
+    windowWait(caller, nowMs, { of: "requests", amount: 1 }),
+    windowWait(caller, nowMs, { of: "tokens", amount: tokens }),
   );
 }
 
 function windowWait(
-  { caller, limits }: Limited,
+  { caller, limits }: LimitedCaller,
   nowMs: number,
-  wanted: { of: Counted; amount: number },
+  wanted: { of: Quantity; amount: number },
 ): number {
   const limit = limitOf(limits, wanted.of);
   if (limit === undefined) return 0;
@@ -128,6 +155,66 @@ function windowWait(
   return waitMs(caller.window, nowMs, { of: wanted.of, excess });
 }
 
-function isFull({ caller, limits }: Limited): boolean {
+function isFull({ caller, limits }: LimitedCaller): boolean {
   return limits.concurrentRequests !== undefined && caller.running >= limits.concurrentRequests;
+}
+
+/** Usage of one key or account. Takes about 2 KB, whatever its limits. */
+export interface CallerUsage {
+  readonly window: Window;
+  /** Requests admitted and not yet ended. */
+  running: number;
+}
+
+/**
+ * Usage by id of a key or account. An entry with nothing counted and nothing running is removed by later
+ * lookups.
+ */
+export interface CallerTable {
+  /** Returns the usage at `nowMs`; adds an entry for an unknown id. */
+  find(id: string, nowMs: number): CallerUsage;
+  /** Returns the usage at `nowMs`, without adding an entry. */
+  peek(id: string, nowMs: number): CallerUsage;
+  readonly size: number;
+}
+
+/** Entries examined by each `find`. More than one, so that entries are removed faster than they are added. */
+const SWEPT_PER_FIND = 2;
+
+export function createCallerTable(): CallerTable {
+  const callers = new Map<string, CallerUsage>();
+  let unswept = callers.entries();
+
+  function sweep(nowMs: number): void {
+    for (let count = 0; count < SWEPT_PER_FIND; count += 1) {
+      const next = unswept.next();
+      if (next.done) {
+        unswept = callers.entries();
+        return;
+      }
+      const [id, caller] = next.value;
+      advance(caller.window, nowMs);
+      if (caller.running === 0 && caller.window.requests === 0) callers.delete(id);
+    }
+  }
+
+  function peek(id: string, nowMs: number): CallerUsage {
+    const caller = callers.get(id);
+    if (!caller) return { window: createWindow(), running: 0 };
+    advance(caller.window, nowMs);
+    return caller;
+  }
+
+  return {
+    find(id, nowMs) {
+      sweep(nowMs);
+      const caller = peek(id, nowMs);
+      callers.set(id, caller);
+      return caller;
+    },
+    peek,
+    get size() {
+      return callers.size;
+    },
+  };
 }

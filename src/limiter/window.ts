@@ -1,29 +1,30 @@
-/** What is admitted now counts for this long. */
+/** An admission is counted for this long. */
 const WINDOW_MS = 60_000;
 
 const SLOTS = 61;
 const SLOT_MS = 1000;
 
 /**
- * What one caller was admitted for in the last 60 seconds: a ring of 61 one-second slots, whatever
- * the limit. A slot leaves as a whole 60 seconds after its last admission, so the sums are never less
- * than a perfect log's, and at most one second old. Times must not go back; call {@link advance} first.
+ * Counts one caller's admissions of the last 60 seconds in a ring of 61 one-second slots. Its size is
+ * constant. A slot expires as a whole, 60 seconds after its last admission. The sums are therefore never
+ * below those of an exact log, and include admissions that are at most one second too old. Times must not
+ * decrease. Call {@link advance} before any other function.
  */
 export interface Window {
   /** Sums over the live slots. */
   requests: number;
   tokens: number;
-  /** Seconds since the clock's zero; the live slots are among them, none when `oldest > newest`. */
+  /** Range of live slots, in seconds since the clock's zero; empty when `oldest > newest`. */
   oldest: number;
   newest: number;
   readonly slotRequests: Float64Array;
   readonly slotTokens: Float64Array;
-  /** When each slot last admitted, in ms. */
+  /** Time of each slot's last admission, in ms. */
   readonly slotLastMs: Float64Array;
 }
 
-/** What the two per-minute limits count. */
-export type Counted = "requests" | "tokens";
+/** A quantity with a limit per minute. */
+export type Quantity = "requests" | "tokens";
 
 export function createWindow(): Window {
   return {
@@ -37,7 +38,7 @@ export function createWindow(): Window {
   };
 }
 
-/** Lets the slots go whose time is over. At most 61 steps, mostly none. */
+/** Drops expired slots. Takes at most 61 steps, usually none. */
 export function advance(window: Window, nowMs: number): void {
   while (window.oldest <= window.newest) {
     const slot = window.oldest % SLOTS;
@@ -49,12 +50,12 @@ export function advance(window: Window, nowMs: number): void {
     window.slotTokens[slot] = 0;
     window.oldest += 1;
   }
-  // Past 2^53 sums are not exact: what rounding left in them must not stay.
+  // Sums above 2^53 are inexact: an empty window must not keep a rounding error.
   window.requests = 0;
   window.tokens = 0;
 }
 
-/** Counts one request. Returns its slot's second, by which it is corrected later. */
+/** Counts one request. Returns the second of its slot, the key for later corrections. */
 export function take(window: Window, nowMs: number, tokens: number): number {
   const second = Math.floor(nowMs / SLOT_MS);
   const slot = second % SLOTS;
@@ -68,23 +69,27 @@ export function take(window: Window, nowMs: number, tokens: number): number {
   return second;
 }
 
-/** Changes what a taken request counts for; nothing when its slot has left. */
-export function correct(window: Window, second: number, change: Readonly<Record<Counted, number>>): void {
+/** Adds a correction to the slot of an earlier request. Does nothing when the slot has expired. */
+export function correct(
+  window: Window,
+  second: number,
+  correction: Readonly<Record<Quantity, number>>,
+): void {
   if (second < window.oldest) return;
   const slot = second % SLOTS;
-  window.requests += change.requests;
-  window.tokens += change.tokens;
-  window.slotRequests[slot] = at(window.slotRequests, slot) + change.requests;
-  window.slotTokens[slot] = at(window.slotTokens, slot) + change.tokens;
+  window.requests += correction.requests;
+  window.tokens += correction.tokens;
+  window.slotRequests[slot] = at(window.slotRequests, slot) + correction.requests;
+  window.slotTokens[slot] = at(window.slotTokens, slot) + correction.tokens;
 }
 
 /**
- * How long until `excess` of what is counted has left, in ms, from 0 to 60,000: a whole window when
- * even an empty one would not do.
+ * Returns the milliseconds until `excess` units of a quantity have expired, from 0 to 60,000. Returns 60,000
+ * when even an empty window would not suffice.
  */
-export function waitMs(window: Window, nowMs: number, short: { of: Counted; excess: number }): number {
-  const counts = countsOf(window, short.of);
-  let excess = short.excess;
+export function waitMs(window: Window, nowMs: number, shortage: { of: Quantity; excess: number }): number {
+  const counts = countsOf(window, shortage.of);
+  let excess = shortage.excess;
   if (excess <= 0) return 0;
   for (let second = window.oldest; second <= window.newest; second += 1) {
     const slot = second % SLOTS;
@@ -94,8 +99,8 @@ export function waitMs(window: Window, nowMs: number, short: { of: Counted; exce
   return WINDOW_MS;
 }
 
-/** Milliseconds until nothing is counted any more, from 0 to 60,000. */
-export function resetMs(window: Window, nowMs: number, of: Counted): number {
+/** Returns the milliseconds until the window counts none of a quantity, from 0 to 60,000. */
+export function resetMs(window: Window, nowMs: number, of: Quantity): number {
   const counts = countsOf(window, of);
   for (let second = window.newest; second >= window.oldest; second -= 1) {
     const slot = second % SLOTS;
@@ -104,7 +109,7 @@ export function resetMs(window: Window, nowMs: number, of: Counted): number {
   return 0;
 }
 
-/** The seconds that still count, oldest first. */
+/** Returns the live slots that count requests, oldest first. */
 export function slotsOf(window: Window) {
   const slots: { second: number; requests: number; tokens: number; lastMs: number }[] = [];
   for (let second = window.oldest; second <= window.newest; second += 1) {
@@ -121,7 +126,25 @@ export function slotsOf(window: Window) {
   return slots;
 }
 
-function countsOf(window: Window, of: Counted): Float64Array {
+/**
+ * Returns a clock for windows that never decreases. A backward step of `now` counts as zero elapsed time, and
+ * time continues from there. No admission expires early, and none waits for the old time to come again.
+ */
+export function createSteadyClock(now: () => number): () => number {
+  let last = now();
+  let shift = 0;
+  return () => {
+    const time = now() + shift;
+    if (time < last) {
+      shift += last - time;
+      return last;
+    }
+    last = time;
+    return time;
+  };
+}
+
+function countsOf(window: Window, of: Quantity): Float64Array {
   return of === "requests" ? window.slotRequests : window.slotTokens;
 }
 

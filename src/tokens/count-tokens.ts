@@ -1,8 +1,7 @@
-import { estimateTokens } from "./count-pieces.ts";
 import { type CountingWorkerOptions, createCountingWorker } from "./counting-worker.ts";
-import { sampleText } from "./sample-text.ts";
+import { estimateTokens, sampleText } from "./estimate.ts";
 
-/** Tokens of an answer that reported no usage. */
+/** Tokens of an answer without a reported usage. */
 interface CountedTokens {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -11,22 +10,22 @@ interface CountedTokens {
 interface CountedTexts {
   readonly input: string;
   readonly output: string;
-  /** Whether nobody waits for the count, so that a late one is worth more than an estimate. */
+  /** Whether no request waits for the count: a late count is then better than an estimate. */
   readonly isPatient?: boolean;
 }
 
 /** Counts tokens locally, for charges without a reported usage and for count_tokens. */
 export interface TokenCounter {
-  /** Starts the counting worker; without it, the first count does. */
+  /** Starts the counting worker before its first count. */
   start(): void;
   /**
-   * Counts by the o200k vocabulary in a worker, so the event loop never waits. A text above 200,000 bytes is counted
-   * by a sample; a text that the worker cannot count in time counts a quarter of its bytes. Never rejects.
+   * Counts by the o200k vocabulary in a worker, without blocking the event loop. A text above 200,000 bytes
+   * is counted by a sample. A text that the worker cannot count in time is estimated. Never rejects.
    */
   count(texts: CountedTexts): Promise<CountedTokens>;
-  /** From now on every count ends as soon as one that somebody waits for: the process ends. */
+  /** Applies the short timeout to every count from now on: the process is ending. */
   hurry(): void;
-  /** Ends the worker; counts under way and later ones are estimates. */
+  /** Ends the worker. Pending and later counts are estimates. */
   close(): void;
 }
 
@@ -53,7 +52,7 @@ export function createTokenCounter(options: TokenCounterOptions = {}): TokenCoun
   async function countText(text: string, isPatient: boolean): Promise<number> {
     if (text === "") return 0;
     const sample = Buffer.byteLength(text) > textBytesMax ? sampleText(text, textBytesMax) : text;
-    const tokens = await worker.ask(sample, isPatient);
+    const tokens = await worker.count(sample, isPatient);
     if (tokens === undefined) return estimateTokens(text);
     return sample === text ? tokens : Math.ceil((tokens * text.length) / sample.length);
   }
@@ -68,6 +67,6 @@ export function createTokenCounter(options: TokenCounterOptions = {}): TokenCoun
       return { inputTokens, outputTokens };
     },
     hurry: worker.hurry,
-    close: worker.stop,
+    close: worker.close,
   };
 }

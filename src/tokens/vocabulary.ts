@@ -1,9 +1,11 @@
 /**
- * A byte-pair vocabulary: which byte strings are tokens, and which of two is merged first. Held in typed arrays of 7 MB
- * in all, where a map of strings takes 60.
+ * A byte-pair vocabulary: the byte strings that are tokens, and their order of merging. Its typed arrays take
+ * 7 MB; a map of strings would take 60 MB.
  */
 export interface Vocabulary {
-  /** Rank of the token of these bytes, lower ones are merged first; `NO_TOKEN` when they are none. */
+  /**
+   * Returns the rank of these bytes; lower ranks are merged first. Returns `NO_TOKEN` when they are no token.
+   */
   rankOf(bytes: Uint8Array, start: number, end: number): number;
 }
 
@@ -16,8 +18,8 @@ const FNV_OFFSET = 0x811c_9dc5;
 const FNV_PRIME = 0x0100_0193;
 
 /**
- * Reads a vocabulary in tiktoken's format: a line for each token, its bytes in base64 and its rank, which is the line's
- * number from 0. Throws RangeError for a file with other ranks.
+ * Parses a vocabulary in tiktoken's format: one line per token with its bytes in base64 and its rank. Throws
+ * RangeError unless each rank is its line number, counted from 0.
  */
 export function readVocabulary(file: Uint8Array): Vocabulary {
   const { bytes, ends } = readTokens(file);
@@ -46,7 +48,7 @@ export function readVocabulary(file: Uint8Array): Vocabulary {
   };
 }
 
-/** The bytes of all tokens, one behind the other, and where each of them ends. */
+/** The concatenated bytes of all tokens, and the end of each. */
 interface Tokens {
   readonly bytes: Uint8Array;
   readonly ends: Uint32Array;
@@ -80,6 +82,55 @@ function startOf(ends: Uint32Array, rank: number): number {
 function hashOf(bytes: Uint8Array, start: number, end: number): number {
   let hash = FNV_OFFSET;
   for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), FNV_PRIME);
-  // The lowest bits of this hash alone are poor.
+  // The lowest bits alone are poorly distributed.
   return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+/** Counts the tokens of a text. Takes quadratic time in the length of a word. */
+export type CountText = (text: string) => number;
+
+/**
+ * Counts by a vocabulary and the pattern that splits a text into words. Special tokens are counted as text.
+ */
+export function countByVocabulary(vocabulary: Vocabulary, word: RegExp): CountText {
+  const encoder = new TextEncoder();
+  return (text) => {
+    let tokens = 0;
+    for (const [match] of text.matchAll(word)) tokens += countWord(vocabulary, encoder.encode(match));
+    return tokens;
+  };
+}
+
+/** Merges the adjacent pair of the lowest rank, the first of equals, until no pair is a token. */
+function countWord({ rankOf }: Vocabulary, bytes: Uint8Array): number {
+  if (rankOf(bytes, 0, bytes.length) !== NO_TOKEN) return 1;
+  /** Start of each part, followed by the end of the word. */
+  const starts = Array.from({ length: bytes.length + 1 }, (_, at) => at);
+  const rankAt = (part: number) => {
+    const [start, end] = [starts[part], starts[part + 2]];
+    return start === undefined || end === undefined ? NO_TOKEN : rankOf(bytes, start, end);
+  };
+  /** Rank of each part merged with the next one. */
+  const ranks = Array.from({ length: bytes.length }, (_, part) => rankAt(part));
+  for (;;) {
+    const part = indexOfLeast(ranks);
+    if (ranks[part] === NO_TOKEN) return ranks.length;
+    starts.splice(part + 1, 1);
+    ranks.splice(part, 1);
+    ranks[part] = rankAt(part);
+    if (part > 0) ranks[part - 1] = rankAt(part - 1);
+  }
+}
+
+function indexOfLeast(ranks: readonly number[]): number {
+  let least = 0;
+  let leastRank = NO_TOKEN;
+  for (let index = 0; index < ranks.length; index++) {
+    const rank = ranks[index] ?? NO_TOKEN;
+    if (rank < leastRank) {
+      least = index;
+      leastRank = rank;
+    }
+  }
+  return least;
 }

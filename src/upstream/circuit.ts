@@ -1,160 +1,164 @@
-/** How long a circuit that has just opened lets nobody through; each probe that fails doubles it, to the second. */
-const PAUSE_MIN_MS = 1000;
-const PAUSE_MAX_MS = 30_000;
+/** Time from opening to the first probe. Each failed probe doubles it, up to the maximum. */
+const PROBE_DELAY_MIN_MS = 1000;
+const PROBE_DELAY_MAX_MS = 30_000;
 
-/** A probe that has told nothing for so long no longer keeps the next one waiting. */
+/** A probe without an outcome after this time no longer delays the next one. */
 const PROBE_SILENCE_MAX_MS = 30_000;
 
-/** So many may be tried at a time at an open circuit by those who have no other route. */
-const INSISTING_MAX = 32;
+/** Concurrent permits given by force, beside probes. */
+const FORCED_MAX = 32;
 
-/** One attempt at an upstream. The first of its three ends that is called counts; whoever began it calls one, always. */
-export interface Trial {
-  /** An answer has begun, which closes an open circuit; how it ended is told when it has. */
+/**
+ * The right to call an upstream once. Its holder must report one of three outcomes: `succeeded`, `failed` or
+ * `abandoned`. Only the first report counts.
+ */
+export interface Permit {
+  /** The response has begun. Closes an open circuit; the outcome is still to be reported. */
   began(): void;
   /** The upstream works. */
   succeeded(): void;
-  /** The upstream does not work, and that was not the request's fault. */
+  /** The upstream does not work, for a reason other than the request. */
   failed(): void;
-  /** It ended before the upstream showed either. */
+  /** The call ended before the upstream showed whether it works. */
   abandoned(): void;
 }
 
-/** Keeps requests from an upstream that fails, but for a single probe now and then. */
+/** Withholds calls from a failing upstream, except for single probes. */
 export interface Circuit {
-  /** Begins an attempt; `undefined` while the circuit is open, or half-open with its probe under way. */
-  begin(): Trial | undefined;
-  /** The same for who has nowhere else to go: `undefined` only when many do so at a time. */
-  insist(): Trial | undefined;
-  /** For who wants to know and not to try. */
+  /** Returns a permit; `undefined` while the circuit is open, or half-open with a running probe. */
+  acquire(): Permit | undefined;
+  /** Like {@link acquire}, but also while open, for requests without another route. At most 32 at a time. */
+  forceAcquire(): Permit | undefined;
   isOpen(): boolean;
-  /** Milliseconds until {@link begin} lets somebody through; 0 when it does now. */
+  /** Milliseconds until {@link acquire} may give a permit; 0 when it does now. */
   waitMs(): number;
 }
 
 export interface CircuitOptions {
-  /** So many failed trials in a row open it. */
+  /** Consecutive failures that open the circuit. */
   readonly failuresMax: number;
-  /** Milliseconds that only ever rise. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
-  /** Told when it opens and when it closes, not of a probe that failed. */
+  /** Called when the circuit opens or closes; a failed probe changes nothing. */
   readonly onChange?: (isOpen: boolean) => void;
 }
 
-/** From one opening or closing to the next. */
+/** The time between two changes of the circuit. */
 type Phase = Closed | Open;
 
-/** Everybody is let through. */
+/** Every call gets a permit. */
 interface Closed {
   readonly isOpen: false;
-  /** In a row. */
-  failures: number;
+  consecutiveFailures: number;
 }
 
-/** Only probes are let through, from `probeFromMs` on. */
+/** Only probes get a permit, from `probeFromMs` on. */
 interface Open {
   readonly isOpen: true;
-  pauseMs: number;
+  probeDelayMs: number;
   probeFromMs: number;
-  /** The one begun last. */
-  probe: Attempt | undefined;
+  latestProbe: Attempt | undefined;
 }
 
 interface Attempt {
-  readonly begunIn: Phase;
-  isTold: boolean;
+  readonly phase: Phase;
+  isReported: boolean;
 }
 
 /**
- * A circuit that opens on failures in a row and closes on one success, whenever that attempt began. A failure
- * counts only in the phase it began in: of hundreds under way when an upstream dies, those that fail after the
- * circuit has opened are no news.
+ * Returns a circuit that opens on consecutive failures and closes on one success of any call. A failure
+ * counts only in the phase in which its call began: after the circuit has opened, failures of earlier calls
+ * are no new information.
  */
 export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions): Circuit {
-  let phase: Phase = { isOpen: false, failures: 0 };
-  let insisting = 0;
+  let phase: Phase = { isOpen: false, consecutiveFailures: 0 };
+  let forced = 0;
 
   function close(): void {
     if (!phase.isOpen) return;
-    phase = { isOpen: false, failures: 0 };
+    phase = { isOpen: false, consecutiveFailures: 0 };
     onChange?.(false);
   }
 
   function succeed(): void {
     if (phase.isOpen) close();
-    else phase.failures = 0;
+    else phase.consecutiveFailures = 0;
   }
 
   function fail(attempt: Attempt): void {
-    if (attempt.begunIn !== phase) return;
+    if (attempt.phase !== phase) return;
     if (phase.isOpen) {
       failProbe(phase, attempt, clock());
       return;
     }
-    phase.failures += 1;
-    if (phase.failures < failuresMax) return;
-    phase = { isOpen: true, pauseMs: PAUSE_MIN_MS, probeFromMs: clock() + PAUSE_MIN_MS, probe: undefined };
+    phase.consecutiveFailures += 1;
+    if (phase.consecutiveFailures < failuresMax) return;
+    const probeFromMs = clock() + PROBE_DELAY_MIN_MS;
+    phase = { isOpen: true, probeDelayMs: PROBE_DELAY_MIN_MS, probeFromMs, latestProbe: undefined };
     onChange?.(true);
   }
 
   function abandon(attempt: Attempt): void {
-    if (phase.isOpen && phase.probe === attempt) phase.probeFromMs = clock();
+    if (phase.isOpen && phase.latestProbe === attempt) phase.probeFromMs = clock();
   }
 
-  function trialOf(attempt: Attempt, onTold: () => void = () => {}): Trial {
-    const tell = (effect: (attempt: Attempt) => void) => {
-      if (attempt.isTold) return;
-      attempt.isTold = true;
-      effect(attempt);
-      onTold();
+  function permitOf(attempt: Attempt, onReport: () => void = () => {}): Permit {
+    const report = (apply: (attempt: Attempt) => void) => {
+      if (attempt.isReported) return;
+      attempt.isReported = true;
+      apply(attempt);
+      onReport();
     };
     return {
       began: close,
-      succeeded: () => tell(succeed),
-      failed: () => tell(fail),
-      abandoned: () => tell(abandon),
+      succeeded: () => report(succeed),
+      failed: () => report(fail),
+      abandoned: () => report(abandon),
     };
   }
 
-  function begin(): Trial | undefined {
-    const attempt: Attempt = { begunIn: phase, isTold: false };
-    return phase.isOpen && !startProbe(phase, attempt, clock()) ? undefined : trialOf(attempt);
+  function acquire(): Permit | undefined {
+    const attempt: Attempt = { phase, isReported: false };
+    return phase.isOpen && !startProbe(phase, attempt, clock()) ? undefined : permitOf(attempt);
   }
 
-  function insist(): Trial | undefined {
-    const trial = begin();
-    if (trial || insisting === INSISTING_MAX) return trial;
-    insisting += 1;
-    return trialOf({ begunIn: phase, isTold: false }, () => {
-      insisting -= 1;
+  function forceAcquire(): Permit | undefined {
+    const permit = acquire();
+    if (permit || forced === FORCED_MAX) return permit;
+    forced += 1;
+    return permitOf({ phase, isReported: false }, () => {
+      forced -= 1;
     });
   }
 
   return {
-    begin,
-    insist,
+    acquire,
+    forceAcquire,
     isOpen: () => phase.isOpen,
-    waitMs: () => (phase.isOpen ? untilProbe(phase, clock()) : 0),
+    waitMs: () => (phase.isOpen ? probeWaitMs(phase, clock()) : 0),
   };
 }
 
-/** While a probe is under way, its failure would come with a pause at least as long as the present one. */
-function untilProbe({ probe, probeFromMs, pauseMs }: Open, nowMs: number): number {
+/** While a probe runs, its failure would delay the next one by at least the present delay. */
+function probeWaitMs({ latestProbe, probeFromMs, probeDelayMs }: Open, nowMs: number): number {
   const leftMs = Math.max(probeFromMs - nowMs, 0);
-  return probe && !probe.isTold ? Math.min(leftMs, pauseMs) : leftMs;
+  return latestProbe && !latestProbe.isReported ? Math.min(leftMs, probeDelayMs) : leftMs;
 }
 
-/** Whether the attempt may probe; then the next one waits for its end, or for its silence to grow too long. */
+/**
+ * Returns whether the attempt may probe. The next probe then waits for its outcome, or for too long a
+ * silence.
+ */
 function startProbe(open: Open, attempt: Attempt, nowMs: number): boolean {
   if (nowMs < open.probeFromMs) return false;
-  open.probe = attempt;
+  open.latestProbe = attempt;
   open.probeFromMs = nowMs + PROBE_SILENCE_MAX_MS;
   return true;
 }
 
-/** A probe that another has overtaken says nothing new, and who insisted was no probe. */
+/** Ignores probes other than the latest one, and calls with a forced permit. */
 function failProbe(open: Open, attempt: Attempt, nowMs: number): void {
-  if (open.probe !== attempt) return;
-  open.pauseMs = Math.min(open.pauseMs * 2, PAUSE_MAX_MS);
-  open.probeFromMs = nowMs + open.pauseMs;
+  if (open.latestProbe !== attempt) return;
+  open.probeDelayMs = Math.min(open.probeDelayMs * 2, PROBE_DELAY_MAX_MS);
+  open.probeFromMs = nowMs + open.probeDelayMs;
 }

@@ -1,76 +1,77 @@
 import type { Protocol, Surface } from "../domain/model.ts";
-import type { Health } from "./health.ts";
+import type { Health } from "./cooldown.ts";
 
-/** A body for an upstream, which forgets what was printed when it is sent: an upstream may think for minutes. */
+/**
+ * Request body of an upstream call. It does not stay in memory after it is sent: an answer may take minutes.
+ */
 export interface CallBody {
-  /** Its length in UTF-8. */
+  /** Length in UTF-8. */
   readonly bytes: number;
-  /** The body, printed anew for every time but the first; the `Promise` is for one that is printed elsewhere. */
+  /** Returns the body, encoded again for each call but the first; a Promise when a worker encodes it. */
   take(): string | Uint8Array | Promise<string | Uint8Array>;
 }
 
-/** One call of an upstream, already in the wire format it speaks. */
+/** One call of an upstream, in the upstream's wire format. */
 export interface UpstreamCall {
   readonly surface: Surface;
   /** `WireProtocol.upstreamPath` of the format. */
   readonly path: string;
   readonly body: CallBody;
   readonly stream: boolean;
-  /** Client headers that the format lets through (`anthropic-version`, `anthropic-beta`), lower case. */
+  /** Client headers that the format forwards (`anthropic-version`, `anthropic-beta`), in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   /** "?beta=true" or "". */
   readonly query: string;
 }
 
-/** How long an upstream may take, in milliseconds. */
+/** Timeouts of a call, in milliseconds. */
 export interface UpstreamTimeouts {
-  /** From the call to a connection, TLS included; a connection that is kept open needs none of it. */
+  /** From the call to an established connection, TLS included. A kept connection takes none of it. */
   readonly connectMs: number;
   /** From the call to the first output. */
   readonly firstOutputMs: number;
-  /** Between two pieces of an answer. */
+  /** Between two pieces of a response. */
   readonly idleMs: number;
-  /** From the call to the end of the answer. */
+  /** From the call to the end of the response. */
   readonly totalMs: number;
 }
 
-/** An upstream reached over HTTP, as the operator wrote it. */
+/** Configuration of an upstream reached over HTTP. */
 export interface UpstreamConfig {
   readonly name: string;
   readonly protocol: Protocol;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly timeouts: UpstreamTimeouts;
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
-  /** Whether it speaks OpenAI's responses beside chat completions. */
+  /** Whether an OpenAI upstream serves responses beside chat completions. */
   readonly hasResponses: boolean;
-  /** After so many failures in a row it gets nothing but probes for a while. */
+  /** Consecutive failures that open the circuit. */
   readonly circuitFailures: number;
 }
 
-/** Who waits for a call: can end it, and is told how far it got. */
+/** The caller's side of a call: cancels it, and follows its progress. */
 export interface CallObserver {
-  /** Aborting it closes the connection at once. */
+  /** An abort closes the connection at once. */
   readonly signal: AbortSignal;
-  /** A connection is being made, or one that was kept open looked for. True at the start; said when it is so again. */
+  /** Called when a second connection is opened. A call starts in this state without a report. */
   connecting(): void;
-  /** The connection stands, TLS included, and takes the call. */
+  /** Called when the connection is established, TLS included, and takes the request. */
   connected(): void;
-  /** Resolves when nobody wants anything of the call any more. */
+  /** Resolves when the response is no longer read. */
   readonly ended: Promise<void>;
 }
 
-/** A place that answers model requests. */
+/** A provider of model responses. */
 export interface Upstream {
   readonly name: string;
-  /** The formats it speaks. */
+  /** The wire formats of its API. */
   readonly surfaces: readonly Surface[];
   readonly timeouts: UpstreamTimeouts;
-  /** The name it knows the output limit by, when it insists on one. */
+  /** The only field for the output limit that it accepts; `undefined` when it accepts both. */
   readonly outputLimitField: "max_tokens" | "max_completion_tokens" | undefined;
-  /** What attempts have shown of it lately. */
   readonly health: Health;
-  /** Sends one call. Rejects when no answer came. */
+  /** Sends one call. Rejects when no response arrives. */
   send(call: UpstreamCall, observer: CallObserver): Promise<Response>;
 }

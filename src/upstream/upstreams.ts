@@ -1,43 +1,43 @@
-import { createDemoUpstream } from "../demo/demo.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
-import { createHealth } from "./health.ts";
+import { createConnectionPools } from "./bun-fetch.ts";
+import { createHealth } from "./cooldown.ts";
 import { createHttpUpstream } from "./http-upstream.ts";
-import { createLanes } from "./lanes.ts";
 import type { Upstream, UpstreamConfig } from "./upstream.ts";
 
-/** The upstreams of the latest configuration, and what has been seen of them. */
+/** The upstreams of the latest configuration, with their state. */
 export interface Upstreams {
   /**
-   * Those of a configuration, by name, and the built-in one. One that is written as before stays the same
-   * upstream with all that is known of it; every other is new, and nothing is held against it.
+   * Returns the upstreams of a configuration and the built-in ones, by name. An upstream with an unchanged
+   * configuration is kept with its state; any other is new, with a closed circuit.
    */
   renew(configs: readonly UpstreamConfig[]): ReadonlyMap<string, Upstream>;
 }
 
-interface Surroundings {
+interface UpstreamsOptions {
+  /** Upstreams of every configuration, beside the configured ones. */
+  readonly builtIn: readonly Upstream[];
   readonly metrics: Pick<UpstreamMetrics, "circuit">;
   readonly log: Log;
-  /** Milliseconds that only ever rise. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
 }
 
-interface Kept {
+interface ConfiguredUpstream {
   readonly config: UpstreamConfig;
   readonly upstream: Upstream;
 }
 
-export function createUpstreams({ metrics, log, clock }: Surroundings): Upstreams {
-  const demo = createDemoUpstream();
-  /** Of all upstreams together: two of them in one lane would take its idle connections from each other. */
-  let lanes = 0;
-  let kept: ReadonlyMap<string, Kept> = new Map();
+export function createUpstreams({ builtIn, metrics, log, clock }: UpstreamsOptions): Upstreams {
+  /** Counted over all upstreams: two of them in one pool would take its idle connections from each other. */
+  let pools = 0;
+  let current: ReadonlyMap<string, ConfiguredUpstream> = new Map();
 
-  function create(config: UpstreamConfig): Kept {
+  function create(config: UpstreamConfig): ConfiguredUpstream {
     const { name } = config;
     const onChange = (isOpen: boolean) => {
-      // Calls of an upstream that has been replaced may still be running: they say nothing of the new one.
-      if (kept.get(name) !== created) return;
+      // Calls of a replaced upstream may still be running: their outcomes do not concern the new one.
+      if (current.get(name) !== created) return;
       metrics.circuit(name, isOpen);
       if (isOpen) log.warn({ upstream: name }, "circuit opened");
       else log.info({ upstream: name }, "circuit closed");
@@ -45,25 +45,25 @@ export function createUpstreams({ metrics, log, clock }: Surroundings): Upstream
     const health = createHealth({ clock, failuresMax: config.circuitFailures, onChange });
     const created = {
       config,
-      upstream: createHttpUpstream(config, { health, lanes: createLanes(() => lanes++) }),
+      upstream: createHttpUpstream(config, { health, pools: createConnectionPools(() => pools++) }),
     };
     return created;
   }
 
-  function keepOrCreate(config: UpstreamConfig): Kept {
-    const before = kept.get(config.name);
+  function keepOrCreate(config: UpstreamConfig): ConfiguredUpstream {
+    const before = current.get(config.name);
     return before && Bun.deepEquals(before.config, config, true) ? before : create(config);
   }
 
   return {
     renew(configs) {
-      const before = kept;
-      kept = new Map(configs.map((config) => [config.name, keepOrCreate(config)]));
-      for (const name of new Set([...before.keys(), ...kept.keys()])) {
-        if (before.get(name) !== kept.get(name)) metrics.circuit(name, false);
+      const before = current;
+      current = new Map(configs.map((config) => [config.name, keepOrCreate(config)]));
+      for (const name of new Set([...before.keys(), ...current.keys()])) {
+        if (before.get(name) !== current.get(name)) metrics.circuit(name, false);
       }
-      const byName = [...kept].map(([name, { upstream }]) => [name, upstream] as const);
-      return new Map([[demo.name, demo], ...byName]);
+      const configured = [...current.values()].map(({ upstream }) => upstream);
+      return new Map([...builtIn, ...configured].map((upstream) => [upstream.name, upstream]));
     },
   };
 }

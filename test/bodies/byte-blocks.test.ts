@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bytesOf, createByteCollector, decodeBlocks } from "../../src/domain/byte-blocks.ts";
 
-describe("collected bytes", () => {
-  test("are the pieces in their order, however they are cut", () => {
+describe("a byte collector", () => {
+  test("returns the pieces in order, however they are cut", () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc.integer({ min: 60_000, max: 200_000 }).map((length) => new Uint8Array(length).fill(length % 251)),
@@ -23,7 +23,7 @@ describe("collected bytes", () => {
     );
   });
 
-  test("are not copied when one piece is all, unless its buffer holds more than the piece", () => {
+  test("does not copy a single piece unless its buffer is larger", () => {
     const shared = new Uint8Array(8).subarray(2, 6);
     const own = new Uint8Array(4);
     const takeOne = (piece: Uint8Array) => {
@@ -35,7 +35,7 @@ describe("collected bytes", () => {
     expect(takeOne(shared)).not.toBe(shared.buffer);
   });
 
-  test("take a few blocks for a million pieces of one byte", () => {
+  test("needs fewer than 12 blocks for a million pieces of one byte", () => {
     const collector = createByteCollector();
     for (let left = 1_000_000; left > 0; left -= 1) collector.add(new Uint8Array([left & 0xff]));
     const blocks = collector.take();
@@ -44,8 +44,8 @@ describe("collected bytes", () => {
   });
 });
 
-describe("the text of blocks", () => {
-  test("is that of the whole, also where a character is cut in two", () => {
+describe("decodeBlocks", () => {
+  test("returns the whole text, even when a block ends within a character", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 60 }), fc.array(fc.nat(80)), (text, cuts) => {
         const bytes = Buffer.from(text.toWellFormed());
@@ -58,11 +58,11 @@ describe("the text of blocks", () => {
   });
 
   test.each([
-    ["a byte that begins nothing", [new Uint8Array([0x61]), new Uint8Array([0xff])]],
-    ["a character that ends with its block", [new Uint8Array([0x61, 0xc3]), new Uint8Array([0x61])]],
-    ["a character that never ends", [new Uint8Array([0x61]), new Uint8Array([0xc3])]],
-    ["a single block that is none", [new Uint8Array([0xc3])]],
-  ])("is refused or mended for %s", (_, blocks) => {
+    ["a byte that starts no character", [new Uint8Array([0x61]), new Uint8Array([0xff])]],
+    ["a character cut off by its block", [new Uint8Array([0x61, 0xc3]), new Uint8Array([0x61])]],
+    ["an unfinished character", [new Uint8Array([0x61]), new Uint8Array([0xc3])]],
+    ["a single unfinished block", [new Uint8Array([0xc3])]],
+  ])("throws TypeError or inserts U+FFFD for %s", (_, blocks) => {
     expect(() => decodeBlocks(blocks, { fatal: true })).toThrow(TypeError);
     expect(decodeBlocks(blocks, { fatal: false })).toContain("\uFFFD");
   });

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { type Bodies, createBodies } from "../../src/bodies/bodies.ts";
 import type { Printed } from "../../src/bodies/body.ts";
-import { createLoopShare } from "../../src/bodies/loop-share.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import type { PlanQuestion } from "../../src/bodies/open-body.ts";
 import type { Surface } from "../../src/domain/model.ts";
 import { GatewayError } from "../../src/errors.ts";
@@ -23,24 +23,24 @@ const SEEDS = { chat: CHAT_REQUESTS, messages: MESSAGES_REQUESTS, responses: RES
 const FORMATS = ["chat", "messages", "responses"] as const;
 const HEAD = { id: "0190aaaa", createdAtS: 1_790_000_000, inputTokens: 11 };
 
-const here = createBodies(createLoopShare(), { inProcessBytesMax: Number.POSITIVE_INFINITY });
-const inWorker = createBodies(createLoopShare(), { inProcessBytesMax: -1 });
+const inProcess = createBodies(createCooperativeYield(), { inProcessBytesMax: Number.POSITIVE_INFINITY });
+const inWorker = createBodies(createCooperativeYield(), { inProcessBytesMax: -1 });
 afterAll(() => {
-  here.close();
+  inProcess.close();
   inWorker.close();
 });
 
-describe("the worker and this thread agree", () => {
+describe("the body worker and the main thread agree", () => {
   test("on the facts, plans, bodies, prompts and errors of mutated requests", async () => {
     const kinds = new Map<string, number>();
     for (let number = 0; number < CASES; number += 1) {
       const id = { seed: "bodies", number, without: new Set<string>() };
-      const seen = await everythingOf(here, id);
+      const seen = await everythingOf(inProcess, id);
       expect([number, await everythingOf(inWorker, id)]).toEqual([number, seen]);
       const kind = String(seen.error ?? "read");
       kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
     }
-    // Else it would say little: enough are read, and refused for several reasons.
+    // Enough requests are accepted, and others are declined for several reasons.
     expect(kinds.get("read")).toBeGreaterThan(CASES / 2);
     expect(kinds.size).toBeGreaterThan(4);
   });
@@ -49,7 +49,7 @@ describe("the worker and this thread agree", () => {
     const kinds = new Map<string, number>();
     for (let number = 0; number < CASES; number += 1) {
       const id = { seed: "answers", number, without: new Set<string>() };
-      const seen = await answerFrom(here, id);
+      const seen = await answerFrom(inProcess, id);
       expect([number, await answerFrom(inWorker, id)]).toEqual([number, seen]);
       kinds.set(seen.kind, (kinds.get(seen.kind) ?? 0) + 1);
     }
@@ -58,7 +58,7 @@ describe("the worker and this thread agree", () => {
   });
 });
 
-/** All that a gateway could ask of the body of a case, as plain values. */
+/** Returns every answer about the body of a case, as plain values. */
 async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, unknown>> {
   const { client, body: bytes } = caseOf(id);
   const wire = WIRES[client === "count_tokens" ? "messages" : client];
@@ -134,14 +134,14 @@ async function outcomeOf<Value>(act: () => Promise<Value>) {
   }
 }
 
-/** Everything of an error that a client, a log or the gateway could learn from it. */
+/** Formats all that a client, a log or the gateway can read from an error. */
 function describeError(error: unknown): string {
   if (error instanceof GatewayError) return `${error.kind}: ${error.publicMessage} ${error.retryAfterS}`;
   if (error instanceof UpstreamFault) return `fault: ${error.message} ${JSON.stringify(error.promptTooLong)}`;
-  return error instanceof Error ? `${error.name}: ${error.message}` : "something that is no error";
+  return error instanceof Error ? `${error.name}: ${error.message}` : "not an error";
 }
 
-/** Two blocks, cut anywhere: also inside of a character. */
+/** Cuts bytes into two blocks, possibly within a character. */
 function blocksOf(bytes: Buffer): readonly Uint8Array[] {
   const middle = bytes.byteLength >> 1;
   return [bytes.subarray(0, middle), bytes.subarray(middle)].map((part) => new Uint8Array(part));

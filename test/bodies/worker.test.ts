@@ -2,11 +2,11 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { createBodies } from "../../src/bodies/bodies.ts";
 import type { Body } from "../../src/bodies/body.ts";
-import { createLoopShare } from "../../src/bodies/loop-share.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import { GatewayError } from "../../src/errors.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
 
-const MOODY = new URL("./moody-worker.ts", import.meta.url);
+const FAULTY = new URL("./faulty-worker.ts", import.meta.url);
 const ALWAYS_REMOTE = { inProcessBytesMax: -1 };
 const OPTIONS = {
   model: "host",
@@ -21,16 +21,16 @@ afterAll(() => {
 });
 
 function bodiesOf(options: Parameters<typeof createBodies>[1]) {
-  const bodies = createBodies(createLoopShare(), { ...ALWAYS_REMOTE, ...options });
+  const bodies = createBodies(createCooperativeYield(), { ...ALWAYS_REMOTE, ...options });
   closing.push(bodies.close);
   const read = async (text = "{}", owner = "account"): Promise<Body> =>
     bodies.read({ wire: openaiChat, owner, blocks: [new TextEncoder().encode(text)] });
   return { ...bodies, read };
 }
 
-describe("a worker that dies or hangs over a body", () => {
-  test("fails that body's question and every later one, and no other body's", async () => {
-    const bodies = bodiesOf({ script: MOODY });
+describe("a body worker that dies or hangs", () => {
+  test("rejects this and later questions about its body, and none about other bodies", async () => {
+    const bodies = bodiesOf({ script: FAULTY });
     const [doomed, other] = [await bodies.read(), await bodies.read()];
     await expect(Promise.resolve(doomed.promptText())).rejects.toThrow("The body worker ended");
     await expect(Promise.resolve(doomed.promptText())).rejects.toThrow("lost with its worker");
@@ -38,8 +38,8 @@ describe("a worker that dies or hangs over a body", () => {
     expect((await bodies.read()).request.model).toBe("1");
   });
 
-  test("is replaced when a job takes too long, and the jobs behind it are done", async () => {
-    const bodies = bodiesOf({ script: MOODY, jobMsMax: 5_000 });
+  test("is replaced when a job exceeds its timeout, and later jobs are done", async () => {
+    const bodies = bodiesOf({ script: FAULTY, jobMsMax: 5_000 });
     const hung = await bodies.read();
     const counted = expect(Promise.resolve(hung.printCount("m", undefined))).rejects.toThrow(
       "The body worker hangs",
@@ -49,14 +49,14 @@ describe("a worker that dies or hangs over a body", () => {
     expect((await behind).request.model).toBe("1");
   });
 
-  test("that cannot even start fails each body by itself, and leaves none waiting", async () => {
+  test("and cannot start rejects each body", async () => {
     const bodies = bodiesOf({ script: new URL("../tokens/broken-worker.ts", import.meta.url) });
     const outcomes = await Promise.allSettled([bodies.read(), bodies.read(), bodies.read()]);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
   });
 
-  test("fails what waits when it is closed", async () => {
-    const bodies = bodiesOf({ script: MOODY });
+  test("rejects waiting and later bodies when it is closed", async () => {
+    const bodies = bodiesOf({ script: FAULTY });
     const waiting = [bodies.read(), bodies.read()];
     bodies.close();
     const outcomes = await Promise.allSettled(waiting);
@@ -65,10 +65,10 @@ describe("a worker that dies or hangs over a body", () => {
   });
 });
 
-describe("bodies that wait for the worker", () => {
+describe("bodies in the queue of the worker", () => {
   const LARGE = JSON.stringify({ model: "m", messages: [{ role: "user", content: "x".repeat(3_000_000) }] });
 
-  test("of one account delay another's by one", async () => {
+  test("of one account delay a body of another by one", async () => {
     const bodies = bodiesOf({});
     await bodies.read(LARGE);
     const order: string[] = [];
@@ -78,19 +78,19 @@ describe("bodies that wait for the worker", () => {
     await Promise.all(many);
   });
 
-  test("are refused when there are too many of them, and read again when there are fewer", async () => {
+  test("beyond the maximum are declined with too_many_body_bytes until fewer wait", async () => {
     const bodies = bodiesOf({ readingMax: 3 });
     const all = await Promise.allSettled(Array.from({ length: 8 }, () => bodies.read(LARGE)));
-    const refused = all.filter((each) => each.status === "rejected").map(({ reason }) => reason);
-    expect(refused).toHaveLength(5);
-    for (const reason of refused) {
+    const declined = all.filter((each) => each.status === "rejected").map(({ reason }) => reason);
+    expect(declined).toHaveLength(5);
+    for (const reason of declined) {
       expect(reason).toBeInstanceOf(GatewayError);
       expect([reason.kind, reason.retryAfterS]).toEqual(["too_many_body_bytes", 1]);
     }
     expect((await bodies.read(LARGE)).request.model).toBe("m");
   });
 
-  test("are asked one question at a time, however many are put at once", async () => {
+  test("are asked concurrent questions one at a time", async () => {
     const bodies = bodiesOf({});
     const body = await bodies.read(LARGE);
     const [prompt, count, again] = await Promise.all([
@@ -103,8 +103,8 @@ describe("bodies that wait for the worker", () => {
   });
 });
 
-describe("the worker", () => {
-  test("is started for the first large body, and ended when it had nothing to do for a while", async () => {
+describe("the body worker", () => {
+  test("is started for the first large body and ended after its idle time", async () => {
     const bodies = bodiesOf({ inProcessBytesMax: 1_000, idleMs: 100 });
     const open = (chars: number) =>
       bodies.read(`{"model":"m","messages":[{"role":"user","content":"${"x".repeat(chars)}"}]}`);
@@ -117,7 +117,7 @@ describe("the worker", () => {
   });
 });
 
-/** Threads of this process (Linux). */
+/** Returns the number of threads of this process (Linux only). */
 function threads(): number {
   return readdirSync("/proc/self/task").length;
 }

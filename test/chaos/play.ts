@@ -1,5 +1,5 @@
-import { type Crowd, type CrowdRun, startCrowd, untilIdle } from "../limiter/chaos/crowd.ts";
-import { type Evidence, mostAtOnce, mostInAnyMinute, slowestMs } from "../limiter/chaos/evidence.ts";
+import { type LoadGroup, type LoadRun, startLoadGroup, untilIdle } from "../limiter/chaos/load.ts";
+import { type LoadResult, mostAtOnce, mostInAnyMinute, slowestMs } from "../limiter/chaos/load-result.ts";
 import { until } from "../limiter/redis-client.ts";
 import type { Scenario, Victims } from "./scenarios.ts";
 
@@ -35,31 +35,31 @@ export interface Result {
 export async function play(scenario: Scenario, ms: number): Promise<readonly Result[]> {
   const { location, strike, close } = await scenario.open();
   const kinds = ["deny", "local"] as const;
-  const crowds = await Promise.all(
-    kinds.map((onFailure) => startCrowd({ location, onFailure, replicas: PROCESSES })),
+  const groups = await Promise.all(
+    kinds.map((onFailure) => startLoadGroup({ location, onFailure, replicas: PROCESSES })),
   );
   try {
     const accountId = crypto.randomUUID();
-    const runs = crowds.map((crowd) => begin(crowd, accountId));
-    const sharedAfterMs = await strikeAgainAndAgain({ scenario, strike, ms }, { crowds, accountId }, runs);
+    const runs = groups.map((group) => begin(group, accountId));
+    const sharedAfterMs = await strikeAgainAndAgain({ scenario, strike, ms }, { groups, accountId }, runs);
     return await Promise.all(
       kinds.map(async (onFailure, index) => {
-        const [crowd, run] = [crowds[index], runs[index]];
-        if (!crowd || !run) throw new Error("Each kind has a crowd");
-        const evidence = await run.end();
-        const stuck = await stuckSlots(crowd, run);
-        return { ...judge(evidence, scenario, onFailure), onFailure, sharedAfterMs, stuck };
+        const [group, run] = [groups[index], runs[index]];
+        if (!group || !run) throw new Error("Each kind has a group");
+        const loadResult = await run.end();
+        const stuck = await stuckSlots(group, run);
+        return { ...checker(loadResult, scenario, onFailure), onFailure, sharedAfterMs, stuck };
       }),
     );
   } finally {
-    await Promise.all(crowds.map((crowd) => crowd.close()));
+    await Promise.all(groups.map((group) => group.close()));
     await close();
   }
 }
 
-function begin(crowd: Crowd, accountId: string): CrowdRun {
+function begin(group: LoadGroup, accountId: string): LoadRun {
   const limits = { requestsPerMinute: REQUESTS, concurrentRequests: SLOTS };
-  return crowd.begin({ accountId, limits, callers: CALLERS, holdMs: HOLD_MS, pauseMs: PAUSE_MS });
+  return group.begin({ accountId, limits, callers: CALLERS, holdMs: HOLD_MS, pauseMs: PAUSE_MS });
 }
 
 /** Returns the longest time that it took until all were shared again. */
@@ -70,7 +70,7 @@ async function strikeAgainAndAgain(
     ms,
   }: { readonly scenario: Scenario; strike(victims: Victims): Promise<void>; readonly ms: number },
   victims: Victims,
-  runs: readonly CrowdRun[],
+  runs: readonly LoadRun[],
 ): Promise<number> {
   const endMs = performance.now() + ms;
   let slowestMs = 0;
@@ -89,17 +89,17 @@ async function strikeAgainAndAgain(
 }
 
 /** Whether Redis has decided for each process since then. */
-function isShared(run: CrowdRun, sinceMs: number): boolean {
+function isShared(run: LoadRun, sinceMs: number): boolean {
   return run.tallies().every(({ sharedAtMs }) => sharedAtMs > sinceMs);
 }
 
-async function stuckSlots(crowd: Crowd, run: CrowdRun): Promise<number> {
-  await untilIdle(crowd, run, STUCK_MAX_MS).catch(() => {});
-  return (await crowd.usage(run.names))?.running ?? 0;
+async function stuckSlots(group: LoadGroup, run: LoadRun): Promise<number> {
+  await untilIdle(group, run, STUCK_MAX_MS).catch(() => {});
+  return (await group.usage(run.names))?.running ?? 0;
 }
 
-function judge(evidence: Evidence, { losesData }: Scenario, onFailure: Result["onFailure"]) {
-  const { admissions } = evidence;
+function checker(loadResult: LoadResult, { losesData }: Scenario, onFailure: Result["onFailure"]) {
+  const { admissions } = loadResult;
   // A loss lets N in once more, and alone all processes together have N beside what is shared.
   const bound = REQUESTS * (1 + (losesData ? 1 : 0) + (onFailure === "local" ? 1 : 0));
   return {
@@ -107,6 +107,6 @@ function judge(evidence: Evidence, { losesData }: Scenario, onFailure: Result["o
     mostInAnyMinute: mostInAnyMinute(admissions),
     bound,
     mostAtOnce: mostAtOnce(admissions),
-    slowestMs: slowestMs(evidence).answer,
+    slowestMs: slowestMs(loadResult).answer,
   };
 }

@@ -1,6 +1,6 @@
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import type { Crowd } from "../limiter/chaos/crowd.ts";
 import { FAULTS, type RedisFault } from "../limiter/chaos/faults.ts";
+import type { LoadGroup } from "../limiter/chaos/load.ts";
 import { startRedisCluster } from "../support/redis-cluster.ts";
 import { startRedisSentinel } from "../support/redis-sentinel.ts";
 import { startRedisServer } from "../support/redis-server.ts";
@@ -24,7 +24,7 @@ interface Stage {
 }
 
 export interface Victims {
-  readonly crowds: readonly Crowd[];
+  readonly groups: readonly LoadGroup[];
   readonly accountId: string;
 }
 
@@ -53,9 +53,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       return {
         location,
         close: stop,
-        async strike({ crowds }) {
+        async strike({ groups }) {
           // One is left to tell.
-          await Promise.all(crowds.map((crowd) => strikes < crowd.replicas - 1 && crowd.kill(strikes)));
+          await Promise.all(groups.map((group) => strikes < group.replicas - 1 && group.kill(strikes)));
           strikes += 1;
         },
       };

@@ -1,4 +1,4 @@
-import { openInProcess } from "./contract/in-process.ts";
+import { openMemoryLimiter } from "./contract/memory.ts";
 import { describeProperties } from "./contract/properties.ts";
 
-describeProperties("whatever happens to a limiter in process", openInProcess, { runs: 200 });
+describeProperties("a limiter in process after any history", openMemoryLimiter, { runs: 200 });

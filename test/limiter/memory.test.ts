@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { createMemoryLimiter } from "../../src/limiter/memory.ts";
 import { describeLimiter } from "./contract/describe-limiter.ts";
-import { openInProcess } from "./contract/in-process.ts";
+import { openMemoryLimiter } from "./contract/memory.ts";
 
-describeLimiter("a limiter in process", openInProcess, { isShared: false });
+describeLimiter("a limiter in process", openMemoryLimiter, { isShared: false });
 
-// A sum of fractions made a minute of 60,000.00000000001 ms, and of that 61 seconds in a header.
-test("a minute never has sixty-one seconds, whatever fractions the clock has", async () => {
+// Regression: a sum of fractions became 60,000.00000000001 ms, and 61 seconds in a header.
+test("the reset time never exceeds 60,000 ms with a clock of fractional milliseconds", async () => {
   let now = 0;
   const limiter = createMemoryLimiter({ now: () => now });
   for (let i = 0; i < 1000; i += 1) {
@@ -22,7 +22,7 @@ test("a minute never has sixty-one seconds, whatever fractions the clock has", a
   }
 });
 
-test("200 admissions asked for in one turn of the event loop are decided one after the other", async () => {
+test("200 admissions requested in one event-loop turn are decided one after the other", async () => {
   const limiter = createMemoryLimiter();
   const request = {
     accountId: "a",

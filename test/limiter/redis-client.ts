@@ -1,14 +1,16 @@
 import type { Cluster, Redis } from "ioredis";
 import { connectRedis, type RedisConnection } from "../../src/limiter/redis/connection.ts";
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import { startStallClock } from "./chaos/stall-clock.ts";
+import { startStallMeter } from "./chaos/stall-meter.ts";
 
-/** What is rejected or answered at once takes less. What waits, waits for the second that a command may take. */
+/**
+ * A command that is rejected or answered at once takes less; one that waits takes its timeout of one second.
+ */
 export const AT_ONCE_MS = 900;
 const PAUSE_MS = 10;
 const WAIT_MS = 120_000;
 
-/** Opens connections, and closes those that it has opened. */
+/** Returns functions that open connections and close all of them. */
 export function createOpener() {
   const connections: RedisConnection[] = [];
   return {
@@ -23,19 +25,20 @@ export function createOpener() {
   };
 }
 
-/** Waits for a condition; throws when it has not come true in `maxMs`. */
+/** Waits for a condition; throws when it is not met within `maxMs`. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   maxMs: number = WAIT_MS,
 ): Promise<void> {
   const deadline = performance.now() + maxMs;
   while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`Nothing has come of it in ${maxMs} ms: ${condition}`);
+    if (performance.now() > deadline)
+      throw new Error(`The condition was not met within ${maxMs} ms: ${condition}`);
     await Bun.sleep(PAUSE_MS);
   }
 }
 
-/** Waits until a command for `accountId` is answered. How soon that is, is measured in `chaos/`. */
+/** Waits until a command for `accountId` is answered. The tests in `chaos/` measure the time. */
 export async function untilConnected(
   { client, fault }: RedisConnection,
   accountId = "account",
@@ -50,12 +53,12 @@ export async function untilConnected(
   });
 }
 
-/** Makes the calls at the same time. `ms` is until the last of them has settled, less what held this process up. */
+/** Makes concurrent calls. `ms` is the time until the last one settled, without stalls of this process. */
 export async function settle(
   call: (index: number) => Promise<unknown>,
   count: number,
 ): Promise<{ readonly rejected: number; readonly ms: number }> {
-  const stalls = startStallClock();
+  const stalls = startStallMeter();
   const startedMs = performance.now();
   const settled = await Promise.allSettled(Array.from({ length: count }, (_, index) => call(index)));
   const rejected = settled.filter(({ status }) => status === "rejected").length;
@@ -64,10 +67,10 @@ export async function settle(
   return { rejected, ms };
 }
 
-/** A script of the client's that adds one to a key. */
+/** Defines a script of the client that increments a key. */
 export function runScript(client: Redis | Cluster): (key: string) => Promise<number> {
   client.defineCommand("addOne", { numberOfKeys: 1, lua: "return redis.call('INCR', KEYS[1])" });
-  // Safe because it has just been defined.
+  // Safe because the command was defined above.
   const { addOne } = client as unknown as { addOne: (key: string) => Promise<number> };
   return (key) => addOne.call(client, key);
 }

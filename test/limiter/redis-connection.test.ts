@@ -25,7 +25,7 @@ function atPort({ location }: RedisServer, port: number): RedisLocation {
 }
 
 describe("a connection to one server", () => {
-  test("is there at once, and connects by itself", async () => {
+  test("exists at once and connects in the background", async () => {
     const connection = open((await start()).location);
     expect(connection.fault()).toBe("it is not connected yet");
     await untilConnected(connection);
@@ -34,24 +34,24 @@ describe("a connection to one server", () => {
     expect(connection.shardOf("one")).toBe(connection.shardOf("other"));
   });
 
-  test("rejects commands at once while nobody is there, and says why", async () => {
+  test("rejects commands at once without a server, and reports the fault", async () => {
     const port = freePort();
     const { client, fault } = open(atPort(await start(), port));
     await until(() => fault()?.includes(`${port}`) ?? false);
     const tries = [];
     for (let count = 0; count < 3; count += 1) tries.push(await settle(() => client.incr("a"), 100));
     expect(tries.map(({ rejected }) => rejected)).toEqual([100, 100, 100]);
-    // Something else may have held up one of them.
+    // Another process may have delayed one of the attempts.
     expect(Math.min(...tries.map(({ ms }) => ms))).toBeLessThan(AT_ONCE_MS);
   });
 
-  test("rejects what a killed server left open, sends none of it again, and is back with the server", async () => {
+  test("rejects commands that a killed server left open, does not resend them, and reconnects", async () => {
     const server = await start({ settings: { appendonly: "yes", appendfsync: "always" } });
     const connection = open(server.location);
     await untilConnected(connection);
     server.freeze();
     const unanswered = settle(() => connection.client.incr("a"), 100);
-    // They are on their way before the server is gone.
+    // Lets the commands be sent before the kill.
     await new Promise((resolve) => setImmediate(resolve));
     await server.kill();
     const { rejected, ms } = await unanswered;
@@ -62,7 +62,7 @@ describe("a connection to one server", () => {
     expect(await connection.client.get("a")).toBeNull();
   });
 
-  test("rejects what a frozen server does not answer, and goes on when it does again", async () => {
+  test("rejects commands that a frozen server does not answer, and continues after the thaw", async () => {
     const server = await start();
     const connection = open(server.location);
     await untilConnected(connection);
@@ -74,7 +74,7 @@ describe("a connection to one server", () => {
     await untilConnected(connection);
   });
 
-  test("gives a connection up that nothing comes back on, though nobody has closed it", async () => {
+  test("replaces a connection that receives nothing although it was not closed", async () => {
     const [lost, found] = await Promise.all([start(), start()]);
     const relay = await startTcpRelay(lost.port);
     const connection = open(atPort(lost, relay.port));
@@ -86,7 +86,7 @@ describe("a connection to one server", () => {
     relay.stop();
   });
 
-  test("looks for the master anew when its server has become a replica", async () => {
+  test("looks for the master again when its server has become a replica", async () => {
     const [old, next] = await Promise.all([start(), start()]);
     const relay = await startTcpRelay(old.port);
     const connection = open(atPort(old, relay.port));
@@ -102,7 +102,7 @@ describe("a connection to one server", () => {
     relay.stop();
   });
 
-  test("goes on with its scripts when the server has forgotten them", async () => {
+  test("sends its scripts again when the server has dropped them", async () => {
     const server = await start();
     const connection = open(server.location);
     await untilConnected(connection);
@@ -115,7 +115,7 @@ describe("a connection to one server", () => {
     expect(await connection.client.get("a")).toBe("1600");
   });
 
-  test("says that the password is wrong, and not which it is", async () => {
+  test("reports a wrong password without repeating it", async () => {
     const server = await start({ password: "right-one" });
     const { client, fault } = open({ ...server.location, password: "wrong-one" });
     await until(() => fault()?.startsWith("WRONGPASS") ?? false);
@@ -132,7 +132,7 @@ describe("a connection to one server", () => {
     expect(`${await server.ask("CLIENT", "LIST")}`).toContain("name=tollgate");
   });
 
-  test("keeps to its own database, over a restart of the server too", async () => {
+  test("uses its configured database, also after a restart of the server", async () => {
     const server = await start();
     const connection = open({ ...server.location, db: 3 });
     await untilConnected(connection);
@@ -143,7 +143,7 @@ describe("a connection to one server", () => {
     expect(await server.ask("INFO", "keyspace")).toContain("db3:keys=1");
   });
 
-  test("uses no other database when the server does not have its own", async () => {
+  test("uses no other database when the server lacks the configured one", async () => {
     const server = await start();
     const { client, fault } = open({ ...server.location, db: 99 });
     await until(() => fault()?.includes("DB index") ?? false);
@@ -173,7 +173,7 @@ describe("a connection to one server", () => {
     await untilConnected(open({ ...server.location, hosts: [{ host: "::1", port: server.port }] }));
   });
 
-  test("is silent after close, and rejects", async () => {
+  test("rejects commands after close and does not reconnect", async () => {
     const server = await start();
     const relay = await startTcpRelay(server.port);
     const connection = open(atPort(server, relay.port));
@@ -187,7 +187,7 @@ describe("a connection to one server", () => {
 });
 
 describe("a connection over TLS", () => {
-  test("is made with the server's authority, and with no other", async () => {
+  test("accepts a certificate of the configured authority only", async () => {
     using certificates = makeCertificates();
     using others = makeCertificates();
     const { location } = await start({ tls: { certificates } });
@@ -198,14 +198,14 @@ describe("a connection over TLS", () => {
     }
   });
 
-  test("is not made with a server of another name", async () => {
+  test("rejects a certificate for another host name", async () => {
     using certificates = makeCertificates();
     const server = await start({ tls: { certificates }, settings: { bind: "127.0.0.1 127.0.0.2" } });
     const { fault } = open({ ...server.location, hosts: [{ host: "127.0.0.2", port: server.port }] });
     await until(() => /altname|does not match/i.test(fault() ?? ""));
   });
 
-  test("shows a certificate to a server that wants one", async () => {
+  test("presents a client certificate to a server that requires one", async () => {
     using certificates = makeCertificates();
     const { location } = await start({ tls: { certificates, demandsCertificate: true } });
     const { authority: ca, caller } = certificates;

@@ -20,7 +20,7 @@ describe("a connection through sentinels", () => {
     return group;
   };
 
-  test("goes to the new master when the old one is killed, or frozen", async () => {
+  test("moves to the new master when the old one is killed or frozen", async () => {
     const lose = async (how: "kill" | "freeze") => {
       const group = await start();
       const connection = open(group.location);
@@ -35,7 +35,7 @@ describe("a connection through sentinels", () => {
     await Promise.all([lose("kill"), lose("freeze")]);
   });
 
-  test("leaves a master that still answers as soon as there is another", async () => {
+  test("leaves a master that still answers as soon as a new one is announced", async () => {
     const group = await start();
     const { client } = open(group.location);
     const old = await group.master();
@@ -46,22 +46,25 @@ describe("a connection through sentinels", () => {
     await until(async () => (await client.set("b", 1).catch(() => undefined)) === "OK" && isThere());
   });
 
-  test("connects when it was told to do so anew in the middle of asking", async () => {
+  test("connects after a disconnect during a sentinel query", async () => {
     const connection = open((await start()).location);
     await until(() => connection.client.status === "connecting");
     connection.client.disconnect(true);
     await untilConnected(connection);
   });
 
-  test.each([true, false])("logs in when the sentinel wants the password too: %p", async (isWanted) => {
-    const group = await start({ password: "secret", sentinelHasPassword: isWanted });
-    await untilConnected(open(group.location));
-  });
+  test.each([true, false])(
+    "logs in whether or not the sentinel requires the password: %p",
+    async (isWanted) => {
+      const group = await start({ password: "secret", sentinelHasPassword: isWanted });
+      await untilConnected(open(group.location));
+    },
+  );
 
-  test("says that the sentinel does not know the master, or is not there", async () => {
+  test("reports a sentinel that is down or does not know the master", async () => {
     const group = await start();
-    const stranger = open({ ...group.location, masterName: "other" });
-    await until(() => stranger.fault()?.includes("No such master") ?? false);
+    const unknown = open({ ...group.location, masterName: "other" });
+    await until(() => unknown.fault()?.includes("No such master") ?? false);
     await group.sentinel.kill();
     const { fault } = open(group.location);
     await until(() => fault()?.includes(`${group.sentinel.port}`) ?? false);
@@ -84,7 +87,7 @@ describe("a connection to a cluster", () => {
     ]),
   );
 
-  /** A connection that serves each master, and one account of each. */
+  /** Returns a connection that reaches each of the three masters, and one account of each. */
   async function connect(cluster: RedisCluster) {
     const accounts: [RedisServer, string][] = [];
     for (let n = 0; accounts.length < 3; n++) {
@@ -104,7 +107,7 @@ describe("a connection to a cluster", () => {
     await Promise.all(accounts.map(([, account]) => untilConnected(connection, account)));
   }
 
-  /** Makes calls for many accounts: each that is answered has the answer to itself, and to no other. */
+  /** Makes calls for many accounts and expects each reply to belong to its own call. */
   async function expectOwnReplies(client: RedisConnection["client"]): Promise<void> {
     const calls = Array.from({ length: 60 }, async (_, n) => {
       const sent = crypto.randomUUID();
@@ -114,7 +117,7 @@ describe("a connection to a cluster", () => {
     await Promise.all(calls);
   }
 
-  test("rejects at once until it is there, and knows each account's master then", async () => {
+  test("rejects commands until it is connected, and then knows the master of each account", async () => {
     const early = open(clusters.plain.location);
     const { rejected, ms } = await settle((n) => early.client.incr(`{account-${n}}`), 100);
     expect(rejected).toBe(100);
@@ -125,7 +128,7 @@ describe("a connection to a cluster", () => {
     }
   });
 
-  test("goes on with its scripts when the nodes have forgotten them", async () => {
+  test("sends its scripts again when the nodes have dropped them", async () => {
     const { client } = await connect(clusters.plain);
     const run = runScript(client);
     const callAll = () => Promise.all(Array.from({ length: 300 }, (_, n) => run(`{script-${n % 30}}`)));
@@ -135,19 +138,19 @@ describe("a connection to a cluster", () => {
     expect(await client.get("{script-7}")).toBe("20");
   });
 
-  test("follows a slot that goes to another master", async () => {
+  test("follows a slot to another master", async () => {
     const { connection, client, accounts } = await connect(clusters.plain);
     const [[, account], [next]] = accounts;
     const slot = Number(await next.ask("CLUSTER", "KEYSLOT", `{${account}}`));
     const id = `${await next.ask("CLUSTER", "MYID")}`;
     for (const node of clusters.plain.nodes) await node.ask("CLUSTER", "SETSLOT", slot, "NODE", id);
-    // A batch of which only a part has moved.
+    // Only part of the accounts have moved.
     await settle((n) => client.incr(`{${n % 2 ? account : `account-${n}`}}`), 100);
     await until(() => connection.shardOf(account) === `127.0.0.1:${next.port}`);
     expect((await settle(() => client.incr(`{${account}}`), 100)).rejected).toBe(0);
   });
 
-  test("serves the accounts of the other masters while one is dead, and its own when it is back", async () => {
+  test("serves the accounts of the other masters while one is dead, and all accounts when it is back", async () => {
     const { connection, client, accounts } = await connect(clusters.plain);
     const [[dead, lost], ...others] = accounts;
     await dead.kill();
@@ -164,15 +167,15 @@ describe("a connection to a cluster", () => {
         expect(rejected).toBe(0);
         expect(ms).toBeLessThan(AT_ONCE_MS);
       }
-      // So that some rounds meet a try to connect.
+      // Lets some rounds coincide with an attempt to connect.
       await Bun.sleep(50);
     }
     await dead.start();
-    // A master that is back waits for two seconds until it serves.
+    // A restarted master waits two seconds before it serves.
     await untilConnected(connection, lost);
   });
 
-  test("goes to the replica of a master that is killed, or frozen", async () => {
+  test("moves to the replica of a master that is killed or frozen", async () => {
     const { connection, client, accounts } = await connect(clusters.replicated);
     const lose = async ([old, account]: [RedisServer, string], how: "kill" | "freeze") => {
       await old[how]();
@@ -185,7 +188,7 @@ describe("a connection to a cluster", () => {
         return (await owner()) !== old;
       });
       await untilConnected(connection, account);
-      // For a moment some nodes still name the old one.
+      // Some nodes still name the old master for a moment.
       await until(async () => {
         await expectOwnReplies(client);
         return connection.shardOf(account) === `127.0.0.1:${(await owner()).port}`;
@@ -195,7 +198,7 @@ describe("a connection to a cluster", () => {
     await lose(accounts[1], "freeze");
   });
 
-  test("rejects at once while the cluster serves nobody, and comes back from nothing", async () => {
+  test("rejects commands at once while the cluster is down, and recovers when all nodes restart", async () => {
     const { connection, client, accounts } = await connect(clusters.strict);
     const [[dead], [, account]] = accounts;
     await dead.kill();
@@ -210,7 +213,7 @@ describe("a connection to a cluster", () => {
     await untilServed(connection, accounts);
   });
 
-  test("logs in over TLS, and says when it may not", async () => {
+  test("logs in over TLS, and reports a wrong password without repeating it", async () => {
     await connect(clusters.secret);
     const { fault } = open({ ...clusters.secret.location, password: "wrong-one" });
     await until(() => fault()?.includes("WRONGPASS") ?? false);

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import { useStore } from "./contract/redis-store.ts";
 
-describe("what was admitted without Redis and is told to it", () => {
+describe("an offline admission restored to Redis", () => {
   const redis = useStore();
   const { at, admit, counted, newNames, restoreAt } = redis;
 
-  test("leaves a minute after it was admitted, in whichever second that was", async () => {
+  test("expires a minute after the admission, in any second of the ring", async () => {
     for (let second = 0; second < 61; second += 1) {
       const names = newNames();
       const startMs = second * 1000;
-      const missed = [
+      const offline = [
         { ageMs: 20_000, requests: 2, tokens: 30 },
         { ageMs: 5500, requests: 3, tokens: 500 },
         { ageMs: 0, requests: 1, tokens: 7 },
       ];
-      await restoreAt(startMs, names, missed);
+      await restoreAt(startMs, names, offline);
       const seen = [];
       for (const afterMs of [0, 39_999, 40_000, 54_499, 54_500, 59_999, 60_000]) {
         await at(startMs + afterMs);
@@ -32,19 +32,19 @@ describe("what was admitted without Redis and is told to it", () => {
     }
   });
 
-  test("is counted beside what Redis has of the same minute, before, between and after it", async () => {
+  test("is counted before, between and after the admissions of Redis in the same minute", async () => {
     const names = newNames();
     await at(0);
     await admit(names, 100);
     await at(10_000);
     await admit(names, 200);
-    const missed = [
+    const offline = [
       { ageMs: 15_000, requests: 1, tokens: 1 },
       { ageMs: 10_000, requests: 1, tokens: 2 },
       { ageMs: 5000, requests: 1, tokens: 4 },
       { ageMs: 0, requests: 1, tokens: 8 },
     ];
-    await restoreAt(10_000, names, missed);
+    await restoreAt(10_000, names, offline);
     const seen = [];
     for (const afterMs of [10_000, 54_999, 55_000, 59_999, 60_000, 64_999, 65_000, 69_999, 70_000]) {
       await at(afterMs);
@@ -53,8 +53,8 @@ describe("what was admitted without Redis and is told to it", () => {
     expect(seen).toEqual([315, 315, 314, 314, 212, 212, 208, 208, 0]);
   });
 
-  // What had left came back with what was restored into its second, left again, and took others with it.
-  test("brings nothing back that has left from its second", async () => {
+  // Regression: expired counts of the second were restored too, expired again and reduced other counts.
+  test("restores no expired counts of its second", async () => {
     const names = newNames();
     await at(100);
     for (let admitted = 0; admitted < 9; admitted += 1) await admit(names, 10);
@@ -68,26 +68,26 @@ describe("what was admitted without Redis and is told to it", () => {
     expect(await counted(names)).toEqual([0, 0]);
   });
 
-  test("counts once, however often it is told, and is answered the same", async () => {
+  test("is counted once and answered equally when it is sent twice", async () => {
     const names = newNames();
-    const missed = [
+    const offline = [
       { ageMs: 2000, requests: 2, tokens: 20 },
       { ageMs: 0, requests: 1, tokens: 10 },
     ];
     const id = crypto.randomUUID();
-    const answer = await restoreAt(5000, names, missed, id);
-    expect(await restoreAt(9000, names, missed, id)).toEqual(answer);
+    const answer = await restoreAt(5000, names, offline, id);
+    expect(await restoreAt(9000, names, offline, id)).toEqual(answer);
     expect(await counted(names)).toEqual([3, 30]);
   });
 
-  test("is not counted when it is over a minute ago", async () => {
+  test("is not counted when it is older than a minute", async () => {
     const names = newNames();
-    const missed = [
+    const offline = [
       { ageMs: 3_600_000, requests: 9, tokens: 9 },
       { ageMs: 60_000, requests: 9, tokens: 9 },
       { ageMs: 59_999, requests: 1, tokens: 5 },
     ];
-    const [hourAgo, minuteAgo, inTime] = await restoreAt(0, names, missed);
+    const [hourAgo, minuteAgo, inTime] = await restoreAt(0, names, offline);
     expect([hourAgo, minuteAgo]).toEqual([0, 0]);
     expect(inTime).toBeGreaterThan(0);
     expect(await counted(names)).toEqual([1, 5]);
@@ -95,7 +95,7 @@ describe("what was admitted without Redis and is told to it", () => {
     expect(await counted(names)).toEqual([0, 0]);
   });
 
-  test("is told by several gateways one after the other", async () => {
+  test("is added to those of other gateways", async () => {
     const names = newNames();
     for (const ageMs of [30_000, 50_000, 10_000, 50_000]) {
       await restoreAt(0, names, [{ ageMs, requests: 2, tokens: 20 }]);
@@ -109,7 +109,7 @@ describe("what was admitted without Redis and is told to it", () => {
     expect(await counted(names)).toEqual([0, 0]);
   });
 
-  test("holds nobody up for longer than what is admitted here, and keeps no key for ever", async () => {
+  test("delays requests only until it expires, and leaves no key without expiry", async () => {
     const names = newNames();
     await restoreAt(0, names, [{ ageMs: 45_000, requests: 5, tokens: 50 }]);
     const keyLimits = { requestsPerMinute: 5 };
@@ -125,7 +125,7 @@ describe("what was admitted without Redis and is told to it", () => {
     for (const ms of left) expect(ms).toBeWithin(1, 61_001);
   });
 
-  test("stays as long as what Redis has of the same second, whichever of them is the later", async () => {
+  test("expires with the admissions of Redis in its second, after the later of them", async () => {
     for (const [here, there] of [
       [100, 900],
       [900, 100],

@@ -8,14 +8,14 @@ import { openOnRedis } from "./contract/redis.ts";
 const KEY_BYTES_MAX = 4096;
 const IDLE_MS = 61_000;
 
-describe("what a limiter keeps in Redis", () => {
+describe("the keys of a limiter in Redis", () => {
   let redis: Redis;
   beforeAll(async () => {
     redis = new Redis(await testRedisUrl());
   });
   afterAll(() => redis.disconnect());
 
-  async function onRedis(live: (harness: LimiterHarness, request: AdmissionRequest) => Promise<void>) {
+  async function onRedis(body: (harness: LimiterHarness, request: AdmissionRequest) => Promise<void>) {
     const harness = await openOnRedis();
     const request: AdmissionRequest = {
       accountId: crypto.randomUUID(),
@@ -25,34 +25,34 @@ describe("what a limiter keeps in Redis", () => {
       tokens: 1000,
     };
     try {
-      await live(harness, request);
+      await body(harness, request);
     } finally {
       await harness.close();
     }
   }
 
-  /** What is kept of an account; the limiter also asks now and then whether its server can be written to. */
+  /** Returns the keys of an account, without those of the limiter's probes. */
   async function keysOf({ accountId }: AdmissionRequest): Promise<string[]> {
     const keys = await redis.keys(`*${accountId}*`);
     return keys.filter((key) => !key.includes(":probe"));
   }
 
-  /** The milliseconds each key has left, by name; -1 is for ever. */
+  /** Returns the milliseconds until each key expires; -1 is never. */
   async function lifetimes(request: AdmissionRequest): Promise<number[]> {
     return Promise.all((await keysOf(request)).map((key) => redis.pttl(key)));
   }
 
-  function expectMortal(left: readonly number[], atLeast: number): void {
+  function expectExpiry(left: readonly number[], atLeast: number): void {
     expect(left.length).toBeGreaterThanOrEqual(atLeast);
     for (const ms of left) expect(ms).toBeWithin(1, IDLE_MS + 1);
   }
 
-  test("100,000 admissions in all the seconds of a minute take under 4 KB a key, at any N", async () => {
+  test("take less than 4 KB each after 100,000 admissions over all seconds of a minute", async () => {
     await onRedis(async ({ replicas, advance }, request) => {
       for (let second = 0; second < 100; second += 1) {
         const admitted = Array.from({ length: 1000 }, async (_, index) => {
           const decision = await replicas[index % replicas.length]?.admit(request);
-          if (!decision?.admitted) throw new Error("refused");
+          if (!decision?.admitted) throw new Error("declined");
           await decision.settle(900);
         });
         await Promise.all(admitted);
@@ -67,32 +67,32 @@ describe("what a limiter keeps in Redis", () => {
     });
   });
 
-  test("nothing is kept for longer than 61 s after the last admission", async () => {
+  test("expire at most 61 s after the last admission", async () => {
     await onRedis(async ({ replicas: [one, other], advance }, request) => {
       if (!one || !other) throw new Error("there are no replicas");
       const running = await one.admit(request);
-      if (!running.admitted) throw new Error("refused");
-      expectMortal(await lifetimes(request), 4);
+      if (!running.admitted) throw new Error("declined");
+      expectExpiry(await lifetimes(request), 4);
       for (let step = 0; step < 70; step += 1) {
         const decision = await other.admit(request);
-        if (!decision.admitted) throw new Error("refused");
+        if (!decision.admitted) throw new Error("declined");
         await (step % 2 ? decision.settle(5) : decision.cancel());
         await other.usage(request);
         await advance(333);
-        expectMortal(await lifetimes(request), 4);
+        expectExpiry(await lifetimes(request), 4);
       }
       await running.settle(7);
-      expectMortal(await lifetimes(request), 2);
+      expectExpiry(await lifetimes(request), 2);
     });
   });
 
-  test("the first admission of a second makes every key outlive all that the second may hold", async () => {
+  test("get an expiry at the first admission of a second that covers the whole second", async () => {
     await onRedis(async ({ replicas: [one], advance }, request) => {
       for (let second = 0; second < 3; second += 1) {
         await one?.admit(request);
         for (const key of await keysOf(request)) {
           const longest = key.endsWith(":leases") ? 30_000 : 60_000;
-          // A second more, less what the machine took meanwhile.
+          // One second more, minus the time that the test itself took.
           expect(await redis.pttl(key)).toBeWithin(longest + 1, longest + 1001);
           await redis.pexpire(key, 20_000);
         }
@@ -101,21 +101,21 @@ describe("what a limiter keeps in Redis", () => {
     });
   });
 
-  test("a clock that is set leaves nothing behind for ever", async () => {
+  test("expire although the clock was set", async () => {
     await onRedis(async ({ replicas: [one], setClock, advance }, request) => {
       for (const ms of [3_600_000, -7_200_000, -500, 40_000, -31_536_000_000]) {
         const decision = await one?.admit(request);
         expect(decision?.admitted).toBe(true);
         await setClock(ms);
         await one?.usage(request);
-        expectMortal(await lifetimes(request), 2);
+        expectExpiry(await lifetimes(request), 2);
         await advance(20_000);
-        expectMortal(await lifetimes(request), 2);
+        expectExpiry(await lifetimes(request), 2);
       }
     });
   });
 
-  test("a question and a refusal store nothing", async () => {
+  test("are not created by usage or a declined request", async () => {
     await onRedis(async ({ replicas: [one] }, request) => {
       await one?.usage(request);
       for (const keyLimits of [
@@ -129,7 +129,7 @@ describe("what a limiter keeps in Redis", () => {
     });
   });
 
-  test("the leases of calls that have ended are gone at once", async () => {
+  test("for leases are deleted as soon as the calls have ended", async () => {
     await onRedis(async ({ replicas: [one] }, request) => {
       const decisions = await Promise.all(Array.from({ length: 100 }, () => one?.admit(request)));
       expect(await keysOf(request)).toHaveLength(4);

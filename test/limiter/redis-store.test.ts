@@ -4,18 +4,18 @@ import { useStore } from "./contract/redis-store.ts";
 const redis = useStore();
 const { at, admit, counted, forget, newNames, running } = redis;
 
-describe("an ending", () => {
-  test("is done once, however often it arrives", async () => {
+describe("a release", () => {
+  test("takes effect once, however often it is sent", async () => {
     const names = newNames();
     await at(0);
-    const ending = await admit(names, 100);
+    const release = await admit(names, 100);
     await admit(names, 7);
-    for (let time = 0; time < 3; time += 1) await redis.store.settle(ending);
+    for (let time = 0; time < 3; time += 1) await redis.store.settle(release);
     expect(await counted(names)).toEqual([1, 7]);
     expect(await running(names)).toBe(1);
   });
 
-  test("whose admission was never answered finds it, if there was one", async () => {
+  test("without a second finds the admission whose answer was lost, if there was one", async () => {
     const names = newNames();
     await at(4321);
     const answered = await admit(names, 7);
@@ -28,29 +28,29 @@ describe("an ending", () => {
     expect(await running(names)).toBe(2);
   });
 
-  test("takes nothing from others when what it belonged to is lost", async () => {
+  test("reduces no other counts when its own admission was lost", async () => {
     const names = newNames();
     await at(0);
-    const ending = await admit(names, 1000);
+    const release = await admit(names, 1000);
     await forget(names);
-    await redis.store.renew(names, ending.lease);
+    await redis.store.renew(names, release.lease);
     expect(await running(names)).toBe(1);
     await at(1000);
     await admit(names, 50);
     await at(1999);
-    await redis.store.settle(ending);
+    await redis.store.settle(release);
     expect(await counted(names)).toEqual([1, 50]);
     expect(await running(names)).toBe(1);
   });
 
-  test("never counts below nothing when others of its second were lost", async () => {
+  test("never makes a count negative when other admissions of its second were lost", async () => {
     const names = newNames();
     await at(0);
     const lost = [await admit(names, 1000), await admit(names, 1000)];
     await forget(names);
     for (const { lease } of lost) await redis.store.renew(names, lease);
     await admit(names, 50);
-    for (const ending of lost) await redis.store.settle(ending);
+    for (const release of lost) await redis.store.settle(release);
     expect(await counted(names)).toEqual([0, 0]);
     await at(1);
     await admit(names, 3);
@@ -59,7 +59,7 @@ describe("an ending", () => {
 });
 
 describe("a lease", () => {
-  test("that was lost comes back with its renewal", async () => {
+  test("that was lost is restored by its renewal", async () => {
     const names = newNames();
     await at(0);
     const { lease } = await admit(names, 1);
@@ -71,7 +71,7 @@ describe("a lease", () => {
     expect(await running(names)).toBe(0);
   });
 
-  test("lives no longer than 30 s by a clock that was set back and of which nobody remembers more", async () => {
+  test("lives at most 30 s by a clock set back when its window was lost", async () => {
     const names = newNames();
     await at(3_600_000);
     await admit(names, 1);

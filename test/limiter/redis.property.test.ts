@@ -1,4 +1,4 @@
 import { describeProperties } from "./contract/properties.ts";
 import { openOnRedis } from "./contract/redis.ts";
 
-describeProperties("whatever happens to three limiters on one Redis", openOnRedis, { runs: 40 });
+describeProperties("three limiters on one Redis after any history", openOnRedis, { runs: 40 });

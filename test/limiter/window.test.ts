@@ -9,7 +9,7 @@ import {
   waitMs,
 } from "../../src/limiter/window.ts";
 
-/** A window after these admissions: [at ms, tokens]. */
+/** Returns a window after these admissions. */
 function windowOf(admissions: readonly (readonly [atMs: number, tokens: number])[]): Window {
   const window = createWindow();
   for (const [atMs, tokens] of admissions) {
@@ -21,10 +21,10 @@ function windowOf(admissions: readonly (readonly [atMs: number, tokens: number])
 
 describe("advance", () => {
   test.each([
-    ["one admission counts until just before 60 s have passed", [[500, 7]], 60_499, 1, 7],
-    ["one admission leaves 60 s after it", [[500, 7]], 60_500, 0, 0],
+    ["an admission is counted until just before 60 s have passed", [[500, 7]], 60_499, 1, 7],
+    ["an admission expires after 60 s", [[500, 7]], 60_500, 0, 0],
     [
-      "a slot stays as a whole until its last admission leaves",
+      "a slot is counted as a whole until its last admission expires",
       [
         [100, 1],
         [900, 2],
@@ -34,7 +34,7 @@ describe("advance", () => {
       3,
     ],
     [
-      "a slot leaves as a whole",
+      "a slot expires as a whole",
       [
         [100, 1],
         [900, 2],
@@ -44,7 +44,7 @@ describe("advance", () => {
       0,
     ],
     [
-      "the first and the 61st second are told apart",
+      "the first and the 61st second have separate slots",
       [
         [999, 1],
         [60_001, 2],
@@ -54,7 +54,7 @@ describe("advance", () => {
       3,
     ],
     [
-      "only the slot whose time is over leaves",
+      "only the expired slot is dropped",
       [
         [999, 1],
         [60_001, 2],
@@ -63,9 +63,9 @@ describe("advance", () => {
       1,
       2,
     ],
-    ["a jump by exactly one turn of the ring leaves nothing", [[500, 7]], 61_500, 0, 0],
+    ["a jump of exactly one lap of the ring leaves nothing", [[500, 7]], 61_500, 0, 0],
     [
-      "a jump by a year leaves nothing",
+      "a jump of a year leaves nothing",
       [
         [500, 7],
         [59_000, 9],
@@ -80,7 +80,7 @@ describe("advance", () => {
     expect([window.requests, window.tokens]).toEqual([requests, tokens]);
   });
 
-  test("a ring in use for hours holds what the last minute held", () => {
+  test("a ring that was used for hours counts the admissions of the last minute", () => {
     const window = windowOf(Array.from({ length: 20_000 }, (_, index) => [index * 700, 3] as const));
     const lastMs = 19_999 * 700;
     const logged = Array.from({ length: 20_000 }, (_, index) => index * 700).filter(
@@ -99,20 +99,20 @@ describe("waitMs", () => {
     [59_000, 30],
   ]);
   test.each([
-    ["nothing is short", "requests", 0, 0],
-    ["the oldest request is enough", "requests", 1, 600],
-    ["two requests are needed", "requests", 2, 5600],
-    ["the oldest tokens are enough", "tokens", 10, 600],
-    ["one token more is needed", "tokens", 11, 5600],
-    ["all are needed", "tokens", 60, 59_600],
-    ["more is needed than there is", "tokens", 61, 60_000],
+    ["no excess needs no wait", "requests", 0, 0],
+    ["an excess of one waits for the oldest request", "requests", 1, 600],
+    ["an excess of two waits for the second request", "requests", 2, 5600],
+    ["the oldest tokens cover the excess", "tokens", 10, 600],
+    ["one token more waits for the next admission", "tokens", 11, 5600],
+    ["an excess of all tokens waits for the last admission", "tokens", 60, 59_600],
+    ["an excess above the sum waits a whole minute", "tokens", 61, 60_000],
   ] as const)("%s", (_name, of, excess, expected) => {
     expect(waitMs(window, 59_400, { of, excess })).toBe(expected);
   });
 });
 
 describe("resetMs", () => {
-  test("is the time until the last counted admission leaves", () => {
+  test("is the time until the last counted admission expires", () => {
     expect(
       resetMs(
         windowOf([
@@ -141,7 +141,7 @@ describe("resetMs", () => {
 });
 
 describe("correct", () => {
-  test("changes the slot of the call, so the change leaves with it", () => {
+  test("changes the slot of the call, so that the correction expires with it", () => {
     const window = windowOf([[500, 100]]);
     const second = take(window, 1500, 1000);
     correct(window, second, { requests: 0, tokens: -900 });
@@ -152,7 +152,7 @@ describe("correct", () => {
     expect([window.requests, window.tokens]).toEqual([0, 0]);
   });
 
-  test("is dropped when the slot has left", () => {
+  test("is dropped when the slot has expired", () => {
     const window = createWindow();
     const second = take(window, 500, 1000);
     advance(window, 60_500);
@@ -161,7 +161,7 @@ describe("correct", () => {
     expect([window.requests, window.tokens]).toEqual([1, 5]);
   });
 
-  test("is dropped when the ring has come round to the same place", () => {
+  test("is dropped when the slot was reused in the next lap of the ring", () => {
     const window = createWindow();
     const second = take(window, 500, 1000);
     advance(window, 61_500);
@@ -170,7 +170,7 @@ describe("correct", () => {
     expect([window.requests, window.tokens]).toEqual([1, 5]);
   });
 
-  test("leaves a slot usable when it takes out the only call of the second", () => {
+  test("leaves a slot usable when it cancels the only call of the second", () => {
     const window = createWindow();
     correct(window, take(window, 500, 10), { requests: -1, tokens: -10 });
     advance(window, 600);

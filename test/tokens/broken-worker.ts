@@ -1,1 +1,1 @@
-throw new Error("never ready, on purpose");
+throw new Error("cannot start, on purpose");

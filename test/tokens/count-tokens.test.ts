@@ -8,7 +8,7 @@ import {
 
 const SCRIPTED = new URL("./scripted-worker.ts", import.meta.url);
 const SLOW = new URL("./slow-worker.ts", import.meta.url);
-const LATE = new URL("./late-worker.ts", import.meta.url);
+const STARTABLE = new URL("./startable-worker.ts", import.meta.url);
 const BROKEN = new URL("./broken-worker.ts", import.meta.url);
 const SCRIPTED_TOKENS = 7;
 
@@ -18,13 +18,13 @@ afterEach(() => {
   for (const counter of open.splice(0)) counter.close();
 });
 
-/** The real worker takes half a second to start: tests that do not end it share one. */
+/** The real worker takes half a second to start, so tests that do not end it share one. */
 const shared = createTokenCounter({ answerMsMax: 10_000 });
 shared.start();
 
 afterAll(() => shared.close());
 
-// A busy machine may need longer to start a worker than production wants to wait.
+// A busy machine may need longer than the timeout of production.
 function createCounter(options: TokenCounterOptions = {}): TokenCounter {
   const counter = createTokenCounter({ answerMsMax: 10_000, ...options });
   open.push(counter);
@@ -35,7 +35,7 @@ async function tokensOf(counter: TokenCounter, text: string): Promise<number> {
   return (await counter.count({ input: text, output: "" })).inputTokens;
 }
 
-/** The longest time the event loop stood still while the work was done. */
+/** Returns the longest stall of the event loop during the work. */
 async function longestStallMs(work: Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = performance.now();
@@ -57,15 +57,15 @@ function randomLetters(length: number): string {
   }).join("");
 }
 
-describe("count", () => {
-  test("input and output are counted by the vocabulary, each on its own", async () => {
+describe("a token counter", () => {
+  test("counts input and output separately by the vocabulary", async () => {
     expect(await shared.count({ input: "hello world", output: "Grüße aus Köln, 42 mal." })).toEqual({
       inputTokens: 2,
       outputTokens: countTokens("Grüße aus Köln, 42 mal."),
     });
   });
 
-  test("no text is no token", async () => {
+  test("counts no text as no tokens", async () => {
     expect(await shared.count({ input: "", output: "" })).toEqual({
       inputTokens: 0,
       outputTokens: 0,
@@ -80,12 +80,12 @@ describe("count", () => {
       JSON.stringify(Array.from({ length: 500 }, (_, id) => ({ id, name: `name ${id}`, tags: ["x", "yz"] }))),
     ],
     ["Chinese", "今天天气很好，我们去公园散步吧。".repeat(300)],
-  ])("cutting into pieces changes the count of %s by less than a fiftieth", async (_name, text) => {
+  ])("counts %s in pieces to within 2 %% of the exact number", async (_name, text) => {
     const exact = countTokens(text);
     expect(Math.abs((await tokensOf(shared, text)) - exact)).toBeLessThan(exact / 50);
   });
 
-  test("a special token in a text is text", async () => {
+  test("counts a special token in a text as text", async () => {
     expect(await tokensOf(shared, "a <|endoftext|> b <|im_start|>")).toBeGreaterThan(8);
   });
 
@@ -93,21 +93,21 @@ describe("count", () => {
     ["a lone high surrogate", "\ud800"],
     ["lone low surrogates", "a\udfff".repeat(300)],
     ["NUL", "\0\0\0"],
-    ["what nobody sees", "\u202e\u200b"],
-  ])("%s is counted", async (_name, text) => {
+    ["invisible characters", "\u202e\u200b"],
+  ])("counts %s as at least one token", async (_name, text) => {
     expect(await tokensOf(shared, text)).toBeGreaterThan(0);
   });
 });
 
-describe("hostile text", () => {
+describe("a hostile text", () => {
   test.each([
     ["one letter", "a".repeat(200_000)],
-    ["letters without end", randomLetters(200_000)],
+    ["random letters", randomLetters(200_000)],
     ["spaces", " ".repeat(200_000)],
     ["line feeds", "\n".repeat(200_000)],
     ["emoji", "😀".repeat(50_000)],
     ["combining marks", "e\u0301".repeat(60_000)],
-  ])("%s for 200 KB are counted within a second and stall nothing", async (_name, text) => {
+  ])("of 200 KB of %s is counted within a second without a stall of 200 ms", async (_name, text) => {
     await tokensOf(shared, "warm");
     const startMs = performance.now();
     const work = tokensOf(shared, text);
@@ -116,7 +116,7 @@ describe("hostile text", () => {
     expect(await work).toBeWithin(100, 200_001);
   });
 
-  test("a text above the size cap is a quarter of its bytes where no worker can be had", async () => {
+  test("above the size cap is estimated by a quarter of its bytes without a worker", async () => {
     const counter = createCounter({ script: BROKEN });
     expect(await tokensOf(counter, "é".repeat(100_001))).toBe(50_001);
   });
@@ -131,14 +131,14 @@ describe("a text above the size cap", () => {
     ["code", code.repeat(6_000)],
     ["Chinese", "今天天气很好，我们去公园散步吧。".repeat(10_000)],
     ["half prose, half Chinese", prose.repeat(3_500) + "今天天气很好，我们去公园散步吧。".repeat(8_000)],
-  ])("of %s is counted by a sample, to a twentieth", async (_name, text) => {
+  ])("of %s is counted by a sample to within 5 %%", async (_name, text) => {
     expect(Buffer.byteLength(text)).toBeGreaterThan(400_000);
     const exact = countTokens(text);
     const counted = await tokensOf(shared, text);
     expect(Math.abs(counted - exact)).toBeLessThan(exact / 20);
   });
 
-  test("of 30 MB is counted in a second, and stalls nothing", async () => {
+  test("of 30 MB is counted within a second without a stall of 200 ms", async () => {
     await tokensOf(shared, "warm");
     const text = prose.repeat(400_000);
     const startMs = performance.now();
@@ -149,8 +149,8 @@ describe("a text above the size cap", () => {
   });
 });
 
-describe("many at once", () => {
-  test("200 counts are all right", async () => {
+describe("concurrent counts", () => {
+  test("of 200 texts are all exact", async () => {
     const texts = Array.from(
       { length: 200 },
       (_, index) => `Call number ${index} asks for ${"more ".repeat(index)}`,
@@ -159,7 +159,7 @@ describe("many at once", () => {
     expect(counted).toEqual(texts.map((text) => countTokens(text)));
   });
 
-  test("what the queue has no room for is estimated at once, and the rest is counted", async () => {
+  test("beyond the size of the queue are estimated, and the others counted", async () => {
     const counter = createCounter({ script: SCRIPTED, queueMax: 10 });
     const counted = await Promise.all(Array.from({ length: 50 }, () => tokensOf(counter, "x".repeat(400))));
     expect(counted.filter((tokens) => tokens === SCRIPTED_TOKENS)).toHaveLength(10);
@@ -167,8 +167,8 @@ describe("many at once", () => {
   });
 });
 
-describe("a worker that fails", () => {
-  test.each(["throw", "exit", "hang"])("on %p costs only the text it failed on", async (trouble) => {
+describe("a failing worker", () => {
+  test.each(["throw", "exit", "hang"])("costs only the text on which it failed: %p", async (trouble) => {
     const counter = createCounter({ script: SCRIPTED, countMsMax: 50 });
     const counted = await Promise.all(
       ["fine", trouble, "fine again", "and again"].map((each) => tokensOf(counter, each)),
@@ -181,7 +181,7 @@ describe("a worker that fails", () => {
     ]);
   });
 
-  test("again and again still lets every count end", async () => {
+  test("that fails on every text still lets every count end", async () => {
     const counter = createCounter({ script: SCRIPTED, countMsMax: 10, answerMsMax: 500 });
     const texts = Array.from({ length: 40 }, (_, index) => (index % 2 ? "hang" : "exit"));
     const startMs = performance.now();
@@ -189,42 +189,42 @@ describe("a worker that fails", () => {
     expect(performance.now() - startMs).toBeLessThan(3000);
   });
 
-  test("to start leaves estimates, and every count ends", async () => {
+  test("that cannot start leaves estimates, and every count ends", async () => {
     const counter = createCounter({ script: BROKEN });
     const counted = await Promise.all(Array.from({ length: 20 }, () => tokensOf(counter, "x".repeat(41))));
     expect(counted).toEqual(counted.map(() => 11));
   });
 
-  test("to be ready at once is waited for: an answer's time runs from when it is", async () => {
+  test("that starts slowly is waited for: the timeout of a count begins when the worker is ready", async () => {
     const counter = createCounter({ script: SLOW, answerMsMax: 200 });
     const counted = await Promise.all(Array.from({ length: 5 }, () => tokensOf(counter, "x".repeat(41))));
     expect(counted).toEqual(counted.map(() => 7));
   });
 
-  test("to be ready within its own time is given up, and estimates stay", async () => {
+  test("that exceeds the timeout of its start leaves estimates", async () => {
     const counter = createCounter({ script: SLOW, startMsMax: 50 });
     expect(await tokensOf(counter, "x".repeat(41))).toBe(11);
   });
 
-  test("that is not there leaves estimates", async () => {
+  test("without a script leaves estimates", async () => {
     const counter = createCounter({ script: new URL("./no-such-worker.ts", import.meta.url) });
     expect(await tokensOf(counter, "x".repeat(41))).toBe(11);
   });
 });
 
-describe("the worker's life", () => {
+describe("the counting worker", () => {
   const ask = (counter: TokenCounter) => tokensOf(counter, "which question is this?");
 
-  test("it is kept from one text to the next", async () => {
+  test("is kept from one text to the next", async () => {
     const counter = createCounter({ script: SCRIPTED });
     expect([await ask(counter), await ask(counter)]).toEqual([1, 2]);
     await Bun.sleep(150);
     expect(await ask(counter)).toBe(3);
   });
 
-  test("one that dies is replaced before the next text comes", async () => {
+  test("is replaced after its death, before the next text", async () => {
     let ageMs = 0;
-    // On a busy machine the new one may be late.
+    // On a busy machine the new worker may be late.
     for (let waitMs = 100; ageMs < 50 && waitMs < 10_000; waitMs *= 3) {
       const counter = createCounter({ script: SCRIPTED });
       expect(await tokensOf(counter, "exit")).toBe(1);
@@ -234,8 +234,8 @@ describe("the worker's life", () => {
     expect(ageMs).toBeGreaterThanOrEqual(50);
   });
 
-  test("one that could not start is tried again later", async () => {
-    const counter = createCounter({ script: LATE });
+  test("is started again later when it could not start", async () => {
+    const counter = createCounter({ script: STARTABLE });
     expect(await tokensOf(counter, "x".repeat(41))).toBe(11);
     process.env.TEST_WORKER_MAY_START = "yes";
     let counted = 11;
@@ -246,19 +246,19 @@ describe("the worker's life", () => {
     expect(counted).toBe(SCRIPTED_TOKENS);
   });
 
-  test("after close, counts under way and later ones are estimates", async () => {
+  test("is closed with estimates for pending and later counts", async () => {
     const counter = createCounter({ script: SCRIPTED });
-    const underWay = [tokensOf(counter, "x".repeat(400)), tokensOf(counter, "x".repeat(800))];
+    const pending = [tokensOf(counter, "x".repeat(400)), tokensOf(counter, "x".repeat(800))];
     counter.close();
-    expect(await Promise.all([...underWay, tokensOf(counter, "x".repeat(1200))])).toEqual([100, 200, 300]);
+    expect(await Promise.all([...pending, tokensOf(counter, "x".repeat(1200))])).toEqual([100, 200, 300]);
   });
 });
 
-describe("a text that nobody waits for", () => {
+describe("a text for which no request waits", () => {
   const patiently = async (counter: TokenCounter, text: string) =>
     (await counter.count({ input: text, output: "", isPatient: true })).inputTokens;
 
-  test("is counted when an awaited one would long have been estimated", async () => {
+  test("is counted even when an awaited text would be estimated", async () => {
     const counter = createCounter({ script: SCRIPTED, answerMsMax: 50 });
     await tokensOf(counter, "warm");
     const slow = Array.from({ length: 5 }, () => patiently(counter, "slow"));
@@ -267,7 +267,7 @@ describe("a text that nobody waits for", () => {
     expect(await Promise.all(awaited)).toContain(1);
   });
 
-  test("stands behind the awaited ones", async () => {
+  test("is counted after the awaited ones", async () => {
     const counter = createCounter({ script: SCRIPTED });
     const order: string[] = [];
     const note = (name: string) => () => void order.push(name);
@@ -280,10 +280,10 @@ describe("a text that nobody waits for", () => {
     expect(order).toEqual(["awaited", "awaited", "patient", "patient"]);
   });
 
-  test("is estimated soon once the process ends, also while the worker is starting", async () => {
+  test("is estimated soon once the process ends, even while the worker starts", async () => {
     const counter = createCounter({ script: SLOW, answerMsMax: 50 });
-    const underWay = patiently(counter, "x".repeat(41));
+    const pending = patiently(counter, "x".repeat(41));
     counter.hurry();
-    expect(await Promise.all([underWay, patiently(counter, "x".repeat(41))])).toEqual([11, 11]);
+    expect(await Promise.all([pending, patiently(counter, "x".repeat(41))])).toEqual([11, 11]);
   });
 });

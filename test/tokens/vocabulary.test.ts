@@ -3,8 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { O200K_TOKEN_SPLIT_REGEX } from "gpt-tokenizer/encodingParams/constants";
-import { countByVocabulary } from "../../src/tokens/count-words.ts";
-import { NO_TOKEN, readVocabulary } from "../../src/tokens/vocabulary.ts";
+import { countByVocabulary, NO_TOKEN, readVocabulary } from "../../src/tokens/vocabulary.ts";
 
 const FILE = readFileSync(new URL(import.meta.resolve("gpt-tokenizer/data/o200k_base.tiktoken")));
 const vocabulary = readVocabulary(FILE);
@@ -12,7 +11,7 @@ const count = countByVocabulary(vocabulary, O200K_TOKEN_SPLIT_REGEX);
 const exact = (text: string) => countTokens(text, { disallowedSpecial: new Set() });
 
 describe("readVocabulary", () => {
-  test("every token has the rank of its line", () => {
+  test("gives every token the rank of its line", () => {
     const lines = FILE.toString().trimEnd().split("\n");
     expect(lines).toHaveLength(199_998);
     const wrong = lines.filter((line, rank) => {
@@ -22,14 +21,14 @@ describe("readVocabulary", () => {
     expect(wrong).toEqual([]);
   });
 
-  test("bytes that are no token have no rank", () => {
+  test("gives no rank to bytes that are no token", () => {
     const bytes = Buffer.from("zzqqxxzzqqxx");
     expect(vocabulary.rankOf(bytes, 0, bytes.length)).toBe(NO_TOKEN);
     expect(vocabulary.rankOf(bytes, 3, 3)).toBe(NO_TOKEN);
   });
 
   test.each([["IQ== 1\n"], ["IQ== 0\nIg== 0\n"], ["IQ==\n"]])(
-    "a file with other ranks is refused: %j",
+    "throws RangeError for a file with other ranks: %j",
     (text) => {
       expect(() => readVocabulary(Buffer.from(text))).toThrow(RangeError);
     },
@@ -48,8 +47,8 @@ describe("countByVocabulary", () => {
 
   test.each([
     ["no text", ""],
-    ["one letter without end", "a".repeat(500)],
-    ["letters that make no word", "qzxjwvkqzxjvwkqjzx".repeat(20)],
+    ["500 times one letter", "a".repeat(500)],
+    ["letters without words", "qzxjwvkqzxjvwkqjzx".repeat(20)],
     ["Chinese", "今天天气很好，我们去公园散步吧。".repeat(5)],
     ["emoji of several parts", "👩‍👩‍👧‍👦🏳️‍🌈".repeat(10)],
     ["spaces and line feeds", "  \n\t \r\n\n   x "],

@@ -1,16 +1,16 @@
-import { createHealth } from "../../src/upstream/health.ts";
+import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
+import { createHealth } from "../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
-import { createLanes } from "../../src/upstream/lanes.ts";
 import { callBodyOf } from "../support/call-body.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
-// Asks the upstream at a URL so many times at once, three times over.
+// Sends three bursts of concurrent calls to the upstream at a URL.
 const [baseUrl = "", size = ""] = Bun.argv.slice(2);
 
-let lane = 0;
+let pools = 0;
 const upstream = createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), {
   health: createHealth({ failuresMax: 5, clock: () => performance.now() }),
-  lanes: createLanes(() => lane++),
+  pools: createConnectionPools(() => pools++),
 });
 
 async function ask(): Promise<void> {
@@ -31,6 +31,6 @@ async function ask(): Promise<void> {
 
 for (let burst = 0; burst < 3; burst++) {
   await Promise.all(Array.from({ length: Number(size) }, ask));
-  // A connection is there for others a moment after its answer.
+  // A connection becomes idle a moment after its response.
   await Bun.sleep(100);
 }

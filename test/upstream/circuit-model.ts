@@ -1,15 +1,15 @@
-import type { Trial } from "../../src/upstream/circuit.ts";
+import type { Permit } from "../../src/upstream/circuit.ts";
 
-export type Verdict = Exclude<keyof Trial, "began">;
+export type Verdict = Exclude<keyof Permit, "began">;
 
-/** A circuit as the rules tell it: it keeps all that happened and looks there for every answer. */
+/** Reference model of a circuit: it keeps every event and derives each answer from them. */
 export interface CircuitModel {
-  /** The trial's number; `undefined` when it is not let through. */
-  begin(nowMs: number): number | undefined;
-  tell(id: number, verdict: Verdict, nowMs: number): void;
+  /** Returns the number of a permit; `undefined` when none is given. */
+  acquire(nowMs: number): number | undefined;
+  report(id: number, verdict: Verdict, nowMs: number): void;
   isOpen(): boolean;
-  /** Probes of this opening that are not ended and have not been silent for half a minute. */
-  probesUnderWay(nowMs: number): number;
+  /** Returns the running probes of this phase that began less than 30 seconds ago. */
+  runningProbes(nowMs: number): number;
 }
 
 interface Event {
@@ -18,19 +18,19 @@ interface Event {
   readonly atMs: number;
 }
 
-/** Opens on five failures in a row. */
+/** Opens on five consecutive failures. */
 export function createModel(): CircuitModel {
   let isOpen = false;
   let changedMs = 0;
-  let trials = 0;
-  /** What happened, since the circuit opened or closed last, to trials that have begun since. */
+  let permits = 0;
+  /** Events of permits that began in the current phase. */
   let since: Event[] = [];
 
-  function happen(event: Event): void {
-    const isOfNow = event.what === "begun" || since.some(({ id }) => id === event.id);
+  function record(event: Event): void {
+    const isOfThisPhase = event.what === "begun" || since.some(({ id }) => id === event.id);
     const isSuccess = event.what === "succeeded";
-    if (isOfNow || isSuccess) since.push(event);
-    if (isOpen ? !isSuccess : failuresInARow().length < 5) return;
+    if (isOfThisPhase || isSuccess) since.push(event);
+    if (isOpen ? !isSuccess : consecutiveFailures().length < 5) return;
     change(event.atMs);
   }
 
@@ -40,7 +40,7 @@ export function createModel(): CircuitModel {
     since = [];
   }
 
-  function failuresInARow(): Event[] {
+  function consecutiveFailures(): Event[] {
     const lastSuccess = since.findLastIndex(({ what }) => what === "succeeded");
     return since.slice(lastSuccess + 1).filter(({ what }) => what === "failed");
   }
@@ -51,29 +51,29 @@ export function createModel(): CircuitModel {
     const end = endOf(last.id);
     if (!end) return nowMs >= last.atMs + 30_000;
     if (end.what === "abandoned") return true;
-    return nowMs >= end.atMs + Math.min(1000 * 2 ** probesFailed().length, 30_000);
+    return nowMs >= end.atMs + Math.min(1000 * 2 ** failedProbes().length, 30_000);
   }
 
   function endOf(probe: number): Event | undefined {
     return since.find(({ id, what }) => id === probe && what !== "begun");
   }
 
-  /** Those that failed before another had begun. */
-  function probesFailed(): Event[] {
+  /** Returns the failures of probes before the next probe began. */
+  function failedProbes(): Event[] {
     const lastBefore = (index: number) => since.slice(0, index).findLast(({ what }) => what === "begun")?.id;
     return since.filter(({ id, what }, index) => what === "failed" && lastBefore(index) === id);
   }
 
   return {
-    begin(nowMs) {
+    acquire(nowMs) {
       if (isOpen && !mayProbe(nowMs)) return undefined;
-      trials += 1;
-      happen({ id: trials, what: "begun", atMs: nowMs });
-      return trials;
+      permits += 1;
+      record({ id: permits, what: "begun", atMs: nowMs });
+      return permits;
     },
-    tell: (id, what, atMs) => happen({ id, what, atMs }),
+    report: (id, what, atMs) => record({ id, what, atMs }),
     isOpen: () => isOpen,
-    probesUnderWay(nowMs) {
+    runningProbes(nowMs) {
       const probes = isOpen ? since.filter(({ what }) => what === "begun") : [];
       return probes.filter(({ id, atMs }) => !endOf(id) && nowMs < atMs + 30_000).length;
     },

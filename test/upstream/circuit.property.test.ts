@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createCircuit, type Trial } from "../../src/upstream/circuit.ts";
-import { createManualClock } from "../limiter/clock.ts";
+import { createCircuit, type Permit } from "../../src/upstream/circuit.ts";
+import { createManualClock } from "../limiter/manual-clock.ts";
 import { createModel, type Verdict } from "./circuit-model.ts";
 
 type Step =
-  | { readonly does: "begin"; readonly times: number }
-  | { readonly does: "tell"; readonly which: number; readonly verdict: Verdict }
+  | { readonly does: "acquire"; readonly times: number }
+  | { readonly does: "report"; readonly which: number; readonly verdict: Verdict }
   | { readonly does: "wait"; readonly ms: number };
 
 const verdict = fc.oneof(
@@ -14,33 +14,33 @@ const verdict = fc.oneof(
   { weight: 1, arbitrary: fc.constant("succeeded" as const) },
   { weight: 2, arbitrary: fc.constant("abandoned" as const) },
 );
-const begins = fc.record({ does: fc.constant("begin" as const), times: fc.integer({ min: 1, max: 6 }) });
-const tells = fc.record({ does: fc.constant("tell" as const), which: fc.nat(), verdict });
-/** Most waits end at, or one short of, a moment at which something changes. */
+const begins = fc.record({ does: fc.constant("acquire" as const), times: fc.integer({ min: 1, max: 6 }) });
+const reports = fc.record({ does: fc.constant("report" as const), which: fc.nat(), verdict });
+/** Most waits end at, or 1 ms before, a time at which the state changes. */
 const waits = fc.record({
   does: fc.constant("wait" as const),
   ms: fc.oneof(fc.nat(35_000), fc.constantFrom(1, 999, 1000, 2000, 4000, 8000, 16_000, 29_999, 30_000)),
 });
-const life = fc.array(
+const history = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: begins },
-    { weight: 6, arbitrary: tells },
+    { weight: 6, arbitrary: reports },
     { weight: 3, arbitrary: waits },
   ),
   { maxLength: 150, size: "max" },
 );
 
-test("whatever happens to a circuit, it lets through whom the model does and tells when it changes", () => {
-  const seen = { opened: 0, closed: 0, probes: 0, refused: 0 };
+test("after any history, a circuit gives the same permits and reports the same changes as the model", () => {
+  const seen = { opened: 0, closed: 0, probes: 0, withheld: 0 };
   fc.assert(
-    fc.property(life, (steps) => play(steps, seen)),
+    fc.property(history, (steps) => play(steps, seen)),
     { numRuns: 1000 },
   );
-  // Lives in which nothing happens prove nothing.
+  // Histories without events would prove nothing.
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(100);
 });
 
-function play(steps: readonly Step[], seen: Record<"opened" | "closed" | "probes" | "refused", number>) {
+function play(steps: readonly Step[], seen: Record<"opened" | "closed" | "probes" | "withheld", number>) {
   const clock = createManualClock();
   const model = createModel();
   const changes: boolean[] = [];
@@ -49,29 +49,29 @@ function play(steps: readonly Step[], seen: Record<"opened" | "closed" | "probes
     clock: clock.now,
     onChange: (isOpen) => changes.push(isOpen),
   });
-  const running: { trial: Trial; id: number }[] = [];
+  const running: { permit: Permit; id: number }[] = [];
 
   for (const step of steps) {
     const wasOpen = model.isOpen();
     changes.length = 0;
     if (step.does === "wait") clock.step(step.ms);
-    if (step.does === "begin") {
+    if (step.does === "acquire") {
       for (let left = step.times; left > 0; left--) {
-        const trial = circuit.begin();
-        const id = model.begin(clock.now());
-        expect(trial !== undefined).toBe(id !== undefined);
-        if (trial && id !== undefined) running.push({ trial, id });
-        if (wasOpen) seen[trial ? "probes" : "refused"] += 1;
+        const permit = circuit.acquire();
+        const id = model.acquire(clock.now());
+        expect(permit !== undefined).toBe(id !== undefined);
+        if (permit && id !== undefined) running.push({ permit, id });
+        if (wasOpen) seen[permit ? "probes" : "withheld"] += 1;
       }
     }
-    if (step.does === "tell" && running.length > 0) {
-      const [told] = running.splice(step.which % running.length, 1);
-      told?.trial[step.verdict]();
-      if (told) model.tell(told.id, step.verdict, clock.now());
+    if (step.does === "report" && running.length > 0) {
+      const [entry] = running.splice(step.which % running.length, 1);
+      entry?.permit[step.verdict]();
+      if (entry) model.report(entry.id, step.verdict, clock.now());
     }
     const isOpen = model.isOpen();
     expect(changes).toEqual(isOpen === wasOpen ? [] : [isOpen]);
     if (isOpen !== wasOpen) seen[isOpen ? "opened" : "closed"] += 1;
-    expect(model.probesUnderWay(clock.now())).toBeLessThanOrEqual(1);
+    expect(model.runningProbes(clock.now())).toBeLessThanOrEqual(1);
   }
 }

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "bun:test";
-import { type Circuit, createCircuit, type Trial } from "../../src/upstream/circuit.ts";
-import { createManualClock, type ManualClock } from "../limiter/clock.ts";
+import { type Circuit, createCircuit, type Permit } from "../../src/upstream/circuit.ts";
+import { createManualClock, type ManualClock } from "../limiter/manual-clock.ts";
 
-interface Tried {
+interface CircuitFixture {
   readonly circuit: Circuit;
   readonly clock: ManualClock;
-  /** What `onChange` was told. */
+  /** Arguments of `onChange`, in order. */
   readonly changes: readonly boolean[];
 }
 
-function closed(): Tried {
+function closed(): CircuitFixture {
   const clock = createManualClock();
   const changes: boolean[] = [];
   const circuit = createCircuit({
@@ -20,59 +20,59 @@ function closed(): Tried {
   return { circuit, clock, changes };
 }
 
-function opened(): Tried {
-  const tried = closed();
-  fail(tried.circuit, 5);
-  return tried;
+function opened(): CircuitFixture {
+  const fixture = closed();
+  fail(fixture.circuit, 5);
+  return fixture;
 }
 
-function begin(circuit: Circuit): Trial {
-  const trial = circuit.begin();
-  if (!trial) throw new Error("The circuit gives no trial");
-  return trial;
+function acquire(circuit: Circuit): Permit {
+  const permit = circuit.acquire();
+  if (!permit) throw new Error("The circuit gives no permit");
+  return permit;
 }
 
-function insist(circuit: Circuit): Trial {
-  const trial = circuit.insist();
-  if (!trial) throw new Error("Too many insist");
-  return trial;
+function forceAcquire(circuit: Circuit): Permit {
+  const permit = circuit.forceAcquire();
+  if (!permit) throw new Error("The circuit gives no forced permit");
+  return permit;
 }
 
 function fail(circuit: Circuit, times: number): void {
-  for (let left = times; left > 0; left--) begin(circuit).failed();
+  for (let left = times; left > 0; left--) acquire(circuit).failed();
 }
 
 describe("a closed circuit", () => {
-  test("opens on the fifth failure in a row, not before", () => {
+  test("opens on the fifth consecutive failure", () => {
     const { circuit, changes } = closed();
     fail(circuit, 4);
     expect(changes).toEqual([]);
     fail(circuit, 1);
     expect(changes).toEqual([true]);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
   });
 
-  test("begins to count again after a success", () => {
+  test("counts failures from zero after a success", () => {
     const { circuit, changes } = closed();
     fail(circuit, 4);
-    begin(circuit).succeeded();
+    acquire(circuit).succeeded();
     fail(circuit, 4);
     expect(changes).toEqual([]);
   });
 
-  test("takes an abandoned trial for neither a success nor a failure", () => {
+  test("counts an abandoned permit neither as a success nor as a failure", () => {
     const { circuit, changes } = closed();
-    for (let left = 100; left > 0; left--) begin(circuit).abandoned();
+    for (let left = 100; left > 0; left--) acquire(circuit).abandoned();
     fail(circuit, 4);
-    begin(circuit).abandoned();
+    acquire(circuit).abandoned();
     expect(changes).toEqual([]);
     fail(circuit, 1);
     expect(changes).toEqual([true]);
   });
 
-  test("counts a trial once, by what was told of it first", () => {
+  test("counts only the first outcome of a permit", () => {
     const { circuit, changes } = closed();
-    const [failed, succeeded] = [begin(circuit), begin(circuit)];
+    const [failed, succeeded] = [acquire(circuit), acquire(circuit)];
     for (let left = 5; left > 0; left--) failed.failed();
     fail(circuit, 3);
     expect(changes).toEqual([]);
@@ -85,168 +85,168 @@ describe("a closed circuit", () => {
     expect(changes).toEqual([true, false]);
   });
 
-  test("opens once when a thousand that are under way fail", () => {
+  test("opens once when a thousand running calls fail", () => {
     const { circuit, clock, changes } = closed();
-    const trials = Array.from({ length: 1000 }, () => begin(circuit));
-    for (const trial of trials) trial.failed();
+    const permits = Array.from({ length: 1000 }, () => acquire(circuit));
+    for (const permit of permits) permit.failed();
     expect(changes).toEqual([true]);
     clock.step(1000);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 });
 
 describe("an open circuit", () => {
-  test("is known to be open to who only asks, until a success closes it", () => {
+  test("reports isOpen until a success closes it", () => {
     const { circuit, clock } = opened();
     expect([closed().circuit.isOpen(), circuit.isOpen()]).toEqual([false, true]);
     clock.step(60_000);
     expect(circuit.isOpen()).toBe(true);
-    begin(circuit).succeeded();
+    acquire(circuit).succeeded();
     expect(circuit.isOpen()).toBe(false);
   });
 
-  test("gives no trial for a second, then a single one", () => {
+  test("gives no permit for a second, then a single one", () => {
     const { circuit, clock } = opened();
     clock.step(999);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1);
-    expect(circuit.begin()).toBeDefined();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeDefined();
+    expect(circuit.acquire()).toBeUndefined();
   });
 
   test("closes when its probe succeeds", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
-    begin(circuit).succeeded();
+    acquire(circuit).succeeded();
     expect(changes).toEqual([true, false]);
-    expect([circuit.begin(), circuit.begin()]).not.toContain(undefined);
+    expect([circuit.acquire(), circuit.acquire()]).not.toContain(undefined);
   });
 
-  test("waits twice as long after each probe that fails, up to half a minute, counted from the failure", () => {
+  test("doubles the wait after each failed probe up to 30 seconds, counted from the failure", () => {
     const { circuit, clock, changes } = opened();
     for (const pauseMs of [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       clock.step(pauseMs - 1);
-      expect(circuit.begin()).toBeUndefined();
+      expect(circuit.acquire()).toBeUndefined();
       clock.step(1);
-      const probe = begin(circuit);
+      const probe = acquire(circuit);
       clock.step(700);
       probe.failed();
     }
     expect(changes).toEqual([true]);
   });
 
-  test("waits a second again when it opens anew", () => {
+  test("waits one second again when it opens again", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
     fail(circuit, 1);
     clock.step(2000);
-    begin(circuit).succeeded();
+    acquire(circuit).succeeded();
     fail(circuit, 5);
     expect(changes).toEqual([true, false, true]);
     clock.step(1000);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 
-  test("lets the next one probe at once when a probe was abandoned, and once only", () => {
+  test("gives the next probe at once when a probe was abandoned, and only one", () => {
     const { circuit, clock } = opened();
     clock.step(1000);
-    const probe = begin(circuit);
+    const probe = acquire(circuit);
     probe.abandoned();
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
     probe.abandoned();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
   });
 
-  test("closes on the success of a trial that began before it opened", () => {
+  test("closes on the success of a permit that began before it opened", () => {
     const { circuit, changes } = closed();
-    const early = begin(circuit);
+    const early = acquire(circuit);
     fail(circuit, 5);
     early.succeeded();
     expect(changes).toEqual([true, false]);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 
-  test("hears nothing new in the failure or end of a trial that began before it opened", () => {
+  test("ignores the failure or abandonment of a permit that began before it opened", () => {
     const { circuit, clock } = closed();
-    const early = Array.from({ length: 4 }, () => begin(circuit));
+    const early = Array.from({ length: 4 }, () => acquire(circuit));
     fail(circuit, 5);
     early[0]?.failed();
     early[1]?.abandoned();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1000);
-    const probe = begin(circuit);
+    const probe = acquire(circuit);
     early[2]?.failed();
     early[3]?.abandoned();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     probe.failed();
     clock.step(2000);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 
-  test("forgets the failures of before when it closes, those that are told later included", () => {
+  test("drops earlier failures when it closes, including those reported later", () => {
     const { circuit, clock, changes } = closed();
-    const early = Array.from({ length: 10 }, () => begin(circuit));
+    const early = Array.from({ length: 10 }, () => acquire(circuit));
     fail(circuit, 5);
     clock.step(1000);
-    const probe = begin(circuit);
+    const probe = acquire(circuit);
     early.pop()?.succeeded();
     probe.failed();
-    for (const trial of early) trial.failed();
+    for (const permit of early) permit.failed();
     fail(circuit, 4);
     expect(changes).toEqual([true, false]);
   });
 
-  test("lets another probe beside one that has told nothing for half a minute", () => {
+  test("gives a second probe when the first has reported nothing for 30 seconds", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
-    const silent = begin(circuit);
+    const silent = acquire(circuit);
     clock.step(29_999);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1);
-    const other = begin(circuit);
+    const other = acquire(circuit);
     silent.failed();
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     other.failed();
     clock.step(1999);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
     expect(changes).toEqual([true]);
   });
 
-  test("closes when an answer begins, and still counts how that one ended", () => {
+  test("closes when a response begins, and still counts its outcome", () => {
     const { circuit, clock, changes } = opened();
     clock.step(1000);
-    begin(circuit).began();
+    acquire(circuit).began();
     expect(changes).toEqual([true, false]);
     for (let left = 5; left > 0; left--) {
-      const trial = begin(circuit);
-      trial.began();
-      trial.failed();
+      const permit = acquire(circuit);
+      permit.began();
+      permit.failed();
     }
     expect(changes).toEqual([true, false, true]);
   });
 
-  test("lets 32 at a time insist, whose failures say nothing and whose success closes it", () => {
+  test("gives 32 forced permits at a time, ignores their failures and closes on their success", () => {
     const { circuit, clock, changes } = opened();
-    const insisting = Array.from({ length: 32 }, () => insist(circuit));
-    expect(circuit.insist()).toBeUndefined();
-    for (const trial of insisting.slice(0, 31)) trial.failed();
-    expect(circuit.begin()).toBeUndefined();
+    const forced = Array.from({ length: 32 }, () => forceAcquire(circuit));
+    expect(circuit.forceAcquire()).toBeUndefined();
+    for (const permit of forced.slice(0, 31)) permit.failed();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1000);
-    expect(circuit.begin()).toBeDefined();
-    expect(circuit.insist()).toBeDefined();
-    insisting.at(-1)?.succeeded();
+    expect(circuit.acquire()).toBeDefined();
+    expect(circuit.forceAcquire()).toBeDefined();
+    forced.at(-1)?.succeeded();
     expect(changes).toEqual([true, false]);
   });
 
-  test("takes who insists for the probe when that is due", () => {
+  test("gives a forced permit as the probe when a probe is due", () => {
     const { circuit, clock } = opened();
     clock.step(1000);
-    insist(circuit).failed();
+    forceAcquire(circuit).failed();
     clock.step(1999);
-    expect(circuit.begin()).toBeUndefined();
+    expect(circuit.acquire()).toBeUndefined();
     clock.step(1);
-    expect(circuit.begin()).toBeDefined();
+    expect(circuit.acquire()).toBeDefined();
   });
 });

@@ -30,21 +30,21 @@ function nearness(one: readonly number[] = [], other: readonly number[] = []): n
   return one.reduce((sum, value, place) => sum + value * (other[place] ?? 0), 0);
 }
 
-describe("the demo model's vectors", () => {
-  test("have the length 1, also of what has no words", async () => {
+describe("a vector of the demo model", () => {
+  test("has the length 1, also for a prompt without words", async () => {
     for (const vector of await vectorsOf(["one", "two words", "?!", " ", "𝄞 ☃"])) {
       expect(vector).toHaveLength(64);
       expect(nearness(vector, vector)).toBeCloseTo(1, 5);
     }
   });
 
-  test("are the same for the same words, whatever their case and marks", async () => {
+  test("is equal for equal words, whatever their case and punctuation", async () => {
     const [one, other] = await vectorsOf(["Hello, World!", "hello world"]);
     expect(one).toEqual(other ?? []);
     expect(await vectorsOf("Hello, World!")).toEqual([one ?? []]);
   });
 
-  test("are nearer the more words two texts share", async () => {
+  test("is nearer to another the more words their texts share", async () => {
     const [cat, sameCat, dog, prices] = await vectorsOf([
       "the black cat sleeps on the warm sofa",
       "a black cat sleeps on a warm sofa",
@@ -55,13 +55,13 @@ describe("the demo model's vectors", () => {
     expect(nearness(cat, dog)).toBeGreaterThan(nearness(cat, prices));
   });
 
-  test("are made of token ids too", async () => {
+  test("is made of token ids too", async () => {
     const [one, other] = await vectorsOf([[1, 2, 3], [7]]);
     expect(await vectorsOf([1, 2, 3])).toEqual([one ?? []]);
     expect(one).not.toEqual(other ?? []);
   });
 
-  test("have as many dimensions as asked for, up to 512", async () => {
+  test("has the requested number of dimensions, up to 512", async () => {
     for (const dimensions of [1, 2, 512]) {
       expect((await vectorsOf("a text", { dimensions }))[0]).toHaveLength(dimensions);
     }
@@ -70,7 +70,7 @@ describe("the demo model's vectors", () => {
     }
   });
 
-  test("are 32-bit numbers, little end first, when asked for in base64", async () => {
+  test("is encoded in 32-bit little-endian numbers when requested in base64", async () => {
     const [plain] = await vectorsOf("a text");
     const { data } = await (await send({ input: "a text", encoding_format: "base64" })).json();
     const bytes = Buffer.from(data[0].embedding, "base64");
@@ -81,7 +81,7 @@ describe("the demo model's vectors", () => {
   });
 });
 
-test("the demo model reports what it has read", async () => {
+test("the demo model reports the tokens of an embeddings request", async () => {
   const { usage, ...answer } = await (await send({ input: ["one two", [], "three"] })).json();
   expect(answer).toMatchObject({
     object: "list",

@@ -28,7 +28,7 @@ function send(surface: UpstreamCall["surface"], body: object | string, signal = 
   );
 }
 
-/** The official clients, with the demo upstream in the place of the network. */
+/** Returns the official SDKs with the demo upstream as their fetch. */
 function clients() {
   const upstream = createDemoUpstream();
   const fetchOf = (surface: UpstreamCall["surface"]) => async (_: unknown, init?: RequestInit) => {
@@ -49,8 +49,8 @@ function clients() {
   };
 }
 
-describe("whole answers", () => {
-  test("echo what the user said last, with usage that adds up", async () => {
+describe("a whole answer of the demo model", () => {
+  test("echoes the last user message, with usage that adds up", async () => {
     const chat = await (await send("chat", {})).json();
     expect(chat.choices).toEqual([
       {
@@ -69,7 +69,7 @@ describe("whole answers", () => {
     expect(message).toMatchObject({ stop_reason: "end_turn", usage: { input_tokens: 10, output_tokens: 6 } });
   });
 
-  test("stop at the output limit and say so", async () => {
+  test("stops at the output limit with the finish reason of its format", async () => {
     const chat = await (await send("chat", { max_completion_tokens: 3 })).json();
     expect(chat.choices[0]).toMatchObject({ message: { content: "You said: how" }, finish_reason: "length" });
     expect(chat.usage.completion_tokens).toBe(3);
@@ -81,18 +81,18 @@ describe("whole answers", () => {
     });
   });
 
-  test("at exactly the limit are complete", async () => {
+  test("of exactly the output limit is complete", async () => {
     const chat = await (await send("chat", { max_tokens: 6 })).json();
     expect(chat.choices[0].finish_reason).toBe("stop");
   });
 
-  test("give as many choices as were asked for, and count them all", async () => {
+  test("has the requested number of choices and counts all of them", async () => {
     const chat = await (await send("chat", { n: 3 })).json();
     expect(chat.choices.map((choice: { index: number }) => choice.index)).toEqual([0, 1, 2]);
     expect(chat.usage.completion_tokens).toBe(18);
   });
 
-  test("read text parts, and have something to say to silence", async () => {
+  test("echoes text parts, and has a text for an empty message", async () => {
     const content = [
       { type: "text", text: "look" },
       { type: "image_url", image_url: { url: "x" } },
@@ -104,7 +104,7 @@ describe("whole answers", () => {
     expect(silence.choices[0].message.content).toBe("You said nothing.");
   });
 
-  test("bound the output in characters too, however long a word is", async () => {
+  test("is bounded in characters too, however long a word is", async () => {
     const content = "𝄞".repeat(1_000_000);
     const { choices, usage } = await (
       await send("chat", { max_tokens: 10, messages: [{ role: "user", content }] })
@@ -114,17 +114,17 @@ describe("whole answers", () => {
     expect(usage.prompt_tokens).toBeGreaterThan(50_000);
   });
 
-  test("are the same for the same request", async () => {
+  test("is equal for equal requests", async () => {
     expect(await (await send("chat", {})).text()).toBe(await (await send("chat", {})).text());
   });
 
-  test("refuse what is no JSON object", async () => {
+  test("is status 400 for a body that is no JSON object", async () => {
     expect((await send("chat", "[]")).status).toBe(400);
   });
 });
 
-describe("streams", () => {
-  test("hold the same text as the whole answer, a token an event", async () => {
+describe("a stream of the demo model", () => {
+  test("has the text of the whole answer, one token per event", async () => {
     const text = await (await send("chat", { stream: true })).text();
     const chunks = text.split("\n\n").filter((frame) => frame.startsWith("data: {"));
     const words = chunks.map((frame) => JSON.parse(frame.slice(6)).choices[0].delta.content ?? "");
@@ -133,7 +133,7 @@ describe("streams", () => {
     expect(text).not.toContain("usage");
   });
 
-  test("say usage at the end when asked", async () => {
+  test("reports usage at its end on request", async () => {
     const text = await (await send("chat", { stream: true, stream_options: { include_usage: true } })).text();
     const last = text.split("\n\n").at(-3)?.slice(6) ?? "";
     expect(JSON.parse(last)).toMatchObject({
@@ -142,7 +142,7 @@ describe("streams", () => {
     });
   });
 
-  test("make no event before it is asked for", async () => {
+  test("makes no event before it is read", async () => {
     const pauseMs = 40;
     const body = JSON.stringify({ model: "demo", messages: MESSAGES, stream: true });
     const call = {
@@ -156,13 +156,13 @@ describe("streams", () => {
     const reader = (await createDemoUpstream({ pauseMs }).send(call, observing(SIGNAL))).body?.getReader();
     await reader?.read();
     await Bun.sleep(3 * pauseMs);
-    const asked = performance.now();
+    const startedAt = performance.now();
     await reader?.read();
-    expect(performance.now() - asked).toBeGreaterThan(pauseMs / 2);
+    expect(performance.now() - startedAt).toBeGreaterThan(pauseMs / 2);
     await reader?.cancel();
   });
 
-  test("end at once with the signal's reason when it aborts", async () => {
+  test("ends at once with the reason of an aborted signal", async () => {
     const abort = new AbortController();
     const response = await send("messages", { stream: true, max_tokens: 100 }, abort.signal);
     const reader = response.body?.getReader();
@@ -173,11 +173,11 @@ describe("streams", () => {
     await expect(reader?.closed).rejects.toThrow("gone");
   });
 
-  test("do not begin once the signal has aborted", async () => {
+  test("does not begin after its signal has aborted", async () => {
     await expect(send("chat", {}, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   });
 
-  test("give way to other work between two events", async () => {
+  test("yields to the event loop between two events", async () => {
     const messages = [{ role: "user", content: "word ".repeat(200) }];
     let turns = 0;
     let isOver = false;
@@ -192,8 +192,8 @@ describe("streams", () => {
   });
 });
 
-describe("the official clients", () => {
-  test("openai takes whole and streamed answers", async () => {
+describe("the official SDK", () => {
+  test("openai reads whole and streamed answers", async () => {
     const { openai } = clients();
     const messages = [{ role: "user" as const, content: "hello there" }];
     const whole = await openai.chat.completions.create({ model: "demo", messages });
@@ -211,7 +211,7 @@ describe("the official clients", () => {
     expect(await runner.totalUsage()).toMatchObject({ completion_tokens: 4 });
   });
 
-  test("@anthropic-ai/sdk takes whole and streamed answers", async () => {
+  test("@anthropic-ai/sdk reads whole and streamed answers", async () => {
     const { anthropic } = clients();
     const body = {
       model: "demo",
@@ -228,7 +228,7 @@ describe("the official clients", () => {
   });
 });
 
-test("a prompt of spaces, however long, is answered at once", async () => {
+test("a prompt of two million spaces takes less than a second of CPU time", async () => {
   const content = `a${" ".repeat(1_000_000)}b${" ".repeat(1_000_000)}`;
   const cpu = process.cpuUsage();
   const answer = await send("chat", { messages: [{ role: "user", content }] });

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
-import { createHealth } from "../../src/upstream/health.ts";
+import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
+import { createHealth } from "../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
-import { createLanes } from "../../src/upstream/lanes.ts";
 import type { CallObserver } from "../../src/upstream/upstream.ts";
 import { callBodyOf } from "../support/call-body.ts";
 import { says } from "../support/says.ts";
@@ -32,7 +32,7 @@ const CALL = {
   query: "",
 } as const;
 
-/** What a call told of itself, in order. */
+/** Progress reports of a call, in order. */
 interface Observed extends CallObserver {
   readonly steps: readonly string[];
   abort(): void;
@@ -53,9 +53,9 @@ function observe(): Observed {
 
 function upstreamAt(baseUrl: string) {
   const health = createHealth({ failuresMax: 5, clock: () => performance.now() });
-  let lane = 0;
-  const lanes = createLanes(() => lane++);
-  return createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), { health, lanes });
+  let count = 0;
+  const pools = createConnectionPools(() => count++);
+  return createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }), { health, pools });
 }
 
 async function faultOf(call: Promise<Response>): Promise<unknown> {
@@ -64,7 +64,7 @@ async function faultOf(call: Promise<Response>): Promise<unknown> {
 }
 
 describe("a call over HTTP", () => {
-  test("carries its body byte for byte, with its length and not in chunks", async () => {
+  test("is sent with an unchanged body, a content-length and no chunked encoding", async () => {
     const observed = observe();
     const response = await upstreamAt(scripted.openaiUrl).send(CALL, observed);
     expect(response.status).toBe(200);
@@ -76,7 +76,7 @@ describe("a call over HTTP", () => {
     await response.text();
   });
 
-  test("carries a body of 30 MiB too", async () => {
+  test("is sent whole with a body of 30 MiB", async () => {
     const body = JSON.stringify({ model: "m", text: "é".repeat(15 * 1024 * 1024) });
     const response = await upstreamAt(scripted.openaiUrl).send(
       { ...CALL, body: callBodyOf(body) },
@@ -86,7 +86,7 @@ describe("a call over HTTP", () => {
     expect(scripted.seen[0]?.bodyText.length).toBe(body.length);
   });
 
-  test("says nothing of a connection that is refused, or whose TLS is never answered", async () => {
+  test("reports no connection when it is refused or its TLS handshake is never answered", async () => {
     const refused = observe();
     expect(await faultOf(upstreamAt("http://127.0.0.1:1/v1").send(CALL, refused))).toBe("ECONNREFUSED");
     expect(refused.steps).toEqual([]);
@@ -99,7 +99,7 @@ describe("a call over HTTP", () => {
     expect(unanswered.steps).toEqual([]);
   });
 
-  test("is sent once more on a new connection when its host had closed the kept one", async () => {
+  test("is sent again on a new connection when its host had closed the kept one", async () => {
     const upstream = upstreamAt(scripted.openaiUrl);
     scripted.on("m", says(), resetAtOnce, says());
     await (await upstream.send(CALL, observe())).text();
@@ -111,7 +111,7 @@ describe("a call over HTTP", () => {
     expect(scripted.seen).toHaveLength(3);
   });
 
-  test("is sent twice at most, and once where no connection can have been kept", async () => {
+  test("is sent twice at most, and only once before any connection was kept", async () => {
     const upstream = upstreamAt(scripted.openaiUrl);
     scripted.on("m", resetAtOnce);
     expect(await faultOf(upstream.send(CALL, observe()))).toBe("ECONNRESET");
@@ -122,7 +122,7 @@ describe("a call over HTTP", () => {
     expect(scripted.seen).toHaveLength(4);
   });
 
-  test("is not sent again when its host had it for a while, or had begun to answer", async () => {
+  test("is not sent again when the reset came late or during the response", async () => {
     const upstream = upstreamAt(scripted.openaiUrl);
     await (await upstream.send(CALL, observe())).text();
     scripted.on("m", function* () {
@@ -137,7 +137,7 @@ describe("a call over HTTP", () => {
     expect(scripted.seen).toHaveLength(3);
   });
 
-  test("is not sent again once nobody waits for it", async () => {
+  test("is not sent again after it was aborted", async () => {
     scripted.on("m", silence);
     const observed = observe();
     const call = faultOf(upstreamAt(scripted.openaiUrl).send(CALL, observed));

@@ -1,26 +1,30 @@
 import { describe, expect, test } from "bun:test";
+import { createDemoUpstream } from "../../src/demo/demo.ts";
 import { createUpstreams } from "../../src/upstream/upstreams.ts";
 import { createLogBook } from "../support/log-book.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
 function start() {
-  const told: string[] = [];
+  const reported: string[] = [];
   const log = createLogBook();
-  const circuit = (name: string, isOpen: boolean) => void told.push(`${name} ${isOpen ? "open" : "closed"}`);
-  return { upstreams: createUpstreams({ metrics: { circuit }, log, clock: () => 0 }), told, log };
+  const circuit = (name: string, isOpen: boolean) =>
+    void reported.push(`${name} ${isOpen ? "open" : "closed"}`);
+  const builtIn = [createDemoUpstream()];
+  const upstreams = createUpstreams({ builtIn, metrics: { circuit }, log, clock: () => 0 });
+  return { upstreams, reported, log };
 }
 
 const one = scriptedUpstream("one", "openai", { circuitFailures: 1 });
 const two = scriptedUpstream("two", "anthropic", {});
 
 describe("createUpstreams", () => {
-  test("gives those of the configuration and the built-in one, by name", () => {
+  test("returns the configured and the built-in upstreams by name", () => {
     const { upstreams } = start();
     expect([...upstreams.renew([one, two]).keys()]).toEqual(["demo", "one", "two"]);
     expect([...upstreams.renew([]).keys()]).toEqual(["demo"]);
   });
 
-  test("keeps an upstream that is written as before, and makes one anew that is not", () => {
+  test("keeps an upstream with an unchanged configuration and replaces a changed one", () => {
     const { upstreams } = start();
     const before = upstreams.renew([one, two]);
     const after = upstreams.renew([structuredClone(two), { ...one, apiKey: "another" }]);
@@ -29,32 +33,32 @@ describe("createUpstreams", () => {
     expect(after.get("one")).not.toBe(before.get("one"));
   });
 
-  test("forgets one that was taken away", () => {
+  test("creates a new upstream for a name that was removed and added again", () => {
     const { upstreams } = start();
     const before = upstreams.renew([one]);
     upstreams.renew([]);
     expect(upstreams.renew([one]).get("one")).not.toBe(before.get("one"));
   });
 
-  test("tells of a circuit, and that one made anew or taken away is closed", () => {
-    const { upstreams, told, log } = start();
-    upstreams.renew([one]).get("one")?.health.begin()?.failed();
+  test("reports circuits that open, and resets the circuit of a replaced or removed upstream", () => {
+    const { upstreams, reported, log } = start();
+    upstreams.renew([one]).get("one")?.health.acquire()?.failed();
     upstreams.renew([one]);
     upstreams
       .renew([{ ...one, apiKey: "another" }])
       .get("one")
-      ?.health.begin()
+      ?.health.acquire()
       ?.failed();
     upstreams.renew([]);
-    expect(told).toEqual(["one closed", "one open", "one closed", "one open", "one closed"]);
+    expect(reported).toEqual(["one closed", "one open", "one closed", "one open", "one closed"]);
     expect(log.text()).toContain("circuit opened");
   });
 
-  test("no longer listens to what it has replaced", () => {
-    const { upstreams, told } = start();
-    const trial = upstreams.renew([one]).get("one")?.health.begin();
+  test("ignores outcomes of calls to a replaced upstream", () => {
+    const { upstreams, reported } = start();
+    const permit = upstreams.renew([one]).get("one")?.health.acquire();
     upstreams.renew([{ ...one, apiKey: "another" }]);
-    trial?.failed();
-    expect(told).toEqual(["one closed", "one closed"]);
+    permit?.failed();
+    expect(reported).toEqual(["one closed", "one closed"]);
   });
 });

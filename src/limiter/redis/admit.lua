@@ -1,25 +1,25 @@
 --[[
-  Admits requests, each under the limits of its key and its account: all of them together, or nothing is
-  taken. The requests of a call are decided one after the other.
+  Admits requests one after the other. Each must fit the limits of its key and of its account, or nothing is
+  taken.
 
-  Input, of each request:
+  Input, for each request:
     KEYS 1, 2    window and leases of its key
     KEYS 3, 4    window and leases of its account
-    ARGV 1       lease id, names the slot until it is given back
-    ARGV 2       tokens, input estimate plus output ceiling
-    ARGV 3       limits: requests per minute, tokens per minute and concurrent requests of its key, and the same
-                 of its account, in one text with spaces between; '-' is no bound
+    ARGV 1       lease id, names the slot until its release
+    ARGV 2       tokens: input estimate plus maximum output tokens
+    ARGV 3       six limits, separated by spaces; '-' is unlimited. Requests per minute, tokens per minute and
+                 concurrent requests of its key, then of its account.
 
-  Output, of each request:
-    1            0 admitted, 1 a per-minute limit is short, 2 a concurrency limit is
-    2            the wait in ms for the longest of the short windows; 0 when none is short
-    3            second of the admission, by which it is corrected later
-    4-8          the key: requests, tokens, ms until each is whole again, running
-    9-13         the same of the account
+  Output, for each request:
+    1            0 admitted, 1 a per-minute limit is exceeded, 2 a concurrency limit is exceeded
+    2            longest wait in ms for the exceeded per-minute limits; 0 when none is exceeded
+    3            second of the admission, the key for later corrections
+    4-8          snapshot of the key: requests, tokens, ms until each is reset, running
+    9-13         snapshot of the account, with the fields of 4-8
 ]]
 local ADMITTED, SHORT, FULL = 0, 1, 2
 
--- By their text: most callers have the same.
+-- Parsed limits by their text: most callers share a few texts.
 local known_limits = {}
 
 local function limits_of(text)
@@ -70,8 +70,8 @@ for request = 0, #KEYS / 4 - 1 do
   end
   local first = #reply
   reply[first + 1], reply[first + 2], reply[first + 3] = outcome, wait, math.floor(now_ms / SLOT_MS)
-  append_standing(reply, key, now_ms)
-  append_standing(reply, account, now_ms)
+  append_snapshot(reply, key, now_ms)
+  append_snapshot(reply, account, now_ms)
 end
 save_callers()
 return reply

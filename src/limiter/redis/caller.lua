@@ -1,7 +1,9 @@
 --[[
-  A key or an account: what it was admitted for, and what it has running. Each is loaded once for all
-  requests of a call, and saved once. KEYS has four for each request: window and leases of its key, window
-  and leases of its account.
+  A caller is a key or an account: its window and its leases. A script call loads and saves each caller once.
+
+  Input, for each request:
+    KEYS 1, 2    window and leases of its key
+    KEYS 3, 4    window and leases of its account
 ]]
 local callers, clock_now_ms = {}, clock_ms()
 
@@ -21,7 +23,7 @@ local function bring_to(caller, now_ms)
   if now_ms >= caller.lease_end_ms then end_leases(caller, now_ms) end
 end
 
--- The callers of one request, and the time that both can go by.
+-- Returns key and account of the request whose keys begin at `index`, and the time for both.
 local function callers_at(index)
   local key, account = caller_at(index), caller_at(index + 2)
   local now_ms = steady_ms(key, account, clock_now_ms)
@@ -37,8 +39,8 @@ local function save_callers()
   end
 end
 
--- Appends what is known of a caller: requests, tokens, ms until each is whole again, and how many run.
-local function append_standing(reply, caller, now_ms)
+-- Appends a snapshot: requests, tokens, ms until each is reset, running requests.
+local function append_snapshot(reply, caller, now_ms)
   local at = #reply
   reply[at + 1], reply[at + 2] = caller.requests, caller.tokens
   reply[at + 3], reply[at + 4] = reset_ms(caller, now_ms, REQUESTS), reset_ms(caller, now_ms, TOKENS)

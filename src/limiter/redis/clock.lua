@@ -1,4 +1,4 @@
--- Milliseconds since the epoch by this server: the one clock that all gateways share.
+-- Returns milliseconds since the epoch. All gateways share the clock of this server.
 local function clock_ms()
   local time = call('TIME')
   return math.floor(time[1] * 1000 + time[2] / 1000)

@@ -1,41 +1,40 @@
 import { Cluster, Command, type Redis } from "ioredis";
-import type { RedisConnection } from "./connection.ts";
-import { linkOptions, pauseBefore } from "./link-options.ts";
+import { connectionOptions, reconnectDelayMs } from "./connection-options.ts";
 import type { RedisLocation } from "./location.ts";
 
-/** Where an account is whose slot no node serves, as far as is known. */
+/** Shard of an account whose slot has no known node. */
 export const NO_SHARD = "unknown";
 
-/** Between two times that the nodes are asked who serves what, however many signs of change there are. */
+/** Least time between two refreshes of the slot table, however many signs of change there are. */
 const REFRESH_GAP_MS = 250;
 const REFRESH_EVERY_MS = 5_000;
 const REFRESH_MAX_MS = 500;
 const TRY_AGAIN_MS = 20;
 const REDIRECTIONS_MAX = 3;
-/** What a node answers when it does not serve a slot, or nobody does. */
+/** Errors of a node that does not serve a slot, or of a slot without a node. */
 const NOT_SERVED = /^(MOVED|CLUSTERDOWN|READONLY|MASTERDOWN)/;
 
-/** Connects to every node of a cluster and follows where its slots go. */
-export function connectCluster(location: RedisLocation): RedisConnection {
+/** Connects to every node of a cluster and follows the assignment of its slots. */
+export function connectCluster(location: RedisLocation) {
   const slots = followSlots(() => client);
-  const client = new Cluster([...location.hosts], {
-    // When a slot's node is lost, ioredis spreads a pipeline over nodes that are there and nodes that are not: its
-    // commands then stay unsent before those of later ones, which are given each other's answers from then on.
+  const client: Cluster = new Cluster([...location.hosts], {
+    // When a slot's node is lost, ioredis spreads a pipeline over present and missing nodes. Its unsent
+    // commands then stay queued before later ones, and every following answer goes to the wrong command.
     enableAutoPipelining: false,
     enableOfflineQueue: false,
-    // It is per node that commands can be served or not.
+    // Readiness is a property of each node, not of the cluster.
     enableReadyCheck: false,
-    clusterRetryStrategy: pauseBefore,
-    // What was sent to a node that is lost may have been done: it is not for us to send it again.
+    clusterRetryStrategy: reconnectDelayMs,
+    // A command sent to a lost node may have been executed: it must not be sent again.
     retryDelayOnFailover: 0,
     retryDelayOnClusterDown: 0,
     retryDelayOnTryAgain: TRY_AGAIN_MS,
     maxRedirections: REDIRECTIONS_MAX,
     slotsRefreshTimeout: REFRESH_MAX_MS,
-    // Names stay names, so that TLS has something to compare certificates with.
+    // Keeps host names unresolved: TLS compares certificates with them.
     dnsLookup: (name, done) => done(null, name),
     redisOptions: {
-      ...linkOptions(location),
+      ...connectionOptions(location),
       reconnectOnError: ({ message }) => {
         if (NOT_SERVED.test(message)) slots.refreshSoon();
         return false;
@@ -43,12 +42,12 @@ export function connectCluster(location: RedisLocation): RedisConnection {
     },
   });
   client.on("-node", slots.refreshSoon);
-  // Or else the first command would wait for the connection, and be sent even when its time is over.
+  // Without this the first command would wait for the connection, and be sent even after its timeout.
   client.on("+node", (node: Redis) => void node.connect().catch(() => {}));
   return {
     client,
-    shardOf: (accountId) => client.slots[slotOf(accountId)]?.[0] ?? NO_SHARD,
-    fault: followFault(client),
+    shardOf: (accountId: string) => client.slots[slotOf(accountId)]?.[0] ?? NO_SHARD,
+    fault: trackFault(client),
     close() {
       slots.close();
       client.disconnect();
@@ -56,13 +55,13 @@ export function connectCluster(location: RedisLocation): RedisConnection {
   };
 }
 
-/** Asks the nodes who serves what: after a sign of change, and now and then without one. */
+/** Refreshes the slot table after each sign of change, and every 5 seconds. */
 function followSlots(client: () => Cluster) {
-  let askedAtMs = Number.NEGATIVE_INFINITY;
+  let refreshedAtMs = Number.NEGATIVE_INFINITY;
   let soon: Timer | undefined;
   let isClosed = false;
   const refresh = () => {
-    askedAtMs = performance.now();
+    refreshedAtMs = performance.now();
     client().refreshSlotsCache();
   };
   const every = setInterval(refresh, REFRESH_EVERY_MS);
@@ -73,7 +72,7 @@ function followSlots(client: () => Cluster) {
         soon = undefined;
         refresh();
       };
-      soon = setTimeout(refreshOnce, Math.max(askedAtMs + REFRESH_GAP_MS - performance.now(), 0));
+      soon = setTimeout(refreshOnce, Math.max(refreshedAtMs + REFRESH_GAP_MS - performance.now(), 0));
     },
     close() {
       isClosed = true;
@@ -83,19 +82,19 @@ function followSlots(client: () => Cluster) {
   };
 }
 
-/** Remembers what went wrong since the cluster was last connected. */
-function followFault(client: Cluster): () => string | undefined {
+/** Remembers the latest fault of a node since the cluster was last connected. */
+function trackFault(client: Cluster): () => string | undefined {
   let fault = "it is not connected yet";
   client.on("node error", (error: Error, node: string) => {
     fault = `${node}: ${error.message}`;
   });
   client.on("error", () => {
-    // It says only that no node has helped.
+    // Repeats only that every node failed.
   });
   return () => (client.status === "ready" ? undefined : fault);
 }
 
-/** The slot of every key with `{accountId}` in it, as ioredis itself reckons it. */
+/** Returns the slot of every key that contains `{accountId}`, as ioredis computes it. */
 function slotOf(accountId: string): number {
   return new Command("get", [accountId]).getSlot();
 }

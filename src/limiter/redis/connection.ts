@@ -3,24 +3,24 @@ import { connectCluster } from "./cluster.ts";
 import type { RedisLocation } from "./location.ts";
 import { connectServer } from "./server.ts";
 
-/** Keeps the limiter's Redis connected for as long as it is not closed. */
+/** A connection to the limiter's Redis that is re-established until it is closed. */
 export interface RedisConnection {
   /**
-   * Rejects at once what it cannot send, and within two seconds what is not answered: whoever can wait for
-   * less races it. Sends nothing twice. Errors hold arguments of commands in a field: only their messages are
-   * for the log.
+   * Rejects at once a command that it cannot send, and within two seconds one without an answer. A caller
+   * with less time must race it. Never sends a command twice. Errors hold command arguments in a field: log
+   * their messages only.
    */
   readonly client: Redis | Cluster;
-  /** The server that keeps an account's keys: what fails and comes back as a whole. */
+  /** Returns the server that keeps an account's keys. A shard fails and recovers as a whole. */
   shardOf(accountId: string): string;
-  /** Why there is no connection, without a secret; `undefined` while there is one. */
+  /** Returns why the connection is down, without a secret; `undefined` while it is up. */
   fault(): string | undefined;
   close(): void;
 }
 
 /**
- * Returns at once, connects in the background, and again whenever the connection is lost, for ever, with
- * pauses that grow up to a second.
+ * Returns at once and connects in the background. Reconnects after every loss, without limit, with delays
+ * that grow to one second.
  */
 export function connectRedis(location: RedisLocation): RedisConnection {
   return location.kind === "cluster" ? connectCluster(location) : connectServer(location);

@@ -1,10 +1,10 @@
 --[[
-  The running requests of a caller: a sorted set of lease ids by the time in ms at which each ends. A lease
-  that no gateway renews any more ends by itself. The caller's window keeps how many there are, and a time
-  before which none of them ends.
+  Running requests of a caller: a sorted set of lease ids, scored by the time in ms at which each expires. A
+  lease without renewal expires by itself. The caller's window stores the number of leases, and a time before
+  which none expires.
 ]]
 local LEASE_MS = 30000
--- LEASE_MS + SLOT_MS: what is added within a second does not put the set's own end off.
+-- LEASE_MS + SLOT_MS: the set outlives leases that are added in the second of its latest PEXPIRE.
 local LEASES_TTL_MS = '31000'
 
 local function lease_text(now_ms)
@@ -15,7 +15,7 @@ local function lease_end_ms(caller, lease)
   return tonumber(call('ZSCORE', caller.leases_key, lease) or nil)
 end
 
--- Drops what has ended, shortens what a clock that was set back since would let live too long, and counts.
+-- Drops expired leases, shortens those that a clock set back made too long, and counts the rest.
 local function end_leases(caller, now_ms)
   local key, longest = caller.leases_key, lease_text(now_ms)
   call('ZREMRANGEBYSCORE', key, '-inf', string.format('%d', now_ms))
@@ -44,7 +44,7 @@ local function renew_lease(caller, lease, lease_end)
   caller.is_renewed = true
 end
 
--- Whether it was there.
+-- Returns whether the lease existed.
 local function drop_lease(caller, lease)
   if call('ZREM', caller.leases_key, lease) == 0 then return false end
   caller.running = math.max(caller.running - 1, 0)
@@ -56,7 +56,7 @@ local function save_leases(caller)
   local new = caller.new_leases
   if #new == 0 then return end
   local added = call('ZADD', caller.leases_key, unpack(new))
-  -- A set of new ones only was not there before, and has no end yet.
+  -- A set with only new leases did not exist before and has no expiry yet.
   if caller.is_fresh or caller.is_renewed or #new == 2 * caller.running then
     call('PEXPIRE', caller.leases_key, LEASES_TTL_MS)
   end

@@ -1,93 +1,105 @@
 import { waitAtMost } from "../../domain/within.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
-import { type Change, createAdmission, type Taken, wholeTokens } from "../admission.ts";
-import { limitStateOf } from "../limit-state.ts";
+import {
+  type Correction,
+  checkTokens,
+  createAdmission,
+  limitStateOf,
+  type Reservation,
+} from "../admission.ts";
 import {
   type Admission,
   type AdmissionRequest,
+  type LimitDecline,
   type Limiter,
   LimiterError,
   type LimitState,
-  PATIENCE_MS,
-  type Refusal,
+  type Limits,
+  SHARED_LIMITER_TIMEOUT_MS,
 } from "../limiter.ts";
 import { createMemoryLimiter } from "../memory.ts";
-import { shareOf } from "../share.ts";
-import { monotonicMs } from "../steady-clock.ts";
-import { createRedisLink, type RedisLink, type RedisLinkOptions } from "./link.ts";
+import { createResilientStore, type ResilientStore, type ResilientStoreOptions } from "./resilient-store.ts";
 import type { RedisDecision } from "./store.ts";
 
-type LinkOptions = Pick<RedisLinkOptions, "connection" | "log" | "clockLua" | "patienceMs">;
+type StoreOptions = Pick<ResilientStoreOptions, "connection" | "log" | "clockLua" | "timeoutMs">;
 
-export interface RedisLimiterOptions extends LinkOptions {
-  /** Who counts while Redis is away: this process alone; or nobody does, and all is refused. */
+export interface RedisLimiterOptions extends StoreOptions {
+  /** While Redis is down: `local` counts in this process alone, `deny` denies every request. */
   readonly onFailure: "local" | "deny";
-  /** Gateways that share the Redis: without it each admits that part of every limit. */
+  /** Gateways that share the Redis. Without Redis, each admits that part of every limit. */
   readonly replicas: number;
   readonly metrics: Pick<LimiterMetrics, "shared" | "decided">;
   readonly now?: () => number;
-  readonly every?: RedisLinkOptions["every"];
+  readonly every?: ResilientStoreOptions["every"];
 }
 
 export interface RedisLimiter extends Limiter {
-  /** Waits a moment for Redis, so that a start is no absence. */
+  /** Waits up to one second for Redis, so that a start does not count as an outage. */
   start(): Promise<void>;
 }
 
-const MEANWHILE = { local: "limits are counted here alone", deny: "all requests are refused" } as const;
+const MEANWHILE = {
+  local: "limits are counted in this process alone",
+  deny: "all requests are denied",
+} as const;
 
 /**
- * The limiter of several processes: Redis counts for all of them. What it does not decide within 200 ms is
- * decided without it. What it admits is also noted here, so that this process goes on from its own share of
- * the last minute.
+ * The limiter of several processes, which count together in Redis. A decision that Redis does not make within
+ * 200 ms is made without it. Admissions by Redis are also recorded in this process: in an outage it then
+ * continues from its own part of the last minute.
  */
 export function createRedisLimiter(options: RedisLimiterOptions): RedisLimiter {
-  const { onFailure, replicas, metrics, now = monotonicMs, every = repeat } = options;
-  const link = createRedisLink({ ...options, meanwhile: MEANWHILE[onFailure], now, every });
-  const here = createMemoryLimiter({ now });
+  const { onFailure, replicas, metrics, now = () => performance.now(), every = repeat } = options;
+  const store = createResilientStore({ ...options, meanwhile: MEANWHILE[onFailure], now, every });
+  const local = createMemoryLimiter({ now });
 
-  function admitAlone(request: AdmissionRequest): Admission | Refusal {
+  function admitOffline(request: AdmissionRequest): Admission | LimitDecline {
     if (onFailure === "deny") {
       metrics.decided("none", "unavailable");
-      throw new LimiterError("Redis is away, and nobody is let in without it");
+      throw new LimiterError("Redis is down, and requests are denied without it");
     }
-    const decision = here.take(withShare(request, replicas));
+    const decision = local.reserve(withShare(request, replicas));
     metrics.decided("memory", decision.admitted ? "admitted" : decision.bound);
-    return decision.admitted ? takeAlone(link, request, decision) : decision;
+    return decision.admitted ? createOfflineAdmission(store, request, decision) : decision;
   }
 
-  /** Redis has admitted it after others may have been admitted here in its place: both must have room for it. */
-  function admitTwice(request: AdmissionRequest, { decision, lease }: SharedDecision): Admission | Refusal {
-    const taken = here.take(withShare(request, replicas));
-    metrics.decided(taken.admitted ? "redis" : "memory", taken.admitted ? "admitted" : taken.bound);
-    if (taken.admitted) return takeShared(link, request, { decision, lease, endHere: taken.end });
+  /** Admits only if the local limiter agrees: during the outage it may have given the last place away. */
+  function admitAfterOutage(
+    request: AdmissionRequest,
+    { decision, lease }: SharedDecision,
+  ): Admission | LimitDecline {
+    const reserved = local.reserve(withShare(request, replicas));
+    metrics.decided(reserved.admitted ? "redis" : "memory", reserved.admitted ? "admitted" : reserved.bound);
+    if (reserved.admitted) {
+      return createSharedAdmission(store, request, { decision, lease, endLocally: reserved.end });
+    }
     const { accountId, keyId, tokens } = request;
-    void link.end({ accountId, keyId, lease, second: decision.second, requests: -1, tokens: -tokens });
-    return taken;
+    void store.release({ accountId, keyId, lease, second: decision.second, requests: -1, tokens: -tokens });
+    return reserved;
   }
 
   return {
-    async admit(asked) {
-      const request = { ...asked, tokens: wholeTokens(asked.tokens) };
-      const lease = link.newLease();
-      const decision = await link.admit(request, lease);
-      if (!decision) return admitAlone(request);
-      if (decision.isOvertaken && decision.outcome === "admitted" && onFailure === "local") {
-        return admitTwice(request, { decision, lease });
+    async admit(unchecked) {
+      const request = { ...unchecked, tokens: checkTokens(unchecked.tokens) };
+      const lease = store.newLease();
+      const decision = await store.admit(request, lease);
+      if (!decision) return admitOffline(request);
+      if (decision.hadOutage && decision.outcome === "admitted" && onFailure === "local") {
+        return admitAfterOutage(request, { decision, lease });
       }
       metrics.decided("redis", decision.outcome);
-      if (decision.outcome !== "admitted") return refusalOf(decision, decision.outcome, request);
-      return takeShared(link, request, { decision, lease, endHere: here.note(request) });
+      if (decision.outcome !== "admitted") return declineOf(decision, decision.outcome, request);
+      return createSharedAdmission(store, request, { decision, lease, endLocally: local.record(request) });
     },
     async usage(request) {
-      const standing = await link.usage(request);
-      if (standing) return { ...stateOf(standing, request), running: standing.key.running };
-      if (onFailure === "deny") throw new LimiterError("Redis is away, and nobody else knows");
-      return here.usage(withShare(request, replicas));
+      const snapshots = await store.usage(request);
+      if (snapshots) return { ...stateOf(snapshots, request), running: snapshots.key.running };
+      if (onFailure === "deny") throw new LimiterError("Redis is down, and usage is unknown without it");
+      return local.usage(withShare(request, replicas));
     },
-    start: link.start,
-    ping: async () => (onFailure === "deny" ? link.ping() : undefined),
-    close: link.close,
+    start: store.start,
+    ping: async () => (onFailure === "deny" ? store.ping() : undefined),
+    close: store.close,
   };
 }
 
@@ -96,51 +108,67 @@ interface SharedDecision {
   readonly lease: string;
 }
 
-/** A request that Redis has admitted; `endHere` ends what is noted of it in process. */
-function takeShared(
-  link: RedisLink,
+/** Returns the admission of a request that Redis admitted. `endLocally` ends its record in this process. */
+function createSharedAdmission(
+  store: ResilientStore,
   request: AdmissionRequest,
-  { decision, lease, endHere }: SharedDecision & { readonly endHere: (change: Change) => unknown },
+  {
+    decision,
+    lease,
+    endLocally,
+  }: SharedDecision & { readonly endLocally: (correction: Correction) => unknown },
 ): Admission {
   const { accountId, keyId, tokens } = request;
-  link.keepLease(lease, { accountId, keyId });
-  const end = (change: Change) => {
-    endHere(change);
-    return link.end({ accountId, keyId, lease, second: decision.second, ...change });
+  store.keepLease(lease, { accountId, keyId });
+  const end = (correction: Correction) => {
+    endLocally(correction);
+    return store.release({ accountId, keyId, lease, second: decision.second, ...correction });
   };
   return createAdmission({ admitted: true, state: stateOf(decision, request), tokens, end });
 }
 
-/** A request that was admitted without Redis. */
-function takeAlone(link: RedisLink, request: AdmissionRequest, taken: Taken): Admission {
+/** Returns the admission of a request that was admitted without Redis. */
+function createOfflineAdmission(
+  store: ResilientStore,
+  request: AdmissionRequest,
+  reserved: Reservation,
+): Admission {
   const { accountId, keyId } = request;
-  const lease = link.newLease();
-  link.keepLease(lease, { accountId, keyId });
-  const missed = link.miss(request);
-  const end = async (change: Change) => {
-    await taken.end(change);
-    const tell = async () => link.end({ accountId, keyId, lease, ...(await missed.end(change)) });
-    await waitAtMost(PATIENCE_MS, tell());
+  const lease = store.newLease();
+  store.keepLease(lease, { accountId, keyId });
+  const offline = store.recordOffline(request);
+  const end = async (correction: Correction) => {
+    await reserved.end(correction);
+    const release = async () =>
+      store.release({ accountId, keyId, lease, ...(await offline.end(correction)) });
+    await waitAtMost(SHARED_LIMITER_TIMEOUT_MS, release());
   };
-  return createAdmission({ ...taken, end });
+  return createAdmission({ ...reserved, end });
 }
 
-function refusalOf(decision: RedisDecision, bound: Refusal["bound"], request: AdmissionRequest): Refusal {
+function declineOf(
+  decision: RedisDecision,
+  bound: LimitDecline["bound"],
+  request: AdmissionRequest,
+): LimitDecline {
   const retryAfterS = bound === "rate" ? Math.ceil(decision.waitMs / 1000) : 1;
   return { admitted: false, bound, retryAfterS, state: stateOf(decision, request) };
 }
 
-type Limited = Pick<AdmissionRequest, "keyLimits" | "accountLimits">;
+type BothLimits = Pick<AdmissionRequest, "keyLimits" | "accountLimits">;
 
-function stateOf(standing: Pick<RedisDecision, "key" | "account">, limited: Limited): LimitState {
+function stateOf(
+  snapshots: Pick<RedisDecision, "key" | "account">,
+  { keyLimits, accountLimits }: BothLimits,
+): LimitState {
   return limitStateOf(
-    { standing: standing.key, limits: limited.keyLimits },
-    { standing: standing.account, limits: limited.accountLimits },
+    { snapshot: snapshots.key, limits: keyLimits },
+    { snapshot: snapshots.account, limits: accountLimits },
   );
 }
 
-/** The request as one of so many gateways sees it that each count a part of every limit. */
-function withShare<Request extends Limited & { readonly tokens?: number }>(
+/** Replaces both limits by this gateway's share of them. */
+function withShare<Request extends BothLimits & { readonly tokens?: number }>(
   request: Request,
   replicas: number,
 ): Request {
@@ -149,6 +177,22 @@ function withShare<Request extends Limited & { readonly tokens?: number }>(
     ...request,
     keyLimits: shareOf(keyLimits, replicas, tokens),
     accountLimits: shareOf(accountLimits, replicas, tokens),
+  };
+}
+
+/**
+ * Returns one gateway's share of each limit, rounded up: a limit above zero never becomes zero. The share of
+ * the tokens per minute admits one call of `tokens` whenever the whole limit does.
+ */
+function shareOf(limits: Limits, gateways: number, tokens: number): Limits {
+  const share = (limit: number | undefined) =>
+    limit === undefined ? undefined : Math.ceil(limit / gateways);
+  const { requestsPerMinute, tokensPerMinute, concurrentRequests } = limits;
+  const tokensShare = share(tokensPerMinute);
+  return {
+    requestsPerMinute: share(requestsPerMinute),
+    tokensPerMinute: tokensShare && Math.max(tokensShare, Math.min(tokensPerMinute ?? 0, tokens)),
+    concurrentRequests: share(concurrentRequests),
   };
 }
 

@@ -1,19 +1,19 @@
-/** One server's address. */
+/** Address of one server. */
 export interface RedisHost {
   readonly host: string;
   readonly port: number;
 }
 
-/** Where the limiter's Redis is, and who we are there. */
+/** Addresses and credentials of the limiter's Redis. */
 export type RedisLocation = {
   readonly kind: "single" | "sentinel" | "cluster";
-  /** The server; the sentinels; some nodes of the cluster. At least one. */
+  /** At least one: the server, the sentinels, or some nodes of the cluster. */
   readonly hosts: readonly RedisHost[];
-  /** What the sentinels call the master; only for `sentinel`. */
+  /** The master's name at the sentinels; `undefined` unless `kind` is `sentinel`. */
   readonly masterName: string | undefined;
   readonly username: string | undefined;
   readonly password: string | undefined;
-  /** Number of the database; 0 in a cluster. */
+  /** Database number; 0 in a cluster. */
   readonly db: number;
   /** `undefined` is plain text. */
   readonly tls:
@@ -25,7 +25,7 @@ export type RedisLocation = {
     | undefined;
 };
 
-/** The kind, the hosts and the master's name, for the log: never who we are there. */
+/** Formats kind, hosts and master name for the log, without credentials. */
 export function describeRedis({ kind, hosts, masterName }: RedisLocation): string {
   const addresses = hosts.map(describeHost).join(", ");
   if (kind === "single") return addresses;

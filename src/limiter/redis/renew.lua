@@ -1,12 +1,12 @@
 --[[
-  Renews leases of running requests; one that was lost comes back, whatever the limits are.
+  Renews leases of running requests. A lost lease is restored, whatever the limits are.
 
-  Input, of each request:
+  Input, for each request:
     KEYS 1, 2    window and leases of its key
     KEYS 3, 4    window and leases of its account
     ARGV 1       lease id
 
-  Output, of each request:
+  Output, for each request:
     1            0
 ]]
 local reply = {}

@@ -1,14 +1,14 @@
 --[[
-  Counts what a gateway admitted by itself while this server was away; told again, it changes nothing.
+  Counts requests that a gateway admitted while this server was down. A repeated call changes nothing.
 
   Input:
     KEYS 1, 2    window and leases of the key
     KEYS 3, 4    window and leases of the account
-    KEYS 5       what was answered, for when the answer was lost
-    ARGV         of each second: age in ms of its last admission, requests, tokens
+    KEYS 5       recorded answer, returned by repeated calls
+    ARGV         for each second: age in ms of its last admission, requests, tokens
 
   Output:
-    of each second: the one under which it is counted here; 0 when it is over a minute ago
+    for each second of ARGV: the second under which it is counted here; 0 when it is older than a minute
 ]]
 local function restore()
   local key, account, now_ms = callers_at(1)

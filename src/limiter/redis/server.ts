@@ -1,26 +1,28 @@
 import { Redis } from "ioredis";
-import type { RedisConnection } from "./connection.ts";
-import { linkOptions, pauseBefore, type ServerOptions } from "./link-options.ts";
-import type { RedisLocation } from "./location.ts";
-import { sentinelOptions, watchSentinels } from "./sentinel.ts";
+import { connectionOptions, reconnectDelayMs, type ServerOptions, tlsOptions } from "./connection-options.ts";
+import type { RedisHost, RedisLocation } from "./location.ts";
 
-/** What a replica answers to a script that writes, from itself or, before Redis 7, within another error. */
-const FROM_A_REPLICA = /READONLY|MASTERDOWN/;
-/** Each sentinel's own fault comes before, as a `sentinelError`. */
-const NO_SENTINEL_HELPED = "All sentinels are unreachable";
+/** Error of a replica on a writing script: its own, or, before Redis 7, nested within another error. */
+const REPLICA_ERROR = /READONLY|MASTERDOWN/;
+/** ioredis reports each sentinel's own fault before this error, as a `sentinelError`. */
+const ALL_SENTINELS_FAILED = "All sentinels are unreachable";
 const RESTART_MS = 100;
+/** Longest time of one sentinel to answer, connecting included. */
+const SENTINEL_MAX_MS = 1_000;
+const MASTER_SWITCHED = "+switch-master";
 
-/** Connects to one server, which its address or its sentinels name. */
-export function connectServer(location: RedisLocation): RedisConnection {
-  const client = new Redis(serverOptions(location));
+/** Connects to one server, by its address or through its sentinels. */
+export function connectServer(location: RedisLocation) {
+  const client = new Redis(optionsOf(location));
   let isClosed = false;
   let restart: Timer | undefined;
-  const fault = followFault(client);
+  const fault = trackFault(client);
   client.on("end", () => {
-    // ioredis gives up for good when it is told to disconnect in the middle of asking a sentinel.
+    // ioredis never reconnects after a disconnect during a sentinel query.
     if (!isClosed) restart = setTimeout(() => void client.connect().catch(() => {}), RESTART_MS);
   });
-  const watch = location.kind === "sentinel" ? watchSentinels(location, () => reconnect(client)) : undefined;
+  const sentinels =
+    location.kind === "sentinel" ? watchSentinels(location, () => reconnect(client)) : undefined;
   return {
     client,
     shardOf: () => "redis",
@@ -28,23 +30,23 @@ export function connectServer(location: RedisLocation): RedisConnection {
     close() {
       isClosed = true;
       clearTimeout(restart);
-      watch?.close();
+      sentinels?.close();
       client.disconnect();
     },
   };
 }
 
-function serverOptions(location: RedisLocation): ServerOptions {
+function optionsOf(location: RedisLocation): ServerOptions {
   return {
-    ...linkOptions(location),
+    ...connectionOptions(location),
     ...addressOf(location),
     db: location.db,
-    // Requests of one turn share a call already: another turn's wait would only come on top.
+    // Requests of one event-loop turn share a script call already: pipelining would only add a turn.
     enableAutoPipelining: false,
     enableOfflineQueue: false,
-    retryStrategy: pauseBefore,
-    // The new connection asks the sentinels, or the name server, who is the master now.
-    reconnectOnError: ({ message }) => FROM_A_REPLICA.test(message),
+    retryStrategy: reconnectDelayMs,
+    // The new connection asks the sentinels, or the name server, for the current master.
+    reconnectOnError: ({ message }) => REPLICA_ERROR.test(message),
   };
 }
 
@@ -54,12 +56,67 @@ function addressOf(location: RedisLocation): ServerOptions {
   return server ? { host: server.host, port: server.port } : {};
 }
 
+/** Options that make a client ask the sentinels for the master each time it connects. */
+function sentinelOptions(location: RedisLocation): ServerOptions {
+  const { hosts, masterName, tls } = location;
+  return {
+    sentinels: hosts.map(({ host, port }) => ({ host, port })),
+    ...(masterName === undefined ? {} : { name: masterName }),
+    ...sentinelUser(location),
+    ...(tls ? { sentinelTLS: tlsOptions(tls).tls, enableTLSForSentinelMode: true } : {}),
+    sentinelCommandTimeout: SENTINEL_MAX_MS,
+    sentinelRetryStrategy: reconnectDelayMs,
+  };
+}
+
+/**
+ * Returns the credentials for a sentinel. The user "default" of a sentinel without a password accepts any
+ * password; a sentinel with one shares the master's. Sentinels do not know the master's user.
+ */
+function sentinelUser({ password }: RedisLocation) {
+  if (password === undefined) return { sentinelUsername: undefined, sentinelPassword: undefined };
+  return { sentinelUsername: "default", sentinelPassword: password };
+}
+
 function reconnect(client: Redis): void {
   if (client.status === "ready") client.disconnect(true);
 }
 
-/** Remembers the first thing that went wrong in the last try to connect: others only follow from it. */
-function followFault(client: Redis): () => string | undefined {
+/**
+ * Calls `onSwitch` when a sentinel announces a new master: the old one may still answer while other gateways
+ * count on the new one. ioredis's own watch prints the sentinels' faults on stderr.
+ */
+function watchSentinels(location: RedisLocation, onSwitch: () => void): { close(): void } {
+  const watches = location.hosts.map((host) => watchSentinel(location, host, onSwitch));
+  return {
+    close() {
+      for (const watch of watches) watch.disconnect();
+    },
+  };
+}
+
+function watchSentinel(location: RedisLocation, { host, port }: RedisHost, onSwitch: () => void): Redis {
+  const { sentinelUsername: username, sentinelPassword: password } = sentinelUser(location);
+  const watch = new Redis({
+    ...connectionOptions({ ...location, username, password }),
+    host,
+    port,
+    enableReadyCheck: false,
+    retryStrategy: reconnectDelayMs,
+  });
+  watch.on("error", () => {});
+  watch.on("message", (_channel, text) => {
+    const [name] = text.split(" ");
+    if (name === location.masterName) onSwitch();
+  });
+  watch.on("ready", () => {
+    watch.subscribe(MASTER_SWITCHED).catch(() => watch.disconnect(true));
+  });
+  return watch;
+}
+
+/** Remembers the first fault of the latest attempt to connect: later ones are consequences. */
+function trackFault(client: Redis): () => string | undefined {
   let fault = "it is not connected yet";
   let isExplained = false;
   client.on("connecting", () => {
@@ -69,12 +126,12 @@ function followFault(client: Redis): () => string | undefined {
     fault = message;
   });
   client.on("error", (error: Error) => {
-    if (!isExplained && !error.message.startsWith(NO_SENTINEL_HELPED)) {
+    if (!isExplained && !error.message.startsWith(ALL_SENTINELS_FAILED)) {
       fault = error.message;
       isExplained = true;
     }
-    // It would go on in database 0.
-    if (isRefusedSelect(error)) client.disconnect(true);
+    // ioredis would continue in database 0.
+    if (isSelectError(error)) client.disconnect(true);
   });
   client.on("ready", () => {
     fault = "the connection was closed";
@@ -82,6 +139,6 @@ function followFault(client: Redis): () => string | undefined {
   return () => (client.status === "ready" ? undefined : fault);
 }
 
-function isRefusedSelect(error: Error & { readonly command?: { readonly name: string } }): boolean {
+function isSelectError(error: Error & { readonly command?: { readonly name: string } }): boolean {
   return error.command?.name === "select";
 }

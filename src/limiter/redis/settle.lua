@@ -1,23 +1,23 @@
 --[[
-  Ends admissions: gives their slots back, and changes what each counts for in the second of its admission.
-  Without its lease an admission was ended before, or never taken, and nothing is changed.
+  Releases admissions: frees their slots, and corrects the counts in the second of each admission. An
+  admission without a lease was released before, or never made; nothing is changed for it.
 
-  Input, of each admission:
+  Input, for each admission:
     KEYS 1, 2    window and leases of its key
     KEYS 3, 4    window and leases of its account
     ARGV 1       lease id
-    ARGV 2       second of the admission; '' when its answer never came, and its lease was never renewed
-    ARGV 3, 4    change of requests and of tokens
+    ARGV 2       second of the admission; '' when its answer was lost and its lease was never renewed
+    ARGV 3, 4    differences to add to requests and to tokens
 
-  Output, of each admission:
-    1            1 when its lease was still there, else 0
+  Output, for each admission:
+    1            1 when its lease existed, else 0
 ]]
 local reply = {}
 for admission = 1, #KEYS / 4 do
   local lease, second = ARGV[admission * 4 - 3], tonumber(ARGV[admission * 4 - 2])
   local requests, tokens = tonumber(ARGV[admission * 4 - 1]), tonumber(ARGV[admission * 4])
   local key, account = caller_at(admission * 4 - 3), caller_at(admission * 4 - 1)
-  -- A lease that was never renewed ends as long after its admission as it lasts.
+  -- A lease that was never renewed expires LEASE_MS after its admission.
   second = second or math.floor(((lease_end_ms(key, lease) or 0) - LEASE_MS) / SLOT_MS)
   if drop_lease(key, lease) then
     correct(key, second, requests, tokens)

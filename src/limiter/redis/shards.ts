@@ -1,56 +1,54 @@
 import { describeFault, type Log } from "../../telemetry/log.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
-import { createMissed, type Missed } from "./missed.ts";
-import { createOwed, type Owed } from "./owed.ts";
-import { OverdueError } from "./patience.ts";
+import { createPendingReleases, type PendingReleases } from "./leases.ts";
+import { createOfflineAdmissions, type OfflineAdmissions } from "./offline-admissions.ts";
+import { RedisTimeoutError } from "./scripts.ts";
 
-/** A part of Redis that fails and comes back as a whole: the one server, or one of a cluster. */
+/** A part of Redis that fails and recovers as a whole: the single server, or one server of a cluster. */
 export interface Shard {
   readonly name: string;
-  /** What it was not told of requests that were admitted without it. */
-  readonly missed: Missed;
-  /** What it was not told of requests that have ended. */
-  readonly owed: Owed;
-  /** While it is, nobody waits for it. */
-  readonly isAway: boolean;
-  /** How often it was away. */
-  readonly losses: number;
-  /** Says that it did not do its work. From then on it is asked now and then whether it is back. */
-  lose(fault: unknown): void;
+  readonly offlineAdmissions: OfflineAdmissions;
+  readonly pendingReleases: PendingReleases;
+  /** A shard that is down is only probed. */
+  readonly isDown: boolean;
+  /** Outages so far. */
+  readonly outages: number;
+  /** Reports a failure. The shard is down and probed until a probe succeeds. */
+  markDown(fault: unknown): void;
 }
 
 export interface ShardsOptions {
-  /** Resolves when the server of an account does its work. */
+  /** Resolves when the server of an account works. */
   readonly probe: (accountId: string) => Promise<void>;
-  /** Called when it does its work again; it is away until that has resolved. */
-  readonly beforeBack: (shard: Shard) => Promise<void>;
-  /** Called the moment it is back, before anything else is asked of it. */
-  readonly onBack: (shard: Shard) => void;
+  /** Called after a successful probe. The shard stays down until the promise resolves. */
+  readonly beforeUp: (shard: Shard) => Promise<void>;
+  /** Called synchronously when the shard is up, before any other request to it. */
+  readonly onUp: (shard: Shard) => void;
   readonly log: Pick<Log, "info" | "warn">;
   readonly metrics: Pick<LimiterMetrics, "shared">;
-  /** Why there is no connection; `undefined` while there is one. */
+  /** Why the connection is down; `undefined` while it is up. */
   readonly reason: () => string | undefined;
-  /** What the log says of requests while a shard is away. */
+  /** Describes, for the log, how requests are handled while a shard is down. */
   readonly meanwhile: string;
-  /** Milliseconds that only ever rise. */
+  /** Milliseconds of a monotonic clock. */
   readonly clock: () => number;
 }
 
 export interface Shards {
-  /** The shard of that name; `accountId` is of an account on it at this moment. */
+  /** Returns the shard of that name. `accountId` is an account that it keeps at this moment. */
   of(name: string, accountId: string): Shard;
-  /** Loses each that is there and does not do its work, also when nobody wants anything of it. */
+  /** Probes each shard that is up, and marks it down when the probe fails. */
   probe(): void;
   close(): void;
 }
 
-/** Between two questions whether a shard is back; longer each time that it was back for a moment only. */
-const PAUSE_MIN_MS = 100;
-const PAUSE_MAX_MS = 5_000;
-const MOMENT_MS = 2_000;
+/** Backoff of probes. It grows each time the shard was up for less than `STABLE_MS`. */
+const BACKOFF_MIN_MS = 100;
+const BACKOFF_MAX_MS = 5_000;
+const STABLE_MS = 2_000;
 
 export function createShards(options: ShardsOptions): Shards {
-  const shards = new Map<string, KeptShard>();
+  const shards = new Map<string, ProbedShard>();
   return {
     of(name, accountId) {
       let shard = shards.get(name);
@@ -62,7 +60,7 @@ export function createShards(options: ShardsOptions): Shards {
       return shard;
     },
     probe() {
-      for (const shard of shards.values()) if (!shard.isAway) void shard.probe();
+      for (const shard of shards.values()) if (!shard.isDown) void shard.probe();
     },
     close() {
       for (const shard of shards.values()) shard.close();
@@ -70,29 +68,29 @@ export function createShards(options: ShardsOptions): Shards {
   };
 }
 
-interface KeptShard extends Shard {
+interface ProbedShard extends Shard {
   accountId: string;
   /** Never rejects. */
   probe(): Promise<void>;
   close(): void;
 }
 
-function createShard(name: string, options: ShardsOptions): KeptShard {
+function createShard(name: string, options: ShardsOptions): ProbedShard {
   const { log, metrics, clock } = options;
   let timer: Timer | undefined;
-  let isAway = false;
+  let isDown = false;
   let isClosed = false;
   let isProbed = false;
-  let losses = 0;
-  let backAtMs = -MOMENT_MS;
-  let pauseMs = PAUSE_MIN_MS;
+  let outages = 0;
+  let upAtMs = -STABLE_MS;
+  let backoffMs = BACKOFF_MIN_MS;
   metrics.shared(name, true);
 
-  function lose(fault: unknown): void {
-    if (isAway || isClosed) return;
-    isAway = true;
-    losses += 1;
-    pauseMs = clock() - backAtMs < MOMENT_MS ? Math.min(2 * pauseMs, PAUSE_MAX_MS) : PAUSE_MIN_MS;
+  function markDown(fault: unknown): void {
+    if (isDown || isClosed) return;
+    isDown = true;
+    outages += 1;
+    backoffMs = clock() - upAtMs < STABLE_MS ? Math.min(2 * backoffMs, BACKOFF_MAX_MS) : BACKOFF_MIN_MS;
     metrics.shared(name, false);
     const reason = options.reason() ?? reasonOf(fault);
     log.warn({ shard: name, reason, ...describeFault(fault) }, `Redis is away: ${options.meanwhile}`);
@@ -100,41 +98,41 @@ function createShard(name: string, options: ShardsOptions): KeptShard {
   }
   function probeLater(): void {
     clearTimeout(timer);
-    timer = setTimeout(() => void probe(), pauseMs);
+    timer = setTimeout(() => void probe(), backoffMs);
   }
   async function probe(): Promise<void> {
     if (isProbed || isClosed) return;
     isProbed = true;
     try {
       await options.probe(shard.accountId);
-      if (isAway) await options.beforeBack(shard);
-      if (isAway && !isClosed) comeBack();
+      if (isDown) await options.beforeUp(shard);
+      if (isDown && !isClosed) markUp();
     } catch (fault) {
-      lose(fault);
+      markDown(fault);
     }
     isProbed = false;
-    if (isAway && !isClosed) probeLater();
+    if (isDown && !isClosed) probeLater();
   }
-  function comeBack(): void {
-    isAway = false;
-    backAtMs = clock();
-    options.onBack(shard);
+  function markUp(): void {
+    isDown = false;
+    upAtMs = clock();
+    options.onUp(shard);
     metrics.shared(name, true);
     log.info({ shard: name }, "Redis is back: it counts the limits again");
   }
 
-  const shard: KeptShard = {
+  const shard: ProbedShard = {
     name,
     accountId: "",
-    missed: createMissed(clock),
-    owed: createOwed(clock),
-    get isAway() {
-      return isAway;
+    offlineAdmissions: createOfflineAdmissions(clock),
+    pendingReleases: createPendingReleases(clock),
+    get isDown() {
+      return isDown;
     },
-    get losses() {
-      return losses;
+    get outages() {
+      return outages;
     },
-    lose,
+    markDown,
     probe,
     close() {
       isClosed = true;
@@ -144,9 +142,9 @@ function createShard(name: string, options: ShardsOptions): KeptShard {
   return shard;
 }
 
-/** Of a refusal only the word that it begins with, such as OOM: the rest may hold arguments. */
+/** Returns only the first word of a Redis error, such as OOM: the rest may contain command arguments. */
 function reasonOf(fault: unknown): string | undefined {
-  if (fault instanceof OverdueError) return fault.message;
+  if (fault instanceof RedisTimeoutError) return fault.message;
   if (!(fault instanceof Error) || fault.name !== "ReplyError") return undefined;
   return /^[A-Z]+\b/.exec(fault.message)?.[0];
 }

@@ -1,31 +1,32 @@
 --[[
-  What one caller, a key or an account, was admitted for in the last 60 seconds: a ring of 61 one-second
-  slots, as in window.ts, in one string of 1,552 bytes whatever the limits are. Little-endian doubles:
+  The window of one caller, a key or an account: its admissions of the last 60 seconds in a ring of 61
+  one-second slots, as in window.ts. It is one string of 1,552 bytes, whatever the limits are. Little-endian
+  doubles:
 
     sums         requests, tokens             over the live slots
-                 oldest, newest               seconds; the live slots are among them, none when oldest > newest
-                 leavesMs                     the slot of the oldest second stays until then
+                 oldest, newest               range of live seconds; empty when oldest > newest
+                 leavesMs                     time at which the oldest slot expires
     newest slot  requests, tokens, lastMs
-    leases       running, leaseEndMs          of leases.lua
-    clock        shiftMs                      of an account: by how much its time is ahead of the clock
+    leases       running, leaseEndMs          see leases.lua
+    clock        shiftMs                      account only: lead of its time over the server's clock
     61 slots     requests, tokens, lastMs     of the seconds before the newest, each at second % 61
 
-  A slot belongs to the second of its lastMs, so what an earlier lap left there needs no wiping. It leaves as
-  a whole 60 seconds after its last admission.
+  A slot belongs to the second of its lastMs, so slots of an earlier lap need no clearing. A slot expires as a
+  whole, 60 seconds after its last admission.
 ]]
 local call, pack, unpack_bytes = redis.call, struct.pack, struct.unpack
 local WINDOW_MS, SLOT_MS, SLOTS = 60000, 1000, 61
 local HEAD, HEAD_BYTES = '<ddddddddddd', 88
--- Numbers as text where Redis wants them so: it would print each as a decimal fraction.
+-- Integer arguments are strings: Redis would format Lua numbers as decimal fractions.
 local HEAD_END = '87'
 local SLOT, SLOT_BYTES = '<ddd', 24
 local WINDOW_BYTES = HEAD_BYTES + SLOTS * SLOT_BYTES
 local REQUESTS, TOKENS = 1, 2
--- Until the last slot has left: WINDOW_MS + SLOT_MS.
+-- Time until the last slot has expired: WINDOW_MS + SLOT_MS.
 local WINDOW_TTL_MS = '61000'
 
--- A caller with the keys of its window and of its leases. A table that is made with all its fields costs half
--- of one that grows with each, and 16 are what fits.
+-- Loads a caller by the keys of its window and its leases. A table constructed with all fields costs half of
+-- one that grows field by field; 16 fields fit its first allocation.
 local function load_caller(key, leases_key)
   local head = call('GETRANGE', key, '0', HEAD_END)
   local is_stored = #head > 0
@@ -40,7 +41,7 @@ local function load_caller(key, leases_key)
   }
 end
 
--- Writes the last byte of a new window: everything before it is zeros then.
+-- Writes the last byte of a new window, which fills the bytes before it with zeros.
 local function make_room(window)
   if window.is_stored then return end
   call('SETRANGE', window.key, WINDOW_BYTES - 1, '\0')
@@ -60,7 +61,7 @@ local function slot_offset(second)
   return HEAD_BYTES + second % SLOTS * SLOT_BYTES
 end
 
--- Requests, tokens and last admission of a live second; zeros when there was none in it.
+-- Returns requests, tokens and time of the last admission of a live second; zeros without an admission.
 local function read_slot(window, second)
   if second == window.newest then return window.slot_requests, window.slot_tokens, window.last_ms end
   if not window.is_stored then return 0, 0, 0 end
@@ -71,7 +72,7 @@ local function read_slot(window, second)
   return requests, tokens, last_ms
 end
 
--- For whoever is going to read one slot after another.
+-- Reads the whole ring with one command, before slots are read one after another.
 local function read_ring(window)
   if window.is_stored and not window.bytes then window.bytes = call('GET', window.key) end
 end
@@ -86,7 +87,7 @@ local function write_slot(window, second, requests, tokens, last_ms)
   window.bytes = nil
 end
 
--- Lets the slots go whose time is over: mostly none, and at most 61.
+-- Drops expired slots: usually none, at most 61.
 local function advance(window, now_ms)
   if now_ms < window.leaves_ms then return end
   if window.oldest < window.newest then read_ring(window) end
@@ -98,13 +99,13 @@ local function advance(window, now_ms)
     window.tokens = window.tokens - tokens
     window.oldest = window.oldest + 1
   end
-  -- Past 2^53 sums are not exact: what rounding left in them must not stay.
+  -- Sums above 2^53 are inexact: an empty window must not keep a rounding error.
   window.requests, window.tokens = 0, 0
-  -- A slot without requests leaves before its time, and time goes on from here: see latest_ms.
+  -- A slot without requests is dropped before it expires; latest_ms continues from this time.
   window.leaves_ms = math.min(window.leaves_ms, now_ms)
 end
 
--- Makes a second of the last minute the newest or the oldest, if it is neither nor between them.
+-- Extends the range of live seconds to a second of the last minute.
 local function reach(window, second)
   if window.oldest > window.newest then
     window.oldest = second
@@ -113,7 +114,7 @@ local function reach(window, second)
     window.newest = second
     write_slot(window, newest, window.slot_requests, window.slot_tokens, window.last_ms)
   else
-    -- What left from there must not come back.
+    -- Clears dropped seconds that become live again.
     for left = second, window.oldest - 1 do write_slot(window, left, 0, 0, 0) end
     window.oldest = math.min(window.oldest, second)
     return
@@ -122,7 +123,7 @@ local function reach(window, second)
   window.is_fresh = true
 end
 
--- Counts what was admitted in one second of the last minute, at `last_ms` at the latest.
+-- Counts admissions of one second of the last minute; `last_ms` is the time of the last one.
 local function add(window, last_ms, requests, tokens)
   local second = math.floor(last_ms / SLOT_MS)
   reach(window, second)
@@ -135,7 +136,7 @@ local function add(window, last_ms, requests, tokens)
   window.is_changed = true
 end
 
--- Counts a request that is admitted now: nothing was admitted later.
+-- Counts a request admitted now. No counted admission may be later.
 local function add_now(window, now_ms, tokens)
   local second = math.floor(now_ms / SLOT_MS)
   if second > window.newest or window.oldest > window.newest then reach(window, second) end
@@ -147,8 +148,8 @@ local function add_now(window, now_ms, tokens)
 end
 
 --[[
-  Changes what an earlier admission counts for; nothing when its slot has left. Below zero it never goes:
-  what it would take away may be lost, and what is there may be of others.
+  Adds a correction to the second of an earlier admission. Does nothing when its slot has expired. Clamps at
+  zero: after a loss of data, the remaining counts may belong to other requests.
 ]]
 local function correct(window, second, requests, tokens)
   if second < window.oldest or second > window.newest then return end
@@ -161,17 +162,18 @@ local function correct(window, second, requests, tokens)
   window.is_changed = true
 end
 
--- The latest time that a window knows of: its last admission, or, when it is empty, when its last slot left. Else the
--- second of that slot could come again, and a correction of what left would take from what is there.
+-- Returns the latest time of a window: its last admission, or the expiry of its last slot when it is empty.
+-- Without the latter, a second could repeat, and a late correction would reduce the counts of another
+-- request.
 local function latest_ms(window)
   if window.oldest <= window.newest then return window.last_ms end
   return math.max(window.last_ms, window.leaves_ms)
 end
 
 --[[
-  The time that a key and its account go by. It never goes back: a clock that was set back counts as no time
-  passed, and time goes on from there. So no second comes twice, nothing leaves early, and nothing waits for a
-  wrong hour to come again.
+  Returns the time for a key and its account. It never decreases: a backward step of the clock counts as zero
+  elapsed time, and time continues from there. No second repeats, no admission expires early, and none waits
+  for the old time to come again.
 ]]
 local function steady_ms(key, account, clock_now_ms)
   local now_ms = clock_now_ms + account.shift_ms
@@ -183,8 +185,8 @@ local function steady_ms(key, account, clock_now_ms)
 end
 
 --[[
-  Milliseconds until `excess` of what is counted has left, up to 60,000: a whole window when even an empty
-  one would not do. `of` is REQUESTS or TOKENS.
+  Returns the milliseconds until `excess` units have expired, up to 60,000. Returns 60,000 when even an empty
+  window would not suffice. `of` is REQUESTS or TOKENS.
 ]]
 local function wait_ms(window, now_ms, of, excess)
   if excess <= 0 then return 0 end
@@ -197,7 +199,7 @@ local function wait_ms(window, now_ms, of, excess)
   return WINDOW_MS
 end
 
--- Milliseconds until nothing of it is counted any more, up to 60,000.
+-- Returns the milliseconds until the window counts none of a quantity, up to 60,000.
 local function reset_ms(window, now_ms, of)
   if window.oldest > window.newest then return 0 end
   if (of == REQUESTS and window.slot_requests or window.slot_tokens) > 0 then

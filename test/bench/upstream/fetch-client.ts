@@ -1,7 +1,7 @@
 import { readBounded, textOf } from "../../../src/gateway/read-bounded.ts";
-import { createHealth } from "../../../src/upstream/health.ts";
+import { createConnectionPools } from "../../../src/upstream/bun-fetch.ts";
+import { createHealth } from "../../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../../src/upstream/http-upstream.ts";
-import { createLanes } from "../../../src/upstream/lanes.ts";
 import { callBodyOf } from "../../support/call-body.ts";
 import type { Client } from "./client.ts";
 
@@ -12,7 +12,7 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Bun's fetch, through the gateway's own upstream and read as the gateway reads. */
 export async function createFetchClient(url: string): Promise<Client> {
-  let lane = 0;
+  let pools = 0;
   const upstream = createHttpUpstream(
     {
       name: "bench",
@@ -26,7 +26,7 @@ export async function createFetchClient(url: string): Promise<Client> {
     },
     {
       health: createHealth({ failuresMax: CIRCUIT_FAILURES, clock: () => performance.now() }),
-      lanes: createLanes(() => lane++),
+      pools: createConnectionPools(() => pools++),
     },
   );
   return async ({ kind, body, signal }) => {

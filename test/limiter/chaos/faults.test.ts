@@ -1,74 +1,77 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
 import { until } from "../redis-client.ts";
-import { type Crowd, type CrowdLoad, type CrowdRun, startCrowd, untilIdle } from "./crowd.ts";
+import type { Tally } from "./commands.ts";
+import { FAULTS } from "./faults.ts";
+import { type LoadGroup, type LoadRequest, type LoadRun, startLoadGroup, untilIdle } from "./load.ts";
 import {
   beyondShare,
-  type Evidence,
+  declinedFor,
+  type LoadResult,
   mostAtOnce,
   ofProcess,
-  refusedBy,
   shorten,
   slowestMs,
-} from "./evidence.ts";
-import { FAULTS } from "./faults.ts";
-import type { Tally } from "./orders.ts";
+} from "./load-result.ts";
 
 const PROCESSES = 4;
 const REQUESTS = 800;
 const SLOTS = 32;
-/** More than the slots let through, which is 530 a second. */
-const LOAD: CrowdLoad = {
+/** More than the slots admit, which is 530 a second. */
+const LOAD: LoadRequest = {
   limits: { requestsPerMinute: REQUESTS, concurrentRequests: SLOTS },
   callers: 200,
   holdMs: 60,
   pauseMs: 400,
 };
-/** More than Redis may take, with what a busy machine adds, and less than a command to it may. */
+/** More than the timeout of Redis on a busy machine, and less than the timeout of a command. */
 const SLOWEST_MS = 900;
-/** Less than the lease of 30 s, with which a slot would be free all the same. */
+/** Less than the lease of 30 s, after which a slot would be free in any case. */
 const IDLE_MS = 25_000;
-/** After so long without an admission there is nothing more to be had. */
+/** After this time without an admission no more are possible. */
 const QUIET_MS = 500;
 
 let server: RedisServer;
-let crowds: Record<"denying" | "local" | "alone", Crowd>;
-/** Takes longer than all others together. */
+let groups: Record<"denying" | "local" | "alone", LoadGroup>;
+/** Takes longer than all other tests together. */
 let kill: Promise<Kill>;
 beforeAll(async () => {
   kill = killOne();
-  // It is awaited late.
+  // It is awaited in the last test.
   kill.catch(() => {});
   server = await startRedisServer();
   const { location } = server;
   const [denying, local, alone] = await Promise.all([
-    startCrowd({ location, onFailure: "deny", replicas: PROCESSES }),
-    startCrowd({ location, onFailure: "local", replicas: PROCESSES }),
-    startCrowd({ location, onFailure: "local", replicas: 1 }),
+    startLoadGroup({ location, onFailure: "deny", replicas: PROCESSES }),
+    startLoadGroup({ location, onFailure: "local", replicas: PROCESSES }),
+    startLoadGroup({ location, onFailure: "local", replicas: 1 }),
   ]);
-  crowds = { denying, local, alone };
+  groups = { denying, local, alone };
 });
 afterAll(async () => {
-  await Promise.all(Object.values(crowds).map((crowd) => crowd.close()));
+  await Promise.all(Object.values(groups).map((group) => group.close()));
   await server.stop();
 });
 
-type Evidences = Record<keyof typeof crowds, Evidence>;
+type LoadResults = Record<keyof typeof groups, LoadResult>;
 
-/** Lets all crowds ask, each for a key of its own, until nothing is left; a quarter in, something happens. */
-async function load(strike: () => Promise<void> = async () => undefined): Promise<Evidences> {
-  const entries = Object.entries(crowds).map(([name, crowd]) => ({ name, crowd, run: crowd.begin(LOAD) }));
+/**
+ * Runs the load in all groups, each for its own key, until no more is admitted. Strikes after a quarter of
+ * it.
+ */
+async function load(strike: () => Promise<void> = async () => undefined): Promise<LoadResults> {
+  const entries = Object.entries(groups).map(([name, group]) => ({ name, group, run: group.begin(LOAD) }));
   const runs = entries.map(({ run }) => run);
   await until(() => runs.every((run) => run.admitted() >= REQUESTS / 4));
   await strike();
   await untilQuiet(runs);
-  // Whoever lost Redis has it again.
+  // Waits until every process uses Redis again.
   await until(() => runs.every((run) => run.tallies().every(isShared)));
-  const ended = entries.map(async ({ name, crowd, run }) => {
-    const evidence = await run.end();
-    // Nothing is stuck; what ended while Redis was away is told in a moment.
-    await untilIdle(crowd, run, IDLE_MS);
-    return [name, evidence];
+  const ended = entries.map(async ({ name, group, run }) => {
+    const loadResult = await run.end();
+    // No slot is stuck: pending releases are sent at once.
+    await untilIdle(group, run, IDLE_MS);
+    return [name, loadResult];
   });
   return Object.fromEntries(await Promise.all(ended));
 }
@@ -77,147 +80,141 @@ function isShared({ sharedAtMs, unsharedAtMs }: Tally): boolean {
   return sharedAtMs > unsharedAtMs;
 }
 
-/** Until every process has had an answer of Redis long enough after the last admission of any of them. */
-async function untilQuiet(runs: readonly CrowdRun[]): Promise<void> {
+/** Resolves when every process had an answer of Redis long enough after the last admission of any process. */
+async function untilQuiet(runs: readonly LoadRun[]): Promise<void> {
   let seen = -1;
   let sinceMs = 0;
   await until(() => {
     const admitted = runs.reduce((sum, run) => sum + run.admitted(), 0);
     if (admitted !== seen) sinceMs = Date.now();
     seen = admitted;
-    const told = runs.flatMap((run) => run.tallies());
-    return told.every((tally) => tally.sharedAtMs > sinceMs + QUIET_MS);
+    const tallies = runs.flatMap((run) => run.tallies());
+    return tallies.every((tally) => tally.sharedAtMs > sinceMs + QUIET_MS);
   });
 }
 
-/** What holds whatever happens. `absences` is how often each process must have lost Redis at least. */
-function expectEach(evidences: Evidences, absences: number): void {
-  for (const evidence of Object.values(evidences)) {
-    // One line and one change of the metric for each change of state. A busy machine adds absences of its own,
+/** Expectations under every fault. `outages` is the least number of outages of each process. */
+function expectEach(results: LoadResults, outages: number): void {
+  for (const loadResult of Object.values(results)) {
+    // One line and one change of the metric for each change of state. A busy machine adds outages of its own,
     // and the load may begin or end within one of them.
-    for (const { logged, shared } of evidence.reports) {
-      const said = logged.map(shorten);
-      expect(said.filter((word) => word === "away").length).toBeGreaterThanOrEqual(absences);
-      const isFirstAway = said[0] === "away";
-      expect(said).toEqual(said.map((_, index) => ((index % 2 === 0) === isFirstAway ? "away" : "back")));
-      expect(Object.values(shared)).toEqual([said.map((word) => word === "back")]);
+    for (const { logged, shared } of loadResult.reports) {
+      const events = logged.map(shorten);
+      expect(events.filter((word) => word === "away").length).toBeGreaterThanOrEqual(outages);
+      const isFirstAway = events[0] === "away";
+      expect(events).toEqual(events.map((_, index) => ((index % 2 === 0) === isFirstAway ? "away" : "back")));
+      expect(Object.values(shared)).toEqual([events.map((word) => word === "back")]);
     }
-    const { answer, end } = slowestMs(evidence);
+    const { answer, end } = slowestMs(loadResult);
     expect(answer).toBeLessThan(SLOWEST_MS);
     expect(end).toBeLessThan(SLOWEST_MS);
-    expect(refusedBy(evidence, "rate")).toBeGreaterThan(0);
+    expect(declinedFor(loadResult, "rate")).toBeGreaterThan(0);
   }
   for (let process = 0; process < PROCESSES; process += 1) {
-    expect(beyondShare(ofProcess(evidences.local, process), REQUESTS / PROCESSES)).toBe(0);
+    expect(beyondShare(ofProcess(results.local, process), REQUESTS / PROCESSES)).toBe(0);
   }
-  expect(beyondShare(evidences.alone.admissions, REQUESTS)).toBe(0);
+  expect(beyondShare(results.alone.admissions, REQUESTS)).toBe(0);
 }
 
-/** What holds unless Redis loses what it knows: N are admitted, and never more at once than there are slots. */
-function expectExact({ denying, local, alone }: Evidences): void {
+/** Expectations while Redis keeps its data: N are admitted, and never more at once than there are slots. */
+function expectExact({ denying, local, alone }: LoadResults): void {
   for (const { admissions } of [denying, alone]) {
     expect(admissions).toHaveLength(REQUESTS);
     expect(mostAtOnce(admissions)).toBeLessThanOrEqual(SLOTS);
   }
-  // Those who go on alone have their own share, also when others have had more than theirs before.
+  // Each local limiter has its own share, even when other processes have exceeded theirs before.
   expect(local.admissions.length).toBeWithin(REQUESTS, 2 * REQUESTS + 1);
   expect(mostAtOnce(local.admissions)).toBeLessThanOrEqual(2 * SLOTS);
 }
 
-function admittedAlone({ admissions }: Evidence): number {
+function admittedLocally({ admissions }: LoadResult): number {
   return admissions.filter(({ by }) => by === "memory").length;
 }
 
-test("N of far more are admitted, and never more at once than there are slots", async () => {
-  const evidences = await load();
-  expectEach(evidences, 0);
-  expectExact(evidences);
-  expect(refusedBy(evidences.denying, "concurrency")).toBeGreaterThan(0);
-  expect(mostAtOnce(evidences.denying.admissions)).toBe(SLOTS);
+test("N of far more requests are admitted, and never more at once than there are slots", async () => {
+  const results = await load();
+  expectEach(results, 0);
+  expectExact(results);
+  expect(declinedFor(results.denying, "concurrency")).toBeGreaterThan(0);
+  expect(mostAtOnce(results.denying.admissions)).toBe(SLOTS);
 });
 
 test.each([
-  ["does not answer for a while", "pause", 700],
-  ["is stopped for a while", "freeze", 700],
-  ["is stopped until its connections are given up", "freeze", 2_600],
-] as const)(
-  "a Redis that %s loses nobody's count: no more than N are admitted, and in the end all N",
-  async (_, fault, ms) => {
-    const evidences = await load(() => FAULTS[fault].strike(server, ms));
-    expectEach(evidences, 1);
-    expectExact(evidences);
-    expect(refusedBy(evidences.denying, "unavailable")).toBeGreaterThan(0);
-    expect(admittedAlone(evidences.local)).toBeGreaterThan(0);
-    expect(admittedAlone(evidences.alone)).toBeGreaterThan(0);
-  },
-);
+  ["does not answer for 700 ms", "pause", 700],
+  ["is frozen for 700 ms", "freeze", 700],
+  ["is frozen until its connections are closed", "freeze", 2_600],
+] as const)("a Redis that %s loses no counts: exactly N are admitted in the end", async (_, fault, ms) => {
+  const results = await load(() => FAULTS[fault].strike(server, ms));
+  expectEach(results, 1);
+  expectExact(results);
+  expect(declinedFor(results.denying, "unavailable")).toBeGreaterThan(0);
+  expect(admittedLocally(results.local)).toBeGreaterThan(0);
+  expect(admittedLocally(results.alone)).toBeGreaterThan(0);
+});
 
-test("a Redis that forgets its scripts goes on as if nothing had happened", async () => {
-  const evidences = await load(() => FAULTS.forget.strike(server));
-  expectEach(evidences, 0);
-  expectExact(evidences);
+test("a Redis that drops its scripts causes no outage", async () => {
+  const results = await load(() => FAULTS.forget.strike(server));
+  expectEach(results, 0);
+  expectExact(results);
 });
 
 test.each([
-  ["ends and starts again", "shutdown", 1],
-  ["is emptied", "flush", 0],
-] as const)(
-  "a Redis that %s counts from nothing: N once more, and no more than that",
-  async (_, fault, absences) => {
-    const evidences = await load(() => FAULTS[fault].strike(server, 700));
-    expectEach(evidences, absences);
-    for (const { admissions } of Object.values(evidences)) {
-      expect(admissions.length).toBeWithin(REQUESTS + 1, 2 * REQUESTS + 1);
-      expect(mostAtOnce(admissions)).toBeLessThanOrEqual(2 * SLOTS);
-    }
-    if (absences === 0) return;
-    expect(refusedBy(evidences.denying, "unavailable")).toBeGreaterThan(0);
-    expect(admittedAlone(evidences.local)).toBeGreaterThan(0);
-  },
-);
+  ["restarts without its data", "shutdown", 1],
+  ["is flushed", "flush", 0],
+] as const)("a Redis that %s counts from zero: at most N more are admitted", async (_, fault, outages) => {
+  const results = await load(() => FAULTS[fault].strike(server, 700));
+  expectEach(results, outages);
+  for (const { admissions } of Object.values(results)) {
+    expect(admissions.length).toBeWithin(REQUESTS + 1, 2 * REQUESTS + 1);
+    expect(mostAtOnce(admissions)).toBeLessThanOrEqual(2 * SLOTS);
+  }
+  if (outages === 0) return;
+  expect(declinedFor(results.denying, "unavailable")).toBeGreaterThan(0);
+  expect(admittedLocally(results.local)).toBeGreaterThan(0);
+});
 
 interface Kill {
   readonly held: number;
-  /** From the kill until others had each of its slots. */
+  /** Milliseconds from the kill until each of its slots was taken by another process. */
   readonly tookMs: readonly number[];
   readonly runningAfter: number | undefined;
 }
 
 const KILL_MS = 33_000;
 
-/** Four processes hold all slots; one of them is killed. */
+/** Kills one of four processes that hold all slots. */
 async function killOne(): Promise<Kill> {
   const redis = await startRedisServer();
   const { location } = redis;
-  const crowd = await startCrowd({ location, onFailure: "deny", replicas: PROCESSES });
+  const group = await startLoadGroup({ location, onFailure: "deny", replicas: PROCESSES });
   const limits = { concurrentRequests: SLOTS };
-  const run = crowd.begin({ limits, callers: 200, holdMs: 10 * KILL_MS, pauseMs: 1_000 });
+  const run = group.begin({ limits, callers: 200, holdMs: 10 * KILL_MS, pauseMs: 1_000 });
   try {
     await until(() => run.admitted() >= SLOTS);
     const heldBy = (index: number) => run.admissions().filter(({ process }) => process === index).length;
     // On a busy machine one process may have taken all slots before another has started.
     const indexes = Array.from({ length: PROCESSES }, (_, index) => index);
     const victim = indexes.reduce((most, index) => (heldBy(index) > heldBy(most) ? index : most));
-    await crowd.kill(victim);
+    await group.kill(victim);
     const killedAtMs = Date.now();
     const held = heldBy(victim);
     await until(() => run.admissions().length >= SLOTS + held);
     await Bun.sleep(QUIET_MS);
     const later = run.admissions().filter(({ atMs }) => atMs > killedAtMs);
     let runningAfter: number | undefined;
-    // Nobody can say while Redis seems to be away, as on a busy machine.
+    // Usage is unknown during an outage, which a busy machine may cause.
     await until(async () => {
-      runningAfter = (await crowd.usage(run.names))?.running;
+      runningAfter = (await group.usage(run.names))?.running;
       return runningAfter !== undefined;
     });
     return { held, tookMs: later.map(({ atMs }) => atMs - killedAtMs), runningAfter };
   } finally {
-    await crowd.close();
+    await group.close();
     await redis.stop();
   }
 }
 
-test("the slots of a killed process are free for others when its leases end, and not before", async () => {
+test("the slots of a killed process are free for others when its leases expire, and not before", async () => {
   const { held, tookMs, runningAfter } = await kill;
   expect(held).toBeGreaterThan(0);
   expect(tookMs).toHaveLength(held);

@@ -1,18 +1,18 @@
 import type { RedisServer } from "../../support/redis-server.ts";
 
-/** Something that happens to a Redis, and is over when the promise resolves. */
+/** A fault of Redis. It is over when the promise resolves. */
 export interface RedisFault {
-  /** Of what Redis knew of limits, none is left afterwards. */
+  /** Whether all counts in Redis are lost. */
   readonly losesData: boolean;
-  /** Requests are decided without Redis meanwhile. */
-  readonly isAbsence: boolean;
+  /** Whether requests are decided without Redis meanwhile. */
+  readonly isOutage: boolean;
   strike(server: RedisServer, ms: number): Promise<void>;
 }
 
 export const FAULTS = {
   pause: {
     losesData: false,
-    isAbsence: true,
+    isOutage: true,
     async strike(server, ms) {
       await server.ask("CLIENT", "PAUSE", ms, "ALL");
       await Bun.sleep(ms);
@@ -20,7 +20,7 @@ export const FAULTS = {
   },
   freeze: {
     losesData: false,
-    isAbsence: true,
+    isOutage: true,
     async strike(server, ms) {
       server.freeze();
       await Bun.sleep(ms);
@@ -29,7 +29,7 @@ export const FAULTS = {
   },
   shutdown: {
     losesData: true,
-    isAbsence: true,
+    isOutage: true,
     async strike(server, ms) {
       await server.shutdown();
       await Bun.sleep(ms);
@@ -38,12 +38,12 @@ export const FAULTS = {
   },
   flush: {
     losesData: true,
-    isAbsence: false,
+    isOutage: false,
     strike: async (server) => void (await server.ask("FLUSHALL")),
   },
   forget: {
     losesData: false,
-    isAbsence: false,
+    isOutage: false,
     strike: async (server) => void (await server.ask("SCRIPT", "FLUSH")),
   },
 } as const satisfies Record<string, RedisFault>;

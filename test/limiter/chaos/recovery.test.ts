@@ -7,17 +7,17 @@ import { until } from "../redis-client.ts";
 import { startWatchedLimiter, type WatchedLimiter, type WatchedLimiterOptions } from "./watched-limiter.ts";
 
 const LIMITS = { requestsPerMinute: 100, tokensPerMinute: 100_000, concurrentRequests: 50 };
-/** More than Redis may take, with what a busy machine adds, and less than a command to it may. */
-const AT_MOST_MS = 900;
+/** More than the timeout of Redis on a busy machine, and less than the timeout of a command. */
+const ANSWER_MAX_MS = 900;
 
 let server: RedisServer;
-/** Sees what Redis counts, whatever happens to the others. */
+/** Reads the counts of Redis over an undisturbed connection. */
 let observer: WatchedLimiter;
 const opened: { close(): void }[] = [];
 beforeAll(async () => {
   server = await startRedisServer();
   observer = await startWatchedLimiter({ location: server.location, onFailure: "deny" });
-  await knowScripts();
+  await loadScripts();
 });
 afterEach(() => {
   for (const each of opened.splice(0)) each.close();
@@ -27,7 +27,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** A limiter whose way to Redis a test can block. */
+/** Starts a limiter with a relay to Redis that the test can block. */
 async function start(options: Omit<WatchedLimiterOptions, "location">) {
   const relay = await startTcpRelay(server.port);
   const location = { ...server.location, hosts: [{ host: "127.0.0.1", port: relay.port }] };
@@ -43,32 +43,32 @@ function newRequest(more: Partial<AdmissionRequest> = {}): AdmissionRequest {
 
 async function admit(limiter: WatchedLimiter, request: AdmissionRequest): Promise<Admission> {
   const decision = await limiter.admit(request);
-  if (!decision.admitted) throw new Error(`Refused: ${decision.bound}`);
+  if (!decision.admitted) throw new Error(`Declined: ${decision.bound}`);
   return decision;
 }
 
-/** What Redis counts for a key. */
+/** Returns the counts of a key in Redis. */
 async function counted(request: AdmissionRequest) {
   const { requests, tokens, running } = await observer.usage(request);
   const used = (state: typeof requests) => (state ? state.limit - state.remaining : undefined);
   return { requests: used(requests), tokens: used(tokens), running };
 }
 
-/** So that Redis does at once what it is asked. */
-async function knowScripts(): Promise<void> {
+/** Makes Redis load the scripts. */
+async function loadScripts(): Promise<void> {
   await (await admit(observer, newRequest())).settle(0);
 }
 
 const isBack = (limiter: WatchedLimiter) => until(() => limiter.logged.at(-1) === "back");
 
-test("an admission whose answer came too late is undone when Redis is back", async () => {
+test("an admission with a late answer is cancelled when Redis is back", async () => {
   const { relay, limiter } = await start({ onFailure: "deny" });
   const request = newRequest();
   relay.holdAnswers();
   const startedAt = performance.now();
-  const [asked] = await Promise.allSettled([limiter.admit(request)]);
-  expect(performance.now() - startedAt).toBeWithin(199, AT_MOST_MS);
-  expect(asked).toMatchObject({ status: "rejected", reason: expect.any(LimiterError) });
+  const [settled] = await Promise.allSettled([limiter.admit(request)]);
+  expect(performance.now() - startedAt).toBeWithin(199, ANSWER_MAX_MS);
+  expect(settled).toMatchObject({ status: "rejected", reason: expect.any(LimiterError) });
   expect(await counted(request)).toEqual({ requests: 1, tokens: 100, running: 1 });
   relay.letThrough();
   await isBack(limiter);
@@ -78,7 +78,7 @@ test("an admission whose answer came too late is undone when Redis is back", asy
   expect(limiter.shared).toEqual([true, false, true]);
 });
 
-test("one that Redis had to be told the script of, and was told too late, leaves nothing behind", async () => {
+test("an admission whose script Redis received too late leaves nothing behind", async () => {
   const { relay, limiter } = await start({ onFailure: "deny" });
   const request = newRequest();
   await server.ask("SCRIPT", "FLUSH");
@@ -86,13 +86,13 @@ test("one that Redis had to be told the script of, and was told too late, leaves
   await Promise.allSettled([limiter.admit(request)]);
   relay.letThrough();
   await isBack(limiter);
-  // On the same connection, so all before it is done.
+  // Sent on one connection, so everything before it has been executed.
   await (await admit(limiter, newRequest())).settle(0);
-  await knowScripts();
+  await loadScripts();
   expect(await counted(request)).toEqual({ requests: 0, tokens: 0, running: 0 });
 });
 
-test("what was sent on a connection that is lost, and is done only after the recovery, is undone too", async () => {
+test("an admission sent on a lost connection and executed after the recovery is cancelled", async () => {
   const { relay, limiter } = await start({ onFailure: "local", renewEveryMs: 1_000 });
   const request = newRequest();
   const before = await admit(limiter, request);
@@ -107,7 +107,7 @@ test("what was sent on a connection that is lost, and is done only after the rec
   expect(await counted(request)).toEqual({ requests: 1, tokens: 1, running: 0 });
 });
 
-test("one that was let in alone meanwhile is counted once, and ends once", async () => {
+test("an admission that Redis answered late and that was repeated offline is counted once and released once", async () => {
   const { relay, limiter } = await start({ onFailure: "local" });
   const request = newRequest();
   relay.holdAnswers();
@@ -119,35 +119,35 @@ test("one that was let in alone meanwhile is counted once, and ends once", async
   expect(await counted(request)).toEqual({ requests: 1, tokens: 30, running: 0 });
 });
 
-test("what was let in alone is counted by all when Redis is back, and corrected when it ends later", async () => {
+test("offline admissions are counted in Redis when it is back, and corrected when they end later", async () => {
   const { relay, limiter } = await start({ onFailure: "local" });
   const request = newRequest();
   const before = await admit(limiter, request);
   relay.holdAnswers();
-  const alone = await Promise.all(Array.from({ length: 5 }, () => admit(limiter, request)));
-  await alone[0]?.settle(30);
-  await alone[1]?.cancel();
+  const offline = await Promise.all(Array.from({ length: 5 }, () => admit(limiter, request)));
+  await offline[0]?.settle(30);
+  await offline[1]?.cancel();
   relay.letThrough();
   await isBack(limiter);
-  const told = { requests: 5, tokens: 430, running: 4 };
-  await until(async () => Bun.deepEquals(await counted(request), told));
-  await Promise.all([before.settle(7), alone[2]?.settle(1), alone[3]?.cancel()]);
+  const expected = { requests: 5, tokens: 430, running: 4 };
+  await until(async () => Bun.deepEquals(await counted(request), expected));
+  await Promise.all([before.settle(7), offline[2]?.settle(1), offline[3]?.cancel()]);
   expect(await counted(request)).toEqual({ requests: 4, tokens: 138, running: 1 });
-  await alone[4]?.settle(250);
+  await offline[4]?.settle(250);
   expect(await counted(request)).toEqual({ requests: 4, tokens: 288, running: 0 });
 });
 
 test.each([
-  ["the last place of a minute", { requestsPerMinute: 1 }],
+  ["the last request of a minute", { requestsPerMinute: 1 }],
   ["the last slot", { concurrentRequests: 1 }],
   ["the last tokens of a minute", { tokensPerMinute: 100 }],
-])("%s is not given by Redis and alone at the same time", async (_, keyLimits) => {
+])("%s is not given both by Redis and locally", async (_, keyLimits) => {
   const { relay, limiter } = await start({ onFailure: "local" });
   const request = newRequest({ keyLimits });
   relay.holdAnswers();
   const lost = limiter.admit(newRequest());
   await Bun.sleep(150);
-  // In 50 ms Redis is away. The answer to this one is there by then, and comes in time.
+  // Redis is marked down in 50 ms. The answer to this request exists by then, and arrives in time.
   const early = limiter.admit(request);
   await lost;
   const late = limiter.admit(request);
@@ -160,7 +160,7 @@ test.each([
   expect((await counted({ ...request, keyLimits: LIMITS })).requests).toBe(0);
 });
 
-test("an end that Redis never heard of is told when it is back, and nobody waits for it", async () => {
+test("releases that Redis did not receive are sent when it is back, without delaying their callers", async () => {
   const { relay, limiter } = await start({ onFailure: "local" });
   const request = newRequest();
   const admissions = await Promise.all(Array.from({ length: 20 }, () => admit(limiter, request)));
@@ -169,14 +169,14 @@ test("an end that Redis never heard of is told when it is back, and nobody waits
   await Promise.all(
     admissions.map((admission, index) => (index % 2 ? admission.settle(1) : admission.cancel())),
   );
-  expect(performance.now() - startedAt).toBeLessThan(AT_MOST_MS);
+  expect(performance.now() - startedAt).toBeLessThan(ANSWER_MAX_MS);
   expect(await counted(request)).toEqual({ requests: 20, tokens: 2_000, running: 20 });
   await isBack(limiter);
   await until(async () => Bun.deepEquals(await counted(request), { requests: 10, tokens: 10, running: 0 }));
   expect(limiter.logged).toEqual(["away", "back"]);
 });
 
-test("leases that Redis lost come back with the next renewal, and end with their requests", async () => {
+test("leases that Redis lost are restored by the next renewal, and released with their requests", async () => {
   const { limiter } = await start({ onFailure: "deny", renewEveryMs: 100 });
   const request = newRequest();
   const admissions = await Promise.all(Array.from({ length: 5 }, () => admit(limiter, request)));
@@ -188,7 +188,7 @@ test("leases that Redis lost come back with the next renewal, and end with their
   expect(limiter.logged).toEqual([]);
 });
 
-test("a lease that was renewed, and ends while Redis is away again, does not stay", async () => {
+test("a renewed lease whose request ends during a second outage is released", async () => {
   const { relay, limiter } = await start({
     onFailure: "local",
     onBack: () => isFlapping && relay.holdAnswers(),
@@ -209,25 +209,25 @@ test("a lease that was renewed, and ends while Redis is away again, does not sta
 });
 
 test.each([
-  ["in the same turn of the event loop", true],
-  ["while Redis is told the script", false],
-])("a lease that ends at the time of its renewal, %s, does not stay", async (_, isSameTurn) => {
+  ["in one event-loop turn", true],
+  ["while Redis loads the script", false],
+])("a lease whose request ends during its renewal, %s, is released", async (_, isSameTurn) => {
   const { limiter } = await start({ onFailure: "deny" });
   const request = newRequest();
   const [first, second] = await Promise.all([admit(limiter, request), admit(limiter, request)]);
   if (!isSameTurn) await server.ask("SCRIPT", "FLUSH");
-  await knowScripts();
+  await loadScripts();
   const ends = [first.settle(0)];
   limiter.renew();
   if (!isSameTurn) await new Promise(setImmediate);
   ends.push(second.settle(0));
   await Promise.all(ends);
-  // Whatever was sent until now is done.
+  // Everything sent before is executed then.
   for (let answer = 0; answer < 2; answer += 1) await (await admit(limiter, newRequest())).settle(0);
   expect((await counted(request)).running).toBe(0);
 });
 
-test("leases of requests let in alone are renewed when Redis is back, and free when their process is gone", async () => {
+test("leases of offline admissions are renewed when Redis is back, and expire when their process is gone", async () => {
   const { relay, limiter } = await start({ onFailure: "local" });
   const request = newRequest();
   relay.holdAnswers();

@@ -2,11 +2,11 @@ import { connectRedis } from "../../../src/limiter/redis/connection.ts";
 import { createRedisLimiter, type RedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 
-/** A limiter, and what it told of Redis. */
+/** A limiter with its log lines and metrics about Redis. */
 export interface WatchedLimiter extends RedisLimiter {
-  /** What the log said, in order: "away" and "back". */
+  /** Log lines in order, shortened to "away" and "back". */
   readonly logged: readonly string[];
-  /** What the metric was set to, in order. */
+  /** Values of the metric, in order. */
   readonly shared: readonly boolean[];
   /** Renews the leases at once. */
   renew(): void;
@@ -16,9 +16,9 @@ export interface WatchedLimiterOptions {
   readonly location: RedisLocation;
   readonly onFailure: "local" | "deny";
   readonly replicas?: number;
-  /** Between two renewals of the leases; by default as the limiter wants it. */
+  /** Interval of lease renewals; default: the limiter's own. */
   readonly renewEveryMs?: number;
-  /** Called when Redis is back, and was told what it missed, before it has answered. */
+  /** Called when Redis is back, after offline admissions were sent and before they were answered. */
   readonly onBack?: () => void;
 }
 

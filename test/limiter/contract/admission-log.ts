@@ -1,45 +1,49 @@
 import type { Admission, AdmissionRequest, Limits } from "../../../src/limiter/limiter.ts";
 
-/** One admission, as the one who keeps the log knows it. */
+/** One admission of the log. */
 export interface Entry {
   readonly keyId: string;
   readonly accountId: string;
   readonly replica: number;
-  /** True time, which nobody can set. */
+  /** True time, not affected by setting the clock. */
   readonly atMs: number;
   readonly admission: Admission;
-  /** The estimate; from the settlement on the actual; 0 once it is cancelled. */
+  /** The estimate; after the settlement the actual; 0 when cancelled. */
   tokens: number;
   state: "running" | "settled" | "cancelled";
 }
 
-/** A key's or an account's side of a request: whose admissions count, and under which limits. */
+/** The key or the account of a request, with its limits. */
 export interface Side {
-  readonly who: { readonly keyId: string } | { readonly accountId: string };
+  readonly subject: { readonly keyId: string } | { readonly accountId: string };
   readonly limits: Limits;
 }
 
-/** Every admission, one entry each, and nothing cleverer: the truth a limiter is held against. */
+/** A plain list of every admission: the reference for a limiter. */
 export interface AdmissionLog {
   readonly entries: Entry[];
-  of(who: Side["who"]): readonly Entry[];
-  /** How many requests and tokens of it the half-open last `windowMs` hold. */
-  held(who: Side["who"], nowMs: number, windowMs: number): { requests: number; tokens: number };
-  /** Whether the last `windowMs` would hold no more than N with this request. */
+  of(subject: Side["subject"]): readonly Entry[];
+  /** Returns the requests and tokens of the half-open last `windowMs`. */
+  held(subject: Side["subject"], nowMs: number, windowMs: number): { requests: number; tokens: number };
+  /** Whether the last `windowMs` including this request would stay within the limits. */
   hasRoom(request: AdmissionRequest, nowMs: number, windowMs: number): boolean;
 }
 
 export function createAdmissionLog(): AdmissionLog {
   const entries: Entry[] = [];
 
-  function of(who: Side["who"]): readonly Entry[] {
+  function of(subject: Side["subject"]): readonly Entry[] {
     return entries.filter((entry) =>
-      "keyId" in who ? entry.keyId === who.keyId : entry.accountId === who.accountId,
+      "keyId" in subject ? entry.keyId === subject.keyId : entry.accountId === subject.accountId,
     );
   }
 
-  function held(who: Side["who"], nowMs: number, windowMs: number): { requests: number; tokens: number } {
-    const inside = of(who).filter(({ state, atMs }) => state !== "cancelled" && atMs > nowMs - windowMs);
+  function held(
+    subject: Side["subject"],
+    nowMs: number,
+    windowMs: number,
+  ): { requests: number; tokens: number } {
+    const inside = of(subject).filter(({ state, atMs }) => state !== "cancelled" && atMs > nowMs - windowMs);
     return { requests: inside.length, tokens: inside.reduce((sum, { tokens }) => sum + tokens, 0) };
   }
 
@@ -48,10 +52,10 @@ export function createAdmissionLog(): AdmissionLog {
     of,
     held,
     hasRoom: (request, nowMs, windowMs) =>
-      sidesOf(request).every(({ who, limits }) => {
+      sidesOf(request).every(({ subject, limits }) => {
         const { requestsPerMinute = Infinity, tokensPerMinute = Infinity } = limits;
         if (requestsPerMinute === 0 || tokensPerMinute === 0) return false;
-        const { requests, tokens } = held(who, nowMs, windowMs);
+        const { requests, tokens } = held(subject, nowMs, windowMs);
         return requests + 1 <= requestsPerMinute && tokens + request.tokens <= tokensPerMinute;
       }),
   };
@@ -59,7 +63,7 @@ export function createAdmissionLog(): AdmissionLog {
 
 export function sidesOf({ keyId, accountId, keyLimits, accountLimits }: AdmissionRequest): [Side, Side] {
   return [
-    { who: { keyId }, limits: keyLimits },
-    { who: { accountId }, limits: accountLimits },
+    { subject: { keyId }, limits: keyLimits },
+    { subject: { accountId }, limits: accountLimits },
   ];
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const BACK_MS = [1, 500, 999, 1000, 10_000, 59_000, 3_600_000, 31_536_000_000];
 
 /**
- * A clock that is set. Back: nothing leaves before 60 s have truly passed, and everything has left 61 s
- * after the first call that saw the new time. Ahead: it cannot be told from time that passed.
+ * A clock that is set. Set back: no admission expires before 60 s of true time, and all have expired 61 s
+ * after the first call at the new time. Set ahead: equivalent to elapsed time.
  */
-export function describeClock({ caller, advance, setClock }: Callers): void {
+export function describeClock({ caller, advance, setClock }: Clients): void {
   describe("a clock that is set back", () => {
     test.each(BACK_MS)(
-      "by %i ms lets nothing leave early and nothing stay a second longer",
+      "by %i ms neither expires an admission early nor keeps it more than one second longer",
       async (backMs) => {
         const { pass, fail } = caller({ requestsPerMinute: 1, tokensPerMinute: 10 });
         await (await pass({ tokens: 10 })).settle(9);
@@ -23,7 +23,7 @@ export function describeClock({ caller, advance, setClock }: Callers): void {
       },
     );
 
-    test.each(BACK_MS)("by %i ms in the middle of a minute keeps at least the rest of it", async (backMs) => {
+    test.each(BACK_MS)("by %i ms within a minute keeps at least the rest of the minute", async (backMs) => {
       const { pass, fail, usage } = caller({ requestsPerMinute: 2 });
       await (await pass()).settle(0);
       await advance(20_500);
@@ -39,7 +39,7 @@ export function describeClock({ caller, advance, setClock }: Callers): void {
     });
 
     test.each(BACK_MS)(
-      "by %i ms keeps a call's tokens between its estimate and the actual",
+      "by %i ms counts a call's tokens between its estimate and the actual",
       async (backMs) => {
         const { pass, usage } = caller({ tokensPerMinute: 100 });
         const call = await pass({ tokens: 60 });
@@ -56,13 +56,13 @@ export function describeClock({ caller, advance, setClock }: Callers): void {
     );
 
     test.each([1000, 10_000, 50_000])(
-      "by %i ms lets a late settlement take nothing from others",
+      "by %i ms does not let a late settlement reduce the counts of other calls",
       async (backMs) => {
         const { pass, fail } = caller({ tokensPerMinute: 100 });
         const first = await pass({ tokens: 60 });
         await setClock(-backMs);
         await fail({ tokens: 41 });
-        // The clock shows the second of the first call again.
+        // The clock returns to the second of the first call.
         await advance(backMs);
         await (await pass({ tokens: 40 })).settle(40);
         await first.settle(0);
@@ -75,7 +75,7 @@ export function describeClock({ caller, advance, setClock }: Callers): void {
       },
     );
 
-    test("again and again lets no more than N in, and everything in again 61 s later", async () => {
+    test("repeatedly admits no more than N, and N again 61 s later", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 3 });
       for (let index = 0; index < 3; index += 1) {
         await (await pass()).settle(0);
@@ -92,7 +92,7 @@ export function describeClock({ caller, advance, setClock }: Callers): void {
       await fail();
     });
 
-    test.each(BACK_MS)("by %i ms keeps a running request's slot", async (backMs) => {
+    test.each(BACK_MS)("by %i ms keeps the slot of a running request", async (backMs) => {
       const { pass, fail, usage } = caller({ concurrentRequests: 1 });
       const call = await pass();
       await setClock(-backMs);
@@ -107,7 +107,7 @@ export function describeClock({ caller, advance, setClock }: Callers): void {
 
   describe("a clock that is set ahead", () => {
     test.each([60_000, 61_000, 3_600_000, 31_536_000_000])(
-      "by %i ms makes the minute whole, and the bound holds from there",
+      "by %i ms empties the window, and the limit holds from there",
       async (aheadMs) => {
         const { pass, fail } = caller({ requestsPerMinute: 1 });
         await (await pass()).settle(0);
@@ -121,7 +121,7 @@ export function describeClock({ caller, advance, setClock }: Callers): void {
       },
     );
 
-    test("by 20 s is 20 s less to wait", async () => {
+    test("by 20 s shortens the wait by 20 s", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 1 });
       await (await pass()).settle(0);
       await setClock(20_000);
@@ -132,7 +132,7 @@ export function describeClock({ caller, advance, setClock }: Callers): void {
       await pass();
     });
 
-    test("by a year and back again locks nobody out", async () => {
+    test("by a year and back again declines no caller for longer than a minute", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 1 });
       await (await pass()).settle(0);
       await setClock(31_536_000_000);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
-/** Concurrent requests: a slot is taken by the admission and given back by its end. */
-export function describeConcurrency({ caller, advance }: Callers): void {
+/** Tests of concurrent requests: an admission takes a slot, and its end frees it. */
+export function describeConcurrency({ caller, advance }: Clients): void {
   describe("concurrent requests", () => {
-    test("a slot is taken until the call ends and is free at once after", async () => {
+    test("a slot is taken until the call ends, and is free at once afterwards", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 2 });
       const first = await pass();
       const second = await pass();
@@ -18,7 +18,7 @@ export function describeConcurrency({ caller, advance }: Callers): void {
       expect((await usage()).running).toBe(0);
     });
 
-    test("200 callers at once get exactly N slots, and their ends give back exactly those", async () => {
+    test("exactly N of 200 concurrent requests get a slot, and their ends free exactly those", async () => {
       const { admit, usage } = caller({ concurrentRequests: 7 });
       for (let round = 0; round < 3; round += 1) {
         const decisions = await Promise.all(Array.from({ length: 200 }, () => admit()));
@@ -30,7 +30,7 @@ export function describeConcurrency({ caller, advance }: Callers): void {
       }
     });
 
-    test("a call of an hour keeps its slot, and its key and account nothing else", async () => {
+    test("a call of an hour keeps its slot, while its request and tokens have expired", async () => {
       const limits = { requestsPerMinute: 2, tokensPerMinute: 10, concurrentRequests: 1 };
       const { pass, fail, usage } = caller(limits, limits);
       const long = await pass({ tokens: 9 });
@@ -45,7 +45,7 @@ export function describeConcurrency({ caller, advance }: Callers): void {
       await pass({ tokens: 10 });
     });
 
-    test("an account's slots are shared by its keys, and running is each key's own", async () => {
+    test("the slots of an account are shared by its keys, and running is reported per key", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 2 }, { concurrentRequests: 3 });
       await pass({ key: "k1" });
       const second = await pass({ key: "k1" });
@@ -60,7 +60,7 @@ export function describeConcurrency({ caller, advance }: Callers): void {
       await fail({ key: "k1" });
     });
 
-    test("requests without a bound are counted all the same", async () => {
+    test("running requests without a limit are counted", async () => {
       const { pass, usage } = caller({});
       const calls = [await pass(), await pass(), await pass()];
       expect((await usage()).running).toBe(3);

@@ -1,5 +1,5 @@
 import { describe } from "bun:test";
-import { useLimiter } from "./callers.ts";
+import { useLimiter } from "./clients.ts";
 import { describeClock } from "./clock.ts";
 import { describeConcurrency } from "./concurrency.ts";
 import { describeEndings } from "./endings.ts";
@@ -8,26 +8,26 @@ import { describeHostile } from "./hostile.ts";
 import { describeIsolation } from "./isolation.ts";
 import { describeLeases } from "./leases.ts";
 import { describeRequests } from "./requests.ts";
+import { describeSimultaneous } from "./simultaneous.ts";
 import { describeState } from "./state.ts";
-import { describeTogether } from "./together.ts";
 import { describeTokens } from "./tokens.ts";
 
 /**
- * The contract of {@link import("../../../src/limiter/limiter.ts").Limiter}, as tests that know nothing but
- * that interface, with numbers that a pencil can check. What is shared by replicas has leases too.
+ * Tests of the contract of {@link import("../../../src/limiter/limiter.ts").Limiter}. They use only the
+ * interface, with numbers that can be checked by hand. `isShared` adds the tests of leases between replicas.
  */
 export function describeLimiter(name: string, open: OpenLimiter, { isShared }: { isShared: boolean }): void {
   describe(name, () => {
-    const callers = useLimiter(open);
-    describeRequests(callers);
-    describeTokens(callers);
-    describeConcurrency(callers);
-    describeEndings(callers);
-    describeTogether(callers);
-    describeIsolation(callers);
-    describeState(callers);
-    describeHostile(callers);
-    describeClock(callers);
-    if (isShared) describeLeases(callers);
+    const clients = useLimiter(open);
+    describeRequests(clients);
+    describeTokens(clients);
+    describeConcurrency(clients);
+    describeEndings(clients);
+    describeSimultaneous(clients);
+    describeIsolation(clients);
+    describeState(clients);
+    describeHostile(clients);
+    describeClock(clients);
+    if (isShared) describeLeases(clients);
   });
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const LIMITS = { requestsPerMinute: 10, tokensPerMinute: 100, concurrentRequests: 10 };
 
-/** A call ends once, by a settlement or a cancellation; what comes later does nothing. */
-export function describeEndings({ caller, advance }: Callers): void {
+/** Tests of the end of a call: by the first settlement or cancellation. Later ones do nothing. */
+export function describeEndings({ caller, advance }: Clients): void {
   describe("the end of a call", () => {
-    test("settled, it leaves its request and the tokens used", async () => {
+    test("by settlement keeps its request and the tokens used", async () => {
       const { pass, usage } = caller(LIMITS, LIMITS);
       await (await pass({ tokens: 40 })).settle(10);
       expect(await usage()).toEqual({
@@ -16,14 +16,14 @@ export function describeEndings({ caller, advance }: Callers): void {
       });
     });
 
-    test("cancelled, it is as if it had never been asked for", async () => {
+    test("by cancellation restores the usage from before the request", async () => {
       const { pass, usage } = caller(LIMITS, LIMITS);
       const before = await usage();
       await (await pass({ tokens: 60 })).cancel();
       expect(await usage()).toEqual(before);
     });
 
-    test("a cancelled call among others takes only itself back", async () => {
+    test("by cancellation removes only its own counts", async () => {
       const { pass, usage } = caller(LIMITS, LIMITS);
       await pass({ tokens: 20 });
       await advance(1000);
@@ -39,7 +39,7 @@ export function describeEndings({ caller, advance }: Callers): void {
       });
     });
 
-    test("a cancelled call makes room in the very millisecond", async () => {
+    test("by cancellation makes room within the millisecond", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 1 }, { requestsPerMinute: 1 });
       for (let round = 0; round < 100; round += 1) await (await pass()).cancel();
       await pass();
@@ -47,7 +47,7 @@ export function describeEndings({ caller, advance }: Callers): void {
     });
 
     test.each([60_000, 61_000, 122_000])(
-      "cancelled %i ms after its admission, it gives back only its slot",
+      "by cancellation %i ms after the admission frees only its slot",
       async (afterMs) => {
         const { pass, usage } = caller(LIMITS, LIMITS);
         const late = await pass({ tokens: 60 });
@@ -65,7 +65,7 @@ export function describeEndings({ caller, advance }: Callers): void {
       ["cancelled twice", ["cancel", "cancel"], [9, 99]],
       ["cancelled, then settled", ["cancel", "settle 10"], [9, 99]],
       ["ended five times", ["settle 7", "cancel", "settle 0", "settle 90", "cancel"], [8, 92]],
-    ] as const)("only the first end counts: %s", async (_name, ends, [requestsLeft, tokensLeft]) => {
+    ] as const)("takes effect once: %s", async (_name, ends, [requestsLeft, tokensLeft]) => {
       const { pass, usage } = caller(LIMITS, LIMITS);
       const call = await pass({ tokens: 40 });
       await pass({ tokens: 1 });
@@ -76,7 +76,7 @@ export function describeEndings({ caller, advance }: Callers): void {
       expect([running, requests?.remaining, tokens?.remaining]).toEqual([1, requestsLeft, tokensLeft]);
     });
 
-    test("only the first end counts, also when both are said at once", async () => {
+    test("takes effect once when settlement and cancellation are concurrent", async () => {
       const { pass, usage } = caller(LIMITS, LIMITS);
       const call = await pass({ tokens: 40 });
       await Promise.all([call.cancel(), call.settle(10), call.cancel()]);

@@ -1,18 +1,18 @@
 import type { Limiter } from "../../../src/limiter/limiter.ts";
 
-/** A limiter as its gateways have it, and what only a test may do to it. The clock starts on a full second. */
+/** A limiter with its replicas, and control of its clock. The clock starts on a full second. */
 export interface LimiterHarness {
-  /** Gateways that share one state; one when nothing can be shared. */
+  /** Limiters that share one state; a single one for a limiter in process. */
   readonly replicas: readonly Limiter[];
-  /** Milliseconds; what the limiter goes by. */
+  /** Returns the limiter's time in milliseconds. */
   nowMs(): number;
-  /** Lets time pass, for leases and their renewal too. */
+  /** Lets time pass, including that of leases and their renewals. */
   advance(ms: number): Promise<void>;
   /** Sets the clock ahead, or back by a negative `ms`, while no time passes. */
   setClock(ms: number): Promise<void>;
-  /** From now on this replica renews nothing and nobody hears of it, like a process that was killed. */
+  /** Stops the replica's renewals, as if its process was killed. */
   kill(replica: number): Promise<void>;
-  /** When this replica last renewed its leases; `undefined` before the first time. */
+  /** Returns when the replica last renewed its leases; `undefined` before the first renewal. */
   renewedAtMs(replica: number): number | undefined;
   close(): Promise<void>;
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const LARGEST = Number.MAX_SAFE_INTEGER;
 const NO_COUNTS = [Number.NaN, -1, -0.5, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 2 ** 53, 1e300];
 
-/** Numbers that cannot be, and those at the edge of what can. */
-export function describeHostile({ caller, advance }: Callers): void {
-  describe("numbers at the edge", () => {
-    test("0 admits nothing and says so with a whole minute", async () => {
+/** Tests of invalid numbers, of the largest ones, and of limits that change. */
+export function describeHostile({ caller, advance }: Clients): void {
+  describe("a number at the edge", () => {
+    test("of 0 admits nothing and reports a wait of 60 seconds", async () => {
       const none = { requests: undefined, tokens: undefined };
       const zero = { limit: 0, remaining: 0, resetMs: 0 };
       const { fail } = caller({});
@@ -32,14 +32,14 @@ export function describeHostile({ caller, advance }: Callers): void {
       });
     });
 
-    test("no bound is no bound", async () => {
+    test("that is undefined limits nothing", async () => {
       const { pass } = caller({});
       for (let index = 0; index < 300; index += 1) {
         expect((await pass({ tokens: 1e9 })).state).toEqual({ requests: undefined, tokens: undefined });
       }
     });
 
-    test("a bound as large as a number can be is kept to the unit", async () => {
+    test("of 2^53 - 1 is a limit that holds exactly", async () => {
       const { pass, fail, usage } = caller({ requestsPerMinute: LARGEST, tokensPerMinute: LARGEST });
       await pass({ tokens: LARGEST - 1 });
       expect(await usage()).toMatchObject({
@@ -51,7 +51,7 @@ export function describeHostile({ caller, advance }: Callers): void {
       await fail({ tokens: 1 });
     });
 
-    test("more than a number can be exact about is no more a minute later", async () => {
+    test("above 2^53 leaves no rounding error after a minute", async () => {
       const { pass, usage } = caller({});
       for (let index = 0; index < 10; index += 1) {
         await (await pass({ tokens: index % 2 ? LARGEST : 2 })).settle(index % 2 ? LARGEST - 7 : 3);
@@ -64,7 +64,7 @@ export function describeHostile({ caller, advance }: Callers): void {
       expect((await usage({ keyLimits })).tokens?.remaining).toBe(1000);
     });
 
-    test("a billion a minute is counted one by one", async () => {
+    test("of a billion per minute is counted exactly", async () => {
       const { pass, usage } = caller({ requestsPerMinute: 1e9, tokensPerMinute: 1e12 });
       for (let index = 0; index < 100; index += 1) await (await pass({ tokens: 1e9 })).settle(1e9 - 1);
       expect(await usage()).toMatchObject({
@@ -73,7 +73,7 @@ export function describeHostile({ caller, advance }: Callers): void {
       });
     });
 
-    test.each(NO_COUNTS)("%p tokens are a mistake of the caller and take nothing", async (tokens) => {
+    test.each(NO_COUNTS)("of %p tokens throws RangeError and takes nothing", async (tokens) => {
       const { admit, usage } = caller({ requestsPerMinute: 5, tokensPerMinute: 100 });
       const before = await usage();
       const [outcome] = await Promise.allSettled([admit({ tokens })]);
@@ -81,14 +81,14 @@ export function describeHostile({ caller, advance }: Callers): void {
       expect(await usage()).toEqual(before);
     });
 
-    test.each(NO_COUNTS)("a settlement of %p keeps the estimate and gives the slot back", async (used) => {
+    test.each(NO_COUNTS)("of %p in a settlement keeps the estimate and frees the slot", async (used) => {
       const { pass, usage } = caller({ tokensPerMinute: 1000 });
       await (await pass({ tokens: 300 })).settle(used);
       const { tokens, running } = await usage();
       expect([tokens?.remaining, running]).toEqual([700, 0]);
     });
 
-    test("a part of a token counts as a whole one", async () => {
+    test("of tokens with a fraction is rounded up", async () => {
       const { pass, usage } = caller({ tokensPerMinute: 10 });
       const call = await pass({ tokens: 2.1 });
       expect((await usage()).tokens?.remaining).toBe(7);
@@ -97,8 +97,8 @@ export function describeHostile({ caller, advance }: Callers): void {
     });
   });
 
-  describe("a limit that is changed while calls are counted", () => {
-    test("lowered below what is counted, it leaves nothing and waits until it fits again", async () => {
+  describe("a limit that changes while calls are counted", () => {
+    test("and is lowered below the count has no remainder and a wait until the count fits", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 10 });
       for (let second = 0; second < 6; second += 1) {
         await pass();
@@ -106,7 +106,7 @@ export function describeHostile({ caller, advance }: Callers): void {
       }
       const keyLimits = { requestsPerMinute: 3 };
       const { retryAfterS, state } = await fail({ keyLimits });
-      // Four of the six have to leave; the fourth came at 3 s, and it is 6 s.
+      // Four of the six must expire. The fourth came at 3 s; the time is 6 s.
       expect(retryAfterS).toBe(57);
       expect(state.requests).toEqual({ limit: 3, remaining: 0, resetMs: 59_000 });
       await advance(56_999);
@@ -116,7 +116,7 @@ export function describeHostile({ caller, advance }: Callers): void {
       await fail({ keyLimits });
     });
 
-    test("lowered below what runs, it admits nothing until enough has ended", async () => {
+    test("and is lowered below the running requests admits none until enough have ended", async () => {
       const { pass, fail } = caller({ concurrentRequests: 5 }, { concurrentRequests: 5 });
       const calls = [await pass(), await pass(), await pass(), await pass()];
       const keyLimits = { concurrentRequests: 2 };
@@ -129,7 +129,7 @@ export function describeHostile({ caller, advance }: Callers): void {
       await fail({ keyLimits });
     });
 
-    test("set to 0 while calls run, it refuses with a whole minute and lets them end", async () => {
+    test("and is set to 0 declines with 60 seconds and lets running calls end", async () => {
       const { pass, fail, usage } = caller({ requestsPerMinute: 5, tokensPerMinute: 50 });
       const call = await pass({ tokens: 10 });
       await advance(30_000);
@@ -139,7 +139,7 @@ export function describeHostile({ caller, advance }: Callers): void {
       expect(await usage()).toMatchObject({ tokens: { remaining: 46 }, running: 0 });
     });
 
-    test("raised or taken away, it lets in at once and what was counted stays counted", async () => {
+    test("and is raised or removed admits at once and keeps earlier counts", async () => {
       const { pass, fail, usage } = caller({ tokensPerMinute: 10 });
       await pass({ tokens: 10 });
       await fail({ tokens: 1 });

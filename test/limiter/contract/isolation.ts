@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const ONE = { requestsPerMinute: 1, tokensPerMinute: 10, concurrentRequests: 1 };
 
-/** Who shares a bound with whom. */
-export function describeIsolation({ caller, advance }: Callers): void {
+/** Tests of which requests share a limit. */
+export function describeIsolation({ caller, advance }: Clients): void {
   describe("keys and accounts", () => {
-    test("an account's bound holds over all its keys and no other account's", async () => {
+    test("share the account's limit between its keys only", async () => {
       const { pass, fail } = caller({}, { requestsPerMinute: 2 });
       await pass({ key: "k1" });
       await pass({ key: "k2" });
@@ -14,7 +14,7 @@ export function describeIsolation({ caller, advance }: Callers): void {
       await pass({ key: "k4", account: "other" });
     });
 
-    test("one key of an account takes nothing from another", async () => {
+    test("do not share the limits of one key with another", async () => {
       const { pass, fail, usage } = caller(ONE);
       await pass({ key: "k1", tokens: 10 });
       await fail({ key: "k1" });
@@ -27,16 +27,16 @@ export function describeIsolation({ caller, advance }: Callers): void {
     });
 
     test.each([
-      ["an id that is both a key's and its account's", ["same", "same"], ["same", "k2"]],
-      ["one account's key and another account's of the same id", ["a", "k1"], ["b", "k1"]],
-      ["ids that come to the same when they are joined by a colon", ["a:b", "c"], ["a", "b:c"]],
+      ["an id used for a key and its account", ["same", "same"], ["same", "k2"]],
+      ["keys of one id in two accounts", ["a", "k1"], ["b", "k1"]],
+      ["ids that are equal when joined by a colon", ["a:b", "c"], ["a", "b:c"]],
       ["ids with braces in them", ["a}", "k"], ["a", "}k"]],
       ["ids with braces around them", ["{a}", "k"], ["a", "k"]],
-      ["a key and one that is called like its leases", ["a", "k"], ["a", "k:leases"]],
-      ["an account and one that is called like its leases", ["a", "k"], ["a:leases", "k"]],
-      ["letters of two sizes", ["a", "K"], ["a", "k"]],
+      ["a key and one named like its leases", ["a", "k"], ["a", "k:leases"]],
+      ["an account and one named like its leases", ["a", "k"], ["a:leases", "k"]],
+      ["upper and lower case letters", ["a", "K"], ["a", "k"]],
       ["other scripts", ["ä", "鍵"], ["ä", "鍵\u200b"]],
-    ] as const)("%s are told apart", async (_name, [account, key], [otherAccount, otherKey]) => {
+    ] as const)("are separate for %s", async (_name, [account, key], [otherAccount, otherKey]) => {
       const { pass, fail } = caller(ONE);
       await pass({ account, key, tokens: 10 });
       await pass({ account: otherAccount, key: otherKey, tokens: 10 });
@@ -44,7 +44,7 @@ export function describeIsolation({ caller, advance }: Callers): void {
       await fail({ account: otherAccount, key: otherKey });
     });
 
-    test("200 keys keep their own minutes", async () => {
+    test("have a window each for 200 keys", async () => {
       const { admit } = caller({ requestsPerMinute: 2 });
       const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
       const round = async () =>

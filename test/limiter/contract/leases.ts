@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Slots that replicas share: leases of 30 s, which a replica renews every 10 s as long as it lives. */
-export function describeLeases({ caller, advance, setClock, kill, nowMs }: Callers): void {
+/** Tests of slots shared by replicas: leases of 30 s, which a living replica renews every 10 s. */
+export function describeLeases({ caller, advance, setClock, kill, nowMs }: Clients): void {
   describe("a lease", () => {
-    test("of a replica that is killed at once ends 30 s after the admission", async () => {
+    test("of a replica killed at once expires 30 s after the admission", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 1 }, { concurrentRequests: 1 });
       await pass({ replica: 0 });
       await kill(0);
@@ -20,7 +20,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
       await fail({ replica: 2, key: "k2" });
     });
 
-    test("of a replica that is killed later ends 30 s after its last renewal", async () => {
+    test("of a replica killed later expires 30 s after its last renewal", async () => {
       const { pass, fail } = caller({ concurrentRequests: 1 });
       await pass({ replica: 0 });
       await advance(45_000);
@@ -36,7 +36,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
       await fail({ replica: 2 });
     });
 
-    test("of each killed replica ends 30 s after its own last renewal", async () => {
+    test("of each killed replica expires 30 s after its own last renewal", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 3 });
       await pass({ replica: 0 });
       await kill(0);
@@ -55,7 +55,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
       await fail({ replica: 2 });
     });
 
-    test("of a request of ten minutes is never lost", async () => {
+    test("of a request of ten minutes never expires", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 1 }, { concurrentRequests: 1 });
       const long = await pass({ replica: 0 });
       for (let second = 0; second < 600; second += 7) {
@@ -81,7 +81,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
       for (const key of keys) expect((await usage({ key })).running).toBe(0);
     });
 
-    test("ends for the killed replica's requests and for nobody else's", async () => {
+    test("expires for requests of the killed replica only", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 4 }, { concurrentRequests: 4 });
       for (const replica of [0, 1, 0, 2]) await pass({ replica });
       await kill(0);
@@ -96,7 +96,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
     });
 
     test.each(["settle", "cancel"] as const)(
-      "that has ended gives back nobody else's slot when its call says %s at last",
+      "that has expired frees no other slot when its call ends late by %s",
       async (end) => {
         const { pass, fail, usage } = caller({ concurrentRequests: 1 });
         const frozen = await pass({ replica: 0 });
@@ -109,7 +109,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
       },
     );
 
-    test("is given back once, however often its end is said", async () => {
+    test("is released once, however often its call ends", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 2 });
       const call = await pass({ replica: 0 });
       await pass({ replica: 1 });
@@ -121,7 +121,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
       await fail({ replica: 2 });
     });
 
-    test("that was given back is not renewed into being again", async () => {
+    test("that was released is not restored by a renewal", async () => {
       const { pass, usage } = caller({ concurrentRequests: 3 });
       for (let index = 0; index < 3; index += 1) {
         const call = await pass();
@@ -133,7 +133,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
     });
 
     test.each([1, 500, 1000, 10_000, 3_600_000, 31_536_000_000])(
-      "of a killed replica ends within 31 s of the first call after the clock was set back by %i ms",
+      "of a killed replica expires within 31 s of the first call after the clock was set back by %i ms",
       async (backMs) => {
         const { pass, fail } = caller({ concurrentRequests: 1 }, { concurrentRequests: 1 });
         await pass({ replica: 0 });
@@ -147,7 +147,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
       },
     );
 
-    test("that a clock set ahead has ended is back with the next renewal", async () => {
+    test("that expired because the clock was set ahead is restored by the next renewal", async () => {
       const { pass, fail, usage } = caller({ concurrentRequests: 1 });
       await pass({ replica: 0 });
       await setClock(HOUR_MS);
@@ -161,7 +161,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
   });
 
   describe("replicas", () => {
-    test("see at once what another admitted, settled and cancelled", async () => {
+    test("see admissions, settlements and cancellations of each other at once", async () => {
       const limits = { requestsPerMinute: 3, tokensPerMinute: 100, concurrentRequests: 3 };
       const { pass, usage } = caller(limits, limits);
       const settled = await pass({ replica: 0, tokens: 50 });
@@ -180,7 +180,7 @@ export function describeLeases({ caller, advance, setClock, kill, nowMs }: Calle
       });
     });
 
-    test("killed, leave their requests and tokens counted for their minute", async () => {
+    test("that are killed leave their requests and tokens counted for a minute", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 2, tokensPerMinute: 100 });
       await pass({ replica: 0, tokens: 60 });
       await kill(0);

@@ -1,39 +1,39 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import type { CallerNames } from "../../../src/limiter/redis/keys.ts";
+import type { CallerIds } from "../../../src/limiter/redis/keys.ts";
 import {
   createRedisStore,
-  type Ending,
-  type MissedSecond,
+  type OfflineSecond,
   type RedisStore,
+  type Release,
 } from "../../../src/limiter/redis/store.ts";
-import { createManualClock } from "../clock.ts";
+import { createManualClock } from "../manual-clock.ts";
 import { type ClockedRedis, connectClocked } from "./redis.ts";
 
 const START_MS = 1_700_000_000_000;
 
-/** The limiter's scripts on the tests' Redis, one by one. Times are milliseconds since a full second. */
+/** Runs single scripts on the Redis of the tests. Times are milliseconds since a full second. */
 export function useStore() {
   const clock = createManualClock(START_MS);
   let redis: ClockedRedis;
   let store: RedisStore;
   beforeAll(async () => {
     redis = await connectClocked(clock);
-    store = createRedisStore(redis.connection, { clockLua: redis.clockLua, patienceMs: 900 });
+    store = createRedisStore(redis.connection, { clockLua: redis.clockLua, timeoutMs: 900 });
   });
   afterAll(() => redis.close());
 
   const at = (ms: number) => redis.setNow(START_MS + ms);
-  const keysOf = ({ accountId }: CallerNames) => redis.connection.client.keys(`*${accountId}*`);
+  const keysOf = ({ accountId }: CallerIds) => redis.connection.client.keys(`*${accountId}*`);
 
   return {
     at,
-    newNames: (): CallerNames => ({ accountId: crypto.randomUUID(), keyId: crypto.randomUUID() }),
+    newNames: (): CallerIds => ({ accountId: crypto.randomUUID(), keyId: crypto.randomUUID() }),
     get store() {
       return store;
     },
 
-    /** Returns what cancels it. */
-    async admit(names: CallerNames, tokens: number): Promise<Ending> {
+    /** Returns the release that cancels the admission. */
+    async admit(names: CallerIds, tokens: number): Promise<Release> {
       const lease = crypto.randomUUID();
       const request = { ...names, keyLimits: {}, accountLimits: {}, tokens };
       const { outcome, second } = await store.admit(request, lease);
@@ -43,35 +43,35 @@ export function useStore() {
 
     async restoreAt(
       ms: number,
-      names: CallerNames,
-      missed: readonly MissedSecond[],
+      names: CallerIds,
+      offline: readonly OfflineSecond[],
       id: string = crypto.randomUUID(),
     ) {
       await at(ms);
-      return store.restore(names, id, missed);
+      return store.restore(names, id, offline);
     },
 
-    /** Requests and tokens of the key; the account's are the same. */
-    async counted(names: CallerNames): Promise<[number, number]> {
+    /** Returns requests and tokens of the key, and expects equal ones of the account. */
+    async counted(names: CallerIds): Promise<[number, number]> {
       const { key, account } = await store.usage(names);
       expect([account.requests, account.tokens]).toEqual([key.requests, key.tokens]);
       return [key.requests, key.tokens];
     },
 
-    async running(names: CallerNames): Promise<number> {
+    async running(names: CallerIds): Promise<number> {
       const { key, account } = await store.usage(names);
       expect(account.running).toBe(key.running);
       return key.running;
     },
 
-    /** As a server that was restarted empty, or keys whose time was over. */
-    async forget(names: CallerNames, isForgotten: (key: string) => boolean = () => true): Promise<void> {
+    /** Deletes keys, as a restarted server without its data, or their expiry, would. */
+    async forget(names: CallerIds, isForgotten: (key: string) => boolean = () => true): Promise<void> {
       const keys = await keysOf(names);
       await Promise.all(keys.filter(isForgotten).map((key) => redis.connection.client.del(key)));
     },
 
-    /** The milliseconds each key has left; -1 is for ever. */
-    lifetimes: async (names: CallerNames) =>
+    /** Returns the milliseconds until each key expires; -1 is never. */
+    lifetimes: async (names: CallerIds) =>
       Promise.all((await keysOf(names)).map((key) => redis.connection.client.pttl(key))),
   };
 }

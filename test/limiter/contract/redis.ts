@@ -6,15 +6,15 @@ import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { testRedisUrl } from "../../support/redis.ts";
-import { createManualClock, type ManualClock } from "../clock.ts";
+import { createManualClock, type ManualClock } from "../manual-clock.ts";
 import type { LimiterHarness } from "./harness.ts";
 
 const REPLICAS = 3;
 const START_MAX_MS = 5_000;
-/** On a busy machine a test must not see an absence where there is none. */
-const PATIENCE_MS = 900;
+/** Long enough for a busy machine: no test may see an outage that is none. */
+const TIMEOUT_MS = 900;
 
-/** Three limiters on one real Redis, which tell the time by a key of their own, as does what they repeat. */
+/** Opens three limiters on one real Redis. Their scripts and repeated tasks use a clock stored in a key. */
 export async function openOnRedis(): Promise<LimiterHarness> {
   const clock = createManualClock();
   const redis = await connectClocked(clock);
@@ -47,19 +47,19 @@ export async function openOnRedis(): Promise<LimiterHarness> {
     async close() {
       for (const { limiter } of replicas) limiter.close();
       await redis.close();
-      // Whatever a test saw then was not what Redis says.
+      // The results of such a test are not those of Redis.
       if (faults.length > 0) throw new Error(`Redis was too slow for this test: ${faults.join(", ")}`);
     },
   };
 }
 
-/** A connection to the tests' Redis, and a clock there for scripts. */
+/** A connection to the Redis of the tests, with a clock for scripts stored in it. */
 export interface ClockedRedis {
   readonly location: RedisLocation;
   readonly connection: RedisConnection;
   /** Lua that reads the clock. */
   readonly clockLua: string;
-  /** Sets it there and here. */
+  /** Sets the clock in Redis and in this process. */
   setNow(ms: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -94,7 +94,7 @@ async function untilConnected(client: Redis | Cluster): Promise<void> {
 interface ReplicaOptions {
   readonly redis: ClockedRedis;
   readonly clock: ManualClock;
-  /** Takes what the limiter says when Redis does not answer it in time. */
+  /** Receives the limiter's log lines about timeouts of Redis. */
   readonly faults: string[];
 }
 
@@ -108,14 +108,14 @@ function openReplica({ redis, clock, faults }: ReplicaOptions) {
     log: { info: () => undefined, warn: (fields, event) => void faults.push(`${event}: ${fields.fault}`) },
     metrics: createMetrics().limiter,
     clockLua: redis.clockLua,
-    patienceMs: PATIENCE_MS,
+    timeoutMs: TIMEOUT_MS,
     now: clock.now,
     every: repeated.every,
   });
   return { limiter, client: connection.client, repeated };
 }
 
-/** What a limiter does again and again, by time that only passes when it is told. */
+/** Repeats the tasks of a limiter by a clock that the test advances. */
 function createRepeated(clock: ManualClock) {
   let tasks: { readonly everyMs: number; readonly run: () => void; waitMs: number }[] = [];
   let ranAtMs: number | undefined;
@@ -127,7 +127,7 @@ function createRepeated(clock: ManualClock) {
       tasks.push({ everyMs, run, waitMs: everyMs });
       return stop;
     },
-    /** Until something is due. */
+    /** Returns the milliseconds until the next task is due. */
     waitMs: () => Math.min(...tasks.map(({ waitMs }) => waitMs)),
     pass(ms: number): void {
       for (const task of tasks) {
@@ -143,7 +143,7 @@ function createRepeated(clock: ManualClock) {
   };
 }
 
-/** Until Redis has done what a limiter began in this turn; a script it has never seen takes it two answers. */
+/** Resolves when Redis has executed the commands of this turn; an unknown script takes two answers. */
 async function untilAnswered(client: Redis | Cluster): Promise<void> {
   for (let answer = 0; answer < 2; answer += 1) {
     await new Promise((resolve) => setImmediate(resolve));

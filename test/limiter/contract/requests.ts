@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
-/** Requests per minute, to the millisecond. Every test starts on a full second. */
-export function describeRequests({ caller, advance }: Callers): void {
+/** Tests of requests per minute, exact to the millisecond. Every test starts on a full second. */
+export function describeRequests({ caller, advance }: Clients): void {
   describe("requests per minute", () => {
-    test("the last of N passes and the next is told to wait until the first leaves", async () => {
+    test("request N passes, and the next one must wait until the first expires", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 3 });
       await pass();
       await advance(1000);
@@ -20,27 +20,27 @@ export function describeRequests({ caller, advance }: Callers): void {
     });
 
     test.each([
-      [1, "refused", 60],
-      [999, "refused", 60],
-      [1000, "refused", 59],
-      [58_999, "refused", 2],
-      [59_000, "refused", 1],
-      [59_999, "refused", 1],
+      [1, "declined", 60],
+      [999, "declined", 60],
+      [1000, "declined", 59],
+      [58_999, "declined", 2],
+      [59_000, "declined", 1],
+      [59_999, "declined", 1],
       [60_000, "admitted", 0],
       [60_001, "admitted", 0],
       [61_000, "admitted", 0],
-    ])("with N = 1 the second request %i ms after the first is %s", async (afterMs, outcome, retryAfterS) => {
+    ])("with N = 1 a second request %i ms after the first is %s", async (afterMs, outcome, retryAfterS) => {
       const { pass, admit } = caller({ requestsPerMinute: 1 });
       await pass();
       await advance(afterMs);
       const decision = await admit();
-      expect(decision.admitted ? ["admitted", 0] : ["refused", decision.retryAfterS]).toEqual([
+      expect(decision.admitted ? ["admitted", 0] : ["declined", decision.retryAfterS]).toEqual([
         outcome,
         retryAfterS,
       ]);
     });
 
-    test("a second leaves as a whole, 60 s after its last admission", async () => {
+    test("a second expires as a whole, 60 s after its last admission", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 2 });
       await pass();
       await advance(999);
@@ -55,7 +55,7 @@ export function describeRequests({ caller, advance }: Callers): void {
       await fail();
     });
 
-    test("two admissions a millisecond apart with a full second between them leave one after the other", async () => {
+    test("two admissions one millisecond apart, in two seconds, expire one after the other", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 2 });
       await advance(999);
       await pass();
@@ -71,7 +71,7 @@ export function describeRequests({ caller, advance }: Callers): void {
       await fail();
     });
 
-    test("a burst in the last millisecond of a second counts a whole minute", async () => {
+    test("a burst in the last millisecond of a second is counted for a whole minute", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 10 });
       await advance(999);
       for (let index = 0; index < 10; index += 1) await pass();
@@ -84,7 +84,7 @@ export function describeRequests({ caller, advance }: Callers): void {
       await fail();
     });
 
-    test("61 seconds are in use at once and none is taken for another", async () => {
+    test("61 seconds are counted at once without mixing their slots", async () => {
       const { pass, fail, usage } = caller({ requestsPerMinute: 61 });
       await advance(999);
       await pass();
@@ -106,7 +106,7 @@ export function describeRequests({ caller, advance }: Callers): void {
       await fail();
     });
 
-    test("one a second goes on at N = 60 for as many laps of the ring as one likes, and never two", async () => {
+    test("one request per second passes at N = 60 over several laps of the ring, and never two", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 60 });
       for (let second = 0; second < 60; second += 1) {
         await (await pass()).settle(0);
@@ -120,7 +120,7 @@ export function describeRequests({ caller, advance }: Callers): void {
     });
 
     test.each([60_000, 60_999, 61_000, 61_001, 122_000, 3_600_000])(
-      "after %i ms of silence the minute is whole",
+      "after %i ms without requests the window is empty",
       async (idleMs) => {
         const { pass, fail, usage } = caller({ requestsPerMinute: 4 });
         for (let round = 0; round < 3; round += 1) {
@@ -132,13 +132,13 @@ export function describeRequests({ caller, advance }: Callers): void {
       },
     );
 
-    test("200 callers at once get exactly N through", async () => {
+    test("exactly N of 200 concurrent requests of a key are admitted", async () => {
       const { admit } = caller({ requestsPerMinute: 50 }, { requestsPerMinute: 120 });
       const decisions = await Promise.all(Array.from({ length: 200 }, () => admit()));
       expect(decisions.filter((decision) => decision.admitted)).toHaveLength(50);
     });
 
-    test("200 callers at once on four keys get exactly the account's N through", async () => {
+    test("exactly the account's N of 200 concurrent requests on four keys are admitted", async () => {
       const { admit } = caller({ requestsPerMinute: 50 }, { requestsPerMinute: 120 });
       const decisions = await Promise.all(
         Array.from({ length: 200 }, (_, index) => admit({ key: `k${index % 4}` })),

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
-/** The numbers of the headers and of `GET /v1/key`. */
-export function describeState({ caller, advance }: Callers): void {
-  describe("what a client is shown", () => {
-    test("is the tighter of key and account, after this admission", async () => {
+/** Tests of the limit state in headers and in `GET /v1/key`. */
+export function describeState({ caller, advance }: Clients): void {
+  describe("the limit state", () => {
+    test("is that of key or account with less remaining, after this admission", async () => {
       const { pass } = caller(
         { requestsPerMinute: 10, tokensPerMinute: 1000 },
         { requestsPerMinute: 11, tokensPerMinute: 600 },
@@ -27,14 +27,14 @@ export function describeState({ caller, advance }: Callers): void {
       });
     });
 
-    test("is the key's when both leave the same", async () => {
+    test("is the key's when both have equal remainders", async () => {
       const { pass } = caller({ requestsPerMinute: 3 }, { requestsPerMinute: 4 });
       await pass({ key: "k2" });
       await advance(5000);
       expect((await pass()).state.requests).toEqual({ limit: 3, remaining: 2, resetMs: 60_000 });
     });
 
-    test("is of the only one that has the bound", async () => {
+    test("is that of the only one with the limit", async () => {
       const { pass } = caller({ requestsPerMinute: 10 }, { tokensPerMinute: 600 });
       expect((await pass({ tokens: 5 })).state).toEqual({
         requests: { limit: 10, remaining: 9, resetMs: 60_000 },
@@ -42,13 +42,13 @@ export function describeState({ caller, advance }: Callers): void {
       });
     });
 
-    test("is nothing where nobody has a bound", async () => {
+    test("is undefined without a limit", async () => {
       const { pass, usage } = caller({ concurrentRequests: 5 });
       expect((await pass({ tokens: 5 })).state).toEqual({ requests: undefined, tokens: undefined });
       expect(await usage()).toEqual({ requests: undefined, tokens: undefined, running: 1 });
     });
 
-    test("resets tokens when the last of them leave, though requests still count", async () => {
+    test("resets tokens when the last of them expire, although requests are still counted", async () => {
       const { pass, usage } = caller({ requestsPerMinute: 10, tokensPerMinute: 100 });
       await pass({ tokens: 40 });
       await advance(25_000);
@@ -62,7 +62,7 @@ export function describeState({ caller, advance }: Callers): void {
       });
     });
 
-    test("of a refusal is the same as before it", async () => {
+    test("is not changed by a decline", async () => {
       const { pass, fail } = caller({ requestsPerMinute: 2, tokensPerMinute: 100 });
       await pass({ tokens: 30 });
       await advance(12_345);
@@ -80,7 +80,7 @@ export function describeState({ caller, advance }: Callers): void {
   });
 
   describe("usage", () => {
-    test("counts down to a whole window", async () => {
+    test("counts down to an empty window", async () => {
       const { pass, usage } = caller({ requestsPerMinute: 10 });
       expect((await usage()).requests).toEqual({ limit: 10, remaining: 10, resetMs: 0 });
       await pass();
@@ -91,7 +91,7 @@ export function describeState({ caller, advance }: Callers): void {
       expect((await usage()).requests).toEqual({ limit: 10, remaining: 10, resetMs: 0 });
     });
 
-    test("takes nothing, however often it is asked", async () => {
+    test("takes nothing, however often it is requested", async () => {
       const { pass, usage } = caller(
         { requestsPerMinute: 2, tokensPerMinute: 10, concurrentRequests: 2 },
         { requestsPerMinute: 2, tokensPerMinute: 10, concurrentRequests: 2 },
@@ -103,7 +103,7 @@ export function describeState({ caller, advance }: Callers): void {
       await pass({ tokens: 5 });
     });
 
-    test("says the same as the admission and the refusal before it", async () => {
+    test("equals the state of the preceding admission or decline", async () => {
       const { pass, fail, usage } = caller({ requestsPerMinute: 2 }, { tokensPerMinute: 10 });
       expect((await pass({ tokens: 3 })).state).toEqual(withoutRunning(await usage()));
       await advance(777);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import type { Callers } from "./callers.ts";
+import type { Clients } from "./clients.ts";
 
-/** Tokens per minute: the estimate at admission, the actual from the settlement on. */
-export function describeTokens({ caller, advance }: Callers): void {
+/** Tests of tokens per minute: the estimate counts from the admission, the actual from the settlement. */
+export function describeTokens({ caller, advance }: Clients): void {
   describe("tokens per minute", () => {
-    test("the estimate counts until the settlement and the actual afterwards", async () => {
+    test("the estimate is counted until the settlement, and the actual afterwards", async () => {
       const { pass, fail, usage } = caller({ tokensPerMinute: 1000 });
       const call = await pass({ tokens: 900 });
       expect(await fail({ tokens: 101 })).toMatchObject({ bound: "rate", retryAfterS: 60 });
@@ -15,25 +15,22 @@ export function describeTokens({ caller, advance }: Callers): void {
       await pass({ tokens: 0 });
     });
 
-    test("a settlement above the estimate counts too and remaining stops at 0", async () => {
+    test("a settlement above the estimate is counted, and remaining stops at 0", async () => {
       const { pass, fail, usage } = caller({ tokensPerMinute: 1000 });
       await (await pass({ tokens: 600 })).settle(1500);
       expect((await usage()).tokens).toEqual({ limit: 1000, remaining: 0, resetMs: 60_000 });
       expect(await fail({ tokens: 0 })).toMatchObject({ bound: "rate", retryAfterS: 60 });
     });
 
-    test.each([0, 899, 900, 901])(
-      "a settlement of %i for an estimate of 900 is what counts",
-      async (used) => {
-        const { pass, fail, usage } = caller({ tokensPerMinute: 1000 });
-        await (await pass({ tokens: 900 })).settle(used);
-        expect((await usage()).tokens?.remaining).toBe(1000 - used);
-        await fail({ tokens: 1001 - used });
-        await pass({ tokens: 1000 - used });
-      },
-    );
+    test.each([0, 899, 900, 901])("a settlement of %i replaces the estimate of 900", async (used) => {
+      const { pass, fail, usage } = caller({ tokensPerMinute: 1000 });
+      await (await pass({ tokens: 900 })).settle(used);
+      expect((await usage()).tokens?.remaining).toBe(1000 - used);
+      await fail({ tokens: 1001 - used });
+      await pass({ tokens: 1000 - used });
+    });
 
-    test("a correction leaves with the call it belongs to", async () => {
+    test("a correction downwards expires with its call", async () => {
       const { pass, usage } = caller({ tokensPerMinute: 1000 });
       const early = await pass({ tokens: 900 });
       await advance(30_000);
@@ -47,7 +44,7 @@ export function describeTokens({ caller, advance }: Callers): void {
       expect((await usage()).tokens).toEqual({ limit: 1000, remaining: 1000, resetMs: 0 });
     });
 
-    test("a correction upwards leaves with the call it belongs to", async () => {
+    test("a correction upwards expires with its call", async () => {
       const { pass, fail } = caller({ tokensPerMinute: 1000 });
       const early = await pass({ tokens: 100 });
       await advance(59_999);
@@ -58,7 +55,7 @@ export function describeTokens({ caller, advance }: Callers): void {
     });
 
     test.each([60_000, 60_999, 61_000, 61_001, 122_000, 3_600_000])(
-      "a settlement %i ms after the admission changes nothing any more",
+      "a settlement %i ms after the admission changes no counts",
       async (afterMs) => {
         const { pass, usage } = caller({ tokensPerMinute: 1000 });
         const down = await pass({ tokens: 400 });
@@ -72,7 +69,7 @@ export function describeTokens({ caller, advance }: Callers): void {
       },
     );
 
-    test("the wait is as long as enough tokens take to leave", async () => {
+    test("the wait lasts until enough tokens have expired", async () => {
       const { pass, fail } = caller({ tokensPerMinute: 1000 });
       for (const waitMs of [10_000, 10_000, 5000]) {
         await pass({ tokens: 300 });
@@ -87,7 +84,7 @@ export function describeTokens({ caller, advance }: Callers): void {
       await pass({ tokens: 100 });
     });
 
-    test("a request without tokens passes an exhausted minute and not an overdrawn one", async () => {
+    test("a request without tokens passes an exhausted window, but not an overdrawn one", async () => {
       const { pass, fail } = caller({ tokensPerMinute: 1000 });
       const last = await pass({ tokens: 1000 });
       await pass({ tokens: 0 });
@@ -95,7 +92,7 @@ export function describeTokens({ caller, advance }: Callers): void {
       await fail({ tokens: 0 });
     });
 
-    test("an overdrawn minute lets in again as soon as the overdraft has left", async () => {
+    test("an overdrawn window admits requests again as soon as the overdraft has expired", async () => {
       const { pass, fail } = caller({ tokensPerMinute: 100 });
       await (await pass({ tokens: 10 })).settle(5000);
       await advance(20_000);
@@ -106,18 +103,18 @@ export function describeTokens({ caller, advance }: Callers): void {
       await pass({ tokens: 100 });
     });
 
-    test("more tokens than a minute ever admits are refused with a whole minute, also on an empty one", async () => {
+    test("more tokens than the limit are declined with 60 seconds, even in an empty window", async () => {
       const { fail } = caller({ tokensPerMinute: 1000 });
       expect(await fail({ tokens: 1001 })).toMatchObject({ bound: "rate", retryAfterS: 60 });
     });
 
-    test("the tokens of 250 calls come to their sum", async () => {
+    test("the tokens of 250 calls add up exactly", async () => {
       const { pass, usage } = caller({ tokensPerMinute: 1_000_000 });
       for (let index = 1; index <= 250; index += 1) {
         await (await pass({ tokens: 1000 })).settle(index);
         await advance(index % 5 === 0 ? 997 : 1);
       }
-      // 1 + … + 250; all within 50 s.
+      // 1 + … + 250, all within 50 s.
       expect((await usage()).tokens?.remaining).toBe(1_000_000 - 31_375);
     });
   });

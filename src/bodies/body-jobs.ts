@@ -1,0 +1,90 @@
+import type { Surface } from "../domain/model.ts";
+import { type Cause, GatewayError } from "../errors.ts";
+import type { AnswerContext, AnswerHead, PrintOptions } from "../wire/codecs.ts";
+import type { RequestFacts } from "../wire/model-request.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
+import { type PromptTooLong, UpstreamFault } from "../wire/upstream-fault.ts";
+import type { PlanQuestion } from "./open-body.ts";
+
+/** A question about a body, with everything that its answer depends on. */
+export type BodyQuestion =
+  | { readonly ask: "facts" }
+  | { readonly ask: "plan"; readonly questions: readonly PlanQuestion[] }
+  | { readonly ask: "print"; readonly surface: Surface; readonly options: PrintOptions }
+  | { readonly ask: "count"; readonly model: string; readonly betas: readonly string[] | undefined }
+  | { readonly ask: "prompt" };
+
+/** A question about a request's body. Its blocks are transferred to the worker and back with the result. */
+interface BodyJob {
+  readonly kind: "body";
+  /** Identifies the body: the worker parses it once for consecutive jobs. */
+  readonly bodyId: number;
+  readonly surface: Surface;
+  readonly facts: RequestFacts | undefined;
+  readonly blocks: readonly Uint8Array[];
+  readonly question: BodyQuestion;
+}
+
+/** A whole answer of an upstream to decode for a client. Its blocks stay in the worker. */
+interface AnswerJob {
+  readonly kind: "answer";
+  readonly client: Surface;
+  readonly upstream: Surface;
+  readonly context: AnswerContext;
+  readonly head: AnswerHead;
+  readonly blocks: readonly Uint8Array[];
+}
+
+export type Job = BodyJob | AnswerJob;
+
+/** The plan for one format in a message between threads. */
+export type SerializedPlan =
+  | { readonly context: AnswerContext; readonly textBytes: number }
+  | { readonly refusal: SerializedError };
+
+/** A decoded answer in a message between threads, with its fault apart. */
+export interface SerializedPart {
+  readonly part: ReplyPart;
+  readonly unsayable: SerializedError | undefined;
+}
+
+/** The result of each kind of question. */
+export interface Results {
+  readonly facts: RequestFacts;
+  readonly plan: readonly SerializedPlan[];
+  readonly print: Uint8Array<ArrayBuffer>;
+  readonly count: Uint8Array<ArrayBuffer>;
+  readonly prompt: string;
+  readonly answer: SerializedPart;
+}
+
+export type JobResult = (
+  | { readonly result: Results[keyof Results] }
+  | { readonly error: SerializedError }
+) & {
+  readonly blocks: readonly Uint8Array[];
+};
+
+/** An error in a message between threads. Structured cloning drops classes and added properties. */
+export type SerializedError =
+  | { readonly cause: Cause; readonly message: string; readonly reason: unknown }
+  | { readonly fault: string; readonly promptTooLong: PromptTooLong | undefined }
+  | { readonly unknown: unknown };
+
+export function serializeError(thrown: unknown): SerializedError {
+  if (thrown instanceof GatewayError) {
+    return { cause: thrown.kind, message: thrown.publicMessage, reason: asError(thrown.cause) };
+  }
+  if (thrown instanceof UpstreamFault) return { fault: thrown.message, promptTooLong: thrown.promptTooLong };
+  return { unknown: asError(thrown) };
+}
+
+export function deserializeError(sent: SerializedError): unknown {
+  if ("cause" in sent) return new GatewayError(sent.cause, { message: sent.message, reason: sent.reason });
+  return "fault" in sent ? new UpstreamFault(sent.fault, sent.promptTooLong) : sent.unknown;
+}
+
+/** Structured cloning keeps the name and stack of an error. Other values may not be cloneable. */
+function asError(thrown: unknown): Error | undefined {
+  return thrown instanceof Error ? thrown : undefined;
+}

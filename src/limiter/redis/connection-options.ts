@@ -1,0 +1,59 @@
+import type { RedisOptions } from "ioredis";
+import type { RedisLocation } from "./location.ts";
+
+/**
+ * A command without an answer after this time rejects. Longer than any caller waits: after a stall of this
+ * process, answers that have arrived must still be read. No further command is sent to a silent server
+ * meanwhile.
+ */
+const COMMAND_MAX_MS = 1_000;
+const CONNECT_MAX_MS = 1_000;
+/** With commands open and no byte received for this long, the connection is closed. */
+const SILENCE_MAX_MS = 2_000;
+/** Longest wait for the server to close a connection that this side has closed. */
+const DISCONNECT_MAX_MS = 100;
+const LOADING_RETRY_MS = 250;
+const BACKOFF_MIN_MS = 50;
+const BACKOFF_MAX_MS = 1_000;
+
+/** Options of `new Redis`, with the default mapping of replies. */
+export type ServerOptions = Omit<RedisOptions, "replyMapping">;
+
+/** Returns the options of every connection to a server: short timeouts, and no command is sent twice. */
+export function connectionOptions({ username, password, tls }: RedisLocation) {
+  return {
+    connectionName: "tollgate",
+    // Version 3 has nothing needed here. A server that does not know HELLO repeats the password in its error.
+    protocol: 2,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    ...tlsOptions(tls),
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    maxLoadingRetryTime: LOADING_RETRY_MS,
+    commandTimeout: COMMAND_MAX_MS,
+    connectTimeout: CONNECT_MAX_MS,
+    socketTimeout: SILENCE_MAX_MS,
+    disconnectTimeout: DISCONNECT_MAX_MS,
+    disableClientInfo: true,
+  } as const satisfies ServerOptions;
+}
+
+/**
+ * Verifies the server's certificate against `ca`, or the public authorities without one, and against its host
+ * name.
+ */
+export function tlsOptions(tls: RedisLocation["tls"]): {
+  tls?: { ca?: string; cert?: string; key?: string };
+} {
+  if (!tls) return {};
+  const { ca, cert, key } = tls;
+  return { tls: { ...(ca ? { ca } : {}), ...(cert ? { cert } : {}), ...(key ? { key } : {}) } };
+}
+
+/** Returns the milliseconds before the given attempt to reconnect, counted from 1 since the last success. */
+export function reconnectDelayMs(attempt: number): number {
+  const delayMs = Math.min(BACKOFF_MIN_MS * 2 ** (attempt - 1), BACKOFF_MAX_MS);
+  // Jitter: clients that lost one server at the same time must not return at the same time.
+  return delayMs * (0.5 + Math.random() / 2);
+}

@@ -1,0 +1,90 @@
+import { type Circuit, type CircuitOptions, createCircuit } from "./circuit.ts";
+
+/** Longest cooldown that an upstream may request: a false value then only reorders routes for a while. */
+const COOLDOWN_MAX_MS = 300_000;
+
+/**
+ * Cooldowns kept per upstream. Beyond it the one updated longest ago is dropped, which only reorders routes.
+ */
+const COOLDOWNS_MAX = 1000;
+
+/** State of one upstream as its calls have shown: its circuit, and the cooldown of each of its models. */
+export interface Health extends Circuit {
+  /** Whether the upstream has requested (retry-after) no calls of this model for now. */
+  isCoolingDown(upstreamModel: string): boolean;
+  /** Milliseconds until `acquire` may give a permit and the model is not cooling down. */
+  availableInMs(upstreamModel: string): number;
+  /**
+   * Starts a cooldown of `ms`, at most 300,000. The later end of two cooldowns counts. Ignores `ms` unless
+   * positive.
+   */
+  startCooldown(upstreamModel: string, ms: number): void;
+}
+
+export function createHealth(options: CircuitOptions): Health {
+  const { clock } = options;
+  const circuit = createCircuit(options);
+  const endsAtMs = new Map<string, number>();
+
+  function cooldownLeftMs(upstreamModel: string): number {
+    const endMs = endsAtMs.get(upstreamModel);
+    if (endMs === undefined) return 0;
+    const leftMs = endMs - clock();
+    if (leftMs > 0) return leftMs;
+    endsAtMs.delete(upstreamModel);
+    return 0;
+  }
+
+  return {
+    ...circuit,
+    isCoolingDown: (upstreamModel) => cooldownLeftMs(upstreamModel) > 0,
+    availableInMs: (upstreamModel) => Math.max(circuit.waitMs(), cooldownLeftMs(upstreamModel)),
+    startCooldown(upstreamModel, ms) {
+      // Not `ms <= 0`, which is false for NaN.
+      if (!(ms > 0)) return;
+      const endMs = clock() + Math.min(ms, COOLDOWN_MAX_MS);
+      const earlierEndMs = endsAtMs.get(upstreamModel);
+      endsAtMs.delete(upstreamModel);
+      endsAtMs.set(upstreamModel, earlierEndMs === undefined ? endMs : Math.max(earlierEndMs, endMs));
+      if (endsAtMs.size > COOLDOWNS_MAX) deleteFirst(endsAtMs);
+    },
+  };
+}
+
+function deleteFirst(map: Map<string, unknown>): void {
+  for (const key of map.keys()) {
+    map.delete(key);
+    return;
+  }
+}
+
+/**
+ * Returns the cooldown that a response requests, in milliseconds from 1. Reads `retry-after-ms`, or
+ * `retry-after` in seconds or as a date. Returns `undefined` without a readable header. A date is compared
+ * with the response's own `date`, which comes from the same clock, or with `nowMs` without one.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
+ */
+export function readRetryAfter(headers: Headers, nowMs: number): number | undefined {
+  const ms =
+    parseNumber(headers.get("retry-after-ms")) ??
+    parseRetryAfter(headers.get("retry-after"), sentAtMs(headers) ?? nowMs);
+  return ms !== undefined && ms >= 1 ? ms : undefined;
+}
+
+/** Time of the response by the upstream's clock, in Unix milliseconds. */
+function sentAtMs(headers: Headers): number | undefined {
+  const dateMs = Date.parse(headers.get("date") ?? "");
+  return Number.isNaN(dateMs) ? undefined : dateMs;
+}
+
+function parseRetryAfter(value: string | null, nowMs: number): number | undefined {
+  const seconds = parseNumber(value);
+  if (seconds !== undefined) return seconds * 1_000;
+  const dateMs = Date.parse(value ?? "");
+  return Number.isNaN(dateMs) ? undefined : dateMs - nowMs;
+}
+
+function parseNumber(value: string | null): number | undefined {
+  return value !== null && /^\d{1,12}(\.\d{1,6})?$/.test(value.trim()) ? Number(value) : undefined;
+}
