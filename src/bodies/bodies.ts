@@ -54,7 +54,7 @@ export function createBodies(share: CooperativeYield, options: Partial<BodiesOpt
 }
 
 /** A body that is small enough for this thread. */
-function local(body: OpenBody, owner: string, share: LoopShare): Body {
+function local(body: OpenBody, owner: string, share: CooperativeYield): Body {
   return {
     request: body.request,
     plan: (questions) => share.run(owner, () => body.plan(questions)),

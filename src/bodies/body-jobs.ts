@@ -40,12 +40,12 @@ export type Job = BodyJob | AnswerJob;
 /** The plan for one format in a message between threads. */
 export type SerializedPlan =
   | { readonly context: AnswerContext; readonly textBytes: number }
-  | { readonly refusal: SerializedError };
+  | { readonly untranslatable: SerializedError };
 
 /** A decoded answer in a message between threads, with its fault apart. */
 export interface SerializedPart {
   readonly part: ReplyPart;
-  readonly unsayable: SerializedError | undefined;
+  readonly unrepresentable: SerializedError | undefined;
 }
 
 /** The result of each kind of question. */

@@ -79,17 +79,17 @@ function open({ bodyId, surface, facts, blocks }: BodyJob): OpenBody {
 }
 
 function serializePlan(planned: Planned): SerializedPlan {
-  if ("refusal" in planned) return { refusal: serializeError(planned.refusal) };
+  if ("untranslatable" in planned) return { untranslatable: serializeError(planned.untranslatable) };
   const { context, textBytes } = planned;
   return { textBytes, context: { ...context, request: factsOf(context.request) } };
 }
 
 function readAnswer({ client, upstream, context, head, blocks }: AnswerJob): SerializedPart {
-  const exchange = findExchange(WIRES[client], [upstream]);
+  const exchange = findProtocolPair(WIRES[client], [upstream]);
   if (!exchange) throw new Error(`No codec from ${client} to ${upstream}`);
   const text = decodeBlocks(blocks, { fatal: false });
-  const { unsayable, ...part } = exchange.answers(context).readWhole(head, text);
-  return { part, unsayable: unsayable && serializeError(unsayable) };
+  const { unrepresentable, ...part } = exchange.answers(context).readWhole(head, text);
+  return { part, unrepresentable: unrepresentable && serializeError(unrepresentable) };
 }
 
 /** Returns the buffers to transfer instead of copying. */

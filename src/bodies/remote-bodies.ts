@@ -1,6 +1,7 @@
 import { GatewayError } from "../errors.ts";
-import type { ReplyPart, RequestFacts } from "../wire/protocol.ts";
-import { UpstreamFault } from "../wire/protocol.ts";
+import type { RequestFacts } from "../wire/model-request.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
+import { UpstreamFault } from "../wire/upstream-fault.ts";
 import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "../workers/worker-queue.ts";
 import type { Body, NewAnswer, NewBody } from "./body.ts";
 import {
@@ -48,8 +49,10 @@ export function createRemoteBodies({ readingMax, ...options }: RemoteOptions): R
       const context = { ...reader.context, request: factsOf(reader.context.request) };
       const upstream = reader.wire.surface;
       const job = { kind: "answer", client: client.surface, upstream, context, head, blocks } as const;
-      const { part, unsayable } = resultOf<"answer">(await queue.run(owner, job));
-      return unsayable ? { ...part, unsayable: faultOf(deserializeError(unsayable)) } : part;
+      const { part, unrepresentable } = resultOf<"answer">(await queue.run(owner, job));
+      return unrepresentable
+        ? { ...part, unrepresentable: faultOf(deserializeError(unrepresentable)) }
+        : part;
     },
     close: queue.close,
   };
@@ -108,7 +111,7 @@ function resultOf<Ask extends keyof Results>(done: JobResult): Results[Ask] {
 }
 
 function deserializePlan(plan: SerializedPlan): Planned {
-  return "refusal" in plan ? { refusal: deserializeError(plan.refusal) } : plan;
+  return "untranslatable" in plan ? { untranslatable: deserializeError(plan.untranslatable) } : plan;
 }
 
 function faultOf(error: unknown): UpstreamFault {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, readArray, readText } from "../wire/json/read.ts";
-import { joinPromptText } from "../wire/prompt-text.ts";
+import { joinPromptText } from "../wire/prompt-size.ts";
 import { printSse } from "../wire/sse.ts";
 
 /** An answer of the demo model, independent of the wire format. */

@@ -2,8 +2,8 @@ import { within } from "../domain/within.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
-import type { Trial } from "../upstream/circuit.ts";
-import { readRetryAfter } from "../upstream/retry-after.ts";
+import type { Permit } from "../upstream/circuit.ts";
+import { readRetryAfter } from "../upstream/cooldown.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
@@ -30,7 +30,7 @@ export interface AttemptContext {
   readonly reply: Reply;
   readonly candidate: Candidate;
   /** Ended by the attempt. */
-  readonly permit: Trial;
+  readonly permit: Permit;
   readonly prepared: UpstreamCall | Unprinted;
   /** Clock reading. */
   readonly startedAt: number;
@@ -107,7 +107,8 @@ async function readUpstreamError(
 ): Promise<Outcome> {
   const { status, headers } = answer;
   const cooldownMs = readRetryAfter(headers, Date.now());
-  if (cooldownMs !== undefined) candidate.upstream.health.rest(candidate.route.upstreamModel, cooldownMs);
+  if (cooldownMs !== undefined)
+    candidate.upstream.health.startCooldown(candidate.route.upstreamModel, cooldownMs);
   if (status !== 400 && status !== 413 && status !== 422) {
     await answer.body?.cancel();
     return failed("upstream_unavailable");
@@ -211,7 +212,7 @@ export function describeReason(fault: unknown): LogFields {
 const NO_VERDICT: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
 
 /** Chooses how the permit ends. An upstream error that may be about the request counts neither way. */
-function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Trial {
+function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Permit {
   if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
   // The upstream answered, and the request may have asked for what cannot be represented.
   if (outcome.kind === "unrepresentable") return "succeeded";

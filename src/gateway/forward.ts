@@ -78,7 +78,7 @@ function longestTotalMs(candidates: readonly Candidate[]): number {
 export function withRetryAfter(outcome: Outcome, candidates: readonly Candidate[]): Outcome {
   if (outcome.kind !== "failed" || !REPEATABLE.includes(outcome.error.kind)) return outcome;
   const waitMs = Math.min(
-    ...candidates.map(({ route, upstream }) => upstream.health.askableInMs(route.upstreamModel)),
+    ...candidates.map(({ route, upstream }) => upstream.health.availableInMs(route.upstreamModel)),
   );
   if (waitMs <= 0) return outcome;
   const retryAfterS = Math.min(Math.ceil(waitMs / 1000), RETRY_AFTER_S_MAX);

@@ -38,7 +38,7 @@ export interface Gateway extends GatewaySettings {
   readonly tokens: TokenCounter;
   readonly bodies: Bodies;
   /** Yields the event loop between pieces of long work. */
-  readonly share: LoopShare;
+  readonly share: CooperativeYield;
   readonly heartbeats: Heartbeats;
   readonly callers: CallerWatch;
   readonly declines: DeclineMemory;

@@ -1,4 +1,4 @@
-import type { Trial } from "../upstream/circuit.ts";
+import type { Permit } from "../upstream/circuit.ts";
 import { type AnswerHead, isClaudeModel } from "../wire/codecs.ts";
 import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
 import { createSseDecoder } from "../wire/sse.ts";
@@ -30,7 +30,7 @@ export interface RelayContext {
   readonly held: HeldRequest;
   readonly reply: Reply;
   readonly candidate: Candidate;
-  readonly permit: Trial;
+  readonly permit: Permit;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Trial } from "../upstream/circuit.ts";
+import type { Permit } from "../upstream/circuit.ts";
 import type { Candidate } from "./request.ts";
 
 /** At most this many candidates are tried for one request. */
@@ -7,7 +7,7 @@ const ATTEMPTS_MAX = 4;
 /** A candidate that may be asked now. Whoever takes the permit must end it, whatever happens. */
 interface RoutePermit {
   readonly candidate: Candidate;
-  readonly permit: Trial;
+  readonly permit: Permit;
 }
 
 /** The candidates of one request in the order in which they are tried. */
@@ -47,7 +47,9 @@ function drawOrder(candidates: readonly Candidate[], random: () => number): read
 
 /** Moves candidates with a running cooldown to the end: they are asked only when nothing else is left. */
 function coolingLast(candidates: readonly Candidate[]): readonly Candidate[] {
-  const cooling = candidates.filter(({ route, upstream }) => upstream.health.isResting(route.upstreamModel));
+  const cooling = candidates.filter(({ route, upstream }) =>
+    upstream.health.isCoolingDown(route.upstreamModel),
+  );
   if (cooling.length === 0) return candidates;
   return [...candidates.filter((candidate) => !cooling.includes(candidate)), ...cooling];
 }
@@ -58,11 +60,11 @@ function coolingLast(candidates: readonly Candidate[]): readonly Candidate[] {
  */
 function firstPermit(candidates: readonly Candidate[]): RoutePermit | undefined {
   for (const candidate of candidates) {
-    const permit = candidate.upstream.health.begin();
+    const permit = candidate.upstream.health.acquire();
     if (permit) return { candidate, permit };
   }
   for (const candidate of candidates) {
-    const permit = candidate.upstream.health.insist();
+    const permit = candidate.upstream.health.forceAcquire();
     if (permit) return { candidate, permit };
   }
   return undefined;

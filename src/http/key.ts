@@ -1,11 +1,11 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
+import type { LimitWindow } from "../domain/limit-windows.ts";
 import { printUsd } from "../domain/money.ts";
 import { printTime } from "../domain/time.ts";
 import { limitsOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { SpendLimitUsage } from "../ledger/ledger.ts";
-import type { WindowState } from "../limiter/limiter.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { answerCaller } from "./json-response.ts";
 
@@ -46,7 +46,7 @@ async function printKey(
   };
 }
 
-function printWindow(window: WindowState | undefined): object | null {
+function printWindow(window: LimitWindow | undefined): object | null {
   if (!window) return null;
   const { limit, remaining, resetMs } = window;
   return { limit, used: limit - remaining, remaining, resets_in_s: Math.ceil(resetMs / 1000) };

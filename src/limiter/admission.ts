@@ -1,4 +1,5 @@
-import type { Admission, LimitState, Limits, WindowState } from "./limiter.ts";
+import type { LimitWindow, LimitWindows } from "../domain/limit-windows.ts";
+import type { Admission, Limits } from "./limiter.ts";
 import type { Quantity } from "./window.ts";
 
 /** Difference to add to the counts of an admission. */
@@ -7,7 +8,7 @@ export type Correction = Readonly<Record<Quantity, number>>;
 /** Slots and window counts taken for one admitted request. */
 export interface Reservation {
   readonly admitted: true;
-  readonly state: LimitState;
+  readonly state: LimitWindows;
   /** Tokens counted against the tokens per minute. */
   readonly tokens: number;
   /** Frees the slots and corrects the counts. Must be called at most once. */
@@ -58,7 +59,7 @@ export interface LimitedSnapshot {
 }
 
 /** Returns the state of each per-minute limit: of the key or of the account, whichever has less remaining. */
-export function limitStateOf(key: LimitedSnapshot, account: LimitedSnapshot): LimitState {
+export function limitStateOf(key: LimitedSnapshot, account: LimitedSnapshot): LimitWindows {
   return { requests: tighterState(key, account, "requests"), tokens: tighterState(key, account, "tokens") };
 }
 
@@ -67,7 +68,7 @@ export function limitOf(limits: Limits, of: Quantity): number | undefined {
   return of === "requests" ? limits.requestsPerMinute : limits.tokensPerMinute;
 }
 
-function tighterState(key: LimitedSnapshot, account: LimitedSnapshot, of: Quantity): WindowState | undefined {
+function tighterState(key: LimitedSnapshot, account: LimitedSnapshot, of: Quantity): LimitWindow | undefined {
   const keyRemaining = remainingOf(key, of);
   const accountRemaining = remainingOf(account, of);
   if (keyRemaining === undefined && accountRemaining === undefined) return undefined;

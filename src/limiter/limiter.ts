@@ -1,3 +1,4 @@
+import type { LimitWindows } from "../domain/limit-windows.ts";
 /** Limits of one key or account. `undefined` is unlimited; 0 admits nothing. */
 export interface Limits {
   readonly requestsPerMinute?: number | undefined;
@@ -15,19 +16,6 @@ export interface AdmissionRequest {
   readonly tokens: number;
 }
 
-/** One per-minute window as shown to a client after this admission: the tighter of key and account. */
-export interface WindowState {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Milliseconds until the window is empty again, if nothing else is admitted. */
-  readonly resetMs: number;
-}
-
-export interface LimitState {
-  readonly requests: WindowState | undefined;
-  readonly tokens: WindowState | undefined;
-}
-
 /**
  * An admitted request. Exactly one call of `settle` or `cancel` ends it; later calls do nothing. Both resolve
  * when every gateway can use the slot again, after at most {@link SHARED_LIMITER_TIMEOUT_MS}. They never
@@ -35,7 +23,7 @@ export interface LimitState {
  */
 export interface Admission {
   readonly admitted: true;
-  readonly state: LimitState;
+  readonly state: LimitWindows;
   /** Frees the slot and replaces the token estimate by the `tokens` really used. */
   settle(tokens: number): Promise<void>;
   /** Undoes the admission: its request, tokens and slot are no longer counted. */
@@ -49,11 +37,11 @@ export interface LimitDecline {
   readonly bound: "rate" | "concurrency";
   /** Whole seconds, 1 to 60. After a `rate` decline, a lone caller that waits this long is admitted. */
   readonly retryAfterS: number;
-  readonly state: LimitState;
+  readonly state: LimitWindows;
 }
 
 /** Limit state of a key and its running requests, for `GET /v1/key`. */
-export interface LimitUsage extends LimitState {
+export interface LimitUsage extends LimitWindows {
   readonly running: number;
 }
 

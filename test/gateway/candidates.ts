@@ -2,12 +2,12 @@ import { expect } from "bun:test";
 import type { Route } from "../../src/domain/model.ts";
 import type { Candidate } from "../../src/gateway/request.ts";
 import type { RouteQueue } from "../../src/gateway/route-queue.ts";
-import { createHealth, type Health } from "../../src/upstream/health.ts";
+import { createHealth, type Health } from "../../src/upstream/cooldown.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
 import type { RequestFacts } from "../../src/wire/model-request.ts";
 import { findProtocolPair, passthroughContext } from "../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../src/wire/registry.ts";
-import { createManualClock } from "../limiter/clock.ts";
+import { createManualClock } from "../limiter/manual-clock.ts";
 import { TEST_PRICE } from "../support/test-catalog.ts";
 
 const TIMEOUTS = { connectMs: 1000, firstOutputMs: 1000, idleMs: 1000, totalMs: 1000 };
@@ -85,6 +85,6 @@ export function take(queue: RouteQueue): string | undefined {
 
 /** Fails five times in a row. */
 export function openCircuit(health: Health): void {
-  for (let left = 5; left > 0; left--) health.begin()?.failed();
-  expect(health.begin()).toBeUndefined();
+  for (let left = 5; left > 0; left--) health.acquire()?.failed();
+  expect(health.acquire()).toBeUndefined();
 }

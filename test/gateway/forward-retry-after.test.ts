@@ -17,8 +17,8 @@ function createFailure() {
 describe("the retry-after of a request that failed at every candidate", () => {
   test("is the shortest wait among the candidates", () => {
     const { healthOf, retryAfterS } = createFailure();
-    healthOf("a").rest("m", 20_000);
-    healthOf("b").rest("m", 7_001);
+    healthOf("a").startCooldown("m", 20_000);
+    healthOf("b").startCooldown("m", 7_001);
     expect(retryAfterS("upstream_unavailable")).toBe(8);
     expect(retryAfterS("upstream_timeout")).toBe(8);
   });
@@ -28,8 +28,8 @@ describe("the retry-after of a request that failed at every candidate", () => {
     openCircuit(healthOf("a"));
     openCircuit(healthOf("b"));
     expect(retryAfterS("upstream_unavailable")).toBe(1);
-    healthOf("a").rest("m", 30_000);
-    healthOf("b").rest("m", 40_000);
+    healthOf("a").startCooldown("m", 30_000);
+    healthOf("b").startCooldown("m", 40_000);
     expect(retryAfterS("upstream_unavailable")).toBe(30);
     clock.step(29_999);
     expect(retryAfterS("upstream_unavailable")).toBe(1);
@@ -37,7 +37,7 @@ describe("the retry-after of a request that failed at every candidate", () => {
 
   test("is at most one minute", () => {
     const { healthOf, retryAfterS } = createFailure();
-    for (const name of ["a", "b"]) healthOf(name).rest("m", 300_000);
+    for (const name of ["a", "b"]) healthOf(name).startCooldown("m", 300_000);
     expect(retryAfterS("upstream_unavailable")).toBe(60);
   });
 
@@ -46,7 +46,7 @@ describe("the retry-after of a request that failed at every candidate", () => {
     openCircuit(healthOf("a"));
     openCircuit(healthOf("b"));
     clock.step(1_000);
-    const probes = [healthOf("a").begin(), healthOf("b").begin()];
+    const probes = [healthOf("a").acquire(), healthOf("b").acquire()];
     expect(retryAfterS("upstream_unavailable")).toBe(1);
     for (const probe of probes) probe?.failed();
     expect(retryAfterS("upstream_unavailable")).toBe(2);
@@ -56,7 +56,7 @@ describe("the retry-after of a request that failed at every candidate", () => {
 describe("a failed request has no retry-after", () => {
   test("while one candidate may be asked at once", () => {
     const { healthOf, clock, retryAfterS } = createFailure();
-    healthOf("a").rest("m", 20_000);
+    healthOf("a").startCooldown("m", 20_000);
     expect(retryAfterS("upstream_unavailable")).toBeUndefined();
     openCircuit(healthOf("b"));
     expect(retryAfterS("upstream_unavailable")).toBe(1);
@@ -72,7 +72,7 @@ describe("a failed request has no retry-after", () => {
     "shutting_down",
   ])("after %s, which waiting does not cure", (cause) => {
     const { healthOf, retryAfterS } = createFailure();
-    for (const name of ["a", "b"]) healthOf(name).rest("m", 20_000);
+    for (const name of ["a", "b"]) healthOf(name).startCooldown("m", 20_000);
     expect(retryAfterS(cause)).toBeUndefined();
   });
 });

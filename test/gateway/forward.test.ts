@@ -189,7 +189,7 @@ describe("forward() never rejects", () => {
   test("and ends the permit of every attempt", async () => {
     const { upstreams } = await forwardTo({ sends: Array<Send>(1).fill(fails(BROKEN)) });
     const [upstream] = upstreams;
-    for (let left = 4; left > 0; left--) upstream?.health.begin()?.failed();
+    for (let left = 4; left > 0; left--) upstream?.health.acquire()?.failed();
     expect(upstream?.health.isOpen()).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 import { type Bodies, createBodies } from "../../src/bodies/bodies.ts";
-import { createLoopShare } from "../../src/bodies/loop-share.ts";
+import { createCooperativeYield } from "../../src/bodies/cooperative-yield.ts";
 import { createCatalog } from "../../src/catalog/catalog.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { Reply } from "../../src/gateway/request.ts";
@@ -37,7 +37,7 @@ const FIXED_COUNTER: TokenCounter = {
 /** A gateway whose parts only record; `over` replaces parts. */
 export function createGatewayParts(over: Partial<Gateway> = {}) {
   const log = createLogBook();
-  const share = createLoopShare();
+  const share = createCooperativeYield();
   const bodies: Bodies = createBodies(share);
   const recorded: Recorded = { booked: [], stored: [], attempted: [], aboveBound: [], running: 0 };
   const gateway: Gateway = {

@@ -62,31 +62,31 @@ describe("a candidate that cools down", () => {
 
   test("comes after all others, in the order of those that cool down", () => {
     const { candidates, healthOf } = createCandidates(routes);
-    healthOf("a").rest("m", 60_000);
-    healthOf("b").rest("m", 1000);
+    healthOf("a").startCooldown("m", 60_000);
+    healthOf("b").startCooldown("m", 1000);
     expect(takeAll(createRouteQueue(candidates))).toEqual(["c", "a", "b"]);
   });
 
   test("keeps its place when only another model of its upstream cools down", () => {
     const { candidates, healthOf } = createCandidates(routes);
-    healthOf("a").rest("other", 60_000);
+    healthOf("a").startCooldown("other", 60_000);
     expect(takeAll(createRouteQueue(candidates))).toEqual(["a", "b", "c"]);
   });
 
   test("is judged by its cooldown at each permit, not at the start", () => {
     const { candidates, healthOf, clock } = createCandidates(routes);
-    healthOf("a").rest("m", 1000);
+    healthOf("a").startCooldown("m", 1000);
     const queue = createRouteQueue(candidates);
     expect(take(queue)).toBe("b");
     clock.step(1000);
-    healthOf("c").rest("m", 60_000);
+    healthOf("c").startCooldown("m", 60_000);
     expect(takeAll(queue)).toEqual(["a", "c"]);
   });
 
   test("is tried when it is the only one", () => {
     const sole = [route("a", 1)];
     const { candidates, healthOf } = createCandidates(sole);
-    healthOf("a").rest("m", 60_000);
+    healthOf("a").startCooldown("m", 60_000);
     expect(takeAll(createRouteQueue(candidates))).toEqual(["a"]);
   });
 });
@@ -122,7 +122,7 @@ describe("a candidate whose circuit is open", () => {
     const { candidates, healthOf } = createCandidates(routes);
     openCircuit(healthOf("a"));
     openCircuit(healthOf("b"));
-    healthOf("c").rest("m", 60_000);
+    healthOf("c").startCooldown("m", 60_000);
     expect(takeAll(createRouteQueue(candidates))).toEqual(["c", "a", "b"]);
   });
 
@@ -143,7 +143,7 @@ test("a candidate takes a permit only when it is next", () => {
   openCircuit(healthOf("b"));
   clock.step(1000);
   expect(take(createRouteQueue(candidates))).toBe("a");
-  expect(healthOf("b").begin()).toBeDefined();
+  expect(healthOf("b").acquire()).toBeDefined();
 });
 
 /** Numbers from 0 up to 1, the same ones every time. */

@@ -1,3 +1,4 @@
+import type { LimitWindows } from "../../domain/limit-windows.ts";
 import { waitAtMost } from "../../domain/within.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type LimitDecline,
   type Limiter,
   LimiterError,
-  type LimitState,
   type Limits,
   SHARED_LIMITER_TIMEOUT_MS,
 } from "../limiter.ts";
@@ -160,7 +160,7 @@ type BothLimits = Pick<AdmissionRequest, "keyLimits" | "accountLimits">;
 function stateOf(
   snapshots: Pick<RedisDecision, "key" | "account">,
   { keyLimits, accountLimits }: BothLimits,
-): LimitState {
+): LimitWindows {
   return limitStateOf(
     { snapshot: snapshots.key, limits: keyLimits },
     { snapshot: snapshots.account, limits: accountLimits },

@@ -1,4 +1,5 @@
-import type { AdmissionRequest, LimitState, Limits, WindowState } from "../../../src/limiter/limiter.ts";
+import type { LimitWindow, LimitWindows } from "../../../src/domain/limit-windows.ts";
+import type { AdmissionRequest, Limits } from "../../../src/limiter/limiter.ts";
 import { type AdmissionLog, type Entry, sidesOf } from "./admission-log.ts";
 
 const MINUTE_MS = 60_000;
@@ -40,7 +41,7 @@ export function expectedDecision(
 }
 
 /** Derives the limit state of a key. */
-export function expectedState(log: AdmissionLog, request: AdmissionRequest, nowMs: number): LimitState {
+export function expectedState(log: AdmissionLog, request: AdmissionRequest, nowMs: number): LimitWindows {
   const minutes = minutesOf(log, request, nowMs);
   return { requests: tighterOf("requests", minutes), tokens: tighterOf("tokens", minutes) };
 }
@@ -85,7 +86,7 @@ function waitOf(of: Quantity, amount: number, { limits, seconds, nowMs }: Minute
   return MINUTE_MS;
 }
 
-function tighterOf(of: Quantity, minutes: readonly Minute[]): WindowState | undefined {
+function tighterOf(of: Quantity, minutes: readonly Minute[]): LimitWindow | undefined {
   const shown = minutes
     .filter(({ limits }) => limitOf(limits, of) < Infinity)
     .map(({ limits, seconds, nowMs }) => ({
