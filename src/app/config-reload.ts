@@ -1,8 +1,8 @@
 import { type ConfigChanges, compareConfigs, takeOver } from "../config/changes.ts";
 import { type LiveConfig, type LoadedConfig, rereadConfig } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { type Follower, followSource } from "../config/follow-source.ts";
 import { isSameSource, type Source } from "../config/source.ts";
+import { type Follower, followSource } from "../config/watch.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
 interface ReloadOptions {

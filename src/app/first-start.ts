@@ -1,6 +1,6 @@
-import { createAccount } from "../accounts/create.ts";
+import { createAccount } from "../accounts/accounts.ts";
 import { findAccount } from "../accounts/find.ts";
-import { issueKey } from "../accounts/issue-key.ts";
+import { issueKey } from "../accounts/keys.ts";
 import { listAccounts } from "../accounts/list.ts";
 import { listKeys } from "../accounts/list-keys.ts";
 import type { Config } from "../config/config.ts";

@@ -5,7 +5,7 @@ import { describeRedis } from "../limiter/redis/location.ts";
 import { createLog } from "../telemetry/log.ts";
 import { keepReloading } from "./config-reload.ts";
 import { welcomeFirstStart } from "./first-start.ts";
-import { logStrayFaults, untilSignal } from "./process.ts";
+import { logStrayFaults, untilSignal } from "./log-stray-faults.ts";
 import type { Hangups } from "./signals.ts";
 import { startTollgate } from "./start-gateway.ts";
 

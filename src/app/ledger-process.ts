@@ -1,7 +1,7 @@
 import type { LedgerProcessConfig } from "../config/config.ts";
 import { describeLocation } from "../db/location.ts";
 import { createLog } from "../telemetry/log.ts";
-import { logStrayFaults, untilSignal } from "./process.ts";
+import { logStrayFaults, untilSignal } from "./log-stray-faults.ts";
 import type { Hangups } from "./signals.ts";
 import { keepBooks } from "./start-ledger.ts";
 

@@ -1,7 +1,7 @@
 import { listAccounts } from "../accounts/list.ts";
-import type { Books } from "./books.ts";
-import type { Outcome } from "./outcome.ts";
-import { printAccount, printBalances, printTable } from "./print-values.ts";
+import type { Outcome } from "./command.ts";
+import { printAccount, printBalances, printTable } from "./printing.ts";
+import type { Books } from "./storage.ts";
 
 export async function runAccountList({ database, ledger }: Books): Promise<Outcome> {
   const accounts = await Promise.all(

@@ -1,8 +1,8 @@
 import { loadBooksConfig } from "../config/config.ts";
 import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit/audit.ts";
 import { type FoundJournal, findJournals } from "../settlement-outbox/find.ts";
-import type { Books } from "./books.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Outcome } from "./command.ts";
+import type { Books } from "./storage.ts";
 
 /**
  * Fails when the books contradict themselves. What will mend itself is only a warning: holds past their

@@ -1,9 +1,9 @@
 import type { ApiKey } from "../accounts/key.ts";
 import { listKeys } from "../accounts/list-keys.ts";
 import type { Ledger, SpendLimitUsage } from "../ledger/ledger.ts";
-import { type Books, requireAccount } from "./books.ts";
-import type { Outcome } from "./outcome.ts";
-import { printKey, printTable } from "./print-values.ts";
+import type { Outcome } from "./command.ts";
+import { printKey, printTable } from "./printing.ts";
+import { type Books, requireAccount } from "./storage.ts";
 
 export interface KeyListOptions {
   readonly account?: string;

@@ -1,8 +1,8 @@
 import { findKeys } from "../accounts/find-key.ts";
 import { revokeKey } from "../accounts/revoke-key.ts";
-import type { Books } from "./books.ts";
+import type { Outcome } from "./command.ts";
 import { CommandError } from "./command-error.ts";
-import type { Outcome } from "./outcome.ts";
+import type { Books } from "./storage.ts";
 
 export async function runKeyRevoke({ database }: Books, idOrHint: string): Promise<Outcome> {
   const [key, ...others] = await findKeys(database, idOrHint);

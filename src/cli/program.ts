@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { Books } from "./books.ts";
+import { type Outcome, printOutcome } from "./command.ts";
 import {
   parseAmount,
   parseCount,
@@ -8,8 +8,8 @@ import {
   parseName,
   parseNames,
   parsePositiveAmount,
-} from "./option-values.ts";
-import { type Outcome, printOutcome } from "./outcome.ts";
+} from "./options.ts";
+import type { Books } from "./storage.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -31,7 +31,7 @@ export function createProgram(): Command {
     .description("start the ledger's gRPC service alone, for gateways with LEDGER_URL and other services")
     .action(async () => (await import("./ledger.ts")).runLedger());
   withJson(program, "check", "check configuration and connections, start nothing").action(
-    async (options: JsonOption) => printOutcome(await (await import("./check.ts")).runCheck(), options),
+    async (options: JsonOption) => printOutcome(await (await import("./check/check.ts")).runCheck(), options),
   );
   addAccountCommands(program.command("account").description("who pays"));
   addKeyCommands(program.command("key").description("keys of accounts"));
@@ -43,7 +43,7 @@ function addAccountCommands(account: Command): void {
   withJson(account, "create", "create an account with an empty wallet")
     .requiredOption("--name <name>", "unique name", parseName)
     .option("--email <email>", "whom to write to", parseEmail)
-    .action(onBooks(async () => (await import("./account-create.ts")).runAccountCreate));
+    .action(onBooks(async () => (await import("./account.ts")).runAccountCreate));
   withJson(account, "list", "list accounts with their balances").action(
     onBooks(async () => (await import("./account-list.ts")).runAccountList),
   );
@@ -66,7 +66,7 @@ function addKeyCommands(key: Command): void {
     .option("--models <ids>", "the only models it may use, with commas between them", parseNames)
     .option("--allow-clamp", "lower a request's own output limit to what can be paid")
     .option("--expires-in-days <n>", "refuse the key after that", parseDays)
-    .action(onBooks(async () => (await import("./key-create.ts")).runKeyCreate));
+    .action(onBooks(async () => (await import("./key.ts")).runKeyCreate));
   withJson(key, "list", "list keys")
     .option(...ACCOUNT)
     .action(onBooks(async () => (await import("./key-list.ts")).runKeyList));
@@ -89,7 +89,7 @@ function addMoneyCommands(program: Command): void {
     .requiredOption("--receipt <request-id>", "the request")
     .option("--amount <usd>", "default: all that is left of the charge", parsePositiveAmount)
     .requiredOption("--id <id>", "your name for this refund: the same id is booked once")
-    .action(onBooks(async () => (await import("./refund.ts")).runRefund));
+    .action(onBooks(async () => (await import("./money.ts")).runRefund));
   withJson(program, "audit", "prove that no money is lost").action(
     onLocalBooks(async () => (await import("./audit.ts")).runAudit),
   );
@@ -104,7 +104,7 @@ type Load<Options> = () => Promise<(books: Books, options: Options) => Promise<O
 /** An action that opens the books, runs a command on them and prints what it came to. */
 function onBooks<Options>(load: Load<Options>) {
   return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withBooks }, run] = await Promise.all([import("./books.ts"), load()]);
+    const [{ withBooks }, run] = await Promise.all([import("./storage.ts"), load()]);
     printOutcome(await withBooks((books) => run(books, options)), options);
   };
 }
@@ -112,7 +112,7 @@ function onBooks<Options>(load: Load<Options>) {
 /** The same for what a remote ledger cannot be asked. */
 function onLocalBooks<Options>(load: Load<Options>) {
   return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withLocalBooks }, run] = await Promise.all([import("./books.ts"), load()]);
+    const [{ withLocalBooks }, run] = await Promise.all([import("./storage.ts"), load()]);
     printOutcome(await withLocalBooks((books) => run(books, options)), options);
   };
 }

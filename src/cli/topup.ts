@@ -1,7 +1,7 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
-import { type Books, requireAccount } from "./books.ts";
-import type { Outcome } from "./outcome.ts";
-import { printBalances } from "./print-values.ts";
+import type { Outcome } from "./command.ts";
+import { printBalances } from "./printing.ts";
+import { type Books, requireAccount } from "./storage.ts";
 
 export interface TopUpOptions {
   readonly account: string;

@@ -6,15 +6,15 @@ import { openaiChat } from "../wire/openai-chat/protocol.ts";
 import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
 import { openaiResponses } from "../wire/openai-responses/protocol.ts";
 import { discardBody } from "./discard-body.ts";
-import { refuse } from "./error-response.ts";
+import { refuse } from "./errors.ts";
 import { healthRoutes } from "./health.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { newRequestId } from "./identity.ts";
 import { countTokensRoute, inferenceRoute } from "./inference.ts";
 import { keyRoute } from "./key.ts";
 import { modelRoutes } from "./models.ts";
 import { isNotBuilt } from "./not-built.ts";
 import { receiptRoute } from "./receipts.ts";
-import { newRequestId } from "./request-id.ts";
 import { pathOf } from "./request-path.ts";
 
 /** All routes, assembled; listens to nothing. Whatever matches none of them is answered under the contract too. */

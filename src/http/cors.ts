@@ -1,5 +1,5 @@
-import type { Handle } from "./raw-routes.ts";
-import { idHeaders, newRequestId } from "./request-id.ts";
+import { idHeaders, newRequestId } from "./identity.ts";
+import type { Handle } from "./routes.ts";
 
 /** The web origins whose pages may read answers: all, or those that are the same to the letter. */
 export type CorsOrigins = readonly string[] | "*";

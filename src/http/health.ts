@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import type { HttpParts } from "./http-parts.ts";
-import { idHeaders, newRequestId } from "./request-id.ts";
+import { idHeaders, newRequestId } from "./identity.ts";
 
 /** `/healthz`: the process lives. `/readyz`: it takes requests, and has what they need. `/`: clients probe it before they begin. */
 export function healthRoutes(parts: HttpParts) {

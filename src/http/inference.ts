@@ -6,14 +6,14 @@ import { runRequest } from "../gateway/run-request.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
+import { createBodyReader } from "./body.ts";
 import { readClientRetry } from "./client-retry.ts";
 import { discardBody } from "./discard-body.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { newRequestId } from "./identity.ts";
 import type { BodySender } from "./incoming-bodies.ts";
 import { logInternal } from "./log-internal.ts";
-import { createBodyReader } from "./read-body.ts";
 import { createReply, type HttpReply } from "./reply.ts";
-import { newRequestId } from "./request-id.ts";
 import type { RunningRequests } from "./running-requests.ts";
 import { readSecret } from "./secret.ts";
 

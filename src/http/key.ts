@@ -6,8 +6,8 @@ import { limitsOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { SpendLimitUsage } from "../ledger/ledger.ts";
 import type { WindowState } from "../limiter/limiter.ts";
+import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { answerCaller } from "./json-response.ts";
 
 /** `GET /v1/key`: what the key that asks may do, has used, has left, and when that resets. */
 export function keyRoute(parts: HttpParts) {

@@ -5,8 +5,8 @@ import type { Model } from "../domain/model.ts";
 import { printTime } from "../domain/time.ts";
 import { GatewayError } from "../errors.ts";
 import { mayUse } from "../gateway/select-model.ts";
+import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { answerCaller } from "./json-response.ts";
 import { printPrices } from "./prices.ts";
 import { pathOf } from "./request-path.ts";
 

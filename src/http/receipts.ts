@@ -4,8 +4,8 @@ import { printTime } from "../domain/time.ts";
 import type { Usage } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { Receipt } from "../ledger/ledger.ts";
+import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { answerCaller } from "./json-response.ts";
 import { printPrices } from "./prices.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

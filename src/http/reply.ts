@@ -1,9 +1,9 @@
 import { type GatewayError, toGatewayError } from "../errors.ts";
 import type { Reply } from "../gateway/gateway.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
-import { errorResponse } from "./error-response.ts";
+import { errorResponse } from "./errors.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
-import { idHeaders } from "./request-id.ts";
+import { idHeaders } from "./identity.ts";
 
 /** A reply and the HTTP response that it becomes. */
 export interface HttpReply extends Reply {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createAccount } from "../../src/accounts/create.ts";
+import { createAccount } from "../../src/accounts/accounts.ts";
 import { findAccount } from "../../src/accounts/find.ts";
 import { listAccounts } from "../../src/accounts/list.ts";
-import { DIALECTS, openTempBooks, type TempBooks } from "./temp-books.ts";
+import { DIALECTS, openTempBooks, type TempBooks } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("accounts in %s", (dialect) => {
   let books: TempBooks;

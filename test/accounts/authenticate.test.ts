@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createAuthenticate } from "../../src/accounts/authenticate.ts";
-import { issueKey, type NewKey } from "../../src/accounts/issue-key.ts";
 import type { Authenticate } from "../../src/accounts/key.ts";
+import { issueKey, type NewKey } from "../../src/accounts/keys.ts";
 import { revokeKey } from "../../src/accounts/revoke-key.ts";
 import { createSecret, digestOf } from "../../src/accounts/secret.ts";
 import { connectDatabase } from "../../src/db/database.ts";
-import { DIALECTS, openTempBooks, type TempBooks } from "./temp-books.ts";
+import { DIALECTS, openTempBooks, type TempBooks } from "./temp-storage.ts";
 
 const UNKNOWN = { kind: "unknown_key" };
 

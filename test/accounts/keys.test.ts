@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { findKeys } from "../../src/accounts/find-key.ts";
-import { issueKey } from "../../src/accounts/issue-key.ts";
+import { issueKey } from "../../src/accounts/keys.ts";
 import { listKeys } from "../../src/accounts/list-keys.ts";
 import { revokeKey } from "../../src/accounts/revoke-key.ts";
-import { DIALECTS, openTempBooks, type TempBooks } from "./temp-books.ts";
+import { DIALECTS, openTempBooks, type TempBooks } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("keys in %s", (dialect) => {
   let books: TempBooks;

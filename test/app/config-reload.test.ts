@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, w
 import { join } from "node:path";
 import { keepReloading } from "../../src/app/config-reload.ts";
 import { type LiveConfig, loadWithSource } from "../../src/config/config.ts";
-import type { Follower } from "../../src/config/follow-source.ts";
+import type { Follower } from "../../src/config/watch.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { createLogBook } from "../support/log-book.ts";
 

@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { ERRORS, type ErrorRow, GatewayError } from "../../src/errors.ts";
-import { errorResponse, errorWire } from "../../src/http/error-response.ts";
+import { errorResponse, errorWire } from "../../src/http/errors.ts";
 import { pathOf } from "../../src/http/request-path.ts";
 import { canaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keysOf } from "../../src/limiter/redis/keys.ts";
-import { createLocation } from "../accounts/temp-books.ts";
+import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { until } from "../limiter/redis-client.ts";
 import { CHAT, objectOf, post, SURFACES } from "../support/client.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
 import { revokeKey } from "../../src/accounts/revoke-key.ts";
 import { parseUsd } from "../../src/domain/money.ts";
-import { createLocation } from "../accounts/temp-books.ts";
+import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { CHAT, dataOf, objectOf, post, SURFACES } from "../support/client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";

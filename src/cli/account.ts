@@ -1,9 +1,9 @@
-import { createAccount } from "../accounts/create.ts";
+import { createAccount } from "../accounts/accounts.ts";
 import { GatewayError } from "../errors.ts";
-import type { Books } from "./books.ts";
+import type { Outcome } from "./command.ts";
 import { CommandError } from "./command-error.ts";
-import type { Outcome } from "./outcome.ts";
-import { printAccount, printBalances } from "./print-values.ts";
+import { printAccount, printBalances } from "./printing.ts";
+import type { Books } from "./storage.ts";
 
 export interface AccountCreateOptions {
   readonly name: string;

@@ -7,7 +7,7 @@ import {
   parseName,
   parseNames,
   parsePositiveAmount,
-} from "../../src/cli/option-values.ts";
+} from "../../src/cli/options.ts";
 
 describe("option values", () => {
   test.each([

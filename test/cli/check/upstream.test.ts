@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { findUpstreamFault } from "../../src/cli/check-upstream.ts";
-import type { Protocol } from "../../src/domain/model.ts";
+import { findUpstreamFault } from "../../../src/cli/check/upstream.ts";
+import type { Protocol } from "../../../src/domain/model.ts";
 
 const running: Bun.Server<undefined>[] = [];
 afterEach(() => Promise.all(running.splice(0).map((server) => server.stop(true))));

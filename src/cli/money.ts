@@ -1,9 +1,9 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type JournalLine, type Ledger, LedgerError, type Posting, type Receipt } from "../ledger/ledger.ts";
-import { type Books, requireAccount } from "./books.ts";
+import type { Outcome } from "./command.ts";
 import { CommandError } from "./command-error.ts";
-import type { Outcome } from "./outcome.ts";
-import { printBalances } from "./print-values.ts";
+import { printBalances } from "./printing.ts";
+import { type Books, requireAccount } from "./storage.ts";
 
 const PAGE_SIZE = 1_000;
 const DAY_MS = 86_400_000;

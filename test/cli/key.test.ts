@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { runKeyCreate } from "../../src/cli/key-create.ts";
+import { runKeyCreate } from "../../src/cli/key.ts";
 import { runKeyList } from "../../src/cli/key-list.ts";
 import { runKeyRevoke } from "../../src/cli/key-revoke.ts";
-import { openTempBooks, type TempBooks } from "../accounts/temp-books.ts";
+import { openTempBooks, type TempBooks } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;
 

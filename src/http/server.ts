@@ -5,11 +5,11 @@ import { openaiChat } from "../wire/openai-chat/protocol.ts";
 import { createApp, refuseKnown, refuseUnmatched } from "./app.ts";
 import { createConnectionIdle } from "./connection-idle.ts";
 import { answerBrowser } from "./cors.ts";
-import { errorResponse } from "./error-response.ts";
+import { errorResponse } from "./errors.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { newRequestId } from "./identity.ts";
 import { NOT_BUILT_PATHS } from "./not-built.ts";
-import { type Handle, makeRoutable, rawRoutes } from "./raw-routes.ts";
-import { newRequestId } from "./request-id.ts";
+import { type Handle, makeRoutable, rawRoutes } from "./routes.ts";
 
 /** Bun closes a connection on which nothing has come or gone for this long. */
 const IDLE_S = 75;

@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
-import type { DatabaseLocation } from "../db/location.ts";
-import { connect } from "../db/sqlite/database.ts";
-import { MIGRATIONS } from "../db/sqlite/migrate.ts";
-import { findFolderFault } from "./check-folder.ts";
-import { findPostgresFault } from "./check-postgres.ts";
+import type { DatabaseLocation } from "../../db/location.ts";
+import { connect } from "../../db/sqlite/database.ts";
+import { MIGRATIONS } from "../../db/sqlite/migrate.ts";
+import { findFolderFault } from "../check-folder.ts";
+import { findPostgresFault } from "../check-postgres.ts";
 
 const BUSY_MS = 2_000;
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { findDatabaseFault } from "../../src/cli/check-database.ts";
-import { openPostgres } from "../../src/db/postgres/database.ts";
-import { openDatabase } from "../../src/db/sqlite/database.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { tempFolder } from "../support/temp-folder.ts";
+import { findDatabaseFault } from "../../../src/cli/check/database.ts";
+import { openPostgres } from "../../../src/db/postgres/database.ts";
+import { openDatabase } from "../../../src/db/sqlite/database.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
 
 const findFault = (path: string) => findDatabaseFault({ dialect: "sqlite", path });
 

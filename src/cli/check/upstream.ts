@@ -1,6 +1,6 @@
-import type { Protocol } from "../domain/model.ts";
-import { credentialHeaders } from "../upstream/http-upstream.ts";
-import type { UpstreamConfig } from "../upstream/upstream.ts";
+import type { Protocol } from "../../domain/model.ts";
+import { credentialHeaders } from "../../upstream/http-upstream.ts";
+import type { UpstreamConfig } from "../../upstream/upstream.ts";
 
 const ANSWER_MS = 5_000;
 /** Lists models: costs nothing and tells whether the key is accepted. */

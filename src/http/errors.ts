@@ -4,7 +4,7 @@ import { openaiChat } from "../wire/openai-chat/protocol.ts";
 import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
 import { openaiResponses } from "../wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
-import { idHeaders } from "./request-id.ts";
+import { idHeaders } from "./identity.ts";
 import { pathOf } from "./request-path.ts";
 
 const SURFACES: readonly WireProtocol[] = [openaiChat, anthropicMessages, openaiResponses, openaiEmbeddings];

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createAccount } from "../../src/accounts/create.ts";
+import { createAccount } from "../../src/accounts/accounts.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";

@@ -1,14 +1,14 @@
 import { dirname } from "node:path";
-import { type Config, loadConfig } from "../config/config.ts";
-import { ConfigError } from "../config/config-error.ts";
-import { describeLocation } from "../db/location.ts";
-import { describeRedis } from "../limiter/redis/location.ts";
-import { findDatabaseFault } from "./check-database.ts";
-import { findFolderFault } from "./check-folder.ts";
-import { findLedgerFault } from "./check-ledger.ts";
-import { findRedisFault } from "./check-redis.ts";
-import { findUpstreamFault } from "./check-upstream.ts";
-import type { Outcome } from "./outcome.ts";
+import { type Config, loadConfig } from "../../config/config.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { describeLocation } from "../../db/location.ts";
+import { describeRedis } from "../../limiter/redis/location.ts";
+import { findFolderFault } from "../check-folder.ts";
+import type { Outcome } from "../command.ts";
+import { findDatabaseFault } from "./database.ts";
+import { findLedgerFault } from "./ledger.ts";
+import { findRedisFault } from "./redis.ts";
+import { findUpstreamFault } from "./upstream.ts";
 
 /** Checks the configuration, the database, ledger, Redis and every upstream. Starts, creates and changes nothing. */
 export async function runCheck(): Promise<Outcome> {

@@ -1,13 +1,13 @@
-import { issueKey } from "../accounts/issue-key.ts";
+import { issueKey } from "../accounts/keys.ts";
 import { createCatalog } from "../catalog/catalog.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../ledger/ledger.ts";
-import { type Books, requireAccount } from "./books.ts";
+import type { Outcome } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findSpendLimit } from "./key-list.ts";
-import type { Outcome } from "./outcome.ts";
-import { printKey } from "./print-values.ts";
+import { printKey } from "./printing.ts";
+import { type Books, requireAccount } from "./storage.ts";
 
 const DAY_MS = 86_400_000;
 

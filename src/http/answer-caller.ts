@@ -2,10 +2,10 @@ import type { Caller } from "../accounts/key.ts";
 import { toGatewayError } from "../errors.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { discardBody } from "./discard-body.ts";
-import { refuse } from "./error-response.ts";
+import { refuse } from "./errors.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { idHeaders, newRequestId } from "./identity.ts";
 import { logInternal } from "./log-internal.ts";
-import { idHeaders, newRequestId } from "./request-id.ts";
 import { readSecret } from "./secret.ts";
 
 /** Answers a request of a known caller with a JSON body, or with the error that `respond` threw. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/account.ts";
-import { type RefundOptions, runRefund } from "../../src/cli/refund.ts";
-import { openTempBooks, type TempBooks } from "../accounts/temp-books.ts";
+import { type RefundOptions, runRefund } from "../../src/cli/money.ts";
+import { openTempBooks, type TempBooks } from "../accounts/temp-storage.ts";
 
 let books: TempBooks;
 let account: Account;
