@@ -2,7 +2,7 @@ import { type ConfigChanges, compareConfigs, takeOver } from "../config/changes.
 import { type LiveConfig, type LoadedConfig, rereadConfig } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { isSameSource, type Source } from "../config/source.ts";
-import { type Follower, followSource } from "../config/watch.ts";
+import { type SourceWatcher, watchSource } from "../config/watch.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
 interface ReloadOptions {
@@ -16,7 +16,7 @@ interface ReloadOptions {
  * Keeps a running gateway as its configuration file says: reads it anew when asked, and when it has
  * changed. A file with any problem is refused whole, and the configuration before it goes on.
  */
-export function keepReloading({ loaded, apply, log }: ReloadOptions): Follower {
+export function startConfigReload({ loaded, apply, log }: ReloadOptions): SourceWatcher {
   let running = loaded;
   let judged = loaded.source;
   let isRefused = false;
@@ -48,7 +48,7 @@ export function keepReloading({ loaded, apply, log }: ReloadOptions): Follower {
     if (waiting.length > 0) log.warn({ settings: waiting }, "settings that wait for the next start");
   }
 
-  const follower = followSource(loaded.place.path, judge);
+  const follower = watchSource(loaded.place.path, judge);
   return {
     request: follower.request,
     close() {

@@ -26,7 +26,7 @@ export interface FirstStartParts extends Parts {
  * at once. Returns the text to show, which is the only place the key ever appears; `undefined` on every
  * later start, where another replica was faster, and where the operator has a catalog of their own.
  */
-export async function welcomeFirstStart(
+export async function prepareFirstStart(
   { url, ...parts }: FirstStartParts,
   config: Pick<Config, "isDemoOnly">,
 ): Promise<string | undefined> {

@@ -3,7 +3,7 @@ import { describeLocation } from "../db/location.ts";
 import { createLog } from "../telemetry/log.ts";
 import { logStrayFaults, untilSignal } from "./log-stray-faults.ts";
 import type { Hangups } from "./signals.ts";
-import { keepBooks } from "./start-ledger.ts";
+import { startLedger } from "./start-ledger.ts";
 
 /** Runs until a signal ends it: the ledger's gRPC service as a process of its own. */
 export async function serveLedgerAlone(config: LedgerProcessConfig, hangups: Hangups): Promise<void> {
@@ -11,7 +11,7 @@ export async function serveLedgerAlone(config: LedgerProcessConfig, hangups: Han
   logStrayFaults(log);
   const ended = untilSignal();
   hangups.listen(() => log.info({}, "SIGHUP changes nothing here: the ledger's settings need a restart"));
-  const books = await keepBooks(config, log);
+  const books = await startLedger(config, log);
   log.info({ ledger: books.servedAt, database: describeLocation(config.database) }, "listening");
   log.info({ signal: await ended }, "draining");
   await books.close();

@@ -25,8 +25,8 @@ import { serveMetrics } from "../telemetry/serve-metrics.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
-import { type KeptBooks, keepBooks } from "./start-ledger.ts";
-import { type KeptLimits, keepLimits } from "./start-limiter.ts";
+import { type RunningLedger, startLedger } from "./start-ledger.ts";
+import { type RunningLimiter, startLimiter } from "./start-limiter.ts";
 
 /** The counting worker loads for a tenth of a second, which shall not be the first of the first requests. */
 const WARM_UP_MS = 200;
@@ -38,7 +38,7 @@ const TELL_MS = 3_000;
 const CUT_MS = 4_000;
 
 /** A gateway that listens. */
-export interface Tollgate {
+export interface RunningGateway {
   /** "http://127.0.0.1:8080" */
   readonly url: string;
   /** Where its ledger is served, "127.0.0.1:50051"; `undefined` is nowhere. */
@@ -54,11 +54,11 @@ export interface Tollgate {
 }
 
 /** Puts the parts together and listens. Rejects when the database, the data folder or a port cannot be had. */
-export async function startTollgate(config: Config, log: Log): Promise<Tollgate> {
+export async function startGateway(config: Config, log: Log): Promise<RunningGateway> {
   const metrics = createMetrics();
-  const books = await keepBooks(config, log);
+  const books = await startLedger(config, log);
   const { database, ledger, servedAt: ledgerAddress } = books;
-  const limits = await keepLimits(config.limiter, { database, log, metrics: metrics.limiter });
+  const limits = await startLimiter(config.limiter, { database, log, metrics: metrics.limiter });
   const parts = createParts(config, { books, limits, log, metrics: metrics.upstream });
   const closeParts = async () => {
     await parts.close();
@@ -140,8 +140,8 @@ interface Parts {
 }
 
 interface Kept {
-  readonly books: KeptBooks;
-  readonly limits: KeptLimits;
+  readonly books: RunningLedger;
+  readonly limits: RunningLimiter;
   readonly metrics: UpstreamMetrics;
   readonly log: Log;
 }

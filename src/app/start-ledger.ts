@@ -3,12 +3,12 @@ import { takeLedgerToken } from "../config/ledger-token.ts";
 import { startSweeper } from "../ledger/engine/sweeper.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { type Books, openBooks } from "./storage.ts";
+import { openStorage, type Storage } from "./storage.ts";
 
 const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
 
 /** Books that are looked after. */
-export interface KeptBooks extends Books {
+export interface RunningLedger extends Storage {
   /** Where the ledger is served, "127.0.0.1:50051"; `undefined` is nowhere. */
   readonly servedAt: string | undefined;
   /** Lets the calls of other services finish and takes no more. */
@@ -19,8 +19,8 @@ export interface KeptBooks extends Books {
  * Opens the books, expires what nobody ends, and serves the ledger to other services where the
  * configuration says so. Rejects when database or port cannot be had.
  */
-export async function keepBooks(config: LedgerProcessConfig, log: Log): Promise<KeptBooks> {
-  const books = await openBooks(config);
+export async function startLedger(config: LedgerProcessConfig, log: Log): Promise<RunningLedger> {
+  const books = await openStorage(config);
   try {
     const server = await serveLedger(books.ledger, config, log);
     const onError = (fault: unknown) => log.error(describeFault(fault), "sweep failed");

@@ -10,7 +10,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 
 /** The limiter, and what looks out for gateways that count apart from it. */
-export interface KeptLimits {
+export interface RunningLimiter {
   readonly limiter: Limiter;
   close(): Promise<void>;
 }
@@ -22,8 +22,11 @@ interface Surroundings {
 }
 
 /** Counts limits where the configuration wants it: in Redis, or in this process alone. */
-export async function keepLimits(config: Config["limiter"], surroundings: Surroundings): Promise<KeptLimits> {
-  const limiter = await startLimiter(config, surroundings);
+export async function startLimiter(
+  config: Config["limiter"],
+  surroundings: Surroundings,
+): Promise<RunningLimiter> {
+  const limiter = await createLimiter(config, surroundings);
   const hasRedis = config.redis !== undefined;
   const neighbours = watchNeighbours({ ...surroundings, hasRedis, gatewayId: crypto.randomUUID() });
   return {
@@ -35,7 +38,7 @@ export async function keepLimits(config: Config["limiter"], surroundings: Surrou
   };
 }
 
-async function startLimiter(
+async function createLimiter(
   { redis, onFailure, replicas }: Config["limiter"],
   { log, metrics }: Surroundings,
 ): Promise<Limiter> {

@@ -1,4 +1,4 @@
-import type { BooksConfig } from "../config/books.ts";
+import type { StorageConfig } from "../config/books.ts";
 import type { LedgerConfig, RemoteLedger } from "../config/ledger.ts";
 import { connectDatabase, type Database } from "../db/database.ts";
 import type { BatchOptions } from "../ledger/engine/batch.ts";
@@ -6,7 +6,7 @@ import type { SweptLedger } from "../ledger/engine/local.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** Accounts and keys, and the ledger with their money. */
-export interface Books {
+export interface Storage {
   readonly database: Database;
   readonly ledger: Ledger;
   /** The same ledger, when it is kept in this database and not by another process. */
@@ -15,17 +15,17 @@ export interface Books {
   close(): Promise<void>;
 }
 
-export interface BooksOptions extends BooksConfig {
+export interface StorageOptions extends StorageConfig {
   /** Wallets of one transaction at most. */
   readonly walletsPerBatch?: number | undefined;
 }
 
 /** Opens the database, and the ledger in it or elsewhere. Rejects when the database cannot be used. */
-export async function openBooks({
+export async function openStorage({
   database: location,
   ledger,
   walletsPerBatch,
-}: BooksOptions): Promise<Books> {
+}: StorageOptions): Promise<Storage> {
   const database = await connectDatabase(location);
   try {
     const opened = ledger.remote

@@ -1,9 +1,9 @@
 import { listAccounts } from "../accounts/list.ts";
-import type { Outcome } from "./command.ts";
+import type { CommandResult } from "./command.ts";
 import { printAccount, printBalances, printTable } from "./printing.ts";
-import type { Books } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 
-export async function runAccountList({ database, ledger }: Books): Promise<Outcome> {
+export async function runAccountList({ database, ledger }: Storage): Promise<CommandResult> {
   const accounts = await Promise.all(
     (await listAccounts(database)).map(async (account) => ({
       ...printAccount(account),

@@ -1,16 +1,19 @@
 import { createAccount } from "../accounts/accounts.ts";
 import { GatewayError } from "../errors.ts";
-import type { Outcome } from "./command.ts";
+import type { CommandResult } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { printAccount, printBalances } from "./printing.ts";
-import type { Books } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 
 export interface AccountCreateOptions {
   readonly name: string;
   readonly email?: string;
 }
 
-export async function runAccountCreate(books: Books, options: AccountCreateOptions): Promise<Outcome> {
+export async function runAccountCreate(
+  books: Storage,
+  options: AccountCreateOptions,
+): Promise<CommandResult> {
   const account = await createAccount(books, options).catch((thrown: unknown) => {
     const isTaken = thrown instanceof GatewayError && thrown.kind === "conflict";
     throw isTaken ? new CommandError(`There is an account "${options.name}" already.`) : thrown;

@@ -1,20 +1,20 @@
-import { loadBooksConfig } from "../config/config.ts";
+import { loadStorageConfig } from "../config/config.ts";
 import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit/audit.ts";
 import { type FoundJournal, findJournals } from "../settlement-outbox/find.ts";
-import type { Outcome } from "./command.ts";
-import type { Books } from "./storage.ts";
+import type { CommandResult } from "./command.ts";
+import type { Storage } from "./storage.ts";
 
 /**
  * Fails when the books contradict themselves. What will mend itself is only a warning: holds past their
  * time, and settlements that a journal of this machine has not given to the ledger yet.
  */
-export async function runAudit({ database }: Books): Promise<Outcome> {
+export async function runAudit({ database }: Storage): Promise<CommandResult> {
   const report = await auditDatabase(database, Date.now());
-  return printAudit(report, findJournals(loadBooksConfig().dataFolder));
+  return printAudit(report, findJournals(loadStorageConfig().dataFolder));
 }
 
 /** What an audit came to, for people and for programs. */
-export function printAudit(report: AuditReport, journals: readonly FoundJournal[]): Outcome {
+export function printAudit(report: AuditReport, journals: readonly FoundJournal[]): CommandResult {
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
   const verdict = failed

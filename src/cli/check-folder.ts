@@ -5,8 +5,8 @@ import { dirname } from "node:path";
  * Why a folder cannot be written, as "what is wrong, what is expected". Of one that is not there, the nearest
  * that is decides whether it can be created.
  */
-export function findFolderFault(folder: string): string | undefined {
-  if (!existsSync(folder)) return findFolderFault(dirname(folder));
+export function findFolderProblem(folder: string): string | undefined {
+  if (!existsSync(folder)) return findFolderProblem(dirname(folder));
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
     if (statSync(folder).isDirectory()) return undefined;

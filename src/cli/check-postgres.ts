@@ -11,7 +11,7 @@ const SAYS: Readonly<Record<string, string>> = {
 };
 
 /** Why a PostgreSQL database cannot be used; repeats nothing of its URL. Changes nothing. */
-export async function findPostgresFault(url: string): Promise<string | undefined> {
+export async function findPostgresProblem(url: string): Promise<string | undefined> {
   const client = readPostgresUrl(url)({ max: 1 });
   try {
     const version = await readSchemaVersion(client);

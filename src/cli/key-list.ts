@@ -1,15 +1,18 @@
 import type { ApiKey } from "../accounts/key.ts";
 import { listKeys } from "../accounts/list-keys.ts";
 import type { Ledger, SpendLimitUsage } from "../ledger/ledger.ts";
-import type { Outcome } from "./command.ts";
+import type { CommandResult } from "./command.ts";
 import { printKey, printTable } from "./printing.ts";
-import { type Books, requireAccount } from "./storage.ts";
+import { requireAccount, type Storage } from "./storage.ts";
 
 export interface KeyListOptions {
   readonly account?: string;
 }
 
-export async function runKeyList({ database, ledger }: Books, options: KeyListOptions): Promise<Outcome> {
+export async function runKeyList(
+  { database, ledger }: Storage,
+  options: KeyListOptions,
+): Promise<CommandResult> {
   const account = options.account === undefined ? undefined : await requireAccount(database, options.account);
   const keys = await Promise.all(
     (await listKeys(database, account?.id)).map(async (key) =>

@@ -1,10 +1,10 @@
 import { findKeys } from "../accounts/find-key.ts";
 import { revokeKey } from "../accounts/revoke-key.ts";
-import type { Outcome } from "./command.ts";
+import type { CommandResult } from "./command.ts";
 import { CommandError } from "./command-error.ts";
-import type { Books } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 
-export async function runKeyRevoke({ database }: Books, idOrHint: string): Promise<Outcome> {
+export async function runKeyRevoke({ database }: Storage, idOrHint: string): Promise<CommandResult> {
   const [key, ...others] = await findKeys(database, idOrHint);
   if (!key) throw new CommandError("There is no such key.");
   if (others.length > 0) {

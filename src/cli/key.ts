@@ -3,11 +3,11 @@ import { createCatalog } from "../catalog/catalog.ts";
 import { loadConfig } from "../config/config.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { LimitPeriod } from "../ledger/ledger.ts";
-import type { Outcome } from "./command.ts";
+import type { CommandResult } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { findSpendLimit } from "./key-list.ts";
 import { printKey } from "./printing.ts";
-import { type Books, requireAccount } from "./storage.ts";
+import { requireAccount, type Storage } from "./storage.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -24,11 +24,11 @@ export interface KeyCreateOptions {
   readonly expiresInDays?: number;
 }
 
-interface KeyCreateParts extends Books {
+interface KeyCreateParts extends Storage {
   readonly now?: () => number;
 }
 
-export async function runKeyCreate(books: KeyCreateParts, options: KeyCreateOptions): Promise<Outcome> {
+export async function runKeyCreate(books: KeyCreateParts, options: KeyCreateOptions): Promise<CommandResult> {
   const { now = Date.now } = books;
   const account = await requireAccount(books.database, options.account);
   if (options.reset && options.spendingLimit === undefined) {

@@ -1,9 +1,9 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type JournalLine, type Ledger, LedgerError, type Posting, type Receipt } from "../ledger/ledger.ts";
-import type { Outcome } from "./command.ts";
+import type { CommandResult } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import { printBalances } from "./printing.ts";
-import { type Books, requireAccount } from "./storage.ts";
+import { requireAccount, type Storage } from "./storage.ts";
 
 const PAGE_SIZE = 1_000;
 const DAY_MS = 86_400_000;
@@ -25,7 +25,10 @@ interface Refunded extends Posting {
   readonly amount: Nanos;
 }
 
-export async function runRefund({ database, ledger }: Books, options: RefundOptions): Promise<Outcome> {
+export async function runRefund(
+  { database, ledger }: Storage,
+  options: RefundOptions,
+): Promise<CommandResult> {
   const account = await requireAccount(database, options.account);
   const refund: Refund = { walletId: account.id, holdId: options.receipt, refundId: options.id };
   const { amount, balances, replayed } =

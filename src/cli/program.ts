@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { type Outcome, printOutcome } from "./command.ts";
+import { type CommandResult, printResult } from "./command.ts";
 import {
   parseAmount,
   parseCount,
@@ -9,7 +9,7 @@ import {
   parseNames,
   parsePositiveAmount,
 } from "./options.ts";
-import type { Books } from "./storage.ts";
+import type { Storage } from "./storage.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -31,7 +31,7 @@ export function createProgram(): Command {
     .description("start the ledger's gRPC service alone, for gateways with LEDGER_URL and other services")
     .action(async () => (await import("./ledger.ts")).runLedger());
   withJson(program, "check", "check configuration and connections, start nothing").action(
-    async (options: JsonOption) => printOutcome(await (await import("./check/check.ts")).runCheck(), options),
+    async (options: JsonOption) => printResult(await (await import("./check/check.ts")).runCheck(), options),
   );
   addAccountCommands(program.command("account").description("who pays"));
   addKeyCommands(program.command("key").description("keys of accounts"));
@@ -73,7 +73,8 @@ function addKeyCommands(key: Command): void {
   withJson(key, "revoke", "refuse a key from now on, everywhere within a second")
     .argument("<key>", "its id, or its hint where no other key has the same")
     .action((idOrHint: string, options: JsonOption) => {
-      const revoke = async (books: Books) => (await import("./key-revoke.ts")).runKeyRevoke(books, idOrHint);
+      const revoke = async (books: Storage) =>
+        (await import("./key-revoke.ts")).runKeyRevoke(books, idOrHint);
       return onBooks(async () => revoke)(options);
     });
 }
@@ -99,20 +100,20 @@ function withJson(parent: Command, name: string, description: string): Command {
   return parent.command(name).description(description).option("--json", "print one JSON object");
 }
 
-type Load<Options> = () => Promise<(books: Books, options: Options) => Promise<Outcome>>;
+type Load<Options> = () => Promise<(books: Storage, options: Options) => Promise<CommandResult>>;
 
 /** An action that opens the books, runs a command on them and prints what it came to. */
 function onBooks<Options>(load: Load<Options>) {
   return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withBooks }, run] = await Promise.all([import("./storage.ts"), load()]);
-    printOutcome(await withBooks((books) => run(books, options)), options);
+    const [{ withStorage }, run] = await Promise.all([import("./storage.ts"), load()]);
+    printResult(await withStorage((books) => run(books, options)), options);
   };
 }
 
 /** The same for what a remote ledger cannot be asked. */
 function onLocalBooks<Options>(load: Load<Options>) {
   return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withLocalBooks }, run] = await Promise.all([import("./storage.ts"), load()]);
-    printOutcome(await withLocalBooks((books) => run(books, options)), options);
+    const [{ withLocalStorage }, run] = await Promise.all([import("./storage.ts"), load()]);
+    printResult(await withLocalStorage((books) => run(books, options)), options);
   };
 }

@@ -8,7 +8,7 @@ import { CommandError } from "./command-error.ts";
  * Throws where there are no books yet: what only looks at them must neither make them nor find them in order,
  * for then the name of the database is wrong.
  */
-export async function requireBooks(location: DatabaseLocation): Promise<void> {
+export async function requireStorage(location: DatabaseLocation): Promise<void> {
   if (location.dialect === "sqlite") {
     if (!existsSync(location.path)) throw noBooks(`There is no file ${location.path}`);
     return;

@@ -1,7 +1,7 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
-import type { Outcome } from "./command.ts";
+import type { CommandResult } from "./command.ts";
 import { printBalances } from "./printing.ts";
-import { type Books, requireAccount } from "./storage.ts";
+import { requireAccount, type Storage } from "./storage.ts";
 
 export interface TopUpOptions {
   readonly account: string;
@@ -9,7 +9,7 @@ export interface TopUpOptions {
   readonly id: string;
 }
 
-export async function runTopUp({ database, ledger }: Books, options: TopUpOptions): Promise<Outcome> {
+export async function runTopUp({ database, ledger }: Storage, options: TopUpOptions): Promise<CommandResult> {
   const account = await requireAccount(database, options.account);
   const { id: topUpId, amount } = options;
   const { balances, replayed } = await ledger.topUp({ walletId: account.id, topUpId, amount });

@@ -9,7 +9,7 @@ PRIVATE.addAddress("::1", "ipv6");
 PRIVATE.addSubnet("fc00::", 7, "ipv6");
 
 /** What is wrong with an upstream's base URL and what is expected, or `undefined`. Never repeats the URL. */
-export function findBaseUrlFault(text: string): readonly [wrong: string, expected: string] | undefined {
+export function findBaseUrlProblem(text: string): readonly [wrong: string, expected: string] | undefined {
   const url = URL.parse(text);
   if (!url) return ["is not a URL", "one such as https://api.openai.com/v1"];
   if (url.username || url.password) return ["holds credentials", "them in api_key"];

@@ -6,7 +6,7 @@ import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 
 /** Where accounts, keys and money are kept. */
-export interface BooksConfig {
+export interface StorageConfig {
   readonly database: DatabaseLocation;
   /** Absolute: where the token of the ledger and the journals of settlements are. */
   readonly dataFolder: string;
@@ -14,7 +14,7 @@ export interface BooksConfig {
 }
 
 /** Reads what the environment says of the books. */
-export function readBooks(environment: Environment, folder: string, problems: Problems): BooksConfig {
+export function readStorage(environment: Environment, folder: string, problems: Problems): StorageConfig {
   const database = readDatabase(environment, folder, problems);
   const dataFolder = readDataFolder(environment, { folder, database }, problems);
   return { database, dataFolder, ledger: readLedger(environment, { folder, dataFolder }, problems) };

@@ -3,7 +3,7 @@ import type { Model } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
-import { type BooksConfig, readBooks } from "./books.ts";
+import { readStorage, type StorageConfig } from "./books.ts";
 import { checkFileInWorker } from "./check-in-worker.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -57,7 +57,7 @@ interface LimiterConfig {
 }
 
 /** As much of it as the ledger needs in a process of its own. */
-export interface LedgerProcessConfig extends BooksConfig {
+export interface LedgerProcessConfig extends StorageConfig {
   readonly logLevel: string;
   /** Wallets of one transaction at most; `undefined` is no bound. */
   readonly walletsPerBatch: number | undefined;
@@ -144,12 +144,12 @@ export function loadLedgerConfig(
 }
 
 /** Only where the books are, for work on them that needs no file. Throws {@link ConfigError}. */
-export function loadBooksConfig(
+export function loadStorageConfig(
   environment: Environment = Bun.env,
   { folder = "." }: LoadOptions = {},
-): BooksConfig {
+): StorageConfig {
   const problems = createProblems();
-  const books = readBooks(environment, folder, problems);
+  const books = readStorage(environment, folder, problems);
   throwAny(problems);
   return deepFreeze(books);
 }

@@ -1,4 +1,4 @@
-import { readBooks } from "./books.ts";
+import { readStorage } from "./books.ts";
 import { readListen } from "./endpoint.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
@@ -25,7 +25,7 @@ export function readEnvironment(environment: Environment, folder: string, proble
 /** The part of it that a process needs which serves the ledger alone. */
 export function readProcess(environment: Environment, folder: string, problems: Problems) {
   return {
-    ...readBooks(environment, folder, problems),
+    ...readStorage(environment, folder, problems),
     logLevel: readLogLevel(environment.LOG_LEVEL || "info", problems),
   };
 }

@@ -1,4 +1,4 @@
-import { findBaseUrlFault } from "./base-url.ts";
+import { findBaseUrlProblem } from "./base-url.ts";
 import type { Path, Problems } from "./problems.ts";
 import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
 import type { Partly } from "./shape.ts";
@@ -38,7 +38,7 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
       "protocol: anthropic, or no such key",
     );
   }
-  const fault = upstream.base_url === undefined ? undefined : findBaseUrlFault(upstream.base_url);
+  const fault = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
   if (fault) problems.add([...path, "base_url"], ...fault);
 }
 

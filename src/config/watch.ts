@@ -5,7 +5,7 @@ const LOOK_MS = 1_000;
 const SETTLED_MS = 300;
 
 /** Reads a file again and again. */
-export interface Follower {
+export interface SourceWatcher {
   /** Reads it now, changed or not; tells of it once it has settled. */
   request(): void;
   close(): void;
@@ -16,10 +16,10 @@ export interface Follower {
  * last. One reading at a time, with what is done about it; what happens meanwhile is seen by the next.
  * `onFound` must not reject.
  */
-export function followSource(
+export function watchSource(
   path: string,
   onFound: (found: Source, asked: boolean) => Promise<void>,
-): Follower {
+): SourceWatcher {
   /** Of what was read last, as it was before that. */
   let mark: string | undefined;
   let isAsked = false;

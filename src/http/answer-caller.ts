@@ -5,7 +5,7 @@ import { discardBody } from "./discard-body.ts";
 import { refuse } from "./errors.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { idHeaders, newRequestId } from "./identity.ts";
-import { logInternal } from "./log-internal.ts";
+import { logInternalError } from "./log-internal.ts";
 import { readSecret } from "./secret.ts";
 
 /** Answers a request of a known caller with a JSON body, or with the error that `respond` threw. */
@@ -21,7 +21,7 @@ export async function answerCaller(
     return Response.json(await respond(caller, gateway), { headers: idHeaders(requestId) });
   } catch (thrown) {
     const error = toGatewayError(thrown);
-    logInternal(gateway.log, requestId, error);
+    logInternalError(gateway.log, requestId, error);
     await discardBody(request);
     return refuse(request, error, requestId);
   }

@@ -12,7 +12,7 @@ import { discardBody } from "./discard-body.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { newRequestId } from "./identity.ts";
 import type { BodySender } from "./incoming-bodies.ts";
-import { logInternal } from "./log-internal.ts";
+import { logInternalError } from "./log-internal.ts";
 import { createReply, type HttpReply } from "./reply.ts";
 import type { RunningRequests } from "./running-requests.ts";
 import { readSecret } from "./secret.ts";
@@ -109,7 +109,7 @@ async function run(
     const error = reply.fail(thrown);
     const hungUp = isHangUp(thrown, reply);
     call.record.outcome ??= hungUp ? "client_closed" : error.row.code;
-    if (!hungUp) logInternal(gateway.log, call.id, error);
+    if (!hungUp) logInternalError(gateway.log, call.id, error);
   } finally {
     running.end();
     logRequest(gateway, { route, call, reply });

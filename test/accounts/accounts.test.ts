@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/accounts.ts";
 import { findAccount } from "../../src/accounts/find.ts";
 import { listAccounts } from "../../src/accounts/list.ts";
-import { DIALECTS, openTempBooks, type TempBooks } from "./temp-storage.ts";
+import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("accounts in %s", (dialect) => {
-  let books: TempBooks;
+  let books: TempStorage;
   beforeEach(async () => {
-    books = await openTempBooks(dialect);
+    books = await openTempStorage(dialect);
   });
   afterEach(() => books.close());
 

@@ -6,15 +6,15 @@ import { issueKey, type NewKey } from "../../src/accounts/keys.ts";
 import { revokeKey } from "../../src/accounts/revoke-key.ts";
 import { createSecret, digestOf } from "../../src/accounts/secret.ts";
 import { connectDatabase } from "../../src/db/database.ts";
-import { DIALECTS, openTempBooks, type TempBooks } from "./temp-storage.ts";
+import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
 const UNKNOWN = { kind: "unknown_key" };
 
 describe.each(DIALECTS)("with keys in %s", (dialect) => {
-  let books: TempBooks;
+  let books: TempStorage;
   let authenticate: Authenticate;
   beforeEach(async () => {
-    books = await openTempBooks(dialect);
+    books = await openTempStorage(dialect);
     authenticate = createAuthenticate({ ...books, monotonicMs: books.now });
   });
   afterEach(() => books.close());
@@ -55,7 +55,7 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
       for (const text of [undefined, ...almost, "x".repeat(1_000_000)]) {
         await expect(authenticate(text)).rejects.toMatchObject(UNKNOWN);
       }
-      books = await openTempBooks(dialect);
+      books = await openTempStorage(dialect);
     });
 
     test("refuses a secret that differs in one character", async () => {

@@ -4,13 +4,13 @@ import { findKeys } from "../../src/accounts/find-key.ts";
 import { issueKey } from "../../src/accounts/keys.ts";
 import { listKeys } from "../../src/accounts/list-keys.ts";
 import { revokeKey } from "../../src/accounts/revoke-key.ts";
-import { DIALECTS, openTempBooks, type TempBooks } from "./temp-storage.ts";
+import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("keys in %s", (dialect) => {
-  let books: TempBooks;
+  let books: TempStorage;
   let accountId: string;
   beforeEach(async () => {
-    books = await openTempBooks(dialect);
+    books = await openTempStorage(dialect);
     accountId = (await books.newAccount()).id;
   });
   afterEach(() => books.close());
@@ -130,7 +130,7 @@ describe.each(DIALECTS)("keys in %s", (dialect) => {
 });
 
 /** Everything that the database keeps of its keys, as text. */
-async function readStored({ database }: TempBooks): Promise<string> {
+async function readStored({ database }: TempStorage): Promise<string> {
   if (database.dialect === "postgres") {
     const rows = await database.postgres.client.unsafe("SELECT api_keys::text AS row FROM api_keys");
     return JSON.stringify(rows);

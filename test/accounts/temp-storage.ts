@@ -13,7 +13,7 @@ export const DIALECTS = ["sqlite", "postgres"] as const;
 type Dialect = (typeof DIALECTS)[number];
 
 /** A database of its own with a ledger; what is time-dependent follows `clock.nowMs`. */
-export async function openTempBooks(dialect: Dialect = "sqlite") {
+export async function openTempStorage(dialect: Dialect = "sqlite") {
   const { location, drop } = await createLocation(dialect);
   const clock = { nowMs: Date.UTC(2026, 5, 1) };
   const now = () => clock.nowMs;
@@ -33,7 +33,7 @@ export async function openTempBooks(dialect: Dialect = "sqlite") {
   };
 }
 
-export type TempBooks = Awaited<ReturnType<typeof openTempBooks>>;
+export type TempStorage = Awaited<ReturnType<typeof openTempStorage>>;
 
 interface TempLocation {
   readonly location: DatabaseLocation;

@@ -63,7 +63,7 @@ export async function openHouse(kind: UpstreamKind, agent: Agent, model: Script)
       const exitCode = await gateway.exitCode;
       tap.stop();
       await upstream.stop();
-      const books = await readBooks(folder);
+      const books = await readStorage(folder);
       remove();
       forget();
       return { exitCode, outcomes: readOutcomes(gateway.stdout()), ...books };
@@ -101,7 +101,7 @@ function printConfig(
   return JSON.stringify({ upstreams: { scripted: upstream }, models });
 }
 
-async function readBooks(folder: string): Promise<Omit<Books, "exitCode" | "outcomes">> {
+async function readStorage(folder: string): Promise<Omit<Books, "exitCode" | "outcomes">> {
   const list = (await runTollgate(folder, ["account", "list", "--json"])).json();
   const [account] = Array.isArray(list.accounts) ? list.accounts : [];
   const { exitCode: auditCode } = await runTollgate(folder, ["audit"]);

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepReloading } from "../../src/app/config-reload.ts";
+import { startConfigReload } from "../../src/app/config-reload.ts";
 import { type LiveConfig, loadWithSource } from "../../src/config/config.ts";
-import type { Follower } from "../../src/config/watch.ts";
+import type { SourceWatcher } from "../../src/config/watch.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { createLogBook } from "../support/log-book.ts";
 
@@ -24,13 +24,13 @@ interface Followed {
   /** What was logged since it was told to forget. */
   logged(): string;
   forget(): void;
-  readonly reloads: Follower;
+  readonly reloads: SourceWatcher;
   /** The models of each configuration that was taken over. */
   readonly applied: readonly (readonly string[])[];
   readonly latest: () => LiveConfig | undefined;
 }
 
-const running: Follower[] = [];
+const running: SourceWatcher[] = [];
 afterAll(() => {
   for (const reloads of running.splice(0)) reloads.close();
 });
@@ -41,7 +41,7 @@ function follow(folder: string): Followed {
   let forgotten = 0;
   const configs: LiveConfig[] = [];
   const apply = (config: LiveConfig) => void configs.push(config);
-  const reloads = keepReloading({ loaded: loadWithSource({}, { folder }), apply, log });
+  const reloads = startConfigReload({ loaded: loadWithSource({}, { folder }), apply, log });
   running.push(reloads);
   return {
     file: join(folder, "tollgate.yaml"),
@@ -242,7 +242,7 @@ describe("a file that", () => {
     const loaded = loadWithSource({}, { folder });
     writeFileSync(join(folder, "tollgate.yaml"), yamlOf(["b"]));
     const { promise, resolve } = Promise.withResolvers<LiveConfig>();
-    running.push(keepReloading({ loaded, apply: resolve, log: createLogBook() }));
+    running.push(startConfigReload({ loaded, apply: resolve, log: createLogBook() }));
     expect((await promise).models.map(({ id }) => id)).toEqual(["b"]);
   });
 });

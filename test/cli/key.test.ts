@@ -2,13 +2,13 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { runKeyCreate } from "../../src/cli/key.ts";
 import { runKeyList } from "../../src/cli/key-list.ts";
 import { runKeyRevoke } from "../../src/cli/key-revoke.ts";
-import { openTempBooks, type TempBooks } from "../accounts/temp-storage.ts";
+import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;
 
-let books: TempBooks;
+let books: TempStorage;
 beforeEach(async () => {
-  books = await openTempBooks();
+  books = await openTempStorage();
   await books.newAccount("acme");
 });
 afterEach(() => books.close());

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Account } from "../../src/accounts/account.ts";
 import { type RefundOptions, runRefund } from "../../src/cli/money.ts";
-import { openTempBooks, type TempBooks } from "../accounts/temp-storage.ts";
+import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 
-let books: TempBooks;
+let books: TempStorage;
 let account: Account;
 let receipt: string;
 beforeEach(async () => {
-  books = await openTempBooks();
+  books = await openTempStorage();
   account = await books.newAccount("acme");
   receipt = await charge(1_000n);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { findBaseUrlFault, normaliseBaseUrl } from "../../src/config/base-url.ts";
+import { findBaseUrlProblem, normaliseBaseUrl } from "../../src/config/base-url.ts";
 
-describe("findBaseUrlFault", () => {
+describe("findBaseUrlProblem", () => {
   test.each([
     "https://api.openai.com/v1",
     "https://8.8.8.8",
@@ -21,7 +21,7 @@ describe("findBaseUrlFault", () => {
     "http://127.0.0.1.",
     "http://１２７.0.0.1",
   ])("%p is fine", (url) => {
-    expect(findBaseUrlFault(url)).toBeUndefined();
+    expect(findBaseUrlProblem(url)).toBeUndefined();
   });
 
   test.each([
@@ -60,7 +60,7 @@ describe("findBaseUrlFault", () => {
     ["api.example/v1", "is not a URL"],
     ["https://", "is not a URL"],
   ])("%p %s", (url, wrong) => {
-    expect(findBaseUrlFault(url)?.[0]).toBe(wrong);
+    expect(findBaseUrlProblem(url)?.[0]).toBe(wrong);
   });
 
   test("normalising takes every slash from the end", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
-import { loadBooksConfig, loadConfig, loadLedgerConfig } from "../../src/config/config.ts";
+import { loadConfig, loadLedgerConfig, loadStorageConfig } from "../../src/config/config.ts";
 import { ConfigFileSchema } from "../../src/config/schema.ts";
 import { describeLocation } from "../../src/db/location.ts";
 import { parsePrice } from "../../src/domain/money.ts";
@@ -411,7 +411,7 @@ describe("DATABASE_URL", () => {
     ["sqlite:/var/x.db", "/var/x.db"],
     ["sqlite:///var/x.db", "/var/x.db"],
   ])("%p is the file %p", (url, path) => {
-    const { database, dataFolder } = loadBooksConfig({ DATABASE_URL: url }, { folder: "/base" });
+    const { database, dataFolder } = loadStorageConfig({ DATABASE_URL: url }, { folder: "/base" });
     expect(database).toEqual({ dialect: "sqlite", path });
     expect(dataFolder).toBe(dirname(path));
   });
@@ -422,7 +422,7 @@ describe("DATABASE_URL", () => {
     "postgres://u@[::1]/d",
     "postgres:///d?host=/run/postgresql",
   ])("%p is PostgreSQL", (url) => {
-    const { database, dataFolder } = loadBooksConfig({ DATABASE_URL: url }, { folder: "/base" });
+    const { database, dataFolder } = loadStorageConfig({ DATABASE_URL: url }, { folder: "/base" });
     expect(database).toEqual({ dialect: "postgres", url });
     expect(dataFolder).toBe("/base/data");
   });
@@ -437,7 +437,7 @@ describe("DATABASE_URL", () => {
     "postgres:",
     "postgres://h:port/d",
   ])("%p is refused", (url) => {
-    expect(() => loadBooksConfig({ DATABASE_URL: url })).toThrow("DATABASE_URL: ");
+    expect(() => loadStorageConfig({ DATABASE_URL: url })).toThrow("DATABASE_URL: ");
   });
 
   test("is shown without user, password and parameters", () => {
@@ -450,7 +450,7 @@ describe("DATABASE_URL", () => {
 
 describe("TOLLGATE_DATA", () => {
   test("moves the token and the journals away from the database", () => {
-    const { dataFolder } = loadBooksConfig({ TOLLGATE_DATA: "./state" }, { folder: "/base" });
+    const { dataFolder } = loadStorageConfig({ TOLLGATE_DATA: "./state" }, { folder: "/base" });
     expect(dataFolder).toBe("/base/state");
   });
 });

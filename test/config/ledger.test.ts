@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadBooksConfig } from "../../src/config/config.ts";
+import { loadStorageConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/config-error.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -11,7 +11,7 @@ const TOKEN = "a-token-of-16-ch";
 const REMOTE = { LEDGER_URL: "grpc://ledger:50051", LEDGER_TOKEN: TOKEN };
 
 function loadLedger(environment: Record<string, string>, folder = tempFolder()) {
-  return loadBooksConfig(environment, { folder }).ledger;
+  return loadStorageConfig(environment, { folder }).ledger;
 }
 
 function placesIn(environment: Record<string, string>, folder = tempFolder()): readonly string[] {

@@ -3,15 +3,15 @@ import { type Config, loadConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { describeLocation } from "../../db/location.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
-import { findFolderFault } from "../check-folder.ts";
-import type { Outcome } from "../command.ts";
-import { findDatabaseFault } from "./database.ts";
-import { findLedgerFault } from "./ledger.ts";
-import { findRedisFault } from "./redis.ts";
-import { findUpstreamFault } from "./upstream.ts";
+import { findFolderProblem } from "../check-folder.ts";
+import type { CommandResult } from "../command.ts";
+import { findDatabaseProblem } from "./database.ts";
+import { findLedgerProblem } from "./ledger.ts";
+import { findRedisProblem } from "./redis.ts";
+import { findUpstreamProblem } from "./upstream.ts";
 
 /** Checks the configuration, the database, ledger, Redis and every upstream. Starts, creates and changes nothing. */
-export async function runCheck(): Promise<Outcome> {
+export async function runCheck(): Promise<CommandResult> {
   try {
     const config = loadConfig();
     return report(await findFaults(config), config);
@@ -23,11 +23,11 @@ export async function runCheck(): Promise<Outcome> {
 
 async function findFaults(config: Config): Promise<readonly string[]> {
   const faults = await Promise.all([
-    findDatabaseFault(config.database),
+    findDatabaseProblem(config.database),
     findDataFault(config),
-    findLedgerFault(config.ledger),
-    findRedisFault(config.limiter.redis),
-    ...config.upstreams.map((upstream) => findUpstreamFault(upstream)),
+    findLedgerProblem(config.ledger),
+    findRedisProblem(config.limiter.redis),
+    ...config.upstreams.map((upstream) => findUpstreamProblem(upstream)),
   ]);
   return faults.filter((fault) => fault !== undefined);
 }
@@ -35,11 +35,11 @@ async function findFaults(config: Config): Promise<readonly string[]> {
 /** The folder of a SQLite file is looked at with the file. */
 function findDataFault({ database, dataFolder }: Config): string | undefined {
   if (database.dialect === "sqlite" && dirname(database.path) === dataFolder) return undefined;
-  const fault = findFolderFault(dataFolder);
+  const fault = findFolderProblem(dataFolder);
   return fault && `TOLLGATE_DATA: ${fault}`;
 }
 
-function report(problems: readonly string[], config: Config | undefined): Outcome {
+function report(problems: readonly string[], config: Config | undefined): CommandResult {
   const json = {
     ok: problems.length === 0,
     problems,

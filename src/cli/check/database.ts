@@ -3,20 +3,20 @@ import { dirname } from "node:path";
 import type { DatabaseLocation } from "../../db/location.ts";
 import { connect } from "../../db/sqlite/database.ts";
 import { MIGRATIONS } from "../../db/sqlite/migrate.ts";
-import { findFolderFault } from "../check-folder.ts";
-import { findPostgresFault } from "../check-postgres.ts";
+import { findFolderProblem } from "../check-folder.ts";
+import { findPostgresProblem } from "../check-postgres.ts";
 
 const BUSY_MS = 2_000;
 
 /** Why a database cannot be used, as "path: what is wrong, what is expected". Creates and changes nothing. */
-export async function findDatabaseFault(location: DatabaseLocation): Promise<string | undefined> {
+export async function findDatabaseProblem(location: DatabaseLocation): Promise<string | undefined> {
   const fault =
-    location.dialect === "sqlite" ? findSqliteFault(location.path) : await findPostgresFault(location.url);
+    location.dialect === "sqlite" ? findSqliteFault(location.path) : await findPostgresProblem(location.url);
   return fault && `DATABASE_URL: ${fault}`;
 }
 
 function findSqliteFault(path: string): string | undefined {
-  return existsSync(path) ? findFileFault(path) : findFolderFault(dirname(path));
+  return existsSync(path) ? findFileFault(path) : findFolderProblem(dirname(path));
 }
 
 function findFileFault(path: string): string | undefined {

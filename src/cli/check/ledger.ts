@@ -12,7 +12,7 @@ const SILENT =
   "LEDGER_URL: does not answer, expected a ledger that is ready, in TLS or not as the URL says, with certificates that both sides trust";
 
 /** Why a ledger elsewhere cannot be used, as "path: what is wrong, what is expected"; nothing without one. */
-export async function findLedgerFault(config: LedgerConfig): Promise<string | undefined> {
+export async function findLedgerProblem(config: LedgerConfig): Promise<string | undefined> {
   if (!config.remote) return undefined;
   const ledger = await openRemoteLedger(config.remote, config);
   try {

@@ -54,7 +54,7 @@ const SILENT =
  * Why the limiter's Redis cannot be used, as "path: what is wrong, what is expected"; nothing without one.
  * Repeats nothing that it said, counts for nobody, ends after 3 s at most.
  */
-export async function findRedisFault(location: RedisLocation | undefined): Promise<string | undefined> {
+export async function findRedisProblem(location: RedisLocation | undefined): Promise<string | undefined> {
   if (!location) return undefined;
   const connection = connectRedis(location);
   const said: string[] = [];

@@ -10,7 +10,7 @@ const MODELS_PATH: Readonly<Record<Protocol, string>> = { openai: "/models", ant
  * Why an upstream cannot be used, as "path: what is wrong, what is expected". Any answer but a redirect or a
  * refused key is good enough: not every upstream lists its models. Repeats nothing that the upstream said.
  */
-export async function findUpstreamFault(upstream: UpstreamConfig): Promise<string | undefined> {
+export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<string | undefined> {
   const place = `upstreams.${upstream.name}`;
   const answer = await ask(upstream);
   if (typeof answer === "string") {

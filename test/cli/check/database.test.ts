@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { findDatabaseFault } from "../../../src/cli/check/database.ts";
+import { findDatabaseProblem } from "../../../src/cli/check/database.ts";
 import { openPostgres } from "../../../src/db/postgres/database.ts";
 import { openDatabase } from "../../../src/db/sqlite/database.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-const findFault = (path: string) => findDatabaseFault({ dialect: "sqlite", path });
+const findFault = (path: string) => findDatabaseProblem({ dialect: "sqlite", path });
 
-describe("findDatabaseFault of a SQLite file", () => {
+describe("findDatabaseProblem of a SQLite file", () => {
   test("is content with a database that is in use", async () => {
     const path = join(tempFolder(), "x.db");
     const database = openDatabase(path);
@@ -48,7 +48,7 @@ describe("findDatabaseFault of a SQLite file", () => {
   });
 });
 
-describe("findDatabaseFault of PostgreSQL", () => {
+describe("findDatabaseProblem of PostgreSQL", () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
@@ -57,7 +57,7 @@ describe("findDatabaseFault of PostgreSQL", () => {
 
   const findFaultAt = (change: Partial<Pick<URL, "pathname" | "port" | "username" | "password">> = {}) => {
     const url = Object.assign(new URL(database.url), change);
-    return findDatabaseFault({ dialect: "postgres", url: url.href });
+    return findDatabaseProblem({ dialect: "postgres", url: url.href });
   };
 
   test("is content with an empty database and leaves it empty", async () => {

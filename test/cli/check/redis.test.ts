@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { findRedisFault, isRedisNewEnough } from "../../../src/cli/check/redis.ts";
+import { findRedisProblem, isRedisNewEnough } from "../../../src/cli/check/redis.ts";
 import { loadConfig } from "../../../src/config/config.ts";
 import { freePort } from "../../bench/free-port.ts";
 import { makeCertificates } from "../../support/certificates.ts";
@@ -14,10 +14,10 @@ const SCRIPTS = ["+eval", "+evalsha", "+time"];
 const SCRIPT_RIGHTS = [...SCRIPTS, "+@string", "+@sortedset", "+pexpire"];
 
 function findFault(url: string) {
-  return findRedisFault(loadConfig({ REDIS_URL: url }, { folder: tempFolder() }).limiter.redis);
+  return findRedisProblem(loadConfig({ REDIS_URL: url }, { folder: tempFolder() }).limiter.redis);
 }
 
-describe("findRedisFault", () => {
+describe("findRedisProblem", () => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await startRedisServer({ password: "right-canary" });
@@ -29,7 +29,7 @@ describe("findRedisFault", () => {
   const at = (login: string, path = "") => `redis://${login}127.0.0.1:${server.port}${path}`;
 
   test("is content without a Redis, and with one that answers", async () => {
-    expect(await findRedisFault(undefined)).toBeUndefined();
+    expect(await findRedisProblem(undefined)).toBeUndefined();
     expect(await findFault(await testRedisUrl())).toBeUndefined();
     expect(await findFault(at(":right-canary@", "/15"))).toBeUndefined();
     expect(await findFault(at("scripts:pw-canary@"))).toBeUndefined();
@@ -106,7 +106,7 @@ describe("findRedisFault", () => {
       const silent = await startRedisServer();
       silent.freeze();
       const startedAt = performance.now();
-      const fault = await findRedisFault({ ...silent.location, kind, masterName: "m" });
+      const fault = await findRedisProblem({ ...silent.location, kind, masterName: "m" });
       const tookMs = performance.now() - startedAt;
       await silent.stop();
       expect(fault).toStartWith("REDIS_URL: names a server that cannot be reached, expected ");
@@ -115,7 +115,7 @@ describe("findRedisFault", () => {
   );
 });
 
-describe("findRedisFault in TLS", () => {
+describe("findRedisProblem in TLS", () => {
   const certificates = makeCertificates();
   const others = makeCertificates();
   let server: RedisServer;
@@ -132,23 +132,25 @@ describe("findRedisFault in TLS", () => {
 
   test("is content with certificates that both sides trust", async () => {
     const tls = { ca: certificates.authority, ...certificates.caller };
-    expect(await findRedisFault({ ...server.location, tls })).toBeUndefined();
+    expect(await findRedisProblem({ ...server.location, tls })).toBeUndefined();
   });
 
   test("reports an authority that is not the server's", async () => {
     const tls = { ca: others.authority, ...certificates.caller };
-    expect(await findRedisFault({ ...server.location, tls })).toContain("see REDIS_TLS_CA");
+    expect(await findRedisProblem({ ...server.location, tls })).toContain("see REDIS_TLS_CA");
   });
 
   test("reports that the server trusts no certificate of ours", async () => {
     const tls = { ca: certificates.authority, ...others.caller };
-    expect(await findRedisFault({ ...server.location, tls })).toStartWith("REDIS_URL: names a server ");
+    expect(await findRedisProblem({ ...server.location, tls })).toStartWith("REDIS_URL: names a server ");
     const none = { ca: certificates.authority, cert: undefined, key: undefined };
-    expect(await findRedisFault({ ...server.location, tls: none })).toStartWith("REDIS_URL: names a server ");
+    expect(await findRedisProblem({ ...server.location, tls: none })).toStartWith(
+      "REDIS_URL: names a server ",
+    );
   });
 
   test("reports plain text where TLS is spoken, and TLS where plain text is", async () => {
-    expect(await findRedisFault({ ...server.location, tls: undefined })).toContain(
+    expect(await findRedisProblem({ ...server.location, tls: undefined })).toContain(
       "in TLS or not as the URL",
     );
     expect(await findFault((await testRedisUrl()).replace("redis:", "rediss:"))).toContain(
@@ -157,7 +159,7 @@ describe("findRedisFault in TLS", () => {
   });
 });
 
-describe("findRedisFault of sentinels", () => {
+describe("findRedisProblem of sentinels", () => {
   let sentinels: RedisSentinel;
   beforeAll(async () => {
     sentinels = await startRedisSentinel();
@@ -185,7 +187,7 @@ describe("findRedisFault of sentinels", () => {
   });
 });
 
-describe("findRedisFault of a cluster", () => {
+describe("findRedisProblem of a cluster", () => {
   let cluster: RedisCluster;
   beforeAll(async () => {
     cluster = await startRedisCluster();

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { findUpstreamFault } from "../../../src/cli/check/upstream.ts";
+import { findUpstreamProblem } from "../../../src/cli/check/upstream.ts";
 import type { Protocol } from "../../../src/domain/model.ts";
 
 const running: Bun.Server<undefined>[] = [];
@@ -25,7 +25,7 @@ function upstreamAt(baseUrl: string, protocol: Protocol = "openai") {
   };
 }
 
-describe("findUpstreamFault", () => {
+describe("findUpstreamProblem", () => {
   test.each([
     ["openai", "/v1/models", "authorization", "Bearer k-canary"],
     ["anthropic", "/v1/models", "x-api-key", "k-canary"],
@@ -36,13 +36,13 @@ describe("findUpstreamFault", () => {
       return Response.json({ data: [] });
     });
     const baseUrl = protocol === "openai" ? `${origin}/v1` : origin;
-    expect(await findUpstreamFault(upstreamAt(baseUrl, protocol))).toBeUndefined();
+    expect(await findUpstreamProblem(upstreamAt(baseUrl, protocol))).toBeUndefined();
     expect(seen).toEqual([[path, value]]);
   });
 
   test.each([401, 403])("reports a key that is refused with %d and nothing of the answer", async (status) => {
     const origin = startUpstream(() => new Response("body-canary", { status }));
-    const fault = await findUpstreamFault(upstreamAt(origin));
+    const fault = await findUpstreamProblem(upstreamAt(origin));
     expect(fault).toBe(
       `upstreams.up.api_key: is refused with status ${status}, expected a key that the upstream accepts`,
     );
@@ -50,13 +50,13 @@ describe("findUpstreamFault", () => {
 
   test.each([404, 405, 429])("takes %d for an upstream that does not list its models", async (status) => {
     const origin = startUpstream(() => new Response("", { status }));
-    expect(await findUpstreamFault(upstreamAt(origin))).toBeUndefined();
+    expect(await findUpstreamProblem(upstreamAt(origin))).toBeUndefined();
   });
 
   test("reports an upstream where nobody listens", async () => {
     const origin = startUpstream(() => new Response(""));
     await running.pop()?.stop(true);
-    expect(await findUpstreamFault(upstreamAt(origin))).toBe(
+    expect(await findUpstreamProblem(upstreamAt(origin))).toBe(
       "upstreams.up.base_url: does not answer (ECONNREFUSED), expected an answer within 5 s",
     );
   });
@@ -68,7 +68,7 @@ describe("findUpstreamFault", () => {
       return new Response("");
     });
     const origin = startUpstream(() => Response.redirect(other));
-    expect(await findUpstreamFault(upstreamAt(origin))).toBe(
+    expect(await findUpstreamProblem(upstreamAt(origin))).toBe(
       "upstreams.up.base_url: redirects with status 302, expected the URL that it leads to",
     );
     expect(elsewhere).toEqual([]);
