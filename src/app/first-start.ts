@@ -1,8 +1,5 @@
-import { createAccount } from "../accounts/accounts.ts";
-import { findAccount } from "../accounts/find.ts";
-import { issueKey } from "../accounts/keys.ts";
-import { listAccounts } from "../accounts/list.ts";
-import { listKeys } from "../accounts/list-keys.ts";
+import { createAccount, findAccount, listAccounts } from "../accounts/accounts.ts";
+import { issueKey, listKeys } from "../accounts/keys.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import { parseUsd } from "../domain/money.ts";

@@ -1,5 +1,5 @@
 import { createAuthenticate } from "../accounts/authenticate.ts";
-import { findEndedKeys } from "../accounts/find-ended-keys.ts";
+import { findEndedKeys } from "../accounts/keys.ts";
 import { createBodies } from "../bodies/bodies.ts";
 import { createLoopShare } from "../bodies/loop-share.ts";
 import { createCatalog } from "../catalog/catalog.ts";

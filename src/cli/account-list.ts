@@ -1,4 +1,4 @@
-import { listAccounts } from "../accounts/list.ts";
+import { listAccounts } from "../accounts/accounts.ts";
 import type { CommandResult } from "./command.ts";
 import { printAccount, printBalances, printTable } from "./printing.ts";
 import type { Storage } from "./storage.ts";

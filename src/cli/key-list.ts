@@ -1,5 +1,5 @@
 import type { ApiKey } from "../accounts/key.ts";
-import { listKeys } from "../accounts/list-keys.ts";
+import { listKeys } from "../accounts/keys.ts";
 import type { Ledger, SpendLimitUsage } from "../ledger/ledger.ts";
 import type { CommandResult } from "./command.ts";
 import { printKey, printTable } from "./printing.ts";

@@ -1,5 +1,4 @@
-import { findKeys } from "../accounts/find-key.ts";
-import { revokeKey } from "../accounts/revoke-key.ts";
+import { findKeys, revokeKey } from "../accounts/keys.ts";
 import type { CommandResult } from "./command.ts";
 import { CommandError } from "./command-error.ts";
 import type { Storage } from "./storage.ts";

@@ -1,4 +1,4 @@
-import type { Account } from "../accounts/account.ts";
+import type { Account } from "../accounts/accounts.ts";
 import type { ApiKey } from "../accounts/key.ts";
 import { printUsd } from "../domain/money.ts";
 import { printTime } from "../domain/time.ts";

@@ -1,5 +1,5 @@
-import type { Account } from "../accounts/account.ts";
-import { findAccount } from "../accounts/find.ts";
+import type { Account } from "../accounts/accounts.ts";
+import { findAccount } from "../accounts/accounts.ts";
 import { openStorage } from "../app/storage.ts";
 import { loadStorageConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";

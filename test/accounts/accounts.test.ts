@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createAccount } from "../../src/accounts/accounts.ts";
-import { findAccount } from "../../src/accounts/find.ts";
-import { listAccounts } from "../../src/accounts/list.ts";
+import { createAccount, findAccount, listAccounts } from "../../src/accounts/accounts.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("accounts in %s", (dialect) => {

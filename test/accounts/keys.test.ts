@@ -1,9 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { findKeys } from "../../src/accounts/find-key.ts";
-import { issueKey } from "../../src/accounts/keys.ts";
-import { listKeys } from "../../src/accounts/list-keys.ts";
-import { revokeKey } from "../../src/accounts/revoke-key.ts";
+import { findKeys, issueKey, listKeys, revokeKey } from "../../src/accounts/keys.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("keys in %s", (dialect) => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Account } from "../../src/accounts/account.ts";
+import type { Account } from "../../src/accounts/accounts.ts";
 import { type RefundOptions, runRefund } from "../../src/cli/money.ts";
 import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import type { IssuedKey } from "../../src/accounts/keys.ts";
-import { revokeKey } from "../../src/accounts/revoke-key.ts";
+import { revokeKey } from "../../src/accounts/keys.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import type { Cause } from "../../src/errors.ts";
 import { ERRORS } from "../../src/errors.ts";
