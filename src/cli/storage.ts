@@ -1,5 +1,4 @@
-import type { Account } from "../accounts/accounts.ts";
-import { findAccount } from "../accounts/accounts.ts";
+import { type Account, findAccount } from "../accounts/accounts.ts";
 import { openStorage } from "../app/storage.ts";
 import { loadStorageConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";

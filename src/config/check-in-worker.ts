@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
-import { ConfigError } from "./config-error.ts";
 import type { CheckedFile } from "./file.ts";
+import { ConfigError } from "./problems.ts";
 
 /** For a check that hangs. A file of the largest size takes a second or two of a free processor. */
 const CHECK_MS_MAX = 60_000;

@@ -1,13 +1,24 @@
-import { readStorage } from "./books.ts";
+import { dirname, resolve } from "node:path";
+import type { DatabaseLocation } from "../db/location.ts";
 import { readListen } from "./endpoint.ts";
+import { type LedgerConfig, readLedger } from "./ledger.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { readRedis } from "./redis.ts";
 
 const DEFAULT_METRICS_LISTEN = "127.0.0.1:9464";
+const DEFAULT_DATABASE_URL = "sqlite:./data/tollgate.db";
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"];
 
-/** What the environment decides by itself; a variable that is empty counts as not set. */
+/** Where accounts, keys and money are stored. */
+export interface StorageConfig {
+  readonly database: DatabaseLocation;
+  /** Absolute path of the folder with the ledger token and the settlement outbox. */
+  readonly dataFolder: string;
+  readonly ledger: LedgerConfig;
+}
+
+/** Reads the variables that configure a gateway. An empty variable counts as not set. */
 export function readEnvironment(environment: Environment, folder: string, problems: Problems) {
   return {
     host: readHost(environment.HOST || "127.0.0.1", problems),
@@ -22,12 +33,50 @@ export function readEnvironment(environment: Environment, folder: string, proble
   };
 }
 
-/** The part of it that a process needs which serves the ledger alone. */
+/** Reads the variables that a ledger process needs, a subset of {@link readEnvironment}. */
 export function readProcess(environment: Environment, folder: string, problems: Problems) {
   return {
     ...readStorage(environment, folder, problems),
     logLevel: readLogLevel(environment.LOG_LEVEL || "info", problems),
   };
+}
+
+/** Reads the variables that locate database, data folder and ledger. */
+export function readStorage(environment: Environment, folder: string, problems: Problems): StorageConfig {
+  const database = readDatabase(environment, folder, problems);
+  const dataFolder = readDataFolder(environment, { folder, database }, problems);
+  return { database, dataFolder, ledger: readLedger(environment, { folder, dataFolder }, problems) };
+}
+
+/** Reads `DATABASE_URL`. A relative path starts from `folder`. */
+function readDatabase(environment: Environment, folder: string, problems: Problems): DatabaseLocation {
+  const url = environment.DATABASE_URL || DEFAULT_DATABASE_URL;
+  if (isPostgresUrl(url)) return { dialect: "postgres", url };
+  const path = /^sqlite:(?!\/\/[^/])(.*)$/s.exec(url)?.[1] ?? "";
+  if (path === "" || path === ":memory:" || path.includes("\0")) {
+    const expected = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME";
+    problems.add(["DATABASE_URL"], "names no database that can be used", expected);
+  }
+  return { dialect: "sqlite", path: resolve(folder, path) };
+}
+
+function isPostgresUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || !/^postgres(ql)?:$/.test(url.protocol)) return false;
+  // The parameter `host` may name the folder of a socket in place of a host.
+  return url.hostname !== "" || url.searchParams.has("host");
+}
+
+/** Reads `TOLLGATE_DATA`. Default: the folder of the SQLite file, or `./data`. */
+function readDataFolder(
+  environment: Environment,
+  { folder, database }: { readonly folder: string; readonly database: DatabaseLocation },
+  problems: Problems,
+): string {
+  const named = environment.TOLLGATE_DATA;
+  if (named?.includes("\0")) problems.add(["TOLLGATE_DATA"], "is no path", "a folder");
+  if (named) return resolve(folder, named);
+  return database.dialect === "sqlite" ? dirname(database.path) : resolve(folder, "data");
 }
 
 function readHost(host: string, problems: Problems): string {

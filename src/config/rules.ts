@@ -1,12 +1,11 @@
 import { findBaseUrlProblem } from "./base-url.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
-import type { Partly } from "./shape.ts";
+import type { ConfigFile, ModelEntry, Partly, UpstreamEntry } from "./schema.ts";
 
-/** The upstream that is built in: routes may name it, the file may not define it. */
+/** The built-in upstream. Routes may name it, the file may not define it. */
 const DEMO_UPSTREAM = "demo";
 
-/** Reports what a shape cannot say: names, base URLs, routes to nowhere, limits that contradict each other. */
+/** Reports problems beyond the schema: names, base URLs, unknown upstreams, contradictory limits. */
 export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
   const upstreams = Object.entries(file.upstreams ?? {});
   for (const [name, upstream] of upstreams) checkUpstream(name, upstream ?? {}, problems);
@@ -38,11 +37,11 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
       "protocol: anthropic, or no such key",
     );
   }
-  const fault = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
-  if (fault) problems.add([...path, "base_url"], ...fault);
+  const problem = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
+  if (problem) problems.add([...path, "base_url"], ...problem);
 }
 
-/** Origins are compared to the letter with the `origin` header, where no path, upper case or default port stands. */
+/** Origins must equal an `origin` header, which has no path, upper case or default port. */
 function checkOrigins(origins: string | readonly (string | undefined)[], problems: Problems): void {
   if (typeof origins === "string") return;
   for (const [index, origin = ""] of origins.entries()) {
@@ -70,19 +69,19 @@ function checkRoutes(
   }
 }
 
-/** default_max_output_tokens ≤ max_output_tokens ≤ context_window, as far as they are given. */
+/** Checks default_max_output_tokens ≤ max_output_tokens ≤ context_window, for the given ones. */
 function checkTokens(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
-  const { context_window: window, max_output_tokens: most, default_max_output_tokens: usual } = model;
-  if (most !== undefined && window !== undefined && most > window) {
+  const { context_window: window, max_output_tokens: max, default_max_output_tokens: byDefault } = model;
+  if (max !== undefined && window !== undefined && max > window) {
     problems.add([...path, "max_output_tokens"], "is above context_window", `at most ${window}`);
   }
-  if (usual !== undefined && most !== undefined && usual > most) {
-    const expected = most === 0 ? "no such key, for a model without output" : `at most ${most}`;
+  if (byDefault !== undefined && max !== undefined && byDefault > max) {
+    const expected = max === 0 ? "no such key, for a model without output" : `at most ${max}`;
     problems.add([...path, "default_max_output_tokens"], "is above max_output_tokens", expected);
   }
 }
 
-/** Reports a long window below the usual one, a threshold above every window, and a long price without `long_context`. */
+/** Reports a long window below the usual one, a threshold above it, and a long price without `long_context`. */
 function checkLongContext(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
   const { context_window: window, long_context: long } = model;
   const wide = long?.context_window ?? window;

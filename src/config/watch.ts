@@ -1,51 +1,50 @@
 import { isSameSource, markSource, readSource, type Source } from "./source.ts";
 
-const LOOK_MS = 1_000;
-/** A file that was the same for so long is whole: a half of it may be valid too, with half of the models. */
+const POLL_MS = 1_000;
+/** A file unchanged for this long is complete. A partial file can be valid too, with some models missing. */
 const SETTLED_MS = 300;
 
-/** Reads a file again and again. */
+/** Watches one file. */
 export interface SourceWatcher {
-  /** Reads it now, changed or not; tells of it once it has settled. */
+  /** Reads the file now and reports it, changed or not. */
   request(): void;
   close(): void;
 }
 
 /**
- * Tells what is found under a path: when asked, at the start, and when it has changed since it was read
- * last. One reading at a time, with what is done about it; what happens meanwhile is seen by the next.
- * `onFound` must not reject.
+ * Calls `onFound` with the content of a file at the start, on request, and when the file has changed since it
+ * was last read. Calls do not overlap: changes during one cause the next. `onFound` must not reject.
  */
 export function watchSource(
   path: string,
-  onFound: (found: Source, asked: boolean) => Promise<void>,
+  onFound: (found: Source, isRequested: boolean) => Promise<void>,
 ): SourceWatcher {
-  /** Of what was read last, as it was before that. */
+  /** Mark of the file before its latest read. */
   let mark: string | undefined;
-  let isAsked = false;
+  let isRequested = false;
   let mayDiffer = false;
   let isBusy = false;
   let isClosed = false;
   let timer: Timer | undefined;
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     const found = await markSource(path);
     if (found !== undefined && found !== mark) {
       mayDiffer = true;
-      void work();
+      void readAndReport();
     }
-    if (!isClosed) timer = setTimeout(look, LOOK_MS).unref();
+    if (!isClosed) timer = setTimeout(poll, POLL_MS).unref();
   }
 
-  async function work(): Promise<void> {
+  async function readAndReport(): Promise<void> {
     if (isBusy) return;
     isBusy = true;
-    while ((isAsked || mayDiffer) && !isClosed) {
-      const asked = isAsked;
-      isAsked = false;
+    while ((isRequested || mayDiffer) && !isClosed) {
+      const wasRequested = isRequested;
+      isRequested = false;
       mayDiffer = false;
       const found = await readSettled();
-      if (!isClosed) await onFound(found, asked);
+      if (!isClosed) await onFound(found, wasRequested);
     }
     isBusy = false;
   }
@@ -55,7 +54,7 @@ export function watchSource(
     return readSource(path);
   }
 
-  /** What was found twice in a row, or last before the end. */
+  /** Reads until two reads in a row are equal, or the watcher is closed. */
   async function readSettled(): Promise<Source> {
     let latest = await read();
     while (!isClosed) {
@@ -67,11 +66,11 @@ export function watchSource(
     return latest;
   }
 
-  void look();
+  void poll();
   return {
     request() {
-      isAsked = true;
-      void work();
+      isRequested = true;
+      void readAndReport();
     },
     close() {
       isClosed = true;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { findLedgerToken, takeLedgerToken } from "../../src/config/ledger-token.ts";
+import { findLedgerToken, takeLedgerToken } from "../../src/config/ledger.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-const MODULE = resolve(import.meta.dir, "../../src/config/ledger-token.ts");
+const MODULE = resolve(import.meta.dir, "../../src/config/ledger.ts");
 
 describe("takeLedgerToken", () => {
   test("makes a token that is hard to guess, once, and only for this user", () => {

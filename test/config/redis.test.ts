@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig, loadLedgerConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config-error.ts";
+import { ConfigError } from "../../src/config/problems.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { loadYaml, placesOf, problemsOf } from "./temp-config.ts";

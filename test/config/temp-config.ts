@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, loadConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config-error.ts";
+import { ConfigError } from "../../src/config/problems.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** A folder of its own with this ./tollgate.yaml, or without one. */

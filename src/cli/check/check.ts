@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { type Config, loadConfig } from "../../config/config.ts";
-import { ConfigError } from "../../config/config-error.ts";
+import { ConfigError } from "../../config/problems.ts";
 import { describeLocation } from "../../db/location.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
 import { findFolderProblem } from "../check-folder.ts";
