@@ -1,12 +1,36 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import { type JournalLine, type Ledger, LedgerError, type Posting, type Receipt } from "../ledger/ledger.ts";
-import type { CommandResult } from "./command.ts";
-import { CommandError } from "./command-error.ts";
+import { CommandError, type CommandResult } from "./command.ts";
 import { printBalances } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";
 
 const PAGE_SIZE = 1_000;
 const DAY_MS = 86_400_000;
+
+export interface TopUpOptions {
+  readonly account: string;
+  readonly amount: Nanos;
+  readonly id: string;
+}
+
+export async function runTopUp({ database, ledger }: Storage, options: TopUpOptions): Promise<CommandResult> {
+  const account = await requireAccount(database, options.account);
+  const { id: topUpId, amount } = options;
+  const { balances, replayed } = await ledger.topUp({ walletId: account.id, topUpId, amount });
+  const summary = replayed
+    ? `Top-up ${topUpId} was booked before: nothing was added`
+    : `Topped up account ${account.name} by ${printUsd(amount)} USD`;
+  return {
+    json: {
+      id: topUpId,
+      account_id: account.id,
+      amount_usd: printUsd(amount),
+      replayed,
+      ...printBalances(balances),
+    },
+    text: `${summary}. ${printUsd(balances.available)} USD are available.`,
+  };
+}
 
 export interface RefundOptions {
   readonly account: string;
@@ -15,7 +39,7 @@ export interface RefundOptions {
   readonly id: string;
 }
 
-interface Refund {
+interface RefundIds {
   readonly walletId: string;
   readonly holdId: string;
   readonly refundId: string;
@@ -30,12 +54,12 @@ export async function runRefund(
   options: RefundOptions,
 ): Promise<CommandResult> {
   const account = await requireAccount(database, options.account);
-  const refund: Refund = { walletId: account.id, holdId: options.receipt, refundId: options.id };
+  const ids: RefundIds = { walletId: account.id, holdId: options.receipt, refundId: options.id };
   const { amount, balances, replayed } =
     options.amount === undefined
-      ? await refundRest(ledger, refund)
-      : { amount: options.amount, ...(await ledger.refund({ ...refund, amount: options.amount })) };
-  const done = replayed
+      ? await refundRest(ledger, ids)
+      : { amount: options.amount, ...(await ledger.refund({ ...ids, amount: options.amount })) };
+  const summary = replayed
     ? `Refund ${options.id} was booked before: nothing was added`
     : `Refunded ${printUsd(amount)} USD of receipt ${options.receipt} to account ${account.name}`;
   return {
@@ -47,31 +71,31 @@ export async function runRefund(
       replayed,
       ...printBalances(balances),
     },
-    text: `${done}. ${printUsd(balances.available)} USD are available.`,
+    text: `${summary}. ${printUsd(balances.available)} USD are available.`,
   };
 }
 
-/** Gives back what is left. The same command run again answers what it booked before: by then the rest is gone. */
-async function refundRest(ledger: Ledger, refund: Refund): Promise<Refunded> {
-  const receipt = await ledger.receipt(refund.walletId, refund.holdId);
+/** Refunds what is left of the charge. A repeated command returns what its id booked before. */
+async function refundRest(ledger: Ledger, ids: RefundIds): Promise<Refunded> {
+  const receipt = await ledger.receipt(ids.walletId, ids.holdId);
   if (!receipt) throw new CommandError("The account has no such receipt.");
-  const book = async (amount: Nanos) => ({ amount, ...(await ledger.refund({ ...refund, amount })) });
+  const book = async (amount: Nanos) => ({ amount, ...(await ledger.refund({ ...ids, amount })) });
   const rest = receipt.captured - receipt.refunded;
   try {
     if (rest === 0n) throw new CommandError("Nothing is left of the charge to refund.");
     return await book(rest);
   } catch (thrown) {
     if (thrown instanceof LedgerError && thrown.refusal !== "conflict") throw thrown;
-    const booked = await findBooked(ledger, refund, receipt);
+    const booked = await findBooked(ledger, ids, receipt);
     if (!booked) throw thrown;
     return book(booked.amount);
   }
 }
 
-/** The refund of this id, looked for back to the day before the receipt began: clocks of processes differ. */
+/** Finds the refund with this id. Searches to one day before the receipt, as clocks of processes differ. */
 async function findBooked(
   ledger: Ledger,
-  { walletId, refundId }: Refund,
+  { walletId, refundId }: RefundIds,
   { createdAtMs }: Receipt,
 ): Promise<JournalLine | undefined> {
   let token: string | undefined;

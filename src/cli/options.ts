@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from "commander";
 import { type Nanos, parseUsd } from "../domain/money.ts";
 
-/** USD from 0, such as "5.00". */
+/** Parses USD from 0, such as "5.00". */
 export function parseAmount(text: string): Nanos {
   try {
     return parseUsd(text);
@@ -10,28 +10,28 @@ export function parseAmount(text: string): Nanos {
   }
 }
 
-/** USD above 0. */
+/** Parses USD above 0. */
 export function parsePositiveAmount(text: string): Nanos {
   const amount = parseAmount(text);
   if (amount === 0n) throw new InvalidArgumentError("Expected more than 0.");
   return amount;
 }
 
-/** A whole number from 0. */
+/** Parses a whole number from 0. */
 export function parseCount(text: string): number {
   const count = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isSafeInteger(count)) throw new InvalidArgumentError("Expected a whole number from 0.");
   return count;
 }
 
-/** Days from 1 to a hundred years. */
+/** Parses days from 1 to 36,500, a hundred years. */
 export function parseDays(text: string): number {
   const days = parseCount(text);
   if (days < 1 || days > 36_500) throw new InvalidArgumentError("Expected days from 1 to 36500.");
   return days;
 }
 
-/** The name of an account or a key. */
+/** Parses the name of an account or a key. Removes surrounding blanks. */
 export function parseName(text: string): string {
   const name = text.trim();
   if (!/^[^\p{Cc}]{1,100}$/u.test(name))
@@ -44,7 +44,7 @@ export function parseEmail(text: string): string {
   return text;
 }
 
-/** Names with commas between them, each once. */
+/** Parses names with commas between them. Removes duplicates. */
 export function parseNames(text: string): readonly string[] {
   const names = text.split(",").map((name) => name.trim());
   if (names.includes("")) throw new InvalidArgumentError("Expected names with commas between them.");

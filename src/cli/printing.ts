@@ -4,7 +4,7 @@ import { printUsd } from "../domain/money.ts";
 import { printTime } from "../domain/time.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/ledger.ts";
 
-/** Rows under their titles in aligned columns; only the titles when there is none. */
+/** Formats a table with aligned columns. Returns the titles alone without rows. */
 export function printTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const all = [titles, ...rows];
   const widths = titles.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
@@ -24,7 +24,7 @@ export function printAccount({ id, name, email, state, createdAtMs }: Account) {
   return { id, name, email: email ?? null, state, created_at: printTime(createdAtMs) };
 }
 
-/** Everything of a key that may be shown; a bound that the key leaves to the configuration is null. */
+/** Converts a key to JSON, without its digest. A limit that the key does not set is null. */
 export function printKey(key: ApiKey, spendLimit: SpendLimitUsage | undefined) {
   return {
     id: key.id,

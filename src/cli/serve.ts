@@ -1,7 +1,8 @@
 import { catchHangups } from "../app/signals.ts";
 import { relaunchForUpstreamCalls } from "../config/relaunch.ts";
+import { CommandError } from "./command.ts";
 
-/** The parts of the gateway are loaded last: a SIGHUP that comes meanwhile must not end what is starting. */
+/** Runs the gateway. Handles SIGHUP before it loads the rest, so that a SIGHUP does not end a start. */
 export async function runServe(): Promise<void> {
   const hangups = catchHangups();
   relaunchForUpstreamCalls();
@@ -10,4 +11,19 @@ export async function runServe(): Promise<void> {
     import("../app/gateway-process.ts"),
   ]);
   await serve(loadWithSource(), hangups);
+}
+
+/** Runs the ledger's gRPC service alone. */
+export async function runLedger(): Promise<void> {
+  const hangups = catchHangups();
+  const [{ loadLedgerConfig }, { serveLedgerAlone }] = await Promise.all([
+    import("../config/config.ts"),
+    import("../app/ledger-process.ts"),
+  ]);
+  const config = loadLedgerConfig();
+  const { listen, remote } = config.ledger;
+  if (remote)
+    throw new CommandError("LEDGER_URL names another ledger: unset it where the ledger itself runs.");
+  if (!listen) throw new CommandError("LEDGER_LISTEN is off: set the address where the ledger listens.");
+  await serveLedgerAlone(config, hangups);
 }

@@ -1,25 +1,28 @@
+import { existsSync } from "node:fs";
 import { type Account, findAccount } from "../accounts/accounts.ts";
 import { openStorage } from "../app/storage.ts";
 import { loadStorageConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import type { DatabaseLocation } from "../db/location.ts";
+import { readPostgresUrl } from "../db/postgres/connection.ts";
+import { readSchemaVersion } from "../db/postgres/migrate.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { CommandError } from "./command-error.ts";
-import { requireStorage } from "./require-books.ts";
+import { CommandError } from "./command.ts";
 
-/** What a command works on; a running server may have the same database open. */
+/** The database and the ledger that a command uses. A running gateway may have the same database open. */
 export interface Storage {
   readonly database: Database;
   readonly ledger: Ledger;
 }
 
-/** Opens the books of the environment for one piece of work and closes them whatever happens. */
-export async function withStorage<T>(work: (books: Storage) => Promise<T>): Promise<T> {
-  const books = await openStorage(loadStorageConfig());
-  return await work(books).finally(() => books.close());
+/** Opens the storage of the environment, runs one piece of work, and closes the storage in any case. */
+export async function withStorage<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await openStorage(loadStorageConfig());
+  return await work(storage).finally(() => storage.close());
 }
 
-/** The same for work on books that are there, in the database itself. */
-export async function withLocalStorage<T>(work: (books: Storage) => Promise<T>): Promise<T> {
+/** Like {@link withStorage}, for work on an existing database of a local ledger. Rejects for a remote ledger. */
+export async function withLocalStorage<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
   const { ledger, database } = loadStorageConfig();
   if (ledger.remote) {
     throw new CommandError("LEDGER_URL names another ledger: run this where the database of that ledger is.");
@@ -28,7 +31,25 @@ export async function withLocalStorage<T>(work: (books: Storage) => Promise<T>):
   return withStorage(work);
 }
 
-/** The account that `--account` names by id or name. */
+/**
+ * Throws when the database has no tables yet. A command that only reads must neither create them nor report
+ * success: the name of the database is probably wrong.
+ */
+async function requireStorage(location: DatabaseLocation): Promise<void> {
+  if (location.dialect === "sqlite") {
+    if (!existsSync(location.path)) throw noStorage(`There is no file ${location.path}`);
+    return;
+  }
+  const client = readPostgresUrl(location.url)({ max: 1 });
+  const version = await readSchemaVersion(client).finally(() => client.close());
+  if (version === 0) throw noStorage("The database has no tables of Tollgate");
+}
+
+function noStorage(because: string): CommandError {
+  return new CommandError(`${because}: there are no books to audit. See DATABASE_URL.`);
+}
+
+/** Finds the account of `--account`, by id or name. Throws when there is none. */
 export async function requireAccount(database: Database, idOrName: string): Promise<Account> {
   const account = await findAccount(database, idOrName);
   if (!account) throw new CommandError(`There is no account "${idOrName}".`);

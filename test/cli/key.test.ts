@@ -1,7 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { runKeyCreate } from "../../src/cli/key.ts";
-import { runKeyList } from "../../src/cli/key-list.ts";
-import { runKeyRevoke } from "../../src/cli/key-revoke.ts";
+import { runKeyCreate, runKeyList, runKeyRevoke } from "../../src/cli/key.ts";
 import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;

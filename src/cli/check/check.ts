@@ -3,40 +3,42 @@ import { type Config, loadConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/problems.ts";
 import { describeLocation } from "../../db/location.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
-import { findFolderProblem } from "../check-folder.ts";
 import type { CommandResult } from "../command.ts";
-import { findDatabaseProblem } from "./database.ts";
+import { findDatabaseProblem, findFolderProblem } from "./database.ts";
 import { findLedgerProblem } from "./ledger.ts";
 import { findRedisProblem } from "./redis.ts";
 import { findUpstreamProblem } from "./upstream.ts";
 
-/** Checks the configuration, the database, ledger, Redis and every upstream. Starts, creates and changes nothing. */
+/**
+ * Checks the configuration and, when it has no problems, database, data folder, ledger, Redis and upstreams.
+ * Starts, creates and changes nothing.
+ */
 export async function runCheck(): Promise<CommandResult> {
   try {
     const config = loadConfig();
-    return report(await findFaults(config), config);
+    return report(await findProblems(config), config);
   } catch (thrown) {
     if (thrown instanceof ConfigError) return report(thrown.problems, undefined);
     throw thrown;
   }
 }
 
-async function findFaults(config: Config): Promise<readonly string[]> {
-  const faults = await Promise.all([
+async function findProblems(config: Config): Promise<readonly string[]> {
+  const problems = await Promise.all([
     findDatabaseProblem(config.database),
-    findDataFault(config),
+    findDataFolderProblem(config),
     findLedgerProblem(config.ledger),
     findRedisProblem(config.limiter.redis),
     ...config.upstreams.map((upstream) => findUpstreamProblem(upstream)),
   ]);
-  return faults.filter((fault) => fault !== undefined);
+  return problems.filter((problem) => problem !== undefined);
 }
 
-/** The folder of a SQLite file is looked at with the file. */
-function findDataFault({ database, dataFolder }: Config): string | undefined {
+/** Skips the folder of the SQLite file, which is checked with the file. */
+function findDataFolderProblem({ database, dataFolder }: Config): string | undefined {
   if (database.dialect === "sqlite" && dirname(database.path) === dataFolder) return undefined;
-  const fault = findFolderProblem(dataFolder);
-  return fault && `TOLLGATE_DATA: ${fault}`;
+  const problem = findFolderProblem(dataFolder);
+  return problem && `TOLLGATE_DATA: ${problem}`;
 }
 
 function report(problems: readonly string[], config: Config | undefined): CommandResult {

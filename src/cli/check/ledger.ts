@@ -2,16 +2,19 @@ import { openRemoteLedger } from "../../app/storage.ts";
 import type { LedgerConfig } from "../../config/ledger.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client-link-error.ts";
 
-const SAYS: Readonly<Partial<Record<string, string>>> = {
+const LINK_PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   denied: "LEDGER_TOKEN: is refused, expected the token of that ledger",
   unsupported: "LEDGER_URL: names a server that is no ledger, expected tollgate.ledger.v1",
 };
 
-/** A refused certificate ends a connection as a server that is away does. */
-const SILENT =
+/** Also for a rejected certificate, which cannot be told apart from an unavailable server. */
+const NO_ANSWER =
   "LEDGER_URL: does not answer, expected a ledger that is ready, in TLS or not as the URL says, with certificates that both sides trust";
 
-/** Why a ledger elsewhere cannot be used, as "path: what is wrong, what is expected"; nothing without one. */
+/**
+ * Returns why the remote ledger cannot be used, as "path: what is wrong, expected something else". Returns
+ * `undefined` when it can be used, and for a local ledger.
+ */
 export async function findLedgerProblem(config: LedgerConfig): Promise<string | undefined> {
   if (!config.remote) return undefined;
   const ledger = await openRemoteLedger(config.remote, config);
@@ -20,8 +23,8 @@ export async function findLedgerProblem(config: LedgerConfig): Promise<string | 
     return undefined;
   } catch (error) {
     const cause = error instanceof Error ? error.cause : undefined;
-    const said = cause instanceof LedgerLinkError ? SAYS[cause.code] : undefined;
-    return said ?? SILENT;
+    const problem = cause instanceof LedgerLinkError ? LINK_PROBLEMS[cause.code] : undefined;
+    return problem ?? NO_ANSWER;
   } finally {
     await ledger.close();
   }

@@ -7,16 +7,16 @@ import { createRedisStore } from "../../limiter/redis/store.ts";
 type Client = RedisConnection["client"];
 type Server = Exclude<Client, { nodes: unknown }>;
 
-/** A server that says nothing at all is given up after this. */
+/** Maximum duration of the whole check. */
 const ANSWER_MS = 3_000;
 const VERSION_MIN = [6, 2] as const;
-/** Whose place in Redis is tried; there is no such account. */
+/** Id of an account that does not exist, for a trial of the limiter's scripts. */
 const ACCOUNT = "check";
 
 const CLUSTER_DOWN = "names a cluster that is down, expected one that serves all its slots";
 
-/** What Redis and the connection say, as "what is wrong, what is expected"; the first that fits counts. */
-const SAYS: readonly (readonly [pattern: RegExp, fault: string])[] = [
+/** Problems by a pattern in the errors of Redis and of the connection. The first match counts. */
+const ERROR_PROBLEMS: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [
     /WRONGPASS|NOAUTH|invalid password/,
     "has a user or a password that the server refuses, expected ones that it accepts",
@@ -47,67 +47,72 @@ const SAYS: readonly (readonly [pattern: RegExp, fault: string])[] = [
   ],
 ];
 
-const SILENT =
+const NO_ANSWER =
   "names a server that cannot be reached, expected Redis to answer, in TLS or not as the URL says";
 
 /**
- * Why the limiter's Redis cannot be used, as "path: what is wrong, what is expected"; nothing without one.
- * Repeats nothing that it said, counts for nobody, ends after 3 s at most.
+ * Returns why the limiter's Redis cannot be used, as "path: what is wrong, expected something else". Returns
+ * `undefined` when it can be used, and without one. The text contains nothing that Redis sent. Counts for no
+ * account, and ends after 3 s at most.
  */
 export async function findRedisProblem(location: RedisLocation | undefined): Promise<string | undefined> {
   if (!location) return undefined;
   const connection = connectRedis(location);
-  const said: string[] = [];
+  const errors: string[] = [];
   try {
-    const fault = await within(ANSWER_MS, findFault(connection, said), () => explain(said));
-    return fault && `REDIS_URL: ${fault}`;
+    const problem = await within(ANSWER_MS, findProblem(connection, errors), () => explain(errors));
+    return problem && `REDIS_URL: ${problem}`;
   } finally {
     connection.close();
   }
 }
 
-async function findFault(connection: RedisConnection, said: string[]): Promise<string | undefined> {
+async function findProblem(connection: RedisConnection, errors: string[]): Promise<string | undefined> {
   const { client, shardOf } = connection;
   try {
-    await untilReady(client, said);
+    await untilReady(client, errors);
     const servers = "nodes" in client ? client.nodes("master") : [client];
-    const faults = await Promise.all(servers.map((server) => findServerFault(server, client, said)));
-    const fault = faults.find((each) => each !== undefined);
-    if (fault !== undefined) return fault;
+    const problems = await Promise.all(servers.map((server) => findServerProblem(server, client, errors)));
+    const problem = problems.find((each) => each !== undefined);
+    if (problem !== undefined) return problem;
     if (shardOf(ACCOUNT) === NO_SHARD) return CLUSTER_DOWN;
     await createRedisStore(connection, { patienceMs: ANSWER_MS }).probe(ACCOUNT);
     return undefined;
   } catch (error) {
-    return explain([...said, printError(error)]);
+    return explain([...errors, formatError(error)]);
   }
 }
 
-/** Rejects at the first error: the connection would go on trying. */
-async function untilReady(client: Client, said: string[]): Promise<void> {
+/** Rejects at the first error, because the connection itself would retry. */
+async function untilReady(client: Client, errors: string[]): Promise<void> {
   if (client.status === "ready") return;
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   client.once("ready", resolve);
   client.once("error", reject);
-  // Of one sentinel or node, while there may be others.
+  // Errors of one sentinel or node are collected only: another one may answer.
   for (const event of ["sentinelError", "node error"]) {
-    client.on(event, (error: unknown) => said.push(printError(error)));
+    client.on(event, (error: unknown) => errors.push(formatError(error)));
   }
   await promise;
 }
 
-function explain(said: readonly string[]): string {
-  const found = SAYS.find(([pattern]) => said.some((text) => pattern.test(text)));
-  return found?.[1] ?? SILENT;
+function explain(errors: readonly string[]): string {
+  const found = ERROR_PROBLEMS.find(([pattern]) => errors.some((text) => pattern.test(text)));
+  return found?.[1] ?? NO_ANSWER;
 }
 
-function printError(error: unknown): string {
+function formatError(error: unknown): string {
   if (!(error instanceof Error)) return "";
   return "code" in error ? `${error.code} ${error.message}` : error.message;
 }
 
-/** What the limiter would stumble over on a server that lets us in. */
-async function findServerFault(server: Server, client: Client, said: string[]): Promise<string | undefined> {
-  await untilReady(server, said);
+/** Checks role, mode and version of a server that accepts the connection. */
+async function findServerProblem(
+  server: Server,
+  client: Client,
+  errors: string[],
+): Promise<string | undefined> {
+  await untilReady(server, errors);
   const info = await readInfo(server);
   const mode = info.get("redis_mode") ?? info.get("server_mode");
   if (mode === "sentinel") return "names a sentinel, expected redis+sentinel://HOST,HOST/MASTER for it";
@@ -120,7 +125,7 @@ async function findServerFault(server: Server, client: Client, said: string[]): 
   return `names a Redis that is too old, expected version ${VERSION_MIN.join(".")} or later`;
 }
 
-/** Fields by name. None when the server refuses to show them: the limiter does not need them. */
+/** Returns the fields of INFO. Returns none when the user may not run INFO, which the limiter does not need. */
 async function readInfo(server: Server): Promise<ReadonlyMap<string, string>> {
   const text = await server.info().catch((error: unknown) => {
     if (error instanceof Error && error.name === "ReplyError") return "";
@@ -130,7 +135,7 @@ async function readInfo(server: Server): Promise<ReadonlyMap<string, string>> {
   return new Map(lines.flatMap((match) => (match ? [[match[1] ?? "", match[2] ?? ""]] : [])));
 }
 
-/** Whether a version can run the limiter's scripts, as INFO prints it. */
+/** Whether a version of INFO, such as "7.0.15", is 6.2 or later. */
 export function isRedisNewEnough(version: string): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
   return major > VERSION_MIN[0] || (major === VERSION_MIN[0] && minor >= VERSION_MIN[1]);

@@ -3,39 +3,42 @@ import { credentialHeaders } from "../../upstream/http-upstream.ts";
 import type { UpstreamConfig } from "../../upstream/upstream.ts";
 
 const ANSWER_MS = 5_000;
-/** Lists models: costs nothing and tells whether the key is accepted. */
+/** Path of the list of models: a free request that needs a valid key. */
 const MODELS_PATH: Readonly<Record<Protocol, string>> = { openai: "/models", anthropic: "/v1/models" };
 
 /**
- * Why an upstream cannot be used, as "path: what is wrong, what is expected". Any answer but a redirect or a
- * refused key is good enough: not every upstream lists its models. Repeats nothing that the upstream said.
+ * Returns why an upstream cannot be used, as "path: what is wrong, expected something else", or `undefined`.
+ * Reports redirects and rejected keys; accepts any other status, as not every upstream lists its models. The
+ * text contains nothing that the upstream sent.
+ * @see https://platform.openai.com/docs/api-reference/models/list
+ * @see https://docs.anthropic.com/en/api/models-list
  */
 export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<string | undefined> {
   const place = `upstreams.${upstream.name}`;
-  const answer = await ask(upstream);
-  if (typeof answer === "string") {
-    return `${place}.base_url: does not answer (${answer}), expected an answer within 5 s`;
+  const status = await requestModels(upstream);
+  if (typeof status === "string") {
+    return `${place}.base_url: does not answer (${status}), expected an answer within 5 s`;
   }
-  if (answer >= 300 && answer < 400) {
-    return `${place}.base_url: redirects with status ${answer}, expected the URL that it leads to`;
+  if (status >= 300 && status < 400) {
+    return `${place}.base_url: redirects with status ${status}, expected the URL that it leads to`;
   }
-  if (answer !== 401 && answer !== 403) return undefined;
-  return `${place}.api_key: is refused with status ${answer}, expected a key that the upstream accepts`;
+  if (status !== 401 && status !== 403) return undefined;
+  return `${place}.api_key: is refused with status ${status}, expected a key that the upstream accepts`;
 }
 
-/** The status, or the code of what kept it from coming. */
-async function ask({ baseUrl, protocol, apiKey }: UpstreamConfig): Promise<number | string> {
+/** Resolves with the status of the response, or with the code of the network error. */
+async function requestModels({ baseUrl, protocol, apiKey }: UpstreamConfig): Promise<number | string> {
   try {
-    const answer = await fetch(baseUrl + MODELS_PATH[protocol], {
+    const response = await fetch(baseUrl + MODELS_PATH[protocol], {
       headers: { "anthropic-version": "2023-06-01", ...credentialHeaders(protocol, apiKey) },
       redirect: "manual",
       decompress: false,
       signal: AbortSignal.timeout(ANSWER_MS),
     });
-    await answer.body?.cancel();
-    return answer.status;
-  } catch (fault) {
-    const code = fault instanceof Error && "code" in fault ? String(fault.code) : "";
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
     return /^[A-Z_]+$/i.test(code) ? code : "timeout";
   }
 }
