@@ -1,14 +1,12 @@
 import type { Caller } from "../accounts/key.ts";
 import { toGatewayError } from "../errors.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import { discardBody } from "./discard-body.ts";
-import { refuse } from "./errors.ts";
+import { discardBody } from "./body.ts";
+import { logInternalError, respondWithError } from "./errors.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { idHeaders, newRequestId } from "./identity.ts";
-import { logInternalError } from "./log-internal.ts";
-import { readSecret } from "./secret.ts";
+import { idHeaders, newRequestId, readSecret } from "./identity.ts";
 
-/** Answers a request of a known caller with a JSON body, or with the error that `respond` threw. */
+/** Authenticates a request and responds with the JSON that `respond` returns, or with the error it threw. */
 export async function answerCaller(
   request: Request,
   parts: HttpParts,
@@ -23,6 +21,6 @@ export async function answerCaller(
     const error = toGatewayError(thrown);
     logInternalError(gateway.log, requestId, error);
     await discardBody(request);
-    return refuse(request, error, requestId);
+    return respondWithError(request, error, requestId);
   }
 }

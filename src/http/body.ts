@@ -1,25 +1,30 @@
 import { createByteCollector } from "../domain/byte-blocks.ts";
+import { within } from "../domain/within.ts";
 import { GatewayError } from "../errors.ts";
-import { BODY_BYTES_MAX } from "./body-size.ts";
-import type { HttpParts } from "./http-parts.ts";
-import type { BodySender } from "./incoming-bodies.ts";
+import { BODY_BYTES_MAX, type BodyBudget } from "./body-budget.ts";
+import type { ConnectionIdle } from "./connection-idle.ts";
+import type { BodySender, IncomingBodies } from "./incoming-bodies.ts";
 
-/** Up to here a body is read in one piece, which is cheaper, and its bytes count once they are all there. */
+/** Up to this size a body is read in one piece, which is cheaper. Its bytes are counted once all have arrived. */
 const WHOLE_BYTES_MAX = 64 * 1024;
 
-/** A request body of at most 30 MiB, read at most once, whose bytes count against the budget until `release`. */
+/** A request body of at most 30 MiB. Its bytes count against the budget until `release`. */
 export interface BodyReader {
-  /** Whether the body has come, and the connection is kept open for the answer. */
+  /** Whether the whole body was received, so that the connection stays open for the response. */
   readonly isRead: boolean;
   /**
-   * Returns its bytes, in blocks. Throws `encoded_body`, `body_too_large`, `too_concurrent`, `body_too_slow`,
-   * `too_many_body_bytes` or `shutting_down`.
+   * Returns the bytes, in blocks. Must be called at most once. Throws `encoded_body`, `body_too_large`,
+   * `too_concurrent`, `body_too_slow`, `too_many_body_bytes` or `shutting_down`.
    */
   read(sender: BodySender): Promise<readonly Uint8Array[]>;
   release(): void;
 }
 
-export type BodyParts = Pick<HttpParts, "bodyBudget" | "incomingBodies" | "connectionIdle">;
+export interface BodyParts {
+  readonly bodyBudget: BodyBudget;
+  readonly incomingBodies: IncomingBodies;
+  readonly connectionIdle: ConnectionIdle;
+}
 
 export function createBodyReader(
   request: Request,
@@ -47,7 +52,7 @@ export function createBodyReader(
       body = request.body?.getReader();
       return readChunks(body, take);
     };
-    // Else what still comes of it would count for ever.
+    // Bytes that arrive after the failure would otherwise be counted and never given back.
     const cut = () => void body?.cancel().catch(() => undefined);
     return incomingBodies.receive(sender, start, cut);
   };
@@ -72,7 +77,7 @@ export function createBodyReader(
 
 type ChunkReader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Counts while it reads. What is left of a body that is too large is for others to discard. */
+/** Counts bytes while it reads. Releases the stream on error, so that {@link discardBody} can read the rest. */
 async function readChunks(
   body: ChunkReader | undefined,
   take: (bytes: number) => void,
@@ -93,4 +98,33 @@ async function readChunks(
 function isEncoded(headers: Headers): boolean {
   const encoding = headers.get("content-encoding");
   return encoding !== null && !/^\s*(identity)?\s*$/i.test(encoding);
+}
+
+/** Beyond this size, the rest of a body is not read, and the client may lose the response. */
+const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;
+const DISCARD_MS_MAX = 10_000;
+/** A client that sends nothing for this long is waiting for its response. */
+const SILENCE_MS_MAX = 500;
+
+/**
+ * Reads and drops the rest of a request body when the connection closes after the response. Unread bytes make
+ * the kernel reset the connection, so that the client never sees the error. Bun does so itself for connections
+ * that stay open. Reads at most 64 MiB and 10 s. Never rejects.
+ */
+export async function discardBody(request: Request): Promise<void> {
+  if (!/\bclose\b/i.test(request.headers.get("connection") ?? "")) return;
+  if (Number(request.headers.get("content-length")) > DISCARDED_BYTES_MAX) return;
+  const { body } = request;
+  if (body && !body.locked) await discard(body.getReader()).catch(() => undefined);
+}
+
+async function discard(body: ChunkReader): Promise<void> {
+  const endsAtMs = performance.now() + DISCARD_MS_MAX;
+  let bytes = 0;
+  for (;;) {
+    const leftMs = Math.min(endsAtMs - performance.now(), SILENCE_MS_MAX);
+    const chunk = await within(leftMs, body.read(), () => undefined);
+    bytes += chunk?.value?.byteLength ?? 0;
+    if (!chunk || chunk.done || bytes > DISCARDED_BYTES_MAX || performance.now() >= endsAtMs) return;
+  }
 }

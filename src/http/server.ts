@@ -1,28 +1,36 @@
 import type { Server } from "bun";
-import { GatewayError } from "../errors.ts";
+import { Elysia } from "elysia";
+import { type Cause, GatewayError } from "../errors.ts";
 import { describeFault } from "../telemetry/log.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../wire/openai-chat/protocol.ts";
-import { createApp, refuseKnown, refuseUnmatched } from "./app.ts";
+import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
+import { openaiResponses } from "../wire/openai-responses/protocol.ts";
+import { discardBody } from "./body.ts";
 import { createConnectionIdle } from "./connection-idle.ts";
 import { answerBrowser } from "./cors.ts";
-import { errorResponse } from "./errors.ts";
+import { errorResponse, respondWithError } from "./errors.ts";
+import { healthRoutes } from "./health.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { newRequestId } from "./identity.ts";
-import { NOT_BUILT_PATHS } from "./not-built.ts";
-import { type Handle, makeRoutable, rawRoutes } from "./routes.ts";
+import { newRequestId, pathOf } from "./identity.ts";
+import { countTokensRoute, inferenceRoute } from "./inference.ts";
+import { keyRoute } from "./key.ts";
+import { modelRoutes } from "./models.ts";
+import { receiptRoute } from "./receipts.ts";
+import { type Handle, isNotBuilt, makeRoutable, NOT_BUILT_PATHS, rawRoutes } from "./routes.ts";
 
-/** Bun closes a connection on which nothing has come or gone for this long. */
+/** Bun closes a connection without traffic after this long. */
 const IDLE_S = 75;
-/** Far above our own limit, so that 30 MiB + 1 is refused by us and not by Bun's bare 413. */
+/** Far above our own limit of 30 MiB, so that the error is ours and not Bun's 413 without a body. */
 const BUN_BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 const DRAIN_POLL_MS = 10;
 
-/** A server that listens. */
+/** A server that accepts connections. */
 export interface HttpServer {
   /** "http://127.0.0.1:8080" */
   readonly url: string;
-  /** Takes no more connections and closes idle ones. Resolves when every request is answered. */
+  /** Accepts no more connections and closes idle ones. Resolves when every request has its response. */
   drain(): Promise<void>;
   /** Closes every connection. */
   close(): Promise<void>;
@@ -31,11 +39,11 @@ export interface HttpServer {
 export interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** Default 75. */
+  /** Default: 75. */
   readonly idleS?: number | undefined;
 }
 
-/** Listens. Fails when the port is taken: two gateways on one port would share its requests unseen. */
+/** Listens. Throws when the port is taken: two gateways on one port would share its requests unnoticed. */
 export function listen(
   parts: Omit<HttpParts, "connectionIdle">,
   { host, port, idleS = IDLE_S }: ListenOptions,
@@ -47,34 +55,64 @@ export function listen(
     return origins ? answerBrowser(request, origins, handle) : handle(request);
   };
   const handle = forBrowsers((request) => app.fetch(makeRoutable(request)));
-  const refuse = forBrowsers(refuseUnmatched);
+  const reject = forBrowsers((request) => rejectAfterBody(request, "unknown_route"));
   const server = Bun.serve({
     hostname: host,
     port,
     reusePort: false,
     idleTimeout: idleS,
     maxRequestBodySize: BUN_BODY_BYTES_MAX,
-    // Else Bun shows the source around a fault to whoever caused it, unless NODE_ENV says otherwise.
+    // Without this, Bun's error page shows source code to the client, unless NODE_ENV is "production".
     development: false,
     routes: {
-      ...rawRoutes(NOT_BUILT_PATHS, forBrowsers(refuseKnown), refuse),
+      ...rawRoutes(NOT_BUILT_PATHS, forBrowsers(rejectUnrouted), reject),
       ...rawRoutes(
         app.routes.map(({ path }) => path),
         handle,
-        refuse,
+        reject,
       ),
     },
-    fetch: refuse,
+    fetch: reject,
     error(fault) {
-      parts.gateway().log.error(describeFault(fault), "fault outside of every route");
+      parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
       return errorResponse(new GatewayError("internal"), openaiChat, { requestId: newRequestId() });
     },
   });
   return { url: server.url.origin, drain: () => drain(server), close: () => server.stop(true) };
 }
 
-/** Not what `stop` resolves with, as that waits for connections too on which no request has come. */
+/** Does not await `stop`, which waits also for connections that never sent a request. */
 async function drain(server: Server<undefined>): Promise<void> {
   void server.stop();
   while (server.pendingRequests > 0) await Bun.sleep(DRAIN_POLL_MS);
+}
+
+/** Assembles all routes. */
+function createApp(parts: HttpParts) {
+  return new Elysia({ strictPath: true })
+    .use(inferenceRoute(openaiChat, parts))
+    .use(inferenceRoute(anthropicMessages, parts))
+    .use(inferenceRoute(openaiResponses, parts))
+    .use(inferenceRoute(openaiEmbeddings, parts))
+    .use(countTokensRoute(parts))
+    .use(modelRoutes(parts))
+    .use(keyRoute(parts))
+    .use(receiptRoute(parts))
+    .use(healthRoutes(parts))
+    .onError(({ request, code, error }) => {
+      if (code === "NOT_FOUND") return rejectUnrouted(request);
+      parts.gateway().log.error(describeFault(error), "route failed");
+      return respondWithError(request, new GatewayError("internal"), newRequestId());
+    });
+}
+
+/** Rejects a known path whose method has no handler: `not_built` or `unknown_route`. */
+function rejectUnrouted(request: Request): Promise<Response> {
+  const cause = isNotBuilt(request.method, pathOf(request)) ? "not_built" : "unknown_route";
+  return rejectAfterBody(request, cause);
+}
+
+async function rejectAfterBody(request: Request, cause: Cause): Promise<Response> {
+  await discardBody(request);
+  return respondWithError(request, new GatewayError(cause), newRequestId());
 }

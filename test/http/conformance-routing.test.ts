@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { ERRORS, type ErrorRow, GatewayError } from "../../src/errors.ts";
 import { errorResponse, errorWire } from "../../src/http/errors.ts";
-import { pathOf } from "../../src/http/request-path.ts";
+import { pathOf } from "../../src/http/identity.ts";
 import { canaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
