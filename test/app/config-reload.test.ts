@@ -66,7 +66,7 @@ async function followOn(folder: string): Promise<Followed> {
   writeFileSync(file, yamlOf(["early"]));
   const followed = follow(folder);
   writeFileSync(file, text);
-  await untilLogged(followed, TAKEN_OVER);
+  await untilLogged(followed, RELOADED);
   followed.forget();
   return followed;
 }
@@ -80,9 +80,9 @@ async function untilLogged({ logged }: Followed, words: string, count = 1): Prom
   }
 }
 
-const REFUSED = "configuration refused";
-const TAKEN_OVER = "configuration taken over";
-const NOTHING = "nothing has changed";
+const REJECTED = "configuration rejected";
+const RELOADED = "configuration reloaded";
+const UNCHANGED = "configuration unchanged";
 
 describe("a change of the file", () => {
   test.concurrent.each([
@@ -98,7 +98,7 @@ describe("a change of the file", () => {
   ])("%s is taken over", async (_how, change) => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     change(followed.file);
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied).toEqual([["a", "b"]]);
     expect(followed.logged()).toContain('"models":{"added":["b"]}');
   });
@@ -117,7 +117,7 @@ describe("a change of the file", () => {
     const followed = await followOn(folder);
     symlinkSync("v2", join(folder, "..data_new"));
     renameSync(join(folder, "..data_new"), join(folder, "..data"));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied).toEqual([["b"]]);
     expect(followed.logged()).toContain('"models":{"added":["b"],"removed":["a"]}');
   });
@@ -131,9 +131,9 @@ describe("a change of the file", () => {
       await Bun.sleep(100);
     }
     writeFileSync(followed.file, whole);
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied).toEqual([["a", "b", "c", "d"]]);
-    expect(followed.logged()).not.toContain(REFUSED);
+    expect(followed.logged()).not.toContain(REJECTED);
   });
 
   test.concurrent("of no consequence says nothing, and the next one is seen", async () => {
@@ -144,7 +144,7 @@ describe("a change of the file", () => {
     await Bun.sleep(1_600);
     expect(followed.logged()).toBe("");
     writeFileSync(followed.file, yamlOf(["b"]));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.logged().split("\n")).toHaveLength(1);
   });
 
@@ -158,7 +158,7 @@ describe("a change of the file", () => {
       "billing: { hold_ttl_s: 9 }",
     ].join("\n");
     writeFileSync(followed.file, yamlOf(["a"], more).replace("api_key: k", "api_key: canary"));
-    await untilLogged(followed, "wait for the next start");
+    await untilLogged(followed, "need a restart");
     const lines = followed
       .logged()
       .split("\n")
@@ -169,12 +169,12 @@ describe("a change of the file", () => {
         models: {},
         upstreams: { changed: ["up"] },
         settings: ["limits", "http.cors_origins", "drain_s"],
-        event: TAKEN_OVER,
+        event: RELOADED,
       },
       {
         level: "warn",
         settings: ["account_limits.body_bytes_in_flight", "http.idle_s", "billing.hold_ttl_s"],
-        event: "settings that wait for the next start",
+        event: "configuration changes need a restart",
       },
     ]);
     const corsOrigins = ["https://app.example.com"];
@@ -191,15 +191,15 @@ describe("a change of the file", () => {
       .replace("api_key: k", `api_key: \${NOT_THERE}`)
       .replace("https://up", "http://canary");
     writeFileSync(followed.file, bad);
-    await untilLogged(followed, REFUSED);
+    await untilLogged(followed, REJECTED);
     expect(followed.applied).toEqual([]);
     const { problems } = JSON.parse(followed.logged());
     expect(problems).toHaveLength(3);
     expect(followed.logged()).not.toContain("canary");
     writeFileSync(followed.file, yamlOf(["a"]));
-    await untilLogged(followed, NOTHING);
+    await untilLogged(followed, UNCHANGED);
     writeFileSync(followed.file, yamlOf(["b"]));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
   });
 });
 
@@ -210,7 +210,7 @@ describe("a file that", () => {
     await untilLogged(followed, "tollgate.yaml: is not there");
     expect(followed.applied).toEqual([]);
     writeFileSync(followed.file, yamlOf(["a", "b"]));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied).toEqual([["a", "b"]]);
   });
 
@@ -228,12 +228,12 @@ describe("a file that", () => {
   test.concurrent("comes to a gateway that was started without one is taken over, and does not go again", async () => {
     const followed = follow(configFolder());
     followed.reloads.request();
-    await untilLogged(followed, NOTHING);
+    await untilLogged(followed, UNCHANGED);
     writeFileSync(followed.file, yamlOf(["a"]));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.logged()).toContain('"models":{"added":["a"],"removed":["demo"]}');
     rmSync(followed.file);
-    await untilLogged(followed, REFUSED);
+    await untilLogged(followed, REJECTED);
     expect(followed.latest()?.models.map(({ id }) => id)).toEqual(["a"]);
   });
 
@@ -251,10 +251,10 @@ describe("a request to read the file", () => {
   test.concurrent("is answered at once, also when nothing has changed", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     followed.reloads.request();
-    await untilLogged(followed, NOTHING);
+    await untilLogged(followed, UNCHANGED);
     writeFileSync(followed.file, yamlOf(["b"]));
     followed.reloads.request();
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied.at(-1)).toEqual(["b"]);
   });
 
@@ -268,7 +268,7 @@ describe("a request to read the file", () => {
     const deadline = performance.now() + 120_000;
     while (followed.applied.at(-1)?.[0] !== "m49" && performance.now() < deadline) await Bun.sleep(5);
     expect(followed.applied.at(-1)).toEqual(["m49"]);
-    expect(followed.logged()).not.toContain(REFUSED);
+    expect(followed.logged()).not.toContain(REJECTED);
   });
 
   test.concurrent("after the end does nothing", async () => {

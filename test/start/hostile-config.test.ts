@@ -57,16 +57,16 @@ test("hostile files are refused by a running gateway, which stays ready and smal
     write();
     renameSync(`${file}.new`, file);
     process.kill(gateway.pid, "SIGHUP");
-    const refused = async () => gateway.stdout().split("configuration refused").length > index + 1;
+    const refused = async () => gateway.stdout().split("configuration rejected").length > index + 1;
     await until(refused, () => `The log does not say that file ${index} is refused: ${gateway.stdout()}`);
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
   }
   rmSync(file);
   writeFileSync(file, good.replace("7", "8"));
   process.kill(gateway.pid, "SIGHUP");
-  await until(async () => gateway.stdout().includes("configuration taken over"));
+  await until(async () => gateway.stdout().includes("configuration reloaded"));
   expect(peakMemory(gateway.pid)).toBeLessThan(600);
-  expect(gateway.stdout().split("configuration refused")).toHaveLength(hostile.length + 1);
+  expect(gateway.stdout().split("configuration rejected")).toHaveLength(hostile.length + 1);
 });
 
 test("the event loop turns while a file of the largest size is checked", async () => {

@@ -99,7 +99,7 @@ describe("SIGHUP and changes of the file", () => {
         else replaceFile(configAt(count + 1));
         // The last one by the look of the file alone.
         if (count < RELOADS) process.kill(gateway.pid, "SIGHUP");
-        await untilLogged(gateway, "configuration taken over", count);
+        await untilLogged(gateway, "configuration reloaded", count);
       }
     };
     const answers = await askThroughout(gateway, reload());
@@ -109,24 +109,24 @@ describe("SIGHUP and changes of the file", () => {
     const possible = Array.from({ length: RELOADS + 1 }, (_, index) => COST * BigInt(index + 1));
     expect(costs.filter((cost) => !possible.includes(cost))).toEqual([]);
     expect(costOf(await ask(gateway))).toBe(COST * BigInt(RELOADS + 1));
-    expect(gateway.stdout()).not.toContain("others wait");
+    expect(gateway.stdout()).not.toContain("upstream concurrency capped");
   });
 
   test("with a bad file are refused in one line, and the gateway stays ready", async () => {
     const gateway = await serve({ environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: "100" } });
     expect(gateway.stdout()).toContain('"calls":100,"variable":"BUN_CONFIG_MAX_HTTP_REQUESTS"');
     replaceFile("upstreams: { scripted: { api_key: provider-secret\n  x: [");
-    await untilLogged(gateway, "configuration refused");
+    await untilLogged(gateway, "configuration rejected");
     process.kill(gateway.pid, "SIGHUP");
-    await untilLogged(gateway, "configuration refused", 2);
+    await untilLogged(gateway, "configuration rejected", 2);
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
     expect((await ask(gateway)).status).toBe(200);
     replaceFile(configAt(3));
     process.kill(gateway.pid, "SIGHUP");
-    await untilLogged(gateway, "configuration taken over");
+    await untilLogged(gateway, "configuration reloaded");
     expect(costOf(await ask(gateway))).toBe(COST * 3n);
     // Once for the change, once for the signal.
-    expect(gateway.stdout().split("configuration refused")).toHaveLength(1 + 2);
+    expect(gateway.stdout().split("configuration rejected")).toHaveLength(1 + 2);
     expect(gateway.stdout() + gateway.stderr()).not.toContain("provider-secret");
   });
 });
