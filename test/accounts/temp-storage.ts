@@ -7,24 +7,24 @@ import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-/** Every dialect, for suites that run on each. */
+/** The dialects that suites run on. */
 export const DIALECTS = ["sqlite", "postgres"] as const;
 
 type Dialect = (typeof DIALECTS)[number];
 
-/** A database of its own with a ledger; what is time-dependent follows `clock.nowMs`. */
+/** Opens an empty database with a ledger. Both take the time from `clock.nowMs`. */
 export async function openTempStorage(dialect: Dialect = "sqlite") {
   const { location, drop } = await createLocation(dialect);
   const clock = { nowMs: Date.UTC(2026, 5, 1) };
   const now = () => clock.nowMs;
   const database = await connectDatabase(location);
   const ledger = createLedger(database, now);
-  const books = { database, ledger, now };
+  const storage = { database, ledger, now };
   return {
-    ...books,
+    ...storage,
     clock,
     location,
-    newAccount: (name: string = crypto.randomUUID()) => createAccount(books, { name }),
+    newAccount: (name: string = crypto.randomUUID()) => createAccount(storage, { name }),
     async close() {
       await ledger.close();
       await database.close();
@@ -40,7 +40,7 @@ interface TempLocation {
   drop(): Promise<void>;
 }
 
-/** An empty database, or the place for one. */
+/** Returns the location of an empty PostgreSQL database, or of a SQLite file that does not exist yet. */
 export async function createLocation(dialect: Dialect): Promise<TempLocation> {
   if (dialect === "sqlite") {
     const path = join(tempFolder(), "data", "tollgate.db");

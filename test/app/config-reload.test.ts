@@ -9,7 +9,7 @@ import { createLogBook } from "../support/log-book.ts";
 
 const UPSTREAM = `upstreams: { up: { protocol: openai, base_url: https://up.example/v1, api_key: k } }`;
 
-/** A file with these models; each is three lines, so that a half of it is a valid file too. */
+/** A file with these models. Each takes several lines, so that a partial file can be valid too. */
 function yamlOf(ids: readonly string[], more = ""): string {
   const model = (id: string) => `  ${id}:
     { routes: [{ upstream: up, model: m }], context_window: 1000, max_output_tokens: 100,
@@ -21,11 +21,11 @@ function yamlOf(ids: readonly string[], more = ""): string {
 interface Followed {
   readonly file: string;
   readonly folder: string;
-  /** What was logged since it was told to forget. */
+  /** The log since the last call of `forget`. */
   logged(): string;
   forget(): void;
   readonly reloads: SourceWatcher;
-  /** The models of each configuration that was taken over. */
+  /** The models of each applied configuration. */
   readonly applied: readonly (readonly string[])[];
   readonly latest: () => LiveConfig | undefined;
 }
@@ -35,7 +35,7 @@ afterAll(() => {
   for (const reloads of running.splice(0)) reloads.close();
 });
 
-/** Follows the ./tollgate.yaml of a folder, as the gateway does. */
+/** Follows the tollgate.yaml of a folder like a gateway. */
 function follow(folder: string): Followed {
   const log = createLogBook();
   let forgotten = 0;
@@ -59,7 +59,7 @@ function follow(folder: string): Followed {
   };
 }
 
-/** The same once it has looked for what has changed since the start: what follows it has to notice. */
+/** Like {@link follow}, but returns after the first reload: the watcher has to notice every later change. */
 async function followOn(folder: string): Promise<Followed> {
   const file = join(folder, "tollgate.yaml");
   const text = readFileSync(file, "utf8");
@@ -71,11 +71,11 @@ async function followOn(folder: string): Promise<Followed> {
   return followed;
 }
 
-/** Resolves when the log has so many lines with these words. */
+/** Resolves when the log contains this text `count` times. */
 async function untilLogged({ logged }: Followed, words: string, count = 1): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (logged().split(words).length <= count) {
-    if (performance.now() > deadline) throw new Error(`The log does not say "${words}": ${logged()}`);
+    if (performance.now() > deadline) throw new Error(`The log does not contain "${words}": ${logged()}`);
     await Bun.sleep(10);
   }
 }
@@ -88,14 +88,14 @@ describe("a change of the file", () => {
   test.concurrent.each([
     ["that is written in place", (file: string) => writeFileSync(file, yamlOf(["a", "b"]))],
     [
-      "that comes by rename, older than the one before",
+      "that is renamed into place with an older modification time",
       (file: string) => {
         writeFileSync(`${file}.new`, yamlOf(["a", "b"]));
         utimesSync(`${file}.new`, 1_700_000_000, 1_700_000_000);
         renameSync(`${file}.new`, file);
       },
     ],
-  ])("%s is taken over", async (_how, change) => {
+  ])("%s is applied", async (_how, change) => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     change(followed.file);
     await untilLogged(followed, RELOADED);
@@ -103,7 +103,7 @@ describe("a change of the file", () => {
     expect(followed.logged()).toContain('"models":{"added":["b"]}');
   });
 
-  test.concurrent("by a link that points elsewhere, as Kubernetes mounts it, is taken over", async () => {
+  test.concurrent("of a symbolic link to the file, as in a Kubernetes volume, is applied", async () => {
     const folder = configFolder();
     for (const [version, ids] of [
       ["v1", ["a"]],
@@ -122,7 +122,7 @@ describe("a change of the file", () => {
     expect(followed.logged()).toContain('"models":{"added":["b"],"removed":["a"]}');
   });
 
-  test.concurrent("that comes in pieces is taken over when it is whole", async () => {
+  test.concurrent("that is written in pieces is applied once it is complete", async () => {
     const followed = await followOn(configFolder(yamlOf(["a", "b", "c"])));
     const whole = yamlOf(["a", "b", "c", "d"]);
     const pieces = whole.split("\n  ");
@@ -136,7 +136,7 @@ describe("a change of the file", () => {
     expect(followed.logged()).not.toContain(REJECTED);
   });
 
-  test.concurrent("of no consequence says nothing, and the next one is seen", async () => {
+  test.concurrent("without effect on the configuration is not logged, and the next change is applied", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     utimesSync(followed.file, new Date(), new Date());
     await Bun.sleep(1_600);
@@ -148,7 +148,7 @@ describe("a change of the file", () => {
     expect(followed.logged().split("\n")).toHaveLength(1);
   });
 
-  test.concurrent("names what is different, and what waits for the next start", async () => {
+  test.concurrent("is logged with the changed keys and with the keys that need a restart", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     const more = [
       "limits: { requests_per_minute: 7 }",
@@ -185,7 +185,7 @@ describe("a change of the file", () => {
     });
   });
 
-  test.concurrent("to a file with problems is refused whole, until it is good again", async () => {
+  test.concurrent("to a file with problems is rejected as a whole until the problems are gone", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     const bad = yamlOf(["a", "b"], "limits: { requests_per_minute: canary }")
       .replace("api_key: k", `api_key: \${NOT_THERE}`)
@@ -204,7 +204,7 @@ describe("a change of the file", () => {
 });
 
 describe("a file that", () => {
-  test.concurrent("vanishes changes nothing, and is taken over when it is back", async () => {
+  test.concurrent("is removed changes nothing, and is applied once it exists again", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     rmSync(followed.file);
     await untilLogged(followed, "tollgate.yaml: is not there");
@@ -215,7 +215,7 @@ describe("a file that", () => {
   });
 
   test.concurrent.each(["", "# all gone\n", `${UPSTREAM}\nmodels: {}\n`, `${UPSTREAM}\n`])(
-    "has no models any more (%j) does not become the demo",
+    "has lost all of its models (%j) is rejected and not replaced by the demo",
     async (text) => {
       const followed = await followOn(configFolder(yamlOf(["a"])));
       writeFileSync(followed.file, text);
@@ -225,7 +225,7 @@ describe("a file that", () => {
     },
   );
 
-  test.concurrent("comes to a gateway that was started without one is taken over, and does not go again", async () => {
+  test.concurrent("appears after a start without one is applied, and its removal is rejected", async () => {
     const followed = follow(configFolder());
     followed.reloads.request();
     await untilLogged(followed, UNCHANGED);
@@ -237,7 +237,7 @@ describe("a file that", () => {
     expect(followed.latest()?.models.map(({ id }) => id)).toEqual(["a"]);
   });
 
-  test.concurrent("changes between its reading and the first look is taken over", async () => {
+  test.concurrent("changes between loading and the first poll is applied", async () => {
     const folder = configFolder(yamlOf(["a"]));
     const loaded = loadWithSource({}, { folder });
     writeFileSync(join(folder, "tollgate.yaml"), yamlOf(["b"]));
@@ -248,7 +248,7 @@ describe("a file that", () => {
 });
 
 describe("a request to read the file", () => {
-  test.concurrent("is answered at once, also when nothing has changed", async () => {
+  test.concurrent("is logged also when nothing has changed", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     followed.reloads.request();
     await untilLogged(followed, UNCHANGED);
@@ -258,7 +258,7 @@ describe("a request to read the file", () => {
     expect(followed.applied.at(-1)).toEqual(["b"]);
   });
 
-  test.concurrent("that comes many times over reads what is there at the end", async () => {
+  test.concurrent("that is repeated many times applies the last content", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     for (let index = 0; index < 50; index++) {
       writeFileSync(followed.file, yamlOf([`m${index}`]));
@@ -271,7 +271,7 @@ describe("a request to read the file", () => {
     expect(followed.logged()).not.toContain(REJECTED);
   });
 
-  test.concurrent("after the end does nothing", async () => {
+  test.concurrent("after close does nothing", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     followed.reloads.close();
     writeFileSync(followed.file, yamlOf(["b"]));

@@ -16,7 +16,7 @@ interface AuditedFolder {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Books with one account that has money. */
+/** Creates one account with 5.00 USD. */
 async function fill({ folder, environment }: AuditedFolder): Promise<void> {
   const created = await runTollgate(folder, ["account", "create", "--name", "acme"], environment);
   const money = ["topup", "--account", "acme", "--amount", "5.00", "--id", "first"];
@@ -43,7 +43,7 @@ async function expectDrift(audited: AuditedFolder): Promise<void> {
 }
 
 describe("tollgate audit", () => {
-  test("makes no books where there are none, and does not call them right", async () => {
+  test("fails without a database and creates none", async () => {
     const folder = tempFolder();
     const { exitCode, stdout, stderr } = await audit({ folder, environment: {} });
     expect([exitCode, stdout]).toEqual([1, ""]);
@@ -51,7 +51,7 @@ describe("tollgate audit", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("says what it checked, and exits 1 when the books have drifted", async () => {
+  test("lists the checked invariants, and exits 1 when the books have drifted", async () => {
     const folder = tempFolder();
     const audited = { folder, environment: {} };
     await fill(audited);
@@ -67,7 +67,7 @@ describe("tollgate audit", () => {
     await expectDrift(audited);
   });
 
-  test("does the same on PostgreSQL", async () => {
+  test("lists the checked invariants and finds drift on PostgreSQL", async () => {
     const server = await createTestDatabase();
     const audited = { folder: tempFolder(), environment: { DATABASE_URL: server.url } };
     await fill(audited);
@@ -79,7 +79,7 @@ describe("tollgate audit", () => {
     await server.drop();
   });
 
-  test("warns of settlements that a journal still has, and of a journal that it cannot read", async () => {
+  test("warns about settlements in an outbox and about an unreadable outbox", async () => {
     const folder = tempFolder();
     const audited = { folder, environment: {} };
     await fill(audited);

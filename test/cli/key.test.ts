@@ -4,59 +4,59 @@ import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 
 const DAY_MS = 86_400_000;
 
-let books: TempStorage;
+let storage: TempStorage;
 beforeEach(async () => {
-  books = await openTempStorage();
-  await books.newAccount("acme");
+  storage = await openTempStorage();
+  await storage.newAccount("acme");
 });
-afterEach(() => books.close());
+afterEach(() => storage.close());
 
-const create = (options = {}) => runKeyCreate(books, { account: "acme", name: "k", ...options });
+const create = (options = {}) => runKeyCreate(storage, { account: "acme", name: "k", ...options });
 
 describe("key create", () => {
-  test("expires the key after the days that were asked for", async () => {
+  test("sets the expiry from --expires-in-days", async () => {
     const { json } = await create({ expiresInDays: 2 });
-    const leftMs = Date.parse(String(json.expires_at)) - books.clock.nowMs;
+    const leftMs = Date.parse(String(json.expires_at)) - storage.clock.nowMs;
     expect(leftMs).toBe(2 * DAY_MS);
   });
 
-  test("bounds a key without a period for ever", async () => {
+  test("sets a total spending limit by default", async () => {
     const { json } = await create({ spendingLimit: 0n });
     expect(json.spending_limit).toMatchObject({ amount_usd: "0.00", reset: "total", resets_at: null });
   });
 
-  test("refuses a period without a limit as a wrong command line", async () => {
+  test("rejects --reset without --spending-limit as a wrong command line", async () => {
     await expect(create({ reset: "day" })).rejects.toMatchObject({ exitCode: 2 });
-    expect(await runKeyList(books, {})).toMatchObject({ json: { keys: [] } });
+    expect(await runKeyList(storage, {})).toMatchObject({ json: { keys: [] } });
   });
 });
 
 describe("key list", () => {
-  test("lists the keys of one account only, when it is named", async () => {
+  test("lists only the keys of the account that --account names", async () => {
     await create();
-    await books.newAccount("other");
-    expect((await runKeyList(books, { account: "other" })).json).toEqual({ keys: [] });
-    expect((await runKeyList(books, { account: "acme" })).text.split("\n")).toHaveLength(2);
-    await expect(runKeyList(books, { account: "nobody" })).rejects.toThrow('There is no account "nobody".');
+    await storage.newAccount("other");
+    expect((await runKeyList(storage, { account: "other" })).json).toEqual({ keys: [] });
+    expect((await runKeyList(storage, { account: "acme" })).text.split("\n")).toHaveLength(2);
+    await expect(runKeyList(storage, { account: "nobody" })).rejects.toThrow('There is no account "nobody".');
   });
 });
 
 describe("key revoke", () => {
-  test("revokes nothing when a hint stands for several keys", async () => {
+  test("revokes nothing when a hint matches several keys", async () => {
     const { json } = await create();
     await create();
-    const { db, tables } = books.database;
+    const { db, tables } = storage.database;
     await db.update(tables.apiKeys).set({ hint: "sk-tg-same" });
-    await expect(runKeyRevoke(books, "sk-tg-same")).rejects.toThrow("name one by its id");
-    expect((await runKeyList(books, {})).text).not.toContain("revoked");
-    await runKeyRevoke(books, String(json.id));
-    expect((await runKeyList(books, {})).text.match(/revoked/g)).toHaveLength(1);
+    await expect(runKeyRevoke(storage, "sk-tg-same")).rejects.toThrow("name one by its id");
+    expect((await runKeyList(storage, {})).text).not.toContain("revoked");
+    await runKeyRevoke(storage, String(json.id));
+    expect((await runKeyList(storage, {})).text.match(/revoked/g)).toHaveLength(1);
   });
 
-  test("says when the key was revoked before", async () => {
+  test("reports a key that was revoked before as replayed", async () => {
     const { json } = await create();
-    await runKeyRevoke(books, String(json.id));
-    const again = await runKeyRevoke(books, String(json.key));
+    await runKeyRevoke(storage, String(json.id));
+    const again = await runKeyRevoke(storage, String(json.key));
     expect(again.json).toMatchObject({ id: json.id, revoked: true, replayed: true });
   });
 });

@@ -3,42 +3,42 @@ import type { Account } from "../../src/accounts/accounts.ts";
 import { type RefundOptions, runRefund } from "../../src/cli/money.ts";
 import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
 
-let books: TempStorage;
+let storage: TempStorage;
 let account: Account;
 let receipt: string;
 beforeEach(async () => {
-  books = await openTempStorage();
-  account = await books.newAccount("acme");
+  storage = await openTempStorage();
+  account = await storage.newAccount("acme");
   receipt = await charge(1_000n);
 });
-afterEach(() => books.close());
+afterEach(() => storage.close());
 
-/** A request that was charged this much of 5,000 nano-USD. */
+/** Tops up 5,000 nano-USD, charges this much of them for a request, and returns its id. */
 async function charge(amount: bigint): Promise<string> {
-  const holdId = Bun.randomUUIDv7("hex", books.clock.nowMs);
+  const holdId = Bun.randomUUIDv7("hex", storage.clock.nowMs);
   const hold = { walletId: account.id, holdId };
   const facts = { surface: "chat", model: "demo" };
-  await books.ledger.topUp({ walletId: account.id, topUpId: holdId, amount: 5_000n });
-  await books.ledger.hold({ ...hold, keyId: "k", amount: 5_000n, minimum: 5_000n, ttlMs: 60_000, facts });
+  await storage.ledger.topUp({ walletId: account.id, topUpId: holdId, amount: 5_000n });
+  await storage.ledger.hold({ ...hold, keyId: "k", amount: 5_000n, minimum: 5_000n, ttlMs: 60_000, facts });
   const outcome = { outcome: "ok", source: "reported", totalMs: 1, attempts: [] } as const;
-  await books.ledger.settle({ ...hold, amount, facts: outcome });
+  await storage.ledger.settle({ ...hold, amount, facts: outcome });
   return holdId;
 }
 
 function refund(options: Partial<RefundOptions> & { id: string }) {
-  return runRefund(books, { account: "acme", receipt, ...options });
+  return runRefund(storage, { account: "acme", receipt, ...options });
 }
 
-const postedNow = async () => (await books.ledger.balances(account.id)).posted;
+const postedNow = async () => (await storage.ledger.balances(account.id)).posted;
 
 describe("refund", () => {
-  test("gives back all that is left of the charge", async () => {
+  test("without an amount refunds the rest of the charge", async () => {
     await refund({ id: "part", amount: 300n });
     const { json } = await refund({ id: "rest" });
     expect(json).toMatchObject({ amount_usd: "0.0000007", posted_usd: "0.000005", replayed: false });
   });
 
-  test("gives back once, however often the same command runs", async () => {
+  test("is booked once when the same command runs several times", async () => {
     await refund({ id: "part", amount: 300n });
     const [first, ...others] = await Promise.all([
       refund({ id: "r" }),
@@ -54,7 +54,7 @@ describe("refund", () => {
     expect(await postedNow()).toBe(5_000n);
   });
 
-  test("never gives back more than was charged", async () => {
+  test("never exceeds the charge", async () => {
     await expect(refund({ id: "r", amount: 1_001n })).rejects.toMatchObject({
       refusal: "refund_exceeds_charge",
     });
@@ -63,15 +63,15 @@ describe("refund", () => {
     expect(await postedNow()).toBe(5_000n);
   });
 
-  test("refuses an id that gave back another receipt's charge", async () => {
+  test("rejects an id that refunded another receipt", async () => {
     await refund({ id: "r" });
     receipt = await charge(2_000n);
     await expect(refund({ id: "r" })).rejects.toMatchObject({ refusal: "conflict" });
     expect(await postedNow()).toBe(8_000n);
   });
 
-  test("knows no receipt of another account", async () => {
-    await books.newAccount("other");
+  test("does not find the receipt of another account", async () => {
+    await storage.newAccount("other");
     await expect(refund({ id: "r", account: "other" })).rejects.toThrow("The account has no such receipt.");
     await expect(refund({ id: "r", account: "nobody" })).rejects.toThrow('There is no account "nobody".');
     expect(await postedNow()).toBe(4_000n);

@@ -19,7 +19,7 @@ describe("option values", () => {
     [parseName, "  Acme & Söhne ", "Acme & Söhne"],
     [parseEmail, "a+b@acme.example", "a+b@acme.example"],
     [parseNames, "a, b/c,a", ["a", "b/c"]],
-  ])("%p reads %p", (parse: (text: string) => unknown, text, value) => {
+  ])("%p parses %p", (parse: (text: string) => unknown, text, value) => {
     expect(parse(text)).toEqual(value);
   });
 
@@ -41,7 +41,7 @@ describe("option values", () => {
     [parseEmail, "a b@c"],
     [parseNames, "a,,b"],
     [parseNames, ""],
-  ])("%p refuses %p", (parse: (text: string) => unknown, text) => {
+  ])("%p rejects %p", (parse: (text: string) => unknown, text) => {
     expect(() => parse(text)).toThrow("Expected");
   });
 });

@@ -20,7 +20,7 @@ describe("findBaseUrlProblem", () => {
     "http://2130706433",
     "http://127.0.0.1.",
     "http://１２７.0.0.1",
-  ])("%p is fine", (url) => {
+  ])("accepts %p", (url) => {
     expect(findBaseUrlProblem(url)).toBeUndefined();
   });
 
@@ -59,11 +59,11 @@ describe("findBaseUrlProblem", () => {
     ["http://evil.example#@localhost", "has a query or a fragment"],
     ["api.example/v1", "is not a URL"],
     ["https://", "is not a URL"],
-  ])("%p %s", (url, wrong) => {
+  ])("reports that %p %s", (url, wrong) => {
     expect(findBaseUrlProblem(url)?.[0]).toBe(wrong);
   });
 
-  test("normalising takes every slash from the end", () => {
+  test("normaliseBaseUrl removes every slash at the end", () => {
     expect(normaliseBaseUrl("https://API.example/v1//")).toBe("https://api.example/v1");
     expect(normaliseBaseUrl("https://api.example")).toBe("https://api.example");
   });

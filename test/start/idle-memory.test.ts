@@ -21,7 +21,7 @@ afterEach(async () => {
   await upstream.stop();
 });
 
-test("a gateway counts its first answer by the vocabulary, and is small while it is idle", async () => {
+test("a gateway counts its first response with the vocabulary, and takes less than 120 MB while idle", async () => {
   const folder = tempFolder();
   writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, ""));
   const secret = await createPaidKey(folder);
@@ -29,11 +29,11 @@ test("a gateway counts its first answer by the vocabulary, and is small while it
   upstream.on("chat", says({ text: "The quick brown fox jumps over the lazy dog" }));
   const response = await askChat(gateway.url, secret);
   expect(response.status).toBe(200);
-  // Three tokens in and nine out, which a quarter of the bytes would make eleven.
+  // 3 input and 9 output tokens; the estimate of a quarter of the bytes would be 11.
   expect(response.headers.get("x-tollgate-cost-usd")).toBe("0.000021");
   const { pid } = gateway;
   let rssMb = Number.POSITIVE_INFINITY;
-  // What the start leaves behind goes within a few seconds.
+  // Memory of the start is released within a few seconds.
   for (let tries = 0; rssMb > IDLE_MB_MAX && tries < 60; tries++) {
     await Bun.sleep(500);
     rssMb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_000;

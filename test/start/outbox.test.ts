@@ -36,8 +36,8 @@ async function serve(): Promise<ServedProcess> {
   return served;
 }
 
-/** Holds the lock of the books as long as the test wants. */
-function lockBooks(): { unlock(): void } {
+/** Locks the ledger database for writers until `unlock`. */
+function lockDatabase(): { unlock(): void } {
   const client = new Database(join(dataFolder(), "tollgate.db"));
   client.run("PRAGMA busy_timeout = 1000");
   client.run("BEGIN IMMEDIATE");
@@ -49,7 +49,7 @@ function lockBooks(): { unlock(): void } {
   };
 }
 
-/** Begins a stream, takes the ledger away in the middle of it, and lets it go on when asked. */
+/** Starts a stream that pauses in the middle, and locks the database then. `open` continues the stream. */
 async function streamIntoOutage(gateway: ServedProcess) {
   const { opened, open } = gate();
   upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
@@ -63,14 +63,14 @@ async function streamIntoOutage(gateway: ServedProcess) {
     }),
   });
   expect(response.status).toBe(200);
-  const { unlock } = lockBooks();
+  const { unlock } = lockDatabase();
   return { open, unlock, rest: response.text() };
 }
 
 async function untilReplayed(): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (findJournals(dataFolder()).length > 0) {
-    if (performance.now() > deadline) throw new Error("The journal is not replayed");
+    if (performance.now() > deadline) throw new Error("The outbox was not replayed");
     await Bun.sleep(10);
   }
 }
@@ -79,8 +79,8 @@ async function accountAfterwards(): Promise<unknown> {
   return (await runTollgate(folder, ["account", "list", "--json"])).json().accounts;
 }
 
-describe("a stream that a client saw finished while the ledger was away", () => {
-  test("is charged once after the gateway was killed", async () => {
+describe("a stream that finished while the ledger was unavailable", () => {
+  test("is charged once after the gateway was killed and restarted", async () => {
     const gateway = await serve();
     const { open, unlock, rest } = await streamIntoOutage(gateway);
     open();
@@ -95,7 +95,7 @@ describe("a stream that a client saw finished while the ledger was away", () => 
     expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
   });
 
-  test("is charged once after the gateway was told to end, which says what it left", async () => {
+  test("is charged once after SIGTERM and a restart, and SIGTERM logs what stays in the outbox", async () => {
     const gateway = await serve();
     const { open, unlock, rest } = await streamIntoOutage(gateway);
     gateway.signal("SIGTERM");

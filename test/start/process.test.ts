@@ -47,7 +47,7 @@ async function accountAfterwards(): Promise<unknown> {
   return (await runTollgate(folder, ["account", "list", "--json"])).json().accounts;
 }
 
-/** Begins a stream, and stands still after some of its words until the gate opens. */
+/** Starts a stream that pauses after 700 bytes until `open`. */
 async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest: Promise<string> }> {
   const { opened, open } = gate();
   upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
@@ -57,7 +57,7 @@ async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest
 }
 
 describe("SIGTERM", () => {
-  test("lets a running stream finish, takes nothing new, and exits with 0", async () => {
+  test("lets a running stream finish, accepts no new request, and exits with 0", async () => {
     const gateway = await serve();
     const { open, rest } = await beginStream(gateway);
     gateway.signal("SIGTERM");
@@ -74,7 +74,7 @@ describe("SIGTERM", () => {
     expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
   });
 
-  test("ends what still runs at the drain limit, tells it why, and settles it", async () => {
+  test("ends a running stream at the drain limit with an error, and settles it", async () => {
     const gateway = await serve();
     const { rest } = await beginStream(gateway);
     const startedAt = performance.now();
@@ -92,7 +92,7 @@ describe("SIGTERM", () => {
     expect(accounts).not.toContain('"posted_usd":"100.00"');
   });
 
-  test("of an idle gateway ends it at once", async () => {
+  test("ends an idle gateway at once", async () => {
     const patient = LIMITS.replace("drain_s: 2", "drain_s: 60");
     writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, patient));
     const gateway = await serve();
@@ -106,12 +106,12 @@ describe("SIGTERM", () => {
   });
 });
 
-describe("SIGTERM while a body is on its way", () => {
+describe("SIGTERM while a body is in transit", () => {
   const PATIENCE_MS = 60_000;
   const unfinished = (path: string, framing: string) =>
     `POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${secret}\r\n${framing}\r\n\r\n`;
 
-  /** Starts a gateway that would drain for longer than any test waits, and opens a connection for each text. */
+  /** Starts a gateway with a drain limit of 600 s, and sends each text on a connection of its own. */
   async function serveAndSend(
     texts: readonly string[],
   ): Promise<{ gateway: ServedProcess; received: string[] }> {
@@ -131,7 +131,7 @@ describe("SIGTERM while a body is on its way", () => {
       socket.write(text);
       return socket;
     });
-    // An answer on a connection that came later says that the others are known.
+    // A response on a later connection proves that the gateway has accepted the earlier ones.
     await (await ask(gateway)).text();
     return { gateway, received };
   }
@@ -141,7 +141,7 @@ describe("SIGTERM while a body is on its way", () => {
   });
 
   test(
-    "refuses what does not come within seconds, and does not wait for the drain limit",
+    "rejects a body that does not arrive within 2 s, before the drain limit",
     async () => {
       const { gateway, received } = await serveAndSend([
         unfinished("/v1/chat/completions", "content-length: 3000"),
@@ -160,7 +160,7 @@ describe("SIGTERM while a body is on its way", () => {
   );
 
   test(
-    "waits for no headers, and for no body that nobody reads",
+    "waits neither for headers nor for a body that no route reads",
     async () => {
       const { gateway } = await serveAndSend([
         "POST /v1/chat/completions HTTP/1.1\r\nhos",
@@ -175,7 +175,7 @@ describe("SIGTERM while a body is on its way", () => {
   );
 
   test(
-    "answers a request whose body still comes",
+    "answers a request whose body still arrives",
     async () => {
       const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Say hello." }] });
       const half = unfinished("/v1/chat/completions", `content-length: ${body.length}`) + body.slice(0, 10);
@@ -194,7 +194,7 @@ describe("more than 256 upstream calls at once", () => {
   test.each([
     ["the entry file", {}],
     ["the script of package.json", { throughScript: true }],
-  ])("all reach the upstream when it is started by %s", async (_name, options) => {
+  ])("all reach the upstream of a gateway started by %s", async (_name, options) => {
     const paths = {
       TOLLGATE_CONFIG: join(folder, "tollgate.yaml"),
       DATABASE_URL: `sqlite:${join(folder, "data/tollgate.db")}`,
@@ -202,19 +202,19 @@ describe("more than 256 upstream calls at once", () => {
     const gateway = await serve({ environment: paths, ...options });
     const { opened, open } = gate();
     upstream.on("chat", says(undefined, { gate: opened }));
-    const asker = Bun.spawn([process.execPath, "-e", ASK_400], {
+    const sender = Bun.spawn([process.execPath, "-e", SEND_400], {
       env: { BUN_CONFIG_MAX_HTTP_REQUESTS: "1000", URL: gateway.url, SECRET: secret },
       stdout: "pipe",
     });
     await upstream.waitForSeen(400);
     expect(upstream.openSockets).toBeGreaterThanOrEqual(400);
     open();
-    expect(await new Response(asker.stdout).text()).toBe("400\n");
+    expect(await new Response(sender.stdout).text()).toBe("400\n");
   });
 });
 
-/** Asks 400 times at once, from a process whose own fetch is not capped. */
-const ASK_400 = `
+/** Sends 400 concurrent requests, from a process whose own fetch is not capped. */
+const SEND_400 = `
 const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Say hello." }] });
 const init = { method: "POST", headers: { authorization: "Bearer " + process.env.SECRET }, body };
 const all = await Promise.all(Array.from({ length: 400 }, async () => {

@@ -16,7 +16,7 @@ drain_s: 10`;
 
 const RELOADS = 10;
 const REQUESTS = 200;
-/** What the ordinary answer costs at 1 and 2 USD per million tokens, in nano-USD. */
+/** Cost of the default response at 1 and 2 USD per million tokens, in nano-USD. */
 const COST = 25_000n;
 
 let upstream: ScriptedUpstream;
@@ -38,7 +38,7 @@ afterEach(async () => {
   await upstream.stop();
 });
 
-/** The file with the price of `chat` at so many times 1 and 2 USD. */
+/** The file with `factor` times 1 and 2 USD as the price of `chat`. */
 function configAt(factor: number): string {
   const price = `{ input: "${factor}.00", output: "${2 * factor}.00" }`;
   return scriptedConfig(upstream, LIMITS).replace(/price: .*/, `price: ${price}`);
@@ -53,16 +53,16 @@ function ask({ url }: ServedProcess, stream = false): Promise<Response> {
   return askChat(url, secret, stream);
 }
 
-/** Resolves when the process has logged so many lines with these words. */
+/** Resolves when the log of the process contains this text `count` times. */
 async function untilLogged({ stdout }: ServedProcess, words: string, count = 1): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (stdout().split(words).length <= count) {
-    if (performance.now() > deadline) throw new Error(`The log does not say "${words}": ${stdout()}`);
+    if (performance.now() > deadline) throw new Error(`The log does not contain "${words}": ${stdout()}`);
     await Bun.sleep(5);
   }
 }
 
-/** Asks until all reloads are done and so many requests are answered; a few at once. */
+/** Sends requests, four at a time, until all reloads are done and `REQUESTS` requests are answered. */
 async function askThroughout(gateway: ServedProcess, reloads: Promise<void>): Promise<Response[]> {
   const answers: Response[] = [];
   let isOver = false;
@@ -80,7 +80,7 @@ async function askThroughout(gateway: ServedProcess, reloads: Promise<void>): Pr
   return answers;
 }
 
-/** Nobody sees a half of it. */
+/** Replaces the file atomically. */
 function replaceFile(text: string): void {
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
@@ -90,14 +90,14 @@ function costOf(answer: Response): bigint {
   return parseUsd(answer.headers.get("x-tollgate-cost-usd") ?? "");
 }
 
-describe("SIGHUP and changes of the file", () => {
-  test("fail no request, and each is billed at one of the prices that were in force", async () => {
+describe("reloads by SIGHUP and by changes of the file", () => {
+  test("fail no request, and each request is billed at one of the prices in force", async () => {
     const gateway = await serve();
     const reload = async () => {
       for (let count = 1; count <= RELOADS; count++) {
         if (count % 2 === 0) writeFileSync(file, configAt(count + 1));
         else replaceFile(configAt(count + 1));
-        // The last one by the look of the file alone.
+        // The last change is noticed by polling alone.
         if (count < RELOADS) process.kill(gateway.pid, "SIGHUP");
         await untilLogged(gateway, "configuration reloaded", count);
       }
@@ -112,7 +112,7 @@ describe("SIGHUP and changes of the file", () => {
     expect(gateway.stdout()).not.toContain("upstream concurrency capped");
   });
 
-  test("with a bad file are refused in one line, and the gateway stays ready", async () => {
+  test("of an invalid file are rejected in one log line, and the gateway stays ready", async () => {
     const gateway = await serve({ environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: "100" } });
     expect(gateway.stdout()).toContain('"calls":100,"variable":"BUN_CONFIG_MAX_HTTP_REQUESTS"');
     replaceFile("upstreams: { scripted: { api_key: provider-secret\n  x: [");
@@ -132,7 +132,7 @@ describe("SIGHUP and changes of the file", () => {
 });
 
 describe("SIGHUP", () => {
-  test("while the gateway drains is ignored", async () => {
+  test("during the drain is ignored", async () => {
     const gateway = await serve();
     const { opened, open: goOn } = gate();
     upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));

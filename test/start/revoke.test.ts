@@ -28,7 +28,7 @@ afterEach(async () => {
   await upstream.stop();
 });
 
-test("a key that the command line revokes ends its running stream, which is charged for what it had", async () => {
+test("revoking a key by the command line ends its running stream, which is charged for its output so far", async () => {
   const never = gate();
   upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: never.opened } }));
   const stream = await askChat(served.url, secret, true);

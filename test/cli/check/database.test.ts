@@ -8,82 +8,82 @@ import { openDatabase } from "../../../src/db/sqlite/database.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-const findFault = (path: string) => findDatabaseProblem({ dialect: "sqlite", path });
+const findProblem = (path: string) => findDatabaseProblem({ dialect: "sqlite", path });
 
-describe("findDatabaseProblem of a SQLite file", () => {
-  test("is content with a database that is in use", async () => {
+describe("findDatabaseProblem on SQLite", () => {
+  test("accepts a database that is locked by a writer", async () => {
     const path = join(tempFolder(), "x.db");
     const database = openDatabase(path);
     database.client.run("BEGIN IMMEDIATE");
-    expect(await findFault(path)).toBeUndefined();
+    expect(await findProblem(path)).toBeUndefined();
     database.client.run("ROLLBACK");
     database.close();
   });
 
-  test("is content with a file that can be created, and does not create it", async () => {
+  test("accepts a file that can be created, and does not create it", async () => {
     const folder = tempFolder();
-    expect(await findFault(join(folder, "a", "b", "x.db"))).toBeUndefined();
+    expect(await findProblem(join(folder, "a", "b", "x.db"))).toBeUndefined();
     expect(existsSync(join(folder, "a"))).toBe(false);
   });
 
-  test("reports a file that is no database", async () => {
+  test("reports a file that is not a database", async () => {
     const path = join(tempFolder(), "x.db");
     writeFileSync(path, "no database ".repeat(1_000));
-    expect(await findFault(path)).toStartWith("DATABASE_URL: names a file that cannot be used");
+    expect(await findProblem(path)).toStartWith("DATABASE_URL: names a file that cannot be used");
   });
 
-  test("reports a folder in place of a file and a file in place of a folder", async () => {
+  test("reports a folder in place of a file, and a file in place of a folder", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "file"), "");
-    expect(await findFault(folder)).toStartWith("DATABASE_URL: names a file that cannot be used");
-    expect(await findFault(join(folder, "file", "x.db"))).toStartWith("DATABASE_URL: cannot be created");
+    expect(await findProblem(folder)).toStartWith("DATABASE_URL: names a file that cannot be used");
+    expect(await findProblem(join(folder, "file", "x.db"))).toStartWith("DATABASE_URL: cannot be created");
   });
 
-  test("reports a database of a newer version and leaves it as it is", async () => {
+  test("reports a database with a newer schema version", async () => {
     const path = join(tempFolder(), "x.db");
     const database = openDatabase(path);
     database.client.run("PRAGMA user_version = 999");
     database.close();
-    expect(await findFault(path)).toStartWith("DATABASE_URL: is at version 999");
+    expect(await findProblem(path)).toStartWith("DATABASE_URL: is at version 999");
   });
 });
 
-describe("findDatabaseProblem of PostgreSQL", () => {
+describe("findDatabaseProblem on PostgreSQL", () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createTestDatabase();
   });
   afterAll(() => database.drop());
 
-  const findFaultAt = (change: Partial<Pick<URL, "pathname" | "port" | "username" | "password">> = {}) => {
+  const findProblemAt = (change: Partial<Pick<URL, "pathname" | "port" | "username" | "password">> = {}) => {
     const url = Object.assign(new URL(database.url), change);
     return findDatabaseProblem({ dialect: "postgres", url: url.href });
   };
 
-  test("is content with an empty database and leaves it empty", async () => {
-    expect(await findFaultAt()).toBeUndefined();
+  test("accepts an empty database and creates no tables", async () => {
+    expect(await findProblemAt()).toBeUndefined();
     const client = new SQL(database.url);
     const tables = await client`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`;
     await client.close();
     expect([...tables]).toEqual([]);
   });
 
-  test("is content with one that is in use, and reports one of a newer version", async () => {
+  test("accepts a database in use, and reports one with a newer schema version", async () => {
     const { client, close } = await openPostgres(database.url);
-    expect(await findFaultAt()).toBeUndefined();
+    expect(await findProblemAt()).toBeUndefined();
     await client`UPDATE schema_version SET version = 999`;
     await close();
-    expect(await findFaultAt()).toStartWith("DATABASE_URL: is at version 999");
+    expect(await findProblemAt()).toStartWith("DATABASE_URL: is at version 999");
   });
 
   test.each([
-    ["a database that is not there", "names a database", { pathname: "/nowhere-canary" }],
-    ["a server that is not there", "names a server", { port: "1", password: "canary" }],
-    ["a user who is not let in", "user", { username: "somebody-canary", password: "canary" }],
-  ])("reports %s and repeats nothing of the URL", async (_, says, change) => {
-    const fault = await findFaultAt(change);
-    expect(fault).toStartWith("DATABASE_URL: ");
-    expect(fault).toContain(says);
-    expect(fault).not.toContain("canary");
+    ["a missing database", "names a database", { pathname: "/nowhere-canary" }],
+    ["an unreachable server", "names a server", { port: "1", password: "canary" }],
+    ["a user that the server rejects", "user", { username: "somebody-canary", password: "canary" }],
+  ])("reports %s and quotes nothing of the URL", async (_, problem, change) => {
+    const found = await findProblemAt(change);
+    expect(found).toStartWith("DATABASE_URL: ");
+    expect(found).toContain(problem);
+    expect(found).not.toContain("canary");
   });
 });

@@ -13,7 +13,7 @@ import { runTollgate } from "../run-tollgate.ts";
 const SCRIPTS = ["+eval", "+evalsha", "+time"];
 const SCRIPT_RIGHTS = [...SCRIPTS, "+@string", "+@sortedset", "+pexpire"];
 
-function findFault(url: string) {
+function findProblem(url: string) {
   return findRedisProblem(loadConfig({ REDIS_URL: url }, { folder: tempFolder() }).limiter.redis);
 }
 
@@ -28,38 +28,38 @@ describe("findRedisProblem", () => {
   afterAll(() => server.stop());
   const at = (login: string, path = "") => `redis://${login}127.0.0.1:${server.port}${path}`;
 
-  test("is content without a Redis, and with one that answers", async () => {
+  test("accepts no Redis, and a Redis that answers", async () => {
     expect(await findRedisProblem(undefined)).toBeUndefined();
-    expect(await findFault(await testRedisUrl())).toBeUndefined();
-    expect(await findFault(at(":right-canary@", "/15"))).toBeUndefined();
-    expect(await findFault(at("scripts:pw-canary@"))).toBeUndefined();
+    expect(await findProblem(await testRedisUrl())).toBeUndefined();
+    expect(await findProblem(at(":right-canary@", "/15"))).toBeUndefined();
+    expect(await findProblem(at("scripts:pw-canary@"))).toBeUndefined();
   });
 
-  test("leaves nothing behind that does not end by itself", async () => {
-    expect(await findFault(server.url)).toBeUndefined();
+  test("leaves only keys that expire within 61 s", async () => {
+    expect(await findProblem(server.url)).toBeUndefined();
     const keys = (await server.ask("KEYS", "*")) as string[];
     for (const key of keys) expect(Number(await server.ask("PTTL", key))).toBeWithin(1, 61_001);
   });
 
-  test("reports a server that takes nothing at present", async () => {
-    const says = "REDIS_URL: names a server that takes nothing at present, expected ";
+  test("reports a server that rejects writes", async () => {
+    const expected = "REDIS_URL: names a server that takes nothing at present, expected ";
     for (const [setting, value, usual] of [
       ["maxmemory", "1", "0"],
       ["min-replicas-to-write", "1", "0"],
     ] as const) {
       await server.ask("CONFIG", "SET", setting, value);
-      const fault = await findFault(server.url);
+      const problem = await findProblem(server.url);
       await server.ask("CONFIG", "SET", setting, usual);
-      expect(fault).toStartWith(says);
+      expect(problem).toStartWith(expected);
     }
   });
 
   test.each([
-    ["no password", "", "", "has a user or a password that the server refuses"],
+    ["a missing password", "", "", "has a user or a password that the server refuses"],
     ["a wrong password", ":wrong-canary@", "", "has a user or a password that the server refuses"],
     ["a wrong user", "nobody-canary:right-canary@", "", "has a user or a password that the server refuses"],
     [
-      "a database that is not there",
+      "a database number that does not exist",
       ":right-canary@",
       "/99",
       "names a database that the server does not have",
@@ -71,51 +71,51 @@ describe("findRedisProblem", () => {
       "",
       "names a user who may not run the limiter's scripts",
     ],
-  ])("reports %s and repeats nothing of the URL", async (_, login, path, says) => {
-    const fault = await findFault(at(login, path));
-    expect(fault).toStartWith(`REDIS_URL: ${says}, expected `);
-    expect(fault).not.toContain("canary");
+  ])("reports %s and quotes nothing of the URL", async (_, login, path, expected) => {
+    const problem = await findProblem(at(login, path));
+    expect(problem).toStartWith(`REDIS_URL: ${expected}, expected `);
+    expect(problem).not.toContain("canary");
   });
 
-  test("reports a closed port and a host without an address", async () => {
-    const says = "REDIS_URL: names a server that cannot be reached, expected ";
-    expect(await findFault(`redis://:canary@127.0.0.1:${freePort()}`)).toStartWith(says);
-    expect(await findFault("redis://nowhere.invalid")).toStartWith(says);
-    expect(await findFault(`redis+cluster://127.0.0.1:${freePort()}`)).toStartWith(says);
-    expect(await findFault(`redis+sentinel://127.0.0.1:${freePort()}/m`)).toStartWith(says);
+  test("reports a closed port and a host name that does not resolve", async () => {
+    const expected = "REDIS_URL: names a server that cannot be reached, expected ";
+    expect(await findProblem(`redis://:canary@127.0.0.1:${freePort()}`)).toStartWith(expected);
+    expect(await findProblem("redis://nowhere.invalid")).toStartWith(expected);
+    expect(await findProblem(`redis+cluster://127.0.0.1:${freePort()}`)).toStartWith(expected);
+    expect(await findProblem(`redis+sentinel://127.0.0.1:${freePort()}/m`)).toStartWith(expected);
   });
 
   test("reports a server that is not Redis", async () => {
     const web = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("canary") });
-    const fault = await findFault(`redis://127.0.0.1:${web.port}`);
+    const problem = await findProblem(`redis://127.0.0.1:${web.port}`);
     await web.stop(true);
-    expect(fault).toStartWith("REDIS_URL: names a server that ");
-    expect(fault).not.toContain("canary");
+    expect(problem).toStartWith("REDIS_URL: names a server that ");
+    expect(problem).not.toContain("canary");
   });
 
   test("reports a replica", async () => {
     const replica = await startRedisServer();
     await replica.ask("REPLICAOF", "127.0.0.1", server.port);
-    expect(await findFault(replica.url)).toBe("REDIS_URL: names a replica, expected its master");
+    expect(await findProblem(replica.url)).toBe("REDIS_URL: names a replica, expected its master");
     await replica.stop();
   });
 
   test.each(["single", "sentinel", "cluster"] as const)(
-    "ends soon when a server accepts the connection and says nothing (%s)",
+    "ends within its time limit when a server accepts the connection and sends nothing (%s)",
     async (kind) => {
       const silent = await startRedisServer();
       silent.freeze();
       const startedAt = performance.now();
-      const fault = await findRedisProblem({ ...silent.location, kind, masterName: "m" });
+      const problem = await findRedisProblem({ ...silent.location, kind, masterName: "m" });
       const tookMs = performance.now() - startedAt;
       await silent.stop();
-      expect(fault).toStartWith("REDIS_URL: names a server that cannot be reached, expected ");
+      expect(problem).toStartWith("REDIS_URL: names a server that cannot be reached, expected ");
       expect(tookMs).toBeLessThan(60_000);
     },
   );
 });
 
-describe("findRedisProblem in TLS", () => {
+describe("findRedisProblem with TLS", () => {
   const certificates = makeCertificates();
   const others = makeCertificates();
   let server: RedisServer;
@@ -130,17 +130,17 @@ describe("findRedisProblem in TLS", () => {
     others[Symbol.dispose]();
   });
 
-  test("is content with certificates that both sides trust", async () => {
+  test("accepts certificates that both sides trust", async () => {
     const tls = { ca: certificates.authority, ...certificates.caller };
     expect(await findRedisProblem({ ...server.location, tls })).toBeUndefined();
   });
 
-  test("reports an authority that is not the server's", async () => {
+  test("reports a server certificate of another authority", async () => {
     const tls = { ca: others.authority, ...certificates.caller };
     expect(await findRedisProblem({ ...server.location, tls })).toContain("see REDIS_TLS_CA");
   });
 
-  test("reports that the server trusts no certificate of ours", async () => {
+  test("reports a missing or untrusted client certificate", async () => {
     const tls = { ca: certificates.authority, ...others.caller };
     expect(await findRedisProblem({ ...server.location, tls })).toStartWith("REDIS_URL: names a server ");
     const none = { ca: certificates.authority, cert: undefined, key: undefined };
@@ -149,88 +149,90 @@ describe("findRedisProblem in TLS", () => {
     );
   });
 
-  test("reports plain text where TLS is spoken, and TLS where plain text is", async () => {
+  test("reports plain text to a TLS server, and TLS to a plain-text server", async () => {
     expect(await findRedisProblem({ ...server.location, tls: undefined })).toContain(
       "in TLS or not as the URL",
     );
-    expect(await findFault((await testRedisUrl()).replace("redis:", "rediss:"))).toContain(
+    expect(await findProblem((await testRedisUrl()).replace("redis:", "rediss:"))).toContain(
       "in TLS or not as the URL",
     );
   });
 });
 
-describe("findRedisProblem of sentinels", () => {
+describe("findRedisProblem with sentinels", () => {
   let sentinels: RedisSentinel;
   beforeAll(async () => {
     sentinels = await startRedisSentinel();
   });
   afterAll(() => sentinels.stop());
 
-  test("is content when one of them names a master that answers", async () => {
-    expect(await findFault(sentinels.url)).toBeUndefined();
-    expect(await findFault(sentinels.url.replace("//", `//127.0.0.1:${freePort()},`))).toBeUndefined();
+  test("accepts sentinels of which one names a master that answers", async () => {
+    expect(await findProblem(sentinels.url)).toBeUndefined();
+    expect(await findProblem(sentinels.url.replace("//", `//127.0.0.1:${freePort()},`))).toBeUndefined();
   });
 
-  test("reports a master that they do not know", async () => {
-    expect(await findFault(`${sentinels.url}-of-another`)).toStartWith("REDIS_URL: names a master that ");
+  test("reports an unknown master", async () => {
+    expect(await findProblem(`${sentinels.url}-of-another`)).toStartWith("REDIS_URL: names a master that ");
   });
 
   test("reports a sentinel in place of a server, and a server in place of a sentinel", async () => {
     const { sentinel } = sentinels;
-    expect(await findFault(sentinel.url)).toStartWith(
+    expect(await findProblem(sentinel.url)).toStartWith(
       "REDIS_URL: names a sentinel, expected redis+sentinel:",
     );
     const { port } = await sentinels.master();
-    expect(await findFault(`redis+sentinel://127.0.0.1:${port}/m`)).toStartWith(
+    expect(await findProblem(`redis+sentinel://127.0.0.1:${port}/m`)).toStartWith(
       "REDIS_URL: names a server that is no sentinel, expected redis:",
     );
   });
 });
 
-describe("findRedisProblem of a cluster", () => {
+describe("findRedisProblem with a cluster", () => {
   let cluster: RedisCluster;
   beforeAll(async () => {
     cluster = await startRedisCluster();
   });
   afterAll(() => cluster.stop());
 
-  test("is content when all of its masters answer", async () => {
-    expect(await findFault(cluster.url)).toBeUndefined();
+  test("accepts a cluster whose masters all answer", async () => {
+    expect(await findProblem(cluster.url)).toBeUndefined();
   });
 
-  test("reports a node in place of the cluster, and a server that is no cluster", async () => {
-    expect(await findFault(cluster.nodes[0]?.url ?? "")).toStartWith("REDIS_URL: names a node of a cluster");
+  test("reports a node in place of its cluster, and a server that is not a cluster", async () => {
+    expect(await findProblem(cluster.nodes[0]?.url ?? "")).toStartWith(
+      "REDIS_URL: names a node of a cluster",
+    );
     const alone = await startRedisServer();
-    const fault = await findFault(alone.url.replace("redis:", "redis+cluster:"));
+    const problem = await findProblem(alone.url.replace("redis:", "redis+cluster:"));
     await alone.stop();
-    expect(fault).toStartWith("REDIS_URL: names a server that is no cluster, expected redis:");
+    expect(problem).toStartWith("REDIS_URL: names a server that is no cluster, expected redis:");
   });
 
-  test("reports that a master is away", async () => {
+  test("reports a master that does not answer", async () => {
     const [, second] = cluster.nodes;
     await second?.kill();
-    expect(await findFault(cluster.url)).toStartWith("REDIS_URL: names a server that cannot be reached");
+    expect(await findProblem(cluster.url)).toStartWith("REDIS_URL: names a server that cannot be reached");
     await second?.start();
   });
 
-  test("reports that nobody serves the slots", async () => {
+  test("reports slots that no node serves", async () => {
     await Promise.all(cluster.nodes.map((node) => node.ask("CLUSTER", "FLUSHSLOTS")));
-    expect(await findFault(cluster.url)).toStartWith("REDIS_URL: names a cluster that is down");
+    expect(await findProblem(cluster.url)).toStartWith("REDIS_URL: names a cluster that is down");
   });
 });
 
 describe("isRedisNewEnough", () => {
-  test.each(["6.2.0", "6.2.14", "6.10.0", "7.0.15", "8.0.0", "10.0.0"])("%p is", (version) => {
+  test.each(["6.2.0", "6.2.14", "6.10.0", "7.0.15", "8.0.0", "10.0.0"])("accepts %p", (version) => {
     expect(isRedisNewEnough(version)).toBe(true);
   });
 
-  test.each(["6.0.20", "5.0.14", "2.8.9", ""])("%p is not", (version) => {
+  test.each(["6.0.20", "5.0.14", "2.8.9", ""])("rejects %p", (version) => {
     expect(isRedisNewEnough(version)).toBe(false);
   });
 });
 
 describe("tollgate check", () => {
-  test("says where limits are counted, and ends", async () => {
+  test("prints the Redis that counts limits, and exits", async () => {
     const { url, port, stop } = await startRedisServer({ password: "pass-canary" });
     const checked = await runTollgate(tempFolder(), ["check"], { REDIS_URL: url });
     await stop();
@@ -238,7 +240,7 @@ describe("tollgate check", () => {
     expect(checked.stdout).toEndWith(` Limits are counted in Redis: 127.0.0.1:${port}.\n`);
   });
 
-  test("reports a Redis that cannot be used, without user and password", async () => {
+  test("reports a Redis that cannot be used, and prints neither user nor password", async () => {
     const REDIS_URL = `redis://user-canary:pass-canary@127.0.0.1:${freePort()}`;
     const checked = await runTollgate(tempFolder(), ["check", "--json"], { REDIS_URL });
     expect(checked.exitCode).toBe(1);

@@ -29,7 +29,7 @@ describe("findUpstreamProblem", () => {
   test.each([
     ["openai", "/v1/models", "authorization", "Bearer k-canary"],
     ["anthropic", "/v1/models", "x-api-key", "k-canary"],
-  ] as const)("asks an %s upstream for its models with the key", async (protocol, path, header, value) => {
+  ] as const)("requests the models of an %s upstream with its key", async (protocol, path, header, value) => {
     const seen: unknown[] = [];
     const origin = startUpstream((request) => {
       seen.push([new URL(request.url).pathname, request.headers.get(header)]);
@@ -40,20 +40,26 @@ describe("findUpstreamProblem", () => {
     expect(seen).toEqual([[path, value]]);
   });
 
-  test.each([401, 403])("reports a key that is refused with %d and nothing of the answer", async (status) => {
-    const origin = startUpstream(() => new Response("body-canary", { status }));
-    const fault = await findUpstreamProblem(upstreamAt(origin));
-    expect(fault).toBe(
-      `upstreams.up.api_key: is refused with status ${status}, expected a key that the upstream accepts`,
-    );
-  });
+  test.each([401, 403])(
+    "reports a key that is rejected with %d, and quotes nothing of the response",
+    async (status) => {
+      const origin = startUpstream(() => new Response("body-canary", { status }));
+      const problem = await findUpstreamProblem(upstreamAt(origin));
+      expect(problem).toBe(
+        `upstreams.up.api_key: is refused with status ${status}, expected a key that the upstream accepts`,
+      );
+    },
+  );
 
-  test.each([404, 405, 429])("takes %d for an upstream that does not list its models", async (status) => {
-    const origin = startUpstream(() => new Response("", { status }));
-    expect(await findUpstreamProblem(upstreamAt(origin))).toBeUndefined();
-  });
+  test.each([404, 405, 429])(
+    "accepts the status %d of an upstream that does not list its models",
+    async (status) => {
+      const origin = startUpstream(() => new Response("", { status }));
+      expect(await findUpstreamProblem(upstreamAt(origin))).toBeUndefined();
+    },
+  );
 
-  test("reports an upstream where nobody listens", async () => {
+  test("reports an upstream whose port is closed", async () => {
     const origin = startUpstream(() => new Response(""));
     await running.pop()?.stop(true);
     expect(await findUpstreamProblem(upstreamAt(origin))).toBe(
@@ -61,7 +67,7 @@ describe("findUpstreamProblem", () => {
     );
   });
 
-  test("takes the key nowhere that a redirect points to", async () => {
+  test("reports a redirect and does not follow it with the key", async () => {
     const elsewhere: (string | null)[] = [];
     const other = startUpstream((request) => {
       elsewhere.push(request.headers.get("authorization"));
