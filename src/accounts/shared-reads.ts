@@ -13,7 +13,7 @@ export interface SharedReadsOptions {
   readonly sharedMs: number;
   /** How long a caller waits. Default: 2,000. */
   readonly waitMaxMs?: number;
-  /** Maximum of running reads, which bounds their number while the database is unavailable. Default: 1,000. */
+  /** Maximum number of running reads, also while the database is unavailable. Default: 1,000. */
   readonly readsMax?: number;
 }
 

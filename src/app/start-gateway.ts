@@ -28,7 +28,7 @@ import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
 import { type RunningLimiter, startLimiter } from "./start-limiter.ts";
 
-/** Delay before the counting worker loads, which takes 100 ms of CPU that the first request should not wait for. */
+/** Delay before the counting worker loads: 100 ms of CPU that the first requests should not wait for. */
 const WARM_UP_MS = 200;
 /** Time that a request body still in transit gets when the drain begins. */
 const BODY_GRACE_MS = 2_000;

@@ -17,8 +17,8 @@ function formatAudit(report: AuditReport, outboxes: readonly FoundJournal[]): Co
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
   const verdict = failed
-    ? `${findings.length} findings (100 of a kind at most): the books are NOT right.`
-    : "The books are right.";
+    ? `${findings.length} findings (100 of a kind at most): the books are NOT consistent.`
+    : "The books are consistent.";
   const lines = [
     ...checked.map((invariant) => `checked  ${invariant}`),
     ...findings.map((finding) => `FINDING  ${describe(finding)}`),
@@ -48,7 +48,7 @@ function describe({ invariant, says, walletId, subject }: Finding): string {
 }
 
 function describeOutbox({ path, entries, isReadable }: FoundJournal): string {
-  if (!isReadable) return `journal ${path}: it is damaged or of a later version, and may hold settlements`;
+  if (!isReadable) return `outbox ${path}: it is damaged or of a later version, and may contain settlements`;
   const what = entries === 1 ? "1 settlement waits" : `${entries} settlements wait`;
-  return `journal ${path}: ${what} for the ledger, or ${entries === 1 ? "was" : "were"} refused by it`;
+  return `outbox ${path}: ${what} for the ledger, or ${entries === 1 ? "was" : "were"} rejected by it`;
 }

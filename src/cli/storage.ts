@@ -21,7 +21,7 @@ export async function withStorage<T>(work: (storage: Storage) => Promise<T>): Pr
   return await work(storage).finally(() => storage.close());
 }
 
-/** Like {@link withStorage}, for work on an existing database of a local ledger. Rejects for a remote ledger. */
+/** Like {@link withStorage}, for work on the existing database of a local ledger. Rejects without one. */
 export async function withLocalStorage<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
   const { ledger, database } = loadStorageConfig();
   if (ledger.remote) {

@@ -12,8 +12,8 @@ PRIVATE.addSubnet("fc00::", 7, "ipv6");
 export function findBaseUrlProblem(text: string): readonly [wrong: string, expected: string] | undefined {
   const url = URL.parse(text);
   if (!url) return ["is not a URL", "one such as https://api.openai.com/v1"];
-  if (url.username || url.password) return ["holds credentials", "them in api_key"];
-  // Also an empty query or fragment, which would swallow an appended path and is missing in `search` and `hash`.
+  if (url.username || url.password) return ["contains credentials", "them in api_key"];
+  // Also an empty query or fragment, which is not in `search` or `hash`: it would swallow an appended path.
   if (/[?#]/.test(url.href)) return ["has a query or a fragment", "a URL that ends with its path"];
   if (url.protocol === "https:") return undefined;
   if (url.protocol === "http:" && isPrivateHost(url.hostname)) return undefined;

@@ -50,7 +50,7 @@ interface LimiterConfig {
   readonly redis: RedisLocation | undefined;
   /** While Redis is unavailable, count in this process alone, or reject every request. */
   readonly onFailure: "local" | "deny";
-  /** Number of gateways that share Redis, from 1. Counting alone, each admits an equal part of every limit. */
+  /** Number of gateways that share Redis, from 1. Each one that counts alone admits 1/N of every limit. */
   readonly replicas: number;
 }
 
@@ -99,8 +99,9 @@ export function loadWithSource(
 }
 
 /**
- * Returns the configuration of a running gateway with another version of its file. Settings of the environment
- * stay. Rejects with {@link ConfigError}, also when the file is gone or has lost all of its models.
+ * Returns the configuration of a running gateway with another version of its file. Settings of the
+ * environment stay. Rejects with {@link ConfigError}, also when the file is gone or has lost all of its
+ * models.
  */
 export async function rereadConfig(loaded: LoadedConfig, source: Source): Promise<LoadedConfig> {
   const { config, environment, source: before } = loaded;
@@ -109,7 +110,7 @@ export async function rereadConfig(loaded: LoadedConfig, source: Source): Promis
   const next = readFile(file, config.limiter.redis);
   const problems = createProblems();
   if (next.isDemoOnly && !config.isDemoOnly) {
-    problems.add(["models"], "are all gone", "at least one, since the running gateway has some");
+    problems.add(["models"], "have all been removed", "at least one, since the running gateway has some");
   }
   throwAny(problems);
   return { ...loaded, config: deepFreeze({ ...config, ...next }), source };
@@ -127,7 +128,7 @@ function readFile({ content, writtenAtS }: CheckedFile, redis: RedisLocation | u
   };
 }
 
-/** Reads the configuration of a ledger process, which needs no upstream keys. Throws {@link ConfigError}. */
+/** Reads the configuration of a ledger process. Needs no upstream keys. Throws {@link ConfigError}. */
 export function loadLedgerConfig(
   environment: Environment = Bun.env,
   { folder = "." }: LoadOptions = {},

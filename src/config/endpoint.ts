@@ -21,6 +21,6 @@ export function parseEndpoint(text: string): Endpoint | undefined {
 export function readListen(name: string, text: string, problems: Problems): Endpoint | undefined {
   if (text === "off") return undefined;
   const endpoint = parseEndpoint(text);
-  if (!endpoint) problems.add([name], "is no place to listen", "HOST:PORT or off");
+  if (!endpoint) problems.add([name], "is not an address to listen on", "HOST:PORT or off");
   return endpoint;
 }

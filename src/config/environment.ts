@@ -55,7 +55,7 @@ function readDatabase(environment: Environment, folder: string, problems: Proble
   const path = /^sqlite:(?!\/\/[^/])(.*)$/s.exec(url)?.[1] ?? "";
   if (path === "" || path === ":memory:" || path.includes("\0")) {
     const expected = "sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME";
-    problems.add(["DATABASE_URL"], "names no database that can be used", expected);
+    problems.add(["DATABASE_URL"], "is not the URL of a supported database", expected);
   }
   return { dialect: "sqlite", path: resolve(folder, path) };
 }
@@ -74,27 +74,27 @@ function readDataFolder(
   problems: Problems,
 ): string {
   const named = environment.TOLLGATE_DATA;
-  if (named?.includes("\0")) problems.add(["TOLLGATE_DATA"], "is no path", "a folder");
+  if (named?.includes("\0")) problems.add(["TOLLGATE_DATA"], "is not a path", "a folder");
   if (named) return resolve(folder, named);
   return database.dialect === "sqlite" ? dirname(database.path) : resolve(folder, "data");
 }
 
 function readHost(host: string, problems: Problems): string {
   const isHost = /^[\w.-]+$/.test(host) || /^[\da-fA-F:.]+$/.test(host);
-  if (!isHost) problems.add(["HOST"], "is no host", "an address or host name without scheme and port");
+  if (!isHost) problems.add(["HOST"], "is not a host", "an address or host name without scheme and port");
   return host;
 }
 
 function readPort(text: string, problems: Problems): number {
   const port = Number(text);
   const isPort = /^\d{1,5}$/.test(text) && port <= 65_535;
-  if (!isPort) problems.add(["PORT"], "is no port", "a whole number from 0 to 65535");
+  if (!isPort) problems.add(["PORT"], "is not a port", "a whole number from 0 to 65535");
   return port;
 }
 
 function readLogLevel(level: string, problems: Problems): string {
   if (!LOG_LEVELS.includes(level)) {
-    problems.add(["LOG_LEVEL"], "is no log level", `one of ${LOG_LEVELS.join(", ")}`);
+    problems.add(["LOG_LEVEL"], "is not a log level", `one of ${LOG_LEVELS.join(", ")}`);
   }
   return level;
 }

@@ -19,8 +19,8 @@ export interface CheckOptions {
   readonly keys?: readonly (keyof ConfigFile)[];
 }
 
-const FAULTS: Readonly<Record<Exclude<Source["kind"], "text">, string>> = {
-  absent: "is not there",
+const SOURCE_PROBLEMS: Readonly<Record<Exclude<Source["kind"], "text">, string>> = {
+  absent: "does not exist",
   unreadable: "cannot be read",
   not_utf8: "is not UTF-8",
   too_large: "is larger than 1 MiB",
@@ -38,14 +38,15 @@ export function checkFile(
     const content = checkDocument(keys ? pick(document, keys) : document, environment, problems);
     return { content, writtenAtS: source.writtenAtS };
   }
-  if (source.kind !== "absent" || !mayBeAbsent) reportFault(FAULTS[source.kind], environment, problems);
+  if (source.kind !== "absent" || !mayBeAbsent)
+    reportSource(SOURCE_PROBLEMS[source.kind], environment, problems);
   return { content: {}, writtenAtS: 0 };
 }
 
-function reportFault(fault: string, environment: Environment, problems: Problems): void {
+function reportSource(wrong: string, environment: Environment, problems: Problems): void {
   if (environment.TOLLGATE_CONFIG) {
-    problems.add(["TOLLGATE_CONFIG"], `names a file that ${fault}`, "a YAML file");
-  } else problems.add([DEFAULT_NAME], fault, "a YAML file");
+    problems.add(["TOLLGATE_CONFIG"], `names a file that ${wrong}`, "a YAML file");
+  } else problems.add([DEFAULT_NAME], wrong, "a YAML file");
 }
 
 function checkDocument(document: unknown, environment: Environment, problems: Problems): ConfigFile {

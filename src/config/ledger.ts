@@ -52,7 +52,7 @@ function readRemote(url: string | undefined, problems: Problems): RemoteLedger |
   const [, encrypted, address = ""] = /^grpc(s?):\/\/([^/]+)\/?$/.exec(url) ?? [];
   const endpoint = parseEndpoint(address);
   if (!endpoint || endpoint.port === 0) {
-    problems.add(["LEDGER_URL"], "names no ledger", "grpc://HOST:PORT or grpcs://HOST:PORT");
+    problems.add(["LEDGER_URL"], "is not the URL of a ledger", "grpc://HOST:PORT or grpcs://HOST:PORT");
   }
   return { address, isEncrypted: encrypted === "s" };
 }
@@ -64,7 +64,7 @@ function readToken(
   problems: Problems,
 ): string | undefined {
   const addProblem = (wrong: string, expected: string) => problems.add(["LEDGER_TOKEN"], wrong, expected);
-  if (text && !isLedgerToken(text)) addProblem("is no token", "at least 16 visible ASCII characters");
+  if (text && !isLedgerToken(text)) addProblem("is not a token", "at least 16 visible ASCII characters");
   if (text || !remote) return text || undefined;
   try {
     const found = findLedgerToken(dataFolder);
@@ -81,7 +81,11 @@ function checkEncryption({ listen, remote, tls }: LedgerConfig, problems: Proble
   const isClientOnly = remote?.isEncrypted && !listen;
   if (tls.ca && !tls.cert && !isClientOnly) {
     const expected = "LEDGER_TLS_CERT and LEDGER_TLS_KEY too";
-    problems.add(["LEDGER_TLS_CA"], "asks for certificates of clients without one of the server", expected);
+    problems.add(
+      ["LEDGER_TLS_CA"],
+      "requires client certificates, but the server has no certificate",
+      expected,
+    );
   }
   if (remote && !remote.isEncrypted && !listen && (tls.ca || tls.cert)) {
     const wrong = "is not encrypted, though LEDGER_TLS_ variables are set";
@@ -90,7 +94,7 @@ function checkEncryption({ listen, remote, tls }: LedgerConfig, problems: Proble
 }
 
 const TOKEN_FILE = "ledger-token";
-/** Visible ASCII, because the token is sent in a header. At least 16 characters, so that it cannot be guessed. */
+/** Visible ASCII, because it is sent in a header. At least 16 characters, so that it cannot be guessed. */
 const TOKEN = /^[\x21-\x7e]{16,4096}$/;
 
 function isLedgerToken(text: string): boolean {

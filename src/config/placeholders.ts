@@ -34,13 +34,13 @@ export function fillPlaceholders(document: unknown, environment: Environment, pr
     const names = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? "");
     filledLength += names.reduce((sum, name) => sum + (environment[name]?.length ?? 0), 0);
     if (filledLength > FILLED_LENGTH_MAX) {
-      problems.add(path, "is beyond what variables may fill in", "shorter or fewer variables");
+      problems.add(path, "exceeds the maximum length of inserted variables", "shorter or fewer variables");
       return "";
     }
     const malformed = names.filter((name) => !/^[A-Za-z_]\w*$/.test(name));
     const missing = names.filter((name) => !environment[name]);
     if (malformed.length > 0) {
-      problems.add(path, "holds a placeholder that names no variable", "letters, digits and _ in it");
+      problems.add(path, "has a placeholder without a valid variable name", "letters, digits and _ in it");
     } else if (missing.length > 0) {
       problems.add(path, `needs ${missing.join(", ")}, which is not set or empty`, "it in the environment");
     }

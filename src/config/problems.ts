@@ -1,7 +1,7 @@
 /** A place in the configuration: keys and, for elements of lists, indexes. */
 export type Path = readonly (string | number)[];
 
-/** Maximum length of all problems together, in UTF-16 units: about a thousand problems, on one line of a log. */
+/** Maximum length of all problems together, in UTF-16 units: about a thousand problems. */
 const LENGTH_MAX = 131_072;
 /** Maximum length of a key in a path, in UTF-16 units. No valid name is longer. */
 const KEY_LENGTH_MAX = 256;

@@ -51,7 +51,7 @@ const FORMS: Readonly<Record<Kind, UrlForm>> = {
   single: {
     defaultPort: 6_379,
     path: /^(?:\/(?<db>\d{1,9})?)?$/,
-    pathProblem: ["has a path that is no number of a database", "redis://HOST:PORT/NUMBER"],
+    pathProblem: ["has a path that is not a database number", "redis://HOST:PORT/NUMBER"],
   },
   sentinel: {
     defaultPort: 26_379,
@@ -72,11 +72,11 @@ const PARTS =
 /** Parses every form of `REDIS_URL`. Returns `undefined` after it reported a problem. Ignores no part. */
 export function parseRedisUrl(url: string, report: ReportUrl): Omit<RedisLocation, "tls"> | undefined {
   const parts = PARTS.exec(url)?.groups;
-  if (!parts) return report("is no URL of Redis", "redis://…, redis+sentinel://… or redis+cluster://…");
+  if (!parts) return report("is not a Redis URL", "redis://…, redis+sentinel://… or redis+cluster://…");
   const { login, hosts = "", path = "", rest = "" } = parts;
   // Checked first: what follows such an @ may be part of a password.
-  if ((path + rest).includes("@")) return report("has an @ behind its hosts", "% codes in user and password");
-  if (rest !== "") return report("has parameters", "a URL that ends with its path: there are none");
+  if ((path + rest).includes("@")) return report("has an @ after its hosts", "% codes in user and password");
+  if (rest !== "") return report("has parameters", "a URL without parameters");
   // Safe because the pattern matches no other kinds.
   const kind = (parts.kind ?? "single") as Kind;
   const parsedPath = parsePath(kind, path, report);
@@ -102,17 +102,17 @@ function parseLogin(text: string | undefined, report: ReportUrl): Login | undefi
   try {
     return { username: decodeURIComponent(user) || undefined, password: decodeURIComponent(secret) };
   } catch {
-    return report("has a % in user or password that begins no code", "%25 for a % itself");
+    return report("has an invalid % code in user or password", "%25 for a % itself");
   }
 }
 
 function parseHosts(kind: Kind, text: string, report: ReportUrl): readonly RedisHost[] | undefined {
   const hosts = text.split(",").map((each) => parseHost(each, FORMS[kind].defaultPort));
   if (!hosts.every((host) => host !== undefined)) {
-    return report("names a host that is none", "HOST, HOST:PORT or [ADDRESS]:PORT");
+    return report("has an invalid host", "HOST, HOST:PORT or [ADDRESS]:PORT");
   }
   if (kind === "single" && hosts.length > 1) {
-    return report("names several hosts", "one, or redis+sentinel:// or redis+cluster:// before them");
+    return report("has several hosts", "one, or redis+sentinel:// or redis+cluster:// before them");
   }
   return hosts;
 }

@@ -25,15 +25,23 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
   const path = ["upstreams", name];
   if (name === DEMO_UPSTREAM) problems.add(path, "is the name of the built-in upstream", "another name");
   if (!/^\w[\w.-]{0,63}$/.test(name)) {
-    problems.add(path, "is no name for an upstream", "1 to 64 letters, digits, dots, dashes and underscores");
+    problems.add(
+      path,
+      "is not a valid upstream name",
+      "1 to 64 letters, digits, dots, dashes and underscores",
+    );
   }
   if (upstream.responses && upstream.protocol === "anthropic") {
-    problems.add([...path, "responses"], "is no part of that protocol", "protocol: openai, or no such key");
+    problems.add(
+      [...path, "responses"],
+      "is not supported by that protocol",
+      "protocol: openai, or no such key",
+    );
   }
   if (upstream.anthropic_betas && upstream.protocol === "openai") {
     problems.add(
       [...path, "anthropic_betas"],
-      "is no part of that protocol",
+      "is not supported by that protocol",
       "protocol: anthropic, or no such key",
     );
   }
@@ -48,13 +56,13 @@ function checkOrigins(origins: string | readonly (string | undefined)[], problem
     const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]+$/.test(origin);
     if (isOrigin && (!origin.startsWith("http") || URL.parse(origin)?.origin === origin)) continue;
     const expected = "scheme, host and port as a browser sends them, such as https://app.example.com";
-    problems.add(["http", "cors_origins", String(index)], "is no origin", expected);
+    problems.add(["http", "cors_origins", String(index)], "is not an origin", expected);
   }
 }
 
 function checkModelId(path: Path, id: string, problems: Problems): void {
   if (/^[^\s\p{Cc}\p{Cs}]{1,256}$/u.test(id) && id !== "__proto__") return;
-  problems.add(path, "is no model id", "1 to 256 characters without spaces");
+  problems.add(path, "is not a valid model id", "1 to 256 characters without spaces");
 }
 
 function checkRoutes(
@@ -65,7 +73,7 @@ function checkRoutes(
   for (const [index, route] of Object.entries(model.routes ?? {})) {
     const upstream = route?.upstream;
     if (upstream === undefined || known.has(upstream)) continue;
-    problems.add([...path, "routes", index, "upstream"], "names no upstream", expected);
+    problems.add([...path, "routes", index, "upstream"], "is not the name of an upstream", expected);
   }
 }
 
@@ -81,7 +89,7 @@ function checkTokens(path: Path, model: Partly<ModelEntry>, problems: Problems):
   }
 }
 
-/** Reports a long window below the usual one, a threshold above it, and a long price without `long_context`. */
+/** Checks the window and the threshold of `long_context`, and that no route has a long price without it. */
 function checkLongContext(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
   const { context_window: window, long_context: long } = model;
   const wide = long?.context_window ?? window;

@@ -159,7 +159,7 @@ export type ModelEntry = Static<typeof Model>;
 /** A document whose members are `undefined` where they did not fit the schema. */
 export type Partly<T> = T extends object ? { readonly [K in keyof T]?: Partly<T[K]> | undefined } : T;
 
-/** Reports every member that does not fit the schema and sets it to `undefined`, so that rules can check the rest. */
+/** Reports every member that does not fit the schema, and sets it to `undefined` for the rules. */
 export function checkShape(document: object, problems: Problems): Partly<ConfigFile> {
   readNumbers(document);
   for (const error of [...Value.Errors(ConfigFileSchema, document)]) {
@@ -189,7 +189,7 @@ function describe({ type, schema }: ValueError): [wrong: string, expected: strin
   return [type === ValueErrorType.ObjectRequiredProperty ? "is missing" : "has a wrong value", expected];
 }
 
-/** Replaces an own member. Does nothing when an outer value was removed; `__proto__` is an ordinary key here. */
+/** Replaces an own member, if the values around it still exist. `__proto__` is an ordinary key here. */
 function replaceAt(document: object, path: Path, replacement: unknown): void {
   let owner: unknown = document;
   for (const [index, segment] of path.entries()) {

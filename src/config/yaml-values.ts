@@ -70,7 +70,7 @@ export function readValues(root: unknown, { lineAt, problems }: Options): unknow
       const place = [...path, key];
       if (members.has(key)) {
         const line = lineAt(offsetOf(pair.key));
-        problems.add(place, `is there twice, again in line ${line}`, "every name once");
+        problems.add(place, `is a duplicate key in line ${line}`, "unique keys");
       }
       members.set(key, build(pair.value, place));
     }
@@ -95,7 +95,7 @@ export function readValues(root: unknown, { lineAt, problems }: Options): unknow
     if (built) return built;
     const line = lineAt(offsetOf(alias));
     throw anchors.has(alias.source)
-      ? new YamlError(`has an alias in line ${line} that contains itself`, "aliases of what is complete")
+      ? new YamlError(`has an alias in line ${line} that contains itself`, "aliases of complete anchors")
       : new YamlError(`has an alias in line ${line} without an anchor`, "an anchor before each alias");
   }
 
@@ -136,7 +136,7 @@ function readMerged(value: unknown, path: Path, problems: Problems): (readonly [
   return sources.flatMap((source) => {
     if (source === null) return [];
     if (typeof source === "object" && !Array.isArray(source)) return Object.entries(source);
-    problems.add(path, "is nothing that can be merged", "a mapping or a list of mappings");
+    problems.add(path, "cannot be merged", "a mapping or a list of mappings");
     return [];
   });
 }

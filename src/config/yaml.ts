@@ -50,7 +50,7 @@ function readTokens(text: string, lines: LineCounter): readonly CST.Token[] {
   for (const lexeme of new Lexer().lex(text)) {
     lexemes += 1;
     if (lexemes > LEXEMES_MAX) {
-      throw new YamlError(`has more than ${LEXEMES_MAX} words and signs`, "a smaller document");
+      throw new YamlError(`has more than ${LEXEMES_MAX} tokens`, "a smaller document");
     }
     for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length > YAML_DEPTH_MAX) {

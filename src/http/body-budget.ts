@@ -5,7 +5,10 @@ export const BODY_BYTES_MAX = 30 * 1024 * 1024;
 
 /** Bounds the bytes of request bodies in memory, for this process and for each account. */
 export interface BodyBudget {
-  /** Reserves bytes for an account. Throws `too_many_body_bytes` and reserves nothing when a bound is exceeded. */
+  /**
+   * Reserves bytes for an account. Throws `too_many_body_bytes` and reserves nothing when a bound is
+   * exceeded.
+   */
   take(accountId: string, bytes: number): void;
   give(accountId: string, bytes: number): void;
 }

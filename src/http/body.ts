@@ -5,7 +5,9 @@ import { BODY_BYTES_MAX, type BodyBudget } from "./body-budget.ts";
 import type { ConnectionIdle } from "./connection-idle.ts";
 import type { BodySender, IncomingBodies } from "./incoming-bodies.ts";
 
-/** Up to this size a body is read in one piece, which is cheaper. Its bytes are counted once all have arrived. */
+/**
+ * Up to this size a body is read in one piece, which is cheaper. Its bytes are counted once all have arrived.
+ */
 const WHOLE_BYTES_MAX = 64 * 1024;
 
 /** A request body of at most 30 MiB. Its bytes count against the budget until `release`. */
@@ -77,7 +79,9 @@ export function createBodyReader(
 
 type ChunkReader = ReadableStreamDefaultReader<Uint8Array>;
 
-/** Counts bytes while it reads. Releases the stream on error, so that {@link discardBody} can read the rest. */
+/**
+ * Counts bytes while it reads. Releases the stream on error, so that {@link discardBody} can read the rest.
+ */
 async function readChunks(
   body: ChunkReader | undefined,
   take: (bytes: number) => void,
@@ -108,8 +112,8 @@ const SILENCE_MS_MAX = 500;
 
 /**
  * Reads and drops the rest of a request body when the connection closes after the response. Unread bytes make
- * the kernel reset the connection, so that the client never sees the error. Bun does so itself for connections
- * that stay open. Reads at most 64 MiB and 10 s. Never rejects.
+ * the kernel reset the connection, so that the client never sees the error. Bun does so itself for
+ * connections that stay open. Reads at most 64 MiB and 10 s. Never rejects.
  */
 export async function discardBody(request: Request): Promise<void> {
   if (!/\bclose\b/i.test(request.headers.get("connection") ?? "")) return;

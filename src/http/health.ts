@@ -4,8 +4,8 @@ import type { HttpParts } from "./http-parts.ts";
 import { idHeaders, newRequestId } from "./identity.ts";
 
 /**
- * `/healthz`: the process runs. `/readyz`: it accepts requests and its dependencies answer. `/`: clients probe
- * it before their first request. None of them needs a key.
+ * `/healthz`: the process runs. `/readyz`: it accepts requests and its dependencies answer. `/`: clients
+ * probe it before their first request. None of them needs a key.
  */
 export function healthRoutes(parts: HttpParts) {
   const respond = (status: number, text: string) =>
@@ -23,7 +23,9 @@ const SHARED_MS = 500;
 /** A dependency that takes longer is unavailable. */
 const PROBE_MS_MAX = 2_000;
 
-/** Returns a function that runs all probes and resolves with whether none failed. Shares results for 500 ms. */
+/**
+ * Returns a function that runs all probes and resolves with whether none failed. Shares results for 500 ms.
+ */
 export function createReadiness(probes: readonly (() => Promise<void>)[]): () => Promise<boolean> {
   let latest: { readonly atMs: number; readonly result: Promise<boolean> } | undefined;
   return () => {

@@ -8,7 +8,9 @@ export function newRequestId(): string {
   return Bun.randomUUIDv7("hex", Date.now());
 }
 
-/** The request id under both header names: OpenAI SDKs read `x-request-id`, Anthropic SDKs read `request-id`. */
+/**
+ * The request id under both header names: OpenAI SDKs read `x-request-id`, Anthropic SDKs read `request-id`.
+ */
 export function idHeaders(requestId: string): Record<string, string> {
   return { "x-request-id": requestId, "request-id": requestId };
 }
@@ -26,8 +28,8 @@ export function readSecret(headers: Headers): string | undefined {
 }
 
 /**
- * Reads the retry count of the client's SDK from `x-stainless-retry-count`, for the log. Each retry is a request
- * of its own.
+ * Reads the retry count of the client's SDK from `x-stainless-retry-count`, for the log. Each retry is a
+ * request of its own.
  */
 export function readClientRetry(headers: Headers): RequestRecord {
   const count = headers.get("x-stainless-retry-count") ?? "";

@@ -11,8 +11,8 @@ export interface BodySender {
 /** The request bodies in transit, over all connections of this process. */
 export interface IncomingBodies {
   /**
-   * Starts to read a body and waits for it. Throws `too_concurrent` or `shutting_down` before it starts. Calls
-   * `cut` and rejects with `body_too_slow` after 120 s, or with `shutting_down` after {@link close}.
+   * Starts to read a body and waits for it. Throws `too_concurrent` or `shutting_down` before it starts.
+   * Calls `cut` and rejects with `body_too_slow` after 120 s, or with `shutting_down` after {@link close}.
    */
   receive<Body>(sender: BodySender, start: () => Promise<Body>, cut?: () => void): Promise<Body>;
   /** After `graceMs`, fails bodies that are still in transit, and all that come later. */

@@ -73,7 +73,7 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
   return reply.response;
 }
 
-/** Bodies in transit are bounded like concurrent requests, by at least one: a limit of 0 is enforced later. */
+/** Bodies in transit are bounded like concurrent requests, but by at least 1: a limit of 0 applies later. */
 function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodySender {
   const ofKey = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
   return {

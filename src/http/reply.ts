@@ -63,9 +63,9 @@ export function createReply({ requestId, wire, clientHeaders, signal, onEnd }: R
       return status;
     },
     setHeaders: (more) => void Object.assign(headers, more),
-    expectStream(asked) {
+    expectStream(requestedModel) {
       isStreamExpected = true;
-      model = asked;
+      model = requestedModel;
     },
     beginStream: () => void beginStream(),
     write(text) {

@@ -9,9 +9,9 @@ export type Handle = (request: Request) => Response | Promise<Response>;
 type RawRoutes = Record<string, (request: Bun.BunRequest) => Response | Promise<Response>>;
 
 /**
- * Returns routes that Bun matches against the path as it was sent. Elysia alone would match the parsed URL, in
- * which `/x/../v1/models`, `/x/%2e%2e/v1/models` and `/v1\models` are all `/v1/models`. `reject` handles paths
- * that the URL parser would change.
+ * Returns routes that Bun matches against the path as it was sent. Elysia alone would match the parsed URL,
+ * in which `/x/../v1/models`, `/x/%2e%2e/v1/models` and `/v1\models` are all `/v1/models`. `reject` handles
+ * paths that the URL parser would change.
  */
 export function rawRoutes(paths: readonly string[], handle: Handle, reject: Handle): RawRoutes {
   const patterns = new Set(paths.flatMap(expandRest));
@@ -46,8 +46,8 @@ export function makeRoutable(request: Request): Request {
 }
 
 /**
- * Routes of the OpenAI and Anthropic APIs that Tollgate does not implement. Their status is 501, that of unknown
- * paths 404. `*` matches the rest of a path, also an empty one.
+ * Routes of the OpenAI and Anthropic APIs that Tollgate does not implement. Their status is 501, that of
+ * unknown paths 404. `*` matches the rest of a path, also an empty one.
  * @see https://platform.openai.com/docs/api-reference
  * @see https://docs.anthropic.com/en/api/overview
  */

@@ -207,7 +207,7 @@ describe("a file that", () => {
   test.concurrent("is removed changes nothing, and is applied once it exists again", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     rmSync(followed.file);
-    await untilLogged(followed, "tollgate.yaml: is not there");
+    await untilLogged(followed, "tollgate.yaml: does not exist");
     expect(followed.applied).toEqual([]);
     writeFileSync(followed.file, yamlOf(["a", "b"]));
     await untilLogged(followed, RELOADED);
@@ -220,7 +220,7 @@ describe("a file that", () => {
       const followed = await followOn(configFolder(yamlOf(["a"])));
       writeFileSync(followed.file, text);
       followed.reloads.request();
-      await untilLogged(followed, "models: are all gone");
+      await untilLogged(followed, "models: have all been removed");
       expect(followed.applied).toEqual([]);
     },
   );

@@ -10,7 +10,9 @@ export interface Finished {
   json(): Record<string, unknown>;
 }
 
-/** Runs a command line in a process of its own, with only the given environment. Serves no ledger by default. */
+/**
+ * Runs a command line in a process of its own, with only the given environment. Serves no ledger by default.
+ */
 export async function runTollgate(
   folder: string,
   commandLine: readonly string[],

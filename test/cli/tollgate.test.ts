@@ -121,7 +121,7 @@ describe("a command that fails", () => {
       environment,
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toContain("DATABASE_URL: names no database");
+    expect(stderr).toContain("DATABASE_URL: is not the URL of a supported database");
     expect(stderr).not.toContain("s3cr3t");
   });
 

@@ -337,11 +337,11 @@ colour: red
 
   test("name what is wrong and what is expected", () => {
     expect(problemsOf("drain_s: soon", { PORT: "80.5" })).toEqual([
-      "PORT: is no port, expected a whole number from 0 to 65535",
+      "PORT: is not a port, expected a whole number from 0 to 65535",
       "drain_s: has a wrong value, expected a whole number from 0 to 3600",
     ]);
     expect(problemsOf(undefined, { DATABASE_URL: "mysql://h/d" })).toEqual([
-      "DATABASE_URL: names no database that can be used, expected sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
+      "DATABASE_URL: is not the URL of a supported database, expected sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
     ]);
   });
 

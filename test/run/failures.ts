@@ -15,8 +15,9 @@ const MESSAGE_LINES_MAX = 40;
 const MESSAGE_LINES_MIN = 2;
 
 /**
- * Finds the failures in a JUnit report of Bun. Reports also every test file in `expectedFiles` that the report
- * does not contain: it failed to load, or the run ended before it. A report that breaks off is read to its end.
+ * Finds the failures in a JUnit report of Bun. Reports also every test file in `expectedFiles` that the
+ * report does not contain: it failed to load, or the run ended before it. A report that breaks off is read to
+ * its end.
  */
 export function findFailures(report: string, expectedFiles: readonly string[]): readonly Failure[] {
   const failures: Failure[] = [];
@@ -40,7 +41,9 @@ export function findFailures(report: string, expectedFiles: readonly string[]): 
   return [...failures, ...missing.map((file) => ({ file, name: [], message }))];
 }
 
-/** Formats failures for the end of a log, with at most 40 lines of each message; fewer when many tests failed. */
+/**
+ * Formats failures for the end of a log, with at most 40 lines of each message; fewer when many tests failed.
+ */
 export function formatFailures(failures: readonly Failure[]): string {
   const share = Math.floor(LINES_MAX / failures.length) - OTHER_LINES;
   const linesMax = Math.max(Math.min(share, MESSAGE_LINES_MAX), MESSAGE_LINES_MIN);

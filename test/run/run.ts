@@ -2,8 +2,9 @@
 // bun run test PATH…     runs the test files whose paths contain one of these texts, without checks
 // bun run test:unit      runs the tests that start no server and no process, in less than 20 s
 //
-// The run of every test has two parts: first the files that can run side by side, then those that measure time or
-// memory, one after the other. The second part runs also when the first has failed. Every failure is listed at the end.
+// The run of every test has two parts: first the files that can run side by side, then those that measure
+// time or memory, one after the other. The second part runs also when the first has failed. Every failure is
+// listed at the end.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { stopServers } from "../support/guarded-process.ts";

@@ -16,8 +16,8 @@ export async function findTestFiles(): Promise<readonly string[]> {
 const TIMED = ["test/app/config-reload.test.ts"];
 
 /**
- * Returns those of some test files that are unit tests: neither the file nor anything that it imports starts a
- * server or a process. Found by their imports, so that no list of them has to be maintained.
+ * Returns those of some test files that are unit tests: neither the file nor anything that it imports starts
+ * a server or a process. Found by their imports, so that no list of them has to be maintained.
  */
 export async function findUnitFiles(files: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(files.map((file) => !TIMED.includes(file) && isUnit(join(ROOT, file))));

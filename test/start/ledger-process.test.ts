@@ -134,10 +134,12 @@ describe("the command line with LEDGER_URL", () => {
     const check = async (more: Record<string, string>) => (await run(remote(more), "check", "--json")).json();
     expect(await check({})).toMatchObject({ ok: true, problems: [], ledger: ledger.address });
     expect((await check({ LEDGER_TOKEN: "canary-canary-canary" })).problems).toEqual([
-      "LEDGER_TOKEN: is refused, expected the token of that ledger",
+      "LEDGER_TOKEN: is rejected, expected the token of that ledger",
     ]);
     expect((await check({ LEDGER_URL: "grpc://127.0.0.1:1" })).problems).toEqual([
-      expect.stringMatching(/^LEDGER_URL: does not answer, expected a ledger that is ready, in TLS or not/),
+      expect.stringMatching(
+        /^LEDGER_URL: does not answer, expected a ledger that is ready, with or without TLS/,
+      ),
     ]);
   });
 });

@@ -63,9 +63,9 @@ function readVersion(path: string): number {
 
 /** Problems by the SQLSTATE that PostgreSQL reports. */
 const SQLSTATE_PROBLEMS: Readonly<Record<string, string>> = {
-  "28000": "names a user that the server refuses, expected one that it lets in",
-  "28P01": "has a user or a password that the server refuses, expected ones that it accepts",
-  "3D000": "names a database that is not there, expected one that was created",
+  "28000": "names a user that the server rejects, expected one that it accepts",
+  "28P01": "has a user or a password that the server rejects, expected ones that it accepts",
+  "3D000": "names a database that does not exist, expected an existing one",
   "42501": "names a user who may not read the schema, expected its owner",
 };
 
@@ -83,11 +83,11 @@ async function findPostgresProblem(url: string): Promise<string | undefined> {
   }
 }
 
-/** Checks what else a start needs of a server that accepts the connection: its encoding and the right to migrate. */
+/** Checks the encoding of a reachable server, and the right to create tables when a migration is due. */
 async function findServerProblem(client: SQL, version: number): Promise<string | undefined> {
   const [row] = await client.unsafe(`SELECT current_setting('server_encoding') AS encoding,
     coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create`);
-  if (row.encoding !== "UTF8") return `keeps texts in ${row.encoding}, expected a database in UTF8`;
+  if (row.encoding !== "UTF8") return `has the encoding ${row.encoding}, expected a database in UTF8`;
   if (version < POSTGRES_MIGRATIONS.length && !row.may_create) {
     return "needs tables that its user may not create, expected a user who may create in the schema";
   }

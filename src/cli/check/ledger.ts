@@ -3,13 +3,13 @@ import type { LedgerConfig } from "../../config/ledger.ts";
 import { LedgerLinkError } from "../../ledger-grpc/client-link-error.ts";
 
 const LINK_PROBLEMS: Readonly<Partial<Record<string, string>>> = {
-  denied: "LEDGER_TOKEN: is refused, expected the token of that ledger",
-  unsupported: "LEDGER_URL: names a server that is no ledger, expected tollgate.ledger.v1",
+  denied: "LEDGER_TOKEN: is rejected, expected the token of that ledger",
+  unsupported: "LEDGER_URL: names a server that is not a ledger, expected tollgate.ledger.v1",
 };
 
 /** Also for a rejected certificate, which cannot be told apart from an unavailable server. */
 const NO_ANSWER =
-  "LEDGER_URL: does not answer, expected a ledger that is ready, in TLS or not as the URL says, with certificates that both sides trust";
+  "LEDGER_URL: does not answer, expected a ledger that is ready, with or without TLS as in the URL, with certificates that both sides trust";
 
 /**
  * Returns why the remote ledger cannot be used, as "path: what is wrong, expected something else". Returns

@@ -19,36 +19,33 @@ const CLUSTER_DOWN = "names a cluster that is down, expected one that serves all
 const ERROR_PROBLEMS: readonly (readonly [pattern: RegExp, problem: string])[] = [
   [
     /WRONGPASS|NOAUTH|invalid password/,
-    "has a user or a password that the server refuses, expected ones that it accepts",
+    "has a user or a password that the server rejects, expected ones that it accepts",
   ],
   [/\bDB index\b|invalid DB/i, "names a database that the server does not have, expected one that it has"],
   [
     /NOPERM|can't run this command/,
     "names a user who may not run the limiter's scripts, expected one who may, on keys that begin with tollgate:",
   ],
-  [
-    /OOM|NOREPLICAS|MISCONF/,
-    "names a server that takes nothing at present, expected one that can be written to",
-  ],
-  [/unknown command.*sentinel/i, "names a server that is no sentinel, expected redis://HOST:PORT for it"],
+  [/OOM|NOREPLICAS|MISCONF/, "names a server that rejects writes, expected one that accepts them"],
+  [/unknown command.*sentinel/i, "names a server that is not a sentinel, expected redis://HOST:PORT for it"],
   [
     /No such master|invalid reply: null/,
     "names a master that the sentinels do not know, expected one that they watch",
   ],
-  [/cluster support disabled/, "names a server that is no cluster, expected redis://HOST:PORT for it"],
+  [/cluster support disabled/, "names a server that is not a cluster, expected redis://HOST:PORT for it"],
   [/CLUSTERDOWN|Cluster isn't ready/, CLUSTER_DOWN],
   [
     /CERT|UNABLE_TO_|SELF_SIGNED| certificate/,
-    "names a server without a common trust, expected certificates that both sides trust: see REDIS_TLS_CA",
+    "names a server with an untrusted certificate, expected certificates that both sides trust: see REDIS_TLS_CA",
   ],
   [
     /RESP type|Protocol error|WRONG_VERSION|EPROTO/i,
-    "names a server that does not speak Redis, expected Redis, in TLS or not as the URL says",
+    "names a server that does not speak Redis, expected Redis, with or without TLS as in the URL",
   ],
 ];
 
 const NO_ANSWER =
-  "names a server that cannot be reached, expected Redis to answer, in TLS or not as the URL says";
+  "names a server that cannot be reached, expected Redis to answer, with or without TLS as in the URL";
 
 /**
  * Returns why the limiter's Redis cannot be used, as "path: what is wrong, expected something else". Returns
@@ -125,7 +122,7 @@ async function findServerProblem(
   return `names a Redis that is too old, expected version ${VERSION_MIN.join(".")} or later`;
 }
 
-/** Returns the fields of INFO. Returns none when the user may not run INFO, which the limiter does not need. */
+/** Returns the fields of INFO; none when the user may not run it, as the limiter does not need it. */
 async function readInfo(server: Server): Promise<ReadonlyMap<string, string>> {
   const text = await server.info().catch((error: unknown) => {
     if (error instanceof Error && error.name === "ReplyError") return "";

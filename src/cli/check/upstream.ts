@@ -23,7 +23,7 @@ export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<str
     return `${place}.base_url: redirects with status ${status}, expected the URL that it leads to`;
   }
   if (status !== 401 && status !== 403) return undefined;
-  return `${place}.api_key: is refused with status ${status}, expected a key that the upstream accepts`;
+  return `${place}.api_key: is rejected with status ${status}, expected a key that the upstream accepts`;
 }
 
 /** Resolves with the status of the response, or with the code of the network error. */

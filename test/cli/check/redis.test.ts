@@ -42,7 +42,7 @@ describe("findRedisProblem", () => {
   });
 
   test("reports a server that rejects writes", async () => {
-    const expected = "REDIS_URL: names a server that takes nothing at present, expected ";
+    const expected = "REDIS_URL: names a server that rejects writes, expected ";
     for (const [setting, value, usual] of [
       ["maxmemory", "1", "0"],
       ["min-replicas-to-write", "1", "0"],
@@ -55,9 +55,9 @@ describe("findRedisProblem", () => {
   });
 
   test.each([
-    ["a missing password", "", "", "has a user or a password that the server refuses"],
-    ["a wrong password", ":wrong-canary@", "", "has a user or a password that the server refuses"],
-    ["a wrong user", "nobody-canary:right-canary@", "", "has a user or a password that the server refuses"],
+    ["a missing password", "", "", "has a user or a password that the server rejects"],
+    ["a wrong password", ":wrong-canary@", "", "has a user or a password that the server rejects"],
+    ["a wrong user", "nobody-canary:right-canary@", "", "has a user or a password that the server rejects"],
     [
       "a database number that does not exist",
       ":right-canary@",
@@ -151,10 +151,10 @@ describe("findRedisProblem with TLS", () => {
 
   test("reports plain text to a TLS server, and TLS to a plain-text server", async () => {
     expect(await findRedisProblem({ ...server.location, tls: undefined })).toContain(
-      "in TLS or not as the URL",
+      "with or without TLS as in the URL",
     );
     expect(await findProblem((await testRedisUrl()).replace("redis:", "rediss:"))).toContain(
-      "in TLS or not as the URL",
+      "with or without TLS as in the URL",
     );
   });
 });
@@ -182,7 +182,7 @@ describe("findRedisProblem with sentinels", () => {
     );
     const { port } = await sentinels.master();
     expect(await findProblem(`redis+sentinel://127.0.0.1:${port}/m`)).toStartWith(
-      "REDIS_URL: names a server that is no sentinel, expected redis:",
+      "REDIS_URL: names a server that is not a sentinel, expected redis:",
     );
   });
 });
@@ -205,7 +205,7 @@ describe("findRedisProblem with a cluster", () => {
     const alone = await startRedisServer();
     const problem = await findProblem(alone.url.replace("redis:", "redis+cluster:"));
     await alone.stop();
-    expect(problem).toStartWith("REDIS_URL: names a server that is no cluster, expected redis:");
+    expect(problem).toStartWith("REDIS_URL: names a server that is not a cluster, expected redis:");
   });
 
   test("reports a master that does not answer", async () => {

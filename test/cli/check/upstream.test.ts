@@ -46,7 +46,7 @@ describe("findUpstreamProblem", () => {
       const origin = startUpstream(() => new Response("body-canary", { status }));
       const problem = await findUpstreamProblem(upstreamAt(origin));
       expect(problem).toBe(
-        `upstreams.up.api_key: is refused with status ${status}, expected a key that the upstream accepts`,
+        `upstreams.up.api_key: is rejected with status ${status}, expected a key that the upstream accepts`,
       );
     },
   );
