@@ -1,31 +1,20 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { says } from "../support/says.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 const IDLE_MB_MAX = 120;
 
-let upstream: ScriptedUpstream;
-let gateway: ServedProcess | undefined;
+let fixture: ProcessFixture;
 beforeEach(async () => {
-  upstream = await startScriptedUpstream();
+  fixture = await openProcessFixture("");
 });
-afterEach(async () => {
-  gateway?.signal("SIGKILL");
-  await gateway?.exitCode;
-  await upstream.stop();
-});
+afterEach(() => fixture.close());
 
 test("a gateway counts its first response with the vocabulary, and takes less than 120 MB while idle", async () => {
-  const folder = tempFolder();
-  writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, ""));
-  const secret = await createPaidKey(folder);
-  gateway = await serveProcess({ folder });
+  const { upstream, secret, serve } = fixture;
+  const gateway = await serve();
   upstream.on("chat", says({ text: "The quick brown fox jumps over the lazy dog" }));
   const response = await askChat(gateway.url, secret);
   expect(response.status).toBe(200);

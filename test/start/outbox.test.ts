@@ -1,40 +1,19 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
-import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
-import { createPaidKey } from "./paid-key.ts";
+import type { ServedProcess } from "../support/served-process.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
-let upstream: ScriptedUpstream;
-let folder: string;
-let secret: string;
-let served: ServedProcess | undefined;
-
+let fixture: ProcessFixture;
 beforeEach(async () => {
-  upstream = await startScriptedUpstream();
-  folder = tempFolder();
-  writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 10"));
-  secret = await createPaidKey(folder);
+  fixture = await openProcessFixture("drain_s: 10");
 });
-afterEach(async () => {
-  served?.signal("SIGKILL");
-  await served?.exitCode;
-  await upstream.stop();
-});
+afterEach(() => fixture.close());
 
-const dataFolder = () => join(folder, "data");
-
-async function serve(): Promise<ServedProcess> {
-  served = await serveProcess({ folder, environment: { LEDGER_LISTEN: "off" } });
-  return served;
-}
+const dataFolder = () => join(fixture.folder, "data");
 
 /** Locks the ledger database for writers until `unlock`. */
 function lockDatabase(): { unlock(): void } {
@@ -52,10 +31,10 @@ function lockDatabase(): { unlock(): void } {
 /** Starts a stream that pauses in the middle, and locks the database then. `open` continues the stream. */
 async function streamIntoOutage(gateway: ServedProcess) {
   const { opened, open } = gate();
-  upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+  fixture.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
-    headers: { authorization: `Bearer ${secret}` },
+    headers: { authorization: `Bearer ${fixture.secret}` },
     body: JSON.stringify({
       model: "chat",
       stream: true,
@@ -75,13 +54,9 @@ async function untilReplayed(): Promise<void> {
   }
 }
 
-async function accountAfterwards(): Promise<unknown> {
-  return (await runTollgate(folder, ["account", "list", "--json"])).json().accounts;
-}
-
 describe("a stream that finished while the ledger was unavailable", () => {
   test("is charged once after the gateway was killed and restarted", async () => {
-    const gateway = await serve();
+    const gateway = await fixture.serve();
     const { open, unlock, rest } = await streamIntoOutage(gateway);
     open();
     expect(await rest).toEndWith("data: [DONE]\n\n");
@@ -90,13 +65,13 @@ describe("a stream that finished while the ledger was unavailable", () => {
     unlock();
     expect(findJournals(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
 
-    await serve();
+    await fixture.serve();
     await untilReplayed();
-    expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
+    expect(await fixture.accounts()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
   });
 
   test("is charged once after SIGTERM and a restart, and SIGTERM logs what stays in the outbox", async () => {
-    const gateway = await serve();
+    const gateway = await fixture.serve();
     const { open, unlock, rest } = await streamIntoOutage(gateway);
     gateway.signal("SIGTERM");
     open();
@@ -106,8 +81,8 @@ describe("a stream that finished while the ledger was unavailable", () => {
     expect(gateway.stdout()).toContain("settlements are left in the journal");
     expect(findJournals(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
 
-    await serve();
+    await fixture.serve();
     await untilReplayed();
-    expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
+    expect(await fixture.accounts()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
   });
 });

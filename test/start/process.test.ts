@@ -1,50 +1,30 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
-import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
+import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
+import type { ServedProcess } from "../support/served-process.ts";
 import { until } from "../support/until.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
 account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
 drain_s: 2`;
 
+let fixture: ProcessFixture;
 let upstream: ScriptedUpstream;
-let folder: string;
 let secret: string;
-let served: ServedProcess | undefined;
-
 beforeEach(async () => {
-  upstream = await startScriptedUpstream();
-  folder = tempFolder();
-  writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, LIMITS));
-  secret = await createPaidKey(folder);
+  fixture = await openProcessFixture(LIMITS);
+  ({ upstream, secret } = fixture);
 });
-afterEach(async () => {
-  served?.signal("SIGKILL");
-  await served?.exitCode;
-  await upstream.stop();
-});
-
-async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess> {
-  served = await serveProcess({ folder, ...options });
-  return served;
-}
+afterEach(() => fixture.close());
 
 function ask({ url }: ServedProcess, stream = false): Promise<Response> {
   return askChat(url, secret, stream);
-}
-
-async function accountAfterwards(): Promise<unknown> {
-  return (await runTollgate(folder, ["account", "list", "--json"])).json().accounts;
 }
 
 /** Starts a stream that pauses after 700 bytes until `open`. */
@@ -58,7 +38,7 @@ async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest
 
 describe("SIGTERM", () => {
   test("lets a running stream finish, accepts no new request, and exits with 0", async () => {
-    const gateway = await serve();
+    const gateway = await fixture.serve();
     const { open, rest } = await beginStream(gateway);
     gateway.signal("SIGTERM");
     await until(() => gateway.stdout().includes('"draining"'));
@@ -71,11 +51,11 @@ describe("SIGTERM", () => {
     open();
     expect(await rest).toEndWith("data: [DONE]\n\n");
     expect(await gateway.exitCode).toBe(0);
-    expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
+    expect(await fixture.accounts()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
   });
 
   test("ends a running stream at the drain limit with an error, and settles it", async () => {
-    const gateway = await serve();
+    const gateway = await fixture.serve();
     const { rest } = await beginStream(gateway);
     const startedAt = performance.now();
     gateway.signal("SIGTERM");
@@ -87,15 +67,14 @@ describe("SIGTERM", () => {
     });
     expect(await gateway.exitCode).toBe(0);
     expect(performance.now() - startedAt).toBeWithin(1_900, 60_000);
-    const accounts = JSON.stringify(await accountAfterwards());
+    const accounts = JSON.stringify(await fixture.accounts());
     expect(accounts).toContain('"held_usd":"0.00"');
     expect(accounts).not.toContain('"posted_usd":"100.00"');
   });
 
   test("ends an idle gateway at once", async () => {
-    const patient = LIMITS.replace("drain_s: 2", "drain_s: 60");
-    writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, patient));
-    const gateway = await serve();
+    fixture.configure(LIMITS.replace("drain_s: 2", "drain_s: 60"));
+    const gateway = await fixture.serve();
     await (await ask(gateway)).text();
     const startedAt = performance.now();
     gateway.signal("SIGTERM");
@@ -115,11 +94,8 @@ describe("SIGTERM while a body is in transit", () => {
   async function serveAndSend(
     texts: readonly string[],
   ): Promise<{ gateway: ServedProcess; received: string[] }> {
-    writeFileSync(
-      join(folder, "tollgate.yaml"),
-      scriptedConfig(upstream, LIMITS.replace("drain_s: 2", "drain_s: 600")),
-    );
-    const gateway = await serve();
+    fixture.configure(LIMITS.replace("drain_s: 2", "drain_s: 600"));
+    const gateway = await fixture.serve();
     const { hostname, port } = new URL(gateway.url);
     const received = texts.map(() => "");
     sockets = texts.map((text, index) => {
@@ -195,11 +171,12 @@ describe("more than 256 upstream calls at once", () => {
     ["the entry file", {}],
     ["the script of package.json", { throughScript: true }],
   ])("all reach the upstream of a gateway started by %s", async (_name, options) => {
+    const { folder } = fixture;
     const paths = {
       TOLLGATE_CONFIG: join(folder, "tollgate.yaml"),
       DATABASE_URL: `sqlite:${join(folder, "data/tollgate.db")}`,
     };
-    const gateway = await serve({ environment: paths, ...options });
+    const gateway = await fixture.serve({ environment: paths, ...options });
     const { opened, open } = gate();
     upstream.on("chat", says(undefined, { gate: opened }));
     const sender = Bun.spawn([process.execPath, "-e", SEND_400], {

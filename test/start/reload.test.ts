@@ -5,10 +5,9 @@ import { parseUsd } from "../../src/domain/money.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
 import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import type { ServedProcess } from "../support/served-process.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
 account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
@@ -19,38 +18,23 @@ const REQUESTS = 200;
 /** Cost of the default response at 1 and 2 USD per million tokens, in nano-USD. */
 const COST = 25_000n;
 
-let upstream: ScriptedUpstream;
-let folder: string;
+let fixture: ProcessFixture;
 let file: string;
-let secret: string;
-let served: ServedProcess | undefined;
-
 beforeEach(async () => {
-  upstream = await startScriptedUpstream();
-  folder = tempFolder();
-  file = join(folder, "tollgate.yaml");
+  fixture = await openProcessFixture(LIMITS);
+  file = join(fixture.folder, "tollgate.yaml");
   writeFileSync(file, configAt(1));
-  secret = await createPaidKey(folder);
 });
-afterEach(async () => {
-  served?.signal("SIGKILL");
-  await served?.exitCode;
-  await upstream.stop();
-});
+afterEach(() => fixture.close());
 
 /** The file with `factor` times 1 and 2 USD as the price of `chat`. */
 function configAt(factor: number): string {
   const price = `{ input: "${factor}.00", output: "${2 * factor}.00" }`;
-  return scriptedConfig(upstream, LIMITS).replace(/price: .*/, `price: ${price}`);
-}
-
-async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess> {
-  served = await serveProcess({ folder, ...options });
-  return served;
+  return scriptedConfig(fixture.upstream, LIMITS).replace(/price: .*/, `price: ${price}`);
 }
 
 function ask({ url }: ServedProcess, stream = false): Promise<Response> {
-  return askChat(url, secret, stream);
+  return askChat(url, fixture.secret, stream);
 }
 
 /** Resolves when the log of the process contains this text `count` times. */
@@ -92,7 +76,7 @@ function costOf(answer: Response): bigint {
 
 describe("reloads by SIGHUP and by changes of the file", () => {
   test("fail no request, and each request is billed at one of the prices in force", async () => {
-    const gateway = await serve();
+    const gateway = await fixture.serve();
     const reload = async () => {
       for (let count = 1; count <= RELOADS; count++) {
         if (count % 2 === 0) writeFileSync(file, configAt(count + 1));
@@ -113,7 +97,7 @@ describe("reloads by SIGHUP and by changes of the file", () => {
   });
 
   test("of an invalid file are rejected in one log line, and the gateway stays ready", async () => {
-    const gateway = await serve({ environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: "100" } });
+    const gateway = await fixture.serve({ environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: "100" } });
     expect(gateway.stdout()).toContain('"calls":100,"variable":"BUN_CONFIG_MAX_HTTP_REQUESTS"');
     replaceFile("upstreams: { scripted: { api_key: provider-secret\n  x: [");
     await untilLogged(gateway, "configuration rejected");
@@ -133,9 +117,9 @@ describe("reloads by SIGHUP and by changes of the file", () => {
 
 describe("SIGHUP", () => {
   test("during the drain is ignored", async () => {
-    const gateway = await serve();
+    const gateway = await fixture.serve();
     const { opened, open: goOn } = gate();
-    upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+    fixture.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
     const response = await ask(gateway, true);
     gateway.signal("SIGTERM");
     await untilLogged(gateway, '"draining"');

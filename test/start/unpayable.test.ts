@@ -1,15 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { statSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { CHAT, post } from "../support/client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
+import type { ServedProcess } from "../support/served-process.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 /** Long, for a busy machine: no time is asserted. */
 const LONG_MS = 60_000;
@@ -31,23 +29,14 @@ async function untilReadiness(url: string, wanted: number): Promise<void> {
 }
 
 describe("a SQLite file on a disk that is full", () => {
-  let upstream: ScriptedUpstream;
+  let fixture: ProcessFixture;
   let served: ServedProcess;
-  let folder: string;
-  let secret: string;
   beforeEach(async () => {
-    upstream = await startScriptedUpstream();
-    folder = tempFolder();
-    writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 1"));
-    secret = await createPaidKey(folder);
+    fixture = await openProcessFixture("drain_s: 1");
     // The shell ignores SIGXFSZ, so that a write beyond the limit fails and does not end the process.
-    served = await serveProcess({ folder, through: ["sh", "-c", `trap "" XFSZ; exec "$0" "$@"`] });
+    served = await fixture.serve({ through: ["sh", "-c", `trap "" XFSZ; exec "$0" "$@"`] });
   }, LONG_MS);
-  afterEach(async () => {
-    served.signal("SIGKILL");
-    await served.exitCode;
-    await upstream.stop();
-  });
+  afterEach(() => fixture.close());
 
   /** Sets the maximum file size of the gateway. Only the soft limit, so that it can be raised again. */
   function limitFiles(bytes: string): void {
@@ -58,6 +47,7 @@ describe("a SQLite file on a disk that is full", () => {
   test(
     "makes /readyz 503 after three failed holds, and 200 once there is space again",
     async () => {
+      const { folder, secret } = fixture;
       expect(await statusOf(askChat(served.url, secret))).toBe(200);
       expect(await readiness(served.url)).toBe(200);
       limitFiles(String(statSync(join(folder, "data/tollgate.db-wal")).size));
