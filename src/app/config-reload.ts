@@ -1,4 +1,4 @@
-import { type ConfigChanges, compareConfigs, takeOver } from "../config/changes.ts";
+import { type ConfigChanges, compareConfigs, keepStartSettings } from "../config/changes.ts";
 import { type LiveConfig, type LoadedConfig, rereadConfig } from "../config/config.ts";
 import { ConfigError } from "../config/problems.ts";
 import { isSameSource, type Source } from "../config/source.ts";
@@ -39,13 +39,13 @@ export function startConfigReload({ loaded, apply, log }: ReloadOptions): Source
   async function applySource(source: Source, isRequested: boolean): Promise<void> {
     const next = await rereadConfig(running, source);
     if (isClosed) return;
-    const { waiting, ...changes } = compareConfigs(running.config, next.config);
-    const config = takeOver(running.config, next.config);
+    const { needRestart, ...changes } = compareConfigs(running.config, next.config);
+    const config = keepStartSettings(running.config, next.config);
     apply(config);
     running = { ...next, config };
     if (hasAny(changes)) log.info(changes, "configuration reloaded");
     else if (isRequested || isRejected) log.info({}, "configuration unchanged");
-    if (waiting.length > 0) log.warn({ settings: waiting }, "configuration changes need a restart");
+    if (needRestart.length > 0) log.warn({ settings: needRestart }, "configuration changes need a restart");
   }
 
   const watcher = watchSource(loaded.place.path, reload);
@@ -58,6 +58,6 @@ export function startConfigReload({ loaded, apply, log }: ReloadOptions): Source
   };
 }
 
-function hasAny({ models, upstreams, settings }: Omit<ConfigChanges, "waiting">): boolean {
+function hasAny({ models, upstreams, settings }: Omit<ConfigChanges, "needRestart">): boolean {
   return settings.length + Object.keys(models).length + Object.keys(upstreams).length > 0;
 }

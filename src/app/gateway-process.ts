@@ -10,7 +10,7 @@ import { type Hangups, untilSignal } from "./signals.ts";
 import { startGateway } from "./start-gateway.ts";
 
 /** Runs a gateway that follows its configuration file. Resolves when a signal has ended it. */
-export async function serve(loaded: LoadedConfig, hangups: Hangups): Promise<void> {
+export async function runGatewayProcess(loaded: LoadedConfig, hangups: Hangups): Promise<void> {
   const { config } = loaded;
   const log = createLog(config.logLevel);
   logStrayFaults(log);

@@ -6,7 +6,7 @@ import { type Hangups, untilSignal } from "./signals.ts";
 import { startLedger } from "./start-ledger.ts";
 
 /** Runs the ledger's gRPC service in a process of its own. Resolves when a signal has ended it. */
-export async function serveLedgerAlone(config: LedgerProcessConfig, hangups: Hangups): Promise<void> {
+export async function runLedgerProcess(config: LedgerProcessConfig, hangups: Hangups): Promise<void> {
   const log = createLog(config.logLevel);
   logStrayFaults(log);
   const ended = untilSignal();

@@ -6,17 +6,17 @@ import { CommandError } from "./command.ts";
 export async function runServe(): Promise<void> {
   const hangups = catchHangups();
   relaunchForUpstreamCalls();
-  const [{ loadWithSource }, { serve }] = await Promise.all([
+  const [{ loadWithSource }, { runGatewayProcess }] = await Promise.all([
     import("../config/config.ts"),
     import("../app/gateway-process.ts"),
   ]);
-  await serve(loadWithSource(), hangups);
+  await runGatewayProcess(loadWithSource(), hangups);
 }
 
 /** Runs the ledger's gRPC service alone. */
 export async function runLedger(): Promise<void> {
   const hangups = catchHangups();
-  const [{ loadLedgerConfig }, { serveLedgerAlone }] = await Promise.all([
+  const [{ loadLedgerConfig }, { runLedgerProcess }] = await Promise.all([
     import("../config/config.ts"),
     import("../app/ledger-process.ts"),
   ]);
@@ -25,5 +25,5 @@ export async function runLedger(): Promise<void> {
   if (remote)
     throw new CommandError("LEDGER_URL names another ledger: unset it where the ledger itself runs.");
   if (!listen) throw new CommandError("LEDGER_LISTEN is off: set the address where the ledger listens.");
-  await serveLedgerAlone(config, hangups);
+  await runLedgerProcess(config, hangups);
 }

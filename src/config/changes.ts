@@ -9,7 +9,7 @@ export interface ConfigChanges {
   /** Other keys whose new values apply at once. */
   readonly settings: readonly string[];
   /** Keys whose new values apply at the next start. */
-  readonly waiting: readonly string[];
+  readonly needRestart: readonly string[];
 }
 
 /** Empty lists are omitted. */
@@ -44,12 +44,12 @@ export function compareConfigs(running: Config, next: Config): ConfigChanges {
     models: compareNamed(byId(running.models), byId(next.models)),
     upstreams: compareNamed(byName(running.upstreams), byName(next.upstreams)),
     settings: namesOfDifferent(LIVE, running, next),
-    waiting: namesOfDifferent(AT_START, running, next),
+    needRestart: namesOfDifferent(AT_START, running, next),
   };
 }
 
 /** Returns the next configuration with the running values of settings that apply at the next start. */
-export function takeOver(running: Config, next: Config): Config {
+export function keepStartSettings(running: Config, next: Config): Config {
   const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, limiter, walletsPerBatch, holdTtlMs } = running;
   const kept = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, limiter, walletsPerBatch, holdTtlMs };
   return Object.freeze({ ...next, ...kept });
