@@ -46,8 +46,8 @@ test("a key is printed once, listed without its secret and revoked by its hint",
 
 test("a refund of an unknown receipt fails", async () => {
   const receipt = Bun.randomUUIDv7();
-  const refused = await run("refund", "--account", "acme", "--receipt", receipt, "--id", "r");
-  expect(refused).toMatchObject({ exitCode: 1, stderr: "The account has no such receipt.\n" });
+  const failed = await run("refund", "--account", "acme", "--receipt", receipt, "--id", "r");
+  expect(failed).toMatchObject({ exitCode: 1, stderr: "The account has no such receipt.\n" });
 });
 
 test("the audit finds the books consistent", async () => {

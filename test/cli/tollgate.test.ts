@@ -67,8 +67,8 @@ describe("the command line", () => {
   });
 
   test("rejects models that are not in the catalog", async () => {
-    const refused = await run("key", "create", "--account", "acme", "--name", "x", "--models", "demo,nope");
-    expect(refused).toMatchObject({ exitCode: 1, stdout: "", stderr: "The catalog has no model nope.\n" });
+    const failed = await run("key", "create", "--account", "acme", "--name", "x", "--models", "demo,nope");
+    expect(failed).toMatchObject({ exitCode: 1, stdout: "", stderr: "The catalog has no model nope.\n" });
   });
 
   test("waits for a writer that has locked the database", async () => {

@@ -95,9 +95,9 @@ describe("a second start", () => {
   test("on the same port fails while the first gateway runs", async () => {
     const folder = tempFolder();
     const first = await start(folder);
-    const refused = await runTollgate(tempFolder(), ["serve"], { PORT: new URL(first.url).port });
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).not.toContain("sk-tg-");
+    const failed = await runTollgate(tempFolder(), ["serve"], { PORT: new URL(first.url).port });
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stderr).not.toContain("sk-tg-");
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
 });
