@@ -12,15 +12,20 @@ export async function findTestFiles(): Promise<readonly string[]> {
   return (await Array.fromAsync(new Glob("test/**/*.test.ts").scan(ROOT))).sort();
 }
 
-/** Tests that wait for real time. Their names are whole paths. */
-const TIMED = ["test/app/config-reload.test.ts"];
+/** Files without a server that take seconds: they wait for real time, or start workers. */
+const SLOW = [
+  "test/app/config-reload.test.ts",
+  "test/bodies/worker.property.test.ts",
+  "test/bodies/worker.test.ts",
+  "test/telemetry/metrics.test.ts",
+];
 
 /**
  * Returns those of some test files that are unit tests: neither the file nor anything that it imports starts
  * a server or a process. Found by their imports, so that no list of them has to be maintained.
  */
 export async function findUnitFiles(files: readonly string[]): Promise<readonly string[]> {
-  const found = await Promise.all(files.map((file) => !TIMED.includes(file) && isUnit(join(ROOT, file))));
+  const found = await Promise.all(files.map((file) => !SLOW.includes(file) && isUnit(join(ROOT, file))));
   return files.filter((_, index) => found[index]);
 }
 
