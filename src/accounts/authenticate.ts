@@ -2,19 +2,19 @@ import { eq } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
 import type { Authenticate, Caller } from "./key.ts";
-import { readKey } from "./read-key.ts";
+import { readKey } from "./keys.ts";
 import { digestOf, isSecret } from "./secret.ts";
 import { createSharedReads } from "./shared-reads.ts";
 
-/** How long what was read is believed: half of the second within which a revocation is in force. */
-const TRUSTED_MS = 500;
-const CACHED_MAX = 10_000;
+/** Maximum age of a cached caller: half of the second within which a revocation takes effect. */
+const CACHE_AGE_MS_MAX = 500;
+const CACHED_CALLERS_MAX = 10_000;
 
 export interface AuthenticateParts {
   readonly database: Database;
-  /** Unix milliseconds, which a key's expiry is read by. */
+  /** Unix milliseconds, compared with the expiry of a key. */
   readonly now?: () => number;
-  /** Milliseconds of a clock that nobody can set, which the cache ages by. */
+  /** Milliseconds of a clock that cannot be set, used for the age of cached callers. */
   readonly monotonicMs?: () => number;
 }
 
@@ -24,9 +24,9 @@ interface CacheEntry {
 }
 
 /**
- * Authenticates from a bounded cache that is at most 500 ms old, else with one indexed read. Secrets are
- * found by their digest, so no comparison tells how much of a guess is right; unknown ones leave no trace.
- * Rejects with `internal` while the database is away: nothing older is believed then.
+ * Authenticates from a cache of 10,000 callers that are at most 500 ms old, else with one indexed read.
+ * Secrets are looked up by digest, so that response times reveal nothing about a guess. Unknown secrets are
+ * not cached. Rejects with `internal` while the database is unavailable: older entries are not used.
  */
 export function createAuthenticate({
   database,
@@ -35,7 +35,7 @@ export function createAuthenticate({
 }: AuthenticateParts): Authenticate {
   const read = createSharedReads((digest) => readCaller(database, digest), {
     now: monotonicMs,
-    sharedMs: TRUSTED_MS,
+    sharedMs: CACHE_AGE_MS_MAX,
   });
   const cache = new Map<string, CacheEntry>();
 
@@ -49,7 +49,7 @@ export function createAuthenticate({
   };
 
   const remember = (digest: string, entry: CacheEntry) => {
-    const oldest = cache.size < CACHED_MAX ? undefined : cache.keys().next().value;
+    const oldest = cache.size < CACHED_CALLERS_MAX ? undefined : cache.keys().next().value;
     if (oldest !== undefined) cache.delete(oldest);
     cache.set(digest, entry);
   };
@@ -63,7 +63,7 @@ export function createAuthenticate({
 }
 
 function isFresh(readAtMs: number, nowMs: number): boolean {
-  return nowMs >= readAtMs && nowMs - readAtMs < TRUSTED_MS;
+  return nowMs >= readAtMs && nowMs - readAtMs < CACHE_AGE_MS_MAX;
 }
 
 function isInForce({ key }: Caller, nowMs: number): boolean {

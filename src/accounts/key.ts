@@ -1,27 +1,28 @@
 import type { Limits } from "../limiter/limiter.ts";
 
-/** A key as it is stored: everything but the secret, of which only a digest is kept. */
+/** An API key as it is stored. The secret itself is not stored, only its digest. */
 export interface ApiKey {
   readonly id: string;
   readonly accountId: string;
   readonly name: string;
-  /** The head of the secret, enough to tell keys apart: "sk-tg-3fK9". */
+  /** First 10 characters of the secret, for display: "sk-tg-3fK9". Not unique. */
   readonly hint: string;
+  /** Limits of this key that override the configured defaults. */
   readonly limits: Limits;
-  /** Model ids the key may use; `undefined` is every model. */
+  /** Ids of the models that the key may use; `undefined` allows every model. */
   readonly models: readonly string[] | undefined;
-  /** Whether an own output limit may be lowered to what the wallet affords. */
+  /** Whether the output limit of a request may be lowered to what the wallet can pay. */
   readonly allowsClamp: boolean;
   readonly createdAtMs: number;
   readonly expiresAtMs: number | undefined;
   readonly revokedAtMs: number | undefined;
 }
 
-/** Who is asking: a key in force, and the state of the account that pays. */
+/** The authenticated sender of a request: a key in force, and whether the account that pays is suspended. */
 export interface Caller {
   readonly key: ApiKey;
   readonly accountSuspended: boolean;
 }
 
-/** Finds who a secret belongs to. Throws `unknown_key` for a missing, unknown, expired or revoked one. */
+/** Finds the caller of a secret. Throws `unknown_key` for a missing, unknown, expired or revoked secret. */
 export type Authenticate = (secret: string | undefined) => Promise<Caller>;

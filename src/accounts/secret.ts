@@ -4,22 +4,22 @@ const PREFIX = "sk-tg-";
 const HINT_LENGTH = PREFIX.length + 4;
 const SECRET = /^sk-tg-[\w-]{43}$/;
 
-/** A new secret: the prefix and 32 random bytes in base64url. */
+/** Creates a secret: the prefix and 32 random bytes in base64url. */
 export function createSecret(): string {
   return PREFIX + randomBytes(32).toString("base64url");
 }
 
-/** Whether a text can be a secret at all, so that nothing else is hashed or looked up. */
+/** Whether a text has the form of a secret. Texts of another form are neither hashed nor looked up. */
 export function isSecret(text: string): boolean {
   return SECRET.test(text);
 }
 
-/** What is stored and looked up instead of the secret: SHA-256 in hex. */
+/** SHA-256 of a secret in hex, which is stored and looked up in place of the secret. */
 export function digestOf(secret: string): string {
   return Bun.CryptoHasher.hash("sha256", secret, "hex");
 }
 
-/** The head of a secret, which may be shown. */
+/** First 10 characters of a secret, which may be displayed. */
 export function hintOf(secret: string): string {
   return secret.slice(0, HINT_LENGTH);
 }

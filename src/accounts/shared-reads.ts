@@ -1,7 +1,7 @@
 import { within } from "../domain/within.ts";
 import { GatewayError } from "../errors.ts";
 
-/** What was read. It was true when the read began, or later. */
+/** A value that was current when the read began, or later. */
 export interface Reading<Value> {
   readonly value: Value;
   readonly beganAtMs: number;
@@ -9,17 +9,17 @@ export interface Reading<Value> {
 
 export interface SharedReadsOptions {
   readonly now: () => number;
-  /** How old a running read may be for a newcomer to wait for it too. */
+  /** Maximum age of a running read that a later caller may share. */
   readonly sharedMs: number;
-  /** How long a caller waits. */
+  /** How long a caller waits. Default: 2,000. */
   readonly waitMaxMs?: number;
-  /** Reads that may run; a database that is away must not collect them without end. */
+  /** Maximum number of running reads, also while the database is unavailable. Default: 1,000. */
   readonly readsMax?: number;
 }
 
 /**
- * Reads by key, once for all who ask for the same key at once. Rejects with `internal` when the read fails,
- * takes too long, or too many others are running.
+ * Returns a function that reads by key and shares one read among concurrent callers of a key. It rejects with
+ * `internal` when the read fails, exceeds `waitMaxMs`, or `readsMax` reads are running.
  */
 export function createSharedReads<Value>(
   read: (key: string) => Promise<Value>,
@@ -36,7 +36,7 @@ export function createSharedReads<Value>(
       runningCount -= 1;
       if (latest.get(key)?.reading === reading) latest.delete(key);
     });
-    const reading = within(waitMaxMs, running, tooLate).then(
+    const reading = within(waitMaxMs, running, throwTimeout).then(
       (value) => ({ value, beganAtMs }),
       (reason: unknown) => {
         throw new GatewayError("internal", { reason });
@@ -53,6 +53,6 @@ export function createSharedReads<Value>(
   };
 }
 
-function tooLate(): never {
+function throwTimeout(): never {
   throw new Error("The database did not answer in time");
 }

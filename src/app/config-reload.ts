@@ -1,63 +1,63 @@
-import { type ConfigChanges, compareConfigs, takeOver } from "../config/changes.ts";
+import { type ConfigChanges, compareConfigs, keepStartSettings } from "../config/changes.ts";
 import { type LiveConfig, type LoadedConfig, rereadConfig } from "../config/config.ts";
-import { ConfigError } from "../config/config-error.ts";
-import { type Follower, followSource } from "../config/follow-source.ts";
+import { ConfigError } from "../config/problems.ts";
 import { isSameSource, type Source } from "../config/source.ts";
+import { type SourceWatcher, watchSource } from "../config/watch.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
 interface ReloadOptions {
-  /** What the gateway was started with. */
+  /** The configuration that the gateway was started with. */
   readonly loaded: LoadedConfig;
   readonly apply: (config: LiveConfig) => void;
   readonly log: Log;
 }
 
 /**
- * Keeps a running gateway as its configuration file says: reads it anew when asked, and when it has
- * changed. A file with any problem is refused whole, and the configuration before it goes on.
+ * Reloads the configuration file of a running gateway when it has changed, and on request. A file with any
+ * problem is rejected as a whole, and the previous configuration stays in force.
  */
-export function keepReloading({ loaded, apply, log }: ReloadOptions): Follower {
+export function startConfigReload({ loaded, apply, log }: ReloadOptions): SourceWatcher {
   let running = loaded;
-  let judged = loaded.source;
-  let isRefused = false;
+  let latestSource = loaded.source;
+  let isRejected = false;
   let isClosed = false;
 
-  async function judge(source: Source, asked: boolean): Promise<void> {
-    if (!asked && isSameSource(source, judged)) return;
-    judged = source;
+  async function reload(source: Source, isRequested: boolean): Promise<void> {
+    if (!isRequested && isSameSource(source, latestSource)) return;
+    latestSource = source;
     try {
-      await takeFrom(source, asked);
-      isRefused = false;
+      await applySource(source, isRequested);
+      isRejected = false;
     } catch (thrown) {
       if (isClosed) return;
-      isRefused = true;
+      isRejected = true;
       const problems = thrown instanceof ConfigError ? { problems: thrown.problems } : describeFault(thrown);
-      log.error(problems, "configuration refused, the one before goes on");
+      log.error(problems, "configuration rejected, previous one stays in force");
     }
   }
 
-  async function takeFrom(source: Source, asked: boolean): Promise<void> {
+  async function applySource(source: Source, isRequested: boolean): Promise<void> {
     const next = await rereadConfig(running, source);
     if (isClosed) return;
-    const { waiting, ...changes } = compareConfigs(running.config, next.config);
-    const config = takeOver(running.config, next.config);
+    const { needRestart, ...changes } = compareConfigs(running.config, next.config);
+    const config = keepStartSettings(running.config, next.config);
     apply(config);
     running = { ...next, config };
-    if (hasAny(changes)) log.info(changes, "configuration taken over");
-    else if (asked || isRefused) log.info({}, "configuration read anew, nothing has changed");
-    if (waiting.length > 0) log.warn({ settings: waiting }, "settings that wait for the next start");
+    if (hasAny(changes)) log.info(changes, "configuration reloaded");
+    else if (isRequested || isRejected) log.info({}, "configuration unchanged");
+    if (needRestart.length > 0) log.warn({ settings: needRestart }, "configuration changes need a restart");
   }
 
-  const follower = followSource(loaded.place.path, judge);
+  const watcher = watchSource(loaded.place.path, reload);
   return {
-    request: follower.request,
+    request: watcher.request,
     close() {
       isClosed = true;
-      follower.close();
+      watcher.close();
     },
   };
 }
 
-function hasAny({ models, upstreams, settings }: Omit<ConfigChanges, "waiting">): boolean {
+function hasAny({ models, upstreams, settings }: Omit<ConfigChanges, "needRestart">): boolean {
   return settings.length + Object.keys(models).length + Object.keys(upstreams).length > 0;
 }

@@ -1,8 +1,5 @@
-import { createAccount } from "../accounts/create.ts";
-import { findAccount } from "../accounts/find.ts";
-import { issueKey } from "../accounts/issue-key.ts";
-import { listAccounts } from "../accounts/list.ts";
-import { listKeys } from "../accounts/list-keys.ts";
+import { createAccount, findAccount, listAccounts } from "../accounts/accounts.ts";
+import { issueKey, listKeys } from "../accounts/keys.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import { parseUsd } from "../domain/money.ts";
@@ -22,11 +19,11 @@ export interface FirstStartParts extends Parts {
 }
 
 /**
- * On the first start of the demo: an account with credit and a key, so that there is something to try
- * at once. Returns the text to show, which is the only place the key ever appears; `undefined` on every
- * later start, where another replica was faster, and where the operator has a catalog of their own.
+ * On the first start of the demo, creates an account with credit and one key. Returns the notice to print,
+ * the only text that ever holds the secret. Returns `undefined` on later starts, when another replica created
+ * the key, and when the operator has a catalog of their own.
  */
-export async function welcomeFirstStart(
+export async function prepareFirstStart(
   { url, ...parts }: FirstStartParts,
   config: Pick<Config, "isDemoOnly">,
 ): Promise<string | undefined> {
@@ -35,39 +32,39 @@ export async function welcomeFirstStart(
   const amount = parseUsd(DEMO_CREDIT_USD);
   await parts.ledger.topUp({ walletId: accountId, topUpId: "demo-credit", amount });
   const secret = await issueDemoKey(parts, accountId);
-  return secret && welcome(url, secret);
+  return secret && formatNotice(url, secret);
 }
 
-/** Nobody has made an account or a key; a first start that was killed halfway may have left its account. */
+/** Whether there is no key, and no account but the demo's, which a killed first start may have left. */
 async function isUntouched(database: Database): Promise<boolean> {
   const [accounts, keys] = await Promise.all([listAccounts(database), listKeys(database)]);
   return accounts.every(({ name }) => name === DEMO) && keys.length === 0;
 }
 
-/** The account of the demo, whichever start made it. */
+/** Returns the id of the demo account, created by this start or by another one. */
 async function takeDemoAccount(parts: Parts): Promise<string> {
   const found = await findAccount(parts.database, DEMO);
-  const made = found ?? (await unlessTaken(createAccount(parts, { name: DEMO })));
-  const account = made ?? (await findAccount(parts.database, DEMO));
-  if (!account) throw new Error("The demo account was made and is gone");
+  const created = found ?? (await unlessTaken(createAccount(parts, { name: DEMO })));
+  const account = created ?? (await findAccount(parts.database, DEMO));
+  if (!account) throw new Error("The demo account was created and is gone");
   return account.id;
 }
 
-/** The key takes the id of its account, so that of several starts at once only one issues it. */
+/** Issues a key with the id of its account, so that only one of several concurrent starts can issue it. */
 async function issueDemoKey(parts: Parts, accountId: string): Promise<string | undefined> {
   const issued = await unlessTaken(issueKey(parts, { id: accountId, accountId, name: DEMO }));
   return issued?.secret;
 }
 
-/** `undefined` where another start was faster. */
-function unlessTaken<Made>(making: Promise<Made>): Promise<Made | undefined> {
-  return making.catch((thrown: unknown) => {
+/** Resolves with `undefined` on `conflict`: another start was faster. */
+function unlessTaken<Created>(creating: Promise<Created>): Promise<Created | undefined> {
+  return creating.catch((thrown: unknown) => {
     if (thrown instanceof GatewayError && thrown.kind === "conflict") return undefined;
     throw thrown;
   });
 }
 
-function welcome(url: string, secret: string): string {
+function formatNotice(url: string, secret: string): string {
   const body = JSON.stringify({
     model: "demo",
     stream: true,

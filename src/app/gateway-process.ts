@@ -3,34 +3,34 @@ import { findLowCallsCap } from "../config/relaunch.ts";
 import { describeLocation } from "../db/location.ts";
 import { describeRedis } from "../limiter/redis/location.ts";
 import { createLog } from "../telemetry/log.ts";
-import { keepReloading } from "./config-reload.ts";
-import { welcomeFirstStart } from "./first-start.ts";
-import { logStrayFaults, untilSignal } from "./process.ts";
-import type { Hangups } from "./signals.ts";
-import { startTollgate } from "./start-gateway.ts";
+import { startConfigReload } from "./config-reload.ts";
+import { prepareFirstStart } from "./first-start.ts";
+import { logStrayFaults } from "./log-stray-faults.ts";
+import { type Hangups, untilSignal } from "./signals.ts";
+import { startGateway } from "./start-gateway.ts";
 
-/** Runs until a signal ends it: the gateway as a process of its own, which follows its configuration file. */
-export async function serve(loaded: LoadedConfig, hangups: Hangups): Promise<void> {
+/** Runs a gateway that follows its configuration file. Resolves when a signal has ended it. */
+export async function runGatewayProcess(loaded: LoadedConfig, hangups: Hangups): Promise<void> {
   const { config } = loaded;
   const log = createLog(config.logLevel);
   logStrayFaults(log);
   const ended = untilSignal();
-  const tollgate = await startTollgate(config, log);
-  const { url, ledgerAddress, metricsAddress: metrics } = tollgate;
+  const gateway = await startGateway(config, log);
+  const { url, ledgerAddress, metricsAddress: metrics } = gateway;
   const ledger = config.ledger.remote?.address ?? ledgerAddress;
   const database = describeLocation(config.database);
   const redis = config.limiter.redis && describeRedis(config.limiter.redis);
   log.info({ url, ledger, database, redis, metrics, models: config.models.length }, "listening");
   const cap = findLowCallsCap();
-  if (cap) log.warn(cap, "no more upstream calls than this run at once, others wait");
-  const welcome = await welcomeFirstStart(tollgate, config);
-  // On stderr, because stdout is the log, and a log must not hold a key.
-  if (welcome) process.stderr.write(welcome);
-  const reloads = keepReloading({ loaded, apply: tollgate.apply, log });
+  if (cap) log.warn(cap, "upstream concurrency capped");
+  const notice = await prepareFirstStart(gateway, config);
+  // Printed on stderr: stdout is the log, which must not hold a key.
+  if (notice) process.stderr.write(notice);
+  const reloads = startConfigReload({ loaded, apply: gateway.apply, log });
   hangups.listen(reloads.request);
   log.info({ signal: await ended }, "draining");
   reloads.close();
-  await tollgate.stop();
+  await gateway.stop();
   log.info({}, "stopped");
   await log.close();
 }

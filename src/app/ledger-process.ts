@@ -1,20 +1,20 @@
 import type { LedgerProcessConfig } from "../config/config.ts";
 import { describeLocation } from "../db/location.ts";
 import { createLog } from "../telemetry/log.ts";
-import { logStrayFaults, untilSignal } from "./process.ts";
-import type { Hangups } from "./signals.ts";
-import { keepBooks } from "./start-ledger.ts";
+import { logStrayFaults } from "./log-stray-faults.ts";
+import { type Hangups, untilSignal } from "./signals.ts";
+import { startLedger } from "./start-ledger.ts";
 
-/** Runs until a signal ends it: the ledger's gRPC service as a process of its own. */
-export async function serveLedgerAlone(config: LedgerProcessConfig, hangups: Hangups): Promise<void> {
+/** Runs the ledger's gRPC service in a process of its own. Resolves when a signal has ended it. */
+export async function runLedgerProcess(config: LedgerProcessConfig, hangups: Hangups): Promise<void> {
   const log = createLog(config.logLevel);
   logStrayFaults(log);
   const ended = untilSignal();
-  hangups.listen(() => log.info({}, "SIGHUP changes nothing here: the ledger's settings need a restart"));
-  const books = await keepBooks(config, log);
-  log.info({ ledger: books.servedAt, database: describeLocation(config.database) }, "listening");
+  hangups.listen(() => log.info({}, "SIGHUP ignored, ledger settings need a restart"));
+  const ledger = await startLedger(config, log);
+  log.info({ ledger: ledger.servedAt, database: describeLocation(config.database) }, "listening");
   log.info({ signal: await ended }, "draining");
-  await books.close();
+  await ledger.close();
   log.info({}, "stopped");
   await log.close();
 }

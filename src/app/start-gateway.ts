@@ -1,5 +1,5 @@
 import { createAuthenticate } from "../accounts/authenticate.ts";
-import { findEndedKeys } from "../accounts/find-ended-keys.ts";
+import { findEndedKeys } from "../accounts/keys.ts";
 import { createBodies } from "../bodies/bodies.ts";
 import { createCooperativeYield } from "../bodies/cooperative-yield.ts";
 import { createCatalog } from "../catalog/catalog.ts";
@@ -13,11 +13,11 @@ import type { Gateway, GatewaySettings } from "../gateway/gateway.ts";
 import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
+import { createReadiness } from "../http/health.ts";
+import { newRequestId } from "../http/identity.ts";
 import { createIncomingBodies } from "../http/incoming-bodies.ts";
-import { createReadiness } from "../http/readiness.ts";
-import { newRequestId } from "../http/request-id.ts";
 import { createRunningRequests } from "../http/running-requests.ts";
-import { listen as serveHttp } from "../http/serve.ts";
+import { listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { openJournal } from "../settlement-outbox/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -26,62 +26,160 @@ import { serveMetrics } from "../telemetry/serve-metrics.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
-import { type KeptBooks, keepBooks } from "./start-ledger.ts";
-import { type KeptLimits, keepLimits } from "./start-limiter.ts";
+import { type RunningLedger, startLedger } from "./start-ledger.ts";
+import { type RunningLimiter, startLimiter } from "./start-limiter.ts";
 
-/** The counting worker loads for a tenth of a second, which shall not be the first of the first requests. */
+/** Delay before the counting worker loads: 100 ms of CPU that the first requests should not wait for. */
 const WARM_UP_MS = 200;
-/** How long a body that is on its way when the drain begins may still take. */
+/** Time that a request body still in transit gets when the drain begins. */
 const BODY_GRACE_MS = 2_000;
-/** What a cut request gets, after the drain limit, to be counted (at most 2 s) and told so in. */
-const TELL_MS = 3_000;
-/** And to be settled in. With the default drain limit and the outbox's last replay that makes less than 30 s. */
-const CUT_MS = 4_000;
+/** Time that an aborted request gets, after the drain limit, to count its tokens (2 s) and send its end. */
+const ABORT_MS = 3_000;
+/** Time to settle it. With the default drain limit and the outbox's last replay, a stop takes under 30 s. */
+const SETTLE_MS = 4_000;
 
-/** A gateway that listens. */
-export interface Tollgate {
+/** A gateway that accepts requests. */
+export interface RunningGateway {
   /** "http://127.0.0.1:8080" */
   readonly url: string;
-  /** Where its ledger is served, "127.0.0.1:50051"; `undefined` is nowhere. */
+  /** Address of the ledger's gRPC service, "127.0.0.1:50051"; `undefined` when it is not served. */
   readonly ledgerAddress: string | undefined;
-  /** Where its metrics are served, "127.0.0.1:9464"; `undefined` is nowhere. */
+  /** Address of the metrics, "127.0.0.1:9464"; `undefined` when they are not served. */
   readonly metricsAddress: string | undefined;
   readonly database: Database;
   readonly ledger: Ledger;
-  /** Serves what another configuration says from now on; a request goes on with what it came in to. */
+  /** Applies another configuration to later requests. A running request keeps the one that it began with. */
   apply(config: LiveConfig): void;
-  /** Takes no more requests, lets running ones finish or cuts them at the drain limit, settles all, closes. */
+  /**
+   * Accepts no more requests. Running ones finish, or are aborted at the drain limit. Resolves when all are
+   * settled and everything is closed.
+   */
   stop(): Promise<void>;
 }
 
-/** Puts the parts together and listens. Rejects when the database, the data folder or a port cannot be had. */
-export async function startTollgate(config: Config, log: Log): Promise<Tollgate> {
+/** Starts every part and listens. Rejects when the database, the data folder or a port cannot be used. */
+export async function startGateway(config: Config, log: Log): Promise<RunningGateway> {
   const metrics = createMetrics();
-  const books = await keepBooks(config, log);
-  const { database, ledger, servedAt: ledgerAddress } = books;
-  const limits = await keepLimits(config.limiter, { database, log, metrics: metrics.limiter });
-  const parts = createParts(config, { books, limits, log, metrics: metrics.upstream });
+  const ledger = await startLedger(config, log);
+  const { database } = ledger;
+  const limiter = await startLimiter(config.limiter, { database, log, metrics: metrics.limiter });
+  const parts = createParts(config, { ledger, limiter, log, metrics: metrics.upstream });
   const closeParts = async () => {
     await parts.close();
-    await limits.close();
-    await books.close();
+    await limiter.close();
+    await ledger.close();
   };
   try {
-    const served = listen(config, parts, { metrics, log });
-    parts.listening();
+    const listener = listen(config, parts, { metrics, log });
+    parts.warmUp();
     const stop = async () => {
-      const { drainMs } = parts.live();
-      await Promise.all([served.stop(drainMs), waitAtMost(drainMs, books.stopServing())]);
+      const { drainMs } = parts.config();
+      await Promise.all([listener.stop(drainMs), waitAtMost(drainMs, ledger.stopServing())]);
       await closeParts();
     };
-    return { ...served, ledgerAddress, database, ledger, apply: parts.offer, stop };
+    return {
+      ...listener,
+      ledgerAddress: ledger.servedAt,
+      database,
+      ledger: ledger.ledger,
+      apply: parts.apply,
+      stop,
+    };
   } catch (error) {
     await closeParts();
     throw error;
   }
 }
 
-/** Serves requests and metrics. Throws when a port cannot be had. */
+interface Parts {
+  /** The gateway under the latest configuration. */
+  gateway(): Gateway;
+  /** The latest configuration. */
+  config(): LiveConfig;
+  apply(config: LiveConfig): void;
+  readonly database: Database;
+  /** Starts slow work that the first request does not need. */
+  warmUp(): void;
+  /** Aborts running requests. Each is settled for what it has used, and its client gets an error. */
+  abortRequests(): void;
+  /** Stops background work. Settlements that the ledger has not accepted stay in the outbox on disk. */
+  close(): Promise<void>;
+}
+
+interface Foundation {
+  readonly ledger: RunningLedger;
+  readonly limiter: RunningLimiter;
+  readonly metrics: UpstreamMetrics;
+  readonly log: Log;
+}
+
+function createParts(config: Config, { ledger: running, limiter, metrics, log }: Foundation): Parts {
+  const { database, ledger } = running;
+  const outbox = openJournal({ folder: config.dataFolder, ledger, log });
+  const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
+  const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
+  const tokens = createTokenCounter();
+  const share = createCooperativeYield();
+  const bodies = createBodies(share);
+  const clock = () => performance.now();
+  const shutdown = new AbortController();
+  const upstreams = createUpstreams({ metrics, log, clock });
+  let latest: LiveConfig = config;
+  let gateway: Gateway = {
+    ...createOffer(config, upstreams),
+    authenticate: createAuthenticate({ database }),
+    limiter: limiter.limiter,
+    ledger,
+    journal: outbox,
+    tokens,
+    bodies,
+    share,
+    heartbeats,
+    callers,
+    declines: createDeclineMemory(clock),
+    holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
+    holdTtlMs: config.holdTtlMs,
+    clock,
+    log,
+    metrics,
+    shutdown: shutdown.signal,
+  };
+  return {
+    gateway: () => gateway,
+    config: () => latest,
+    apply(next) {
+      latest = next;
+      gateway = { ...gateway, ...createOffer(next, upstreams) };
+    },
+    database,
+    warmUp: () => void setTimeout(tokens.start, WARM_UP_MS).unref(),
+    abortRequests() {
+      shutdown.abort();
+      tokens.hurry();
+    },
+    async close() {
+      heartbeats.close();
+      callers.close();
+      tokens.close();
+      bodies.close();
+      await outbox.close();
+    },
+  };
+}
+
+/** The part of a gateway that follows the configuration. */
+function createOffer(config: LiveConfig, kept: Upstreams): Offer {
+  const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = config;
+  return {
+    catalog: createCatalog(models),
+    upstreams: kept.renew(upstreams),
+    keyLimits,
+    accountLimits,
+    clientDisconnect,
+  };
+}
+
+/** Serves requests and metrics. Throws when a port cannot be used. */
 function listen(config: Config, parts: Parts, { metrics, log }: { metrics: Metrics; log: Log }) {
   const http = serveRequests(config, parts);
   try {
@@ -110,99 +208,18 @@ function serveRequests(config: Config, parts: Parts) {
   const { ledger, limiter, holdHealth } = gateway();
   const isUp = createReadiness([database.ping, ledger.ping, limiter.ping, holdHealth.check]);
   const isReady = async () => !isDraining && isUp();
-  const corsOrigins = () => parts.live().corsOrigins;
+  const corsOrigins = () => parts.config().corsOrigins;
   const http = { gateway, bodyBudget, incomingBodies, running, corsOrigins, isReady };
-  const server = serveHttp(http, config);
+  const server = listenHttp(http, config);
   const stop = async (drainMs: number) => {
     isDraining = true;
     incomingBodies.close(Math.min(BODY_GRACE_MS, drainMs));
     const ended = Promise.all([server.drain(), running.idle()]);
     await waitAtMost(drainMs, ended);
-    parts.cut();
-    await waitAtMost(TELL_MS, ended);
+    parts.abortRequests();
+    await waitAtMost(ABORT_MS, ended);
     await server.close();
-    await waitAtMost(CUT_MS, running.idle());
+    await waitAtMost(SETTLE_MS, running.idle());
   };
   return { url: server.url, stop };
-}
-
-interface Parts {
-  /** As the latest configuration has it. */
-  gateway(): Gateway;
-  live(): LiveConfig;
-  offer(config: LiveConfig): void;
-  readonly database: Database;
-  /** Starts what takes its time and is not needed by the first request. */
-  listening(): void;
-  /** Ends running requests as they stand: they are settled and told so. */
-  cut(): void;
-  /** Ends what runs by itself, and leaves on disk what the ledger has not taken. */
-  close(): Promise<void>;
-}
-
-interface Kept {
-  readonly books: KeptBooks;
-  readonly limits: KeptLimits;
-  readonly metrics: UpstreamMetrics;
-  readonly log: Log;
-}
-
-function createParts(config: Config, { books: { database, ledger }, limits, metrics, log }: Kept): Parts {
-  const outbox = openJournal({ folder: config.dataFolder, ledger, log });
-  const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
-  const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
-  const tokens = createTokenCounter();
-  const share = createCooperativeYield();
-  const bodies = createBodies(share);
-  const clock = () => performance.now();
-  const shutdown = new AbortController();
-  const upstreams = createUpstreams({ builtIn: [createDemoUpstream()], metrics, log, clock });
-  let gateway: Gateway = {
-    ...createOffer(config, upstreams),
-    authenticate: createAuthenticate({ database }),
-    limiter: limits.limiter,
-    ledger,
-    outbox,
-    tokens,
-    bodies,
-    share,
-    heartbeats,
-    callers,
-    declines: createDeclineMemory(clock),
-    holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
-    holdTtlMs: config.holdTtlMs,
-    clock,
-    log,
-    metrics,
-    shutdown: shutdown.signal,
-  };
-  let live: LiveConfig = config;
-  const offer = (next: LiveConfig) => {
-    live = next;
-    gateway = { ...gateway, ...createOffer(next, upstreams) };
-  };
-  const close = async () => {
-    heartbeats.close();
-    callers.close();
-    tokens.close();
-    bodies.close();
-    await outbox.close();
-  };
-  const cut = () => {
-    shutdown.abort();
-    tokens.hurry();
-  };
-  const listening = () => void setTimeout(tokens.start, WARM_UP_MS).unref();
-  return { gateway: () => gateway, live: () => live, offer, database, listening, cut, close };
-}
-
-function createOffer(config: LiveConfig, kept: Upstreams): GatewaySettings {
-  const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = config;
-  return {
-    catalog: createCatalog(models),
-    upstreams: kept.renew(upstreams),
-    keyLimits,
-    accountLimits,
-    clientDisconnect,
-  };
 }

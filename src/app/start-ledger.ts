@@ -1,39 +1,39 @@
 import type { LedgerProcessConfig } from "../config/config.ts";
-import { takeLedgerToken } from "../config/ledger-token.ts";
+import { takeLedgerToken } from "../config/ledger.ts";
 import { startSweeper } from "../ledger/engine/sweeper.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { type Books, openBooks } from "./storage.ts";
+import { openStorage, type Storage } from "./storage.ts";
 
 const LOOPBACK = /^(127\.[\d.]+|::1|localhost)$/;
 
-/** Books that are looked after. */
-export interface KeptBooks extends Books {
-  /** Where the ledger is served, "127.0.0.1:50051"; `undefined` is nowhere. */
+/** Storage whose expired holds are swept, and whose ledger may be served over gRPC. */
+export interface RunningLedger extends Storage {
+  /** Address of the gRPC service, such as "127.0.0.1:50051"; `undefined` when it is not served. */
   readonly servedAt: string | undefined;
-  /** Lets the calls of other services finish and takes no more. */
+  /** Accepts no more gRPC calls and resolves when running ones have finished. */
   stopServing(): Promise<void>;
 }
 
 /**
- * Opens the books, expires what nobody ends, and serves the ledger to other services where the
- * configuration says so. Rejects when database or port cannot be had.
+ * Opens the storage, starts the sweeper of expired holds when the ledger is local, and serves the ledger over
+ * gRPC when configured. Rejects when the database or the port cannot be used.
  */
-export async function keepBooks(config: LedgerProcessConfig, log: Log): Promise<KeptBooks> {
-  const books = await openBooks(config);
+export async function startLedger(config: LedgerProcessConfig, log: Log): Promise<RunningLedger> {
+  const storage = await openStorage(config);
   try {
-    const server = await serveLedger(books.ledger, config, log);
+    const server = await serveLedger(storage.ledger, config, log);
     const onError = (fault: unknown) => log.error(describeFault(fault), "sweep failed");
-    const sweeper = books.local && startSweeper({ ledger: books.local, onError });
+    const sweeper = storage.local && startSweeper({ ledger: storage.local, onError });
     const stopServing = async () => server?.stop();
     const close = async () => {
       await stopServing();
       await sweeper?.stop();
-      await books.close();
+      await storage.close();
     };
-    return { ...books, servedAt: server?.address, stopServing, close };
+    return { ...storage, servedAt: server?.address, stopServing, close };
   } catch (error) {
-    await books.close();
+    await storage.close();
     throw error;
   }
 }
@@ -46,7 +46,7 @@ async function serveLedger(
   if (!listen) return undefined;
   const isEncrypted = tls.cert !== undefined;
   const isExposed = !isEncrypted && !LOOPBACK.test(listen.host);
-  if (isExposed) log.warn({ ...listen }, "the ledger is served without TLS");
+  if (isExposed) log.warn({ ...listen }, "ledger served without TLS");
   const { serveLedger: serve } = await import("../ledger-grpc/server.ts");
   const ownToken = token ?? takeLedgerToken(dataFolder);
   return serve({ ledger, listen, token: ownToken, tls: isEncrypted ? tls : undefined, log });

@@ -8,23 +8,23 @@ import { createRedisLimiter } from "../limiter/redis/limiter.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
 
-/** The limiter, and what looks out for gateways that count apart from it. */
-export interface KeptLimits {
+/** The limiter, with the watch for gateways that count separately from it. */
+export interface RunningLimiter {
   readonly limiter: Limiter;
   close(): Promise<void>;
 }
 
-interface Surroundings {
+interface LimiterParts {
   readonly database: Database;
   readonly log: Log;
   readonly metrics: LimiterMetrics;
 }
 
-/** Counts limits where the configuration wants it: in Redis, or in this process alone. */
-export async function keepLimits(config: Config["limiter"], surroundings: Surroundings): Promise<KeptLimits> {
-  const limiter = await startLimiter(config, surroundings);
+/** Starts the limiter in Redis or in this process, as configured, and the watch for other gateways. */
+export async function startLimiter(config: Config["limiter"], parts: LimiterParts): Promise<RunningLimiter> {
+  const limiter = await createLimiter(config, parts);
   const hasRedis = config.redis !== undefined;
-  const neighbours = watchPeerGateways({ ...surroundings, hasRedis, gatewayId: crypto.randomUUID() });
+  const neighbours = watchNeighbours({ ...parts, hasRedis, gatewayId: crypto.randomUUID() });
   return {
     limiter,
     async close() {
@@ -34,9 +34,9 @@ export async function keepLimits(config: Config["limiter"], surroundings: Surrou
   };
 }
 
-async function startLimiter(
+async function createLimiter(
   { redis, onFailure, replicas }: Config["limiter"],
-  { log, metrics }: Surroundings,
+  { log, metrics }: LimiterParts,
 ): Promise<Limiter> {
   if (!redis) return createMemoryLimiter({ metrics });
   const connection = connectRedis(redis);

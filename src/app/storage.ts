@@ -1,31 +1,31 @@
-import type { BooksConfig } from "../config/books.ts";
+import type { StorageConfig } from "../config/environment.ts";
 import type { LedgerConfig, RemoteLedger } from "../config/ledger.ts";
 import { connectDatabase, type Database } from "../db/database.ts";
 import type { BatchOptions } from "../ledger/engine/batch.ts";
 import type { SweptLedger } from "../ledger/engine/local.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
-/** Accounts and keys, and the ledger with their money. */
-export interface Books {
+/** The database with accounts and keys, and the ledger with their money. */
+export interface Storage {
   readonly database: Database;
   readonly ledger: Ledger;
-  /** The same ledger, when it is kept in this database and not by another process. */
+  /** The ledger when it is in this database; `undefined` when another process runs it. */
   readonly local: SweptLedger | undefined;
-  /** Resolves when every command that was accepted is answered and the connections are closed. */
+  /** Resolves when every accepted command has its result and the connections are closed. */
   close(): Promise<void>;
 }
 
-export interface BooksOptions extends BooksConfig {
-  /** Wallets of one transaction at most. */
+export interface StorageOptions extends StorageConfig {
+  /** Maximum number of wallets in one ledger transaction. Default: unbounded. */
   readonly walletsPerBatch?: number | undefined;
 }
 
-/** Opens the database, and the ledger in it or elsewhere. Rejects when the database cannot be used. */
-export async function openBooks({
+/** Opens the database, and the local or remote ledger. Rejects when the database cannot be used. */
+export async function openStorage({
   database: location,
   ledger,
   walletsPerBatch,
-}: BooksOptions): Promise<Books> {
+}: StorageOptions): Promise<Storage> {
   const database = await connectDatabase(location);
   try {
     const opened = ledger.remote
@@ -45,7 +45,7 @@ async function openLocal(database: Database, walletsMax: number | undefined) {
   return { ledger: local, local };
 }
 
-/** Only the code of the dialect that is used is loaded. */
+/** Loads only the code of the dialect in use. */
 async function createLocal(database: Database, options: BatchOptions): Promise<SweptLedger> {
   if (database.dialect === "sqlite") {
     const { createSqliteLedger } = await import("../ledger/sqlite/ledger.ts");
@@ -55,7 +55,7 @@ async function createLocal(database: Database, options: BatchOptions): Promise<S
   return createPostgresLedger({ database: database.postgres, ...options });
 }
 
-/** Connects to the ledger of another process, whether it is there yet or not. */
+/** Creates a client of the ledger in another process, which need not run yet. */
 export async function openRemoteLedger(
   { address, isEncrypted }: RemoteLedger,
   { token = "", tls }: Pick<LedgerConfig, "token" | "tls">,

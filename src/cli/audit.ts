@@ -1,30 +1,29 @@
-import { loadBooksConfig } from "../config/config.ts";
+import { loadStorageConfig } from "../config/config.ts";
 import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit/audit.ts";
 import { type FoundJournal, findJournals } from "../settlement-outbox/find.ts";
-import type { Books } from "./books.ts";
-import type { Outcome } from "./outcome.ts";
+import type { CommandResult } from "./command.ts";
+import type { Storage } from "./storage.ts";
 
 /**
- * Fails when the books contradict themselves. What will mend itself is only a warning: holds past their
- * time, and settlements that a journal of this machine has not given to the ledger yet.
+ * Audits the books. Fails on findings. Expired holds, and settlements in an outbox of this machine, are only
+ * warnings, because they resolve by themselves.
  */
-export async function runAudit({ database }: Books): Promise<Outcome> {
+export async function runAudit({ database }: Storage): Promise<CommandResult> {
   const report = await auditDatabase(database, Date.now());
-  return printAudit(report, findJournals(loadBooksConfig().dataFolder));
+  return formatAudit(report, findJournals(loadStorageConfig().dataFolder));
 }
 
-/** What an audit came to, for people and for programs. */
-export function printAudit(report: AuditReport, journals: readonly FoundJournal[]): Outcome {
+function formatAudit(report: AuditReport, outboxes: readonly FoundJournal[]): CommandResult {
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
   const verdict = failed
-    ? `${findings.length} findings (100 of a kind at most): the books are NOT right.`
-    : "The books are right.";
+    ? `${findings.length} findings (100 of a kind at most): the books are NOT consistent.`
+    : "The books are consistent.";
   const lines = [
     ...checked.map((invariant) => `checked  ${invariant}`),
     ...findings.map((finding) => `FINDING  ${describe(finding)}`),
     ...warnings.map((warning) => `warning  ${describe(warning)}`),
-    ...journals.map((journal) => `warning  ${describeJournal(journal)}`),
+    ...outboxes.map((outbox) => `warning  ${describeOutbox(outbox)}`),
     `${wallets} wallets, ${holds} holds, ${transfers} transfers. ${verdict}`,
   ];
   const json = {
@@ -33,14 +32,14 @@ export function printAudit(report: AuditReport, journals: readonly FoundJournal[
     holds,
     transfers,
     checked,
-    findings: findings.map(print),
-    warnings: warnings.map(print),
-    journals: journals.map(({ path, entries, isReadable }) => ({ path, entries, is_readable: isReadable })),
+    findings: findings.map(printFinding),
+    warnings: warnings.map(printFinding),
+    journals: outboxes.map(({ path, entries, isReadable }) => ({ path, entries, is_readable: isReadable })),
   };
   return { json, text: lines.join("\n"), failed };
 }
 
-function print({ invariant, says, walletId, subject }: Finding) {
+function printFinding({ invariant, says, walletId, subject }: Finding) {
   return { invariant, says, account_id: walletId, subject: subject ?? null };
 }
 
@@ -48,8 +47,8 @@ function describe({ invariant, says, walletId, subject }: Finding): string {
   return `${invariant} does not hold: ${says} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
 }
 
-function describeJournal({ path, entries, isReadable }: FoundJournal): string {
-  if (!isReadable) return `journal ${path}: it is damaged or of a later version, and may hold settlements`;
+function describeOutbox({ path, entries, isReadable }: FoundJournal): string {
+  if (!isReadable) return `outbox ${path}: it is damaged or of a later version, and may contain settlements`;
   const what = entries === 1 ? "1 settlement waits" : `${entries} settlements wait`;
-  return `journal ${path}: ${what} for the ledger, or ${entries === 1 ? "was" : "were"} refused by it`;
+  return `outbox ${path}: ${what} for the ledger, or ${entries === 1 ? "was" : "were"} rejected by it`;
 }

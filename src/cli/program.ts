@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { Books } from "./books.ts";
+import { type CommandResult, printResult } from "./command.ts";
 import {
   parseAmount,
   parseCount,
@@ -8,8 +8,8 @@ import {
   parseName,
   parseNames,
   parsePositiveAmount,
-} from "./option-values.ts";
-import { type Outcome, printOutcome } from "./outcome.ts";
+} from "./options.ts";
+import type { Storage } from "./storage.ts";
 
 interface JsonOption {
   readonly json?: boolean;
@@ -17,7 +17,7 @@ interface JsonOption {
 
 const ACCOUNT = ["--account <account>", "id or name of the account"] as const;
 
-/** The command line: what can be said. What it does is in one file per command, loaded when it is called. */
+/** Defines the command line. The code of a command is loaded when the command runs. */
 export function createProgram(): Command {
   const program = new Command("tollgate")
     .description("A gateway in front of hosted language models")
@@ -28,13 +28,13 @@ export function createProgram(): Command {
     .action(async () => (await import("./serve.ts")).runServe());
   program
     .command("ledger")
-    .description("start the ledger's gRPC service alone, for gateways with LEDGER_URL and other services")
-    .action(async () => (await import("./ledger.ts")).runLedger());
-  withJson(program, "check", "check configuration and connections, start nothing").action(
-    async (options: JsonOption) => printOutcome(await (await import("./check.ts")).runCheck(), options),
+    .description("start the ledger's gRPC service alone, for gateways with LEDGER_URL and for other services")
+    .action(async () => (await import("./serve.ts")).runLedger());
+  withJson(program, "check", "check configuration and connections without starting").action(
+    async (options: JsonOption) => printResult(await (await import("./check/check.ts")).runCheck(), options),
   );
-  addAccountCommands(program.command("account").description("who pays"));
-  addKeyCommands(program.command("key").description("keys of accounts"));
+  addAccountCommands(program.command("account").description("accounts that own keys and a wallet"));
+  addKeyCommands(program.command("key").description("API keys of accounts"));
   addMoneyCommands(program);
   return program;
 }
@@ -42,39 +42,39 @@ export function createProgram(): Command {
 function addAccountCommands(account: Command): void {
   withJson(account, "create", "create an account with an empty wallet")
     .requiredOption("--name <name>", "unique name", parseName)
-    .option("--email <email>", "whom to write to", parseEmail)
-    .action(onBooks(async () => (await import("./account-create.ts")).runAccountCreate));
+    .option("--email <email>", "contact address", parseEmail)
+    .action(onStorage(async () => (await import("./account.ts")).runAccountCreate));
   withJson(account, "list", "list accounts with their balances").action(
-    onBooks(async () => (await import("./account-list.ts")).runAccountList),
+    onStorage(async () => (await import("./account.ts")).runAccountList),
   );
 }
 
 function addKeyCommands(key: Command): void {
-  withJson(key, "create", "create a key and show it, once")
+  withJson(key, "create", "create a key and print it once")
     .requiredOption(...ACCOUNT)
     .requiredOption("--name <name>", "what the key is for", parseName)
-    .option("--spending-limit <usd>", "the most it may spend", parseAmount)
+    .option("--spending-limit <usd>", "maximum spending per period", parseAmount)
     .addOption(
       new Option(
         "--reset <period>",
-        "when the spending limit starts anew, in UTC (default: total, never)",
+        "period of the spending limit, in UTC (default: total, never reset)",
       ).choices(["day", "week", "month", "total"]),
     )
-    .option("--requests-per-minute <n>", "instead of the configured limit", parseCount)
-    .option("--tokens-per-minute <n>", "instead of the configured limit", parseCount)
-    .option("--concurrent-requests <n>", "instead of the configured limit", parseCount)
-    .option("--models <ids>", "the only models it may use, with commas between them", parseNames)
-    .option("--allow-clamp", "lower a request's own output limit to what can be paid")
-    .option("--expires-in-days <n>", "refuse the key after that", parseDays)
-    .action(onBooks(async () => (await import("./key-create.ts")).runKeyCreate));
+    .option("--requests-per-minute <n>", "overrides the configured limit", parseCount)
+    .option("--tokens-per-minute <n>", "overrides the configured limit", parseCount)
+    .option("--concurrent-requests <n>", "overrides the configured limit", parseCount)
+    .option("--models <ids>", "models that it may use, separated by commas (default: all)", parseNames)
+    .option("--allow-clamp", "lower output limits of requests to what the wallet can pay")
+    .option("--expires-in-days <n>", "days until the key expires", parseDays)
+    .action(onStorage(async () => (await import("./key.ts")).runKeyCreate));
   withJson(key, "list", "list keys")
     .option(...ACCOUNT)
-    .action(onBooks(async () => (await import("./key-list.ts")).runKeyList));
-  withJson(key, "revoke", "refuse a key from now on, everywhere within a second")
-    .argument("<key>", "its id, or its hint where no other key has the same")
+    .action(onStorage(async () => (await import("./key.ts")).runKeyList));
+  withJson(key, "revoke", "revoke a key, in every process within a second")
+    .argument("<key>", "its id, its hint if unique, or its secret")
     .action((idOrHint: string, options: JsonOption) => {
-      const revoke = async (books: Books) => (await import("./key-revoke.ts")).runKeyRevoke(books, idOrHint);
-      return onBooks(async () => revoke)(options);
+      const revoke = async (storage: Storage) => (await import("./key.ts")).runKeyRevoke(storage, idOrHint);
+      return onStorage(async () => revoke)(options);
     });
 }
 
@@ -82,16 +82,16 @@ function addMoneyCommands(program: Command): void {
   withJson(program, "topup", "add money to a wallet")
     .requiredOption(...ACCOUNT)
     .requiredOption("--amount <usd>", "such as 10.00", parsePositiveAmount)
-    .requiredOption("--id <id>", "your name for this top-up: the same id is booked once")
-    .action(onBooks(async () => (await import("./topup.ts")).runTopUp));
-  withJson(program, "refund", "give back what a request was charged")
+    .requiredOption("--id <id>", "your id of this top-up, which is booked once")
+    .action(onStorage(async () => (await import("./money.ts")).runTopUp));
+  withJson(program, "refund", "refund the charge of a request")
     .requiredOption(...ACCOUNT)
-    .requiredOption("--receipt <request-id>", "the request")
-    .option("--amount <usd>", "default: all that is left of the charge", parsePositiveAmount)
-    .requiredOption("--id <id>", "your name for this refund: the same id is booked once")
-    .action(onBooks(async () => (await import("./refund.ts")).runRefund));
-  withJson(program, "audit", "prove that no money is lost").action(
-    onLocalBooks(async () => (await import("./audit.ts")).runAudit),
+    .requiredOption("--receipt <request-id>", "request id of the receipt")
+    .option("--amount <usd>", "amount (default: the rest of the charge)", parsePositiveAmount)
+    .requiredOption("--id <id>", "your id of this refund, which is booked once")
+    .action(onStorage(async () => (await import("./money.ts")).runRefund));
+  withJson(program, "audit", "check that the books are consistent").action(
+    onLocalStorage(async () => (await import("./audit.ts")).runAudit),
   );
 }
 
@@ -99,20 +99,20 @@ function withJson(parent: Command, name: string, description: string): Command {
   return parent.command(name).description(description).option("--json", "print one JSON object");
 }
 
-type Load<Options> = () => Promise<(books: Books, options: Options) => Promise<Outcome>>;
+type Load<Options> = () => Promise<(storage: Storage, options: Options) => Promise<CommandResult>>;
 
-/** An action that opens the books, runs a command on them and prints what it came to. */
-function onBooks<Options>(load: Load<Options>) {
+/** Returns an action that opens the storage, runs a command with it and prints the result. */
+function onStorage<Options>(load: Load<Options>) {
   return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withBooks }, run] = await Promise.all([import("./books.ts"), load()]);
-    printOutcome(await withBooks((books) => run(books, options)), options);
+    const [{ withStorage }, run] = await Promise.all([import("./storage.ts"), load()]);
+    printResult(await withStorage((storage) => run(storage, options)), options);
   };
 }
 
-/** The same for what a remote ledger cannot be asked. */
-function onLocalBooks<Options>(load: Load<Options>) {
+/** Like {@link onStorage}, for commands that need the database of the ledger. */
+function onLocalStorage<Options>(load: Load<Options>) {
   return async (options: Options & JsonOption): Promise<void> => {
-    const [{ withLocalBooks }, run] = await Promise.all([import("./books.ts"), load()]);
-    printOutcome(await withLocalBooks((books) => run(books, options)), options);
+    const [{ withLocalStorage }, run] = await Promise.all([import("./storage.ts"), load()]);
+    printResult(await withLocalStorage((storage) => run(storage, options)), options);
   };
 }

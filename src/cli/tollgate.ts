@@ -4,5 +4,5 @@ import { runProgram } from "./run-program.ts";
 
 const exitCode = await runProgram(createProgram(), Bun.argv);
 process.exitCode = exitCode;
-// A server that failed to start may have timers running; one that started keeps the process alive.
+// A server that failed to start may have left timers. A running server keeps the process alive by itself.
 if (exitCode !== 0) process.exit();

@@ -8,19 +8,19 @@ PRIVATE.addSubnet("192.168.0.0", 16, "ipv4");
 PRIVATE.addAddress("::1", "ipv6");
 PRIVATE.addSubnet("fc00::", 7, "ipv6");
 
-/** What is wrong with an upstream's base URL and what is expected, or `undefined`. Never repeats the URL. */
-export function findBaseUrlFault(text: string): readonly [wrong: string, expected: string] | undefined {
+/** Returns what is wrong with an upstream's base URL and what is expected. Neither text quotes the URL. */
+export function findBaseUrlProblem(text: string): readonly [wrong: string, expected: string] | undefined {
   const url = URL.parse(text);
   if (!url) return ["is not a URL", "one such as https://api.openai.com/v1"];
-  if (url.username || url.password) return ["holds credentials", "them in api_key"];
-  // Also an empty one, which `search` and `hash` do not tell of: a path that is joined to it would be lost in it.
+  if (url.username || url.password) return ["contains credentials", "them in api_key"];
+  // Also an empty query or fragment, which is not in `search` or `hash`: it would swallow an appended path.
   if (/[?#]/.test(url.href)) return ["has a query or a fragment", "a URL that ends with its path"];
   if (url.protocol === "https:") return undefined;
   if (url.protocol === "http:" && isPrivateHost(url.hostname)) return undefined;
   return ["is not encrypted", "https, or http on a loopback or private address"];
 }
 
-/** The URL without a slash at its end: paths are joined to it. */
+/** Removes slashes from the end of a base URL, so that paths can be appended. */
 export function normaliseBaseUrl(text: string): string {
   return new URL(text).href.replace(/\/+$/, "");
 }

@@ -2,17 +2,17 @@ import type { Model } from "../domain/model.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
 import type { Config } from "./config.ts";
 
-/** What is different between two configurations of one gateway, by the names that the file gives it. */
+/** Differences between two configurations of one gateway, by their keys in the file. */
 export interface ConfigChanges {
   readonly models: NamedChanges;
   readonly upstreams: NamedChanges;
-  /** Other keys whose new values are taken over. */
+  /** Other keys whose new values apply at once. */
   readonly settings: readonly string[];
-  /** Keys whose new values wait for the next start. */
-  readonly waiting: readonly string[];
+  /** Keys whose new values apply at the next start. */
+  readonly needRestart: readonly string[];
 }
 
-/** Without the kinds of which there is none. */
+/** Empty lists are omitted. */
 interface NamedChanges {
   readonly added?: readonly string[];
   readonly removed?: readonly string[];
@@ -21,7 +21,7 @@ interface NamedChanges {
 
 type Read = (config: Config) => unknown;
 
-const TAKEN_OVER: Readonly<Record<string, Read>> = {
+const LIVE: Readonly<Record<string, Read>> = {
   limits: ({ keyLimits }) => keyLimits,
   account_limits: ({ accountLimits }) => accountLimits,
   "billing.client_disconnect": ({ clientDisconnect }) => clientDisconnect,
@@ -29,7 +29,7 @@ const TAKEN_OVER: Readonly<Record<string, Read>> = {
   drain_s: ({ drainMs }) => drainMs,
 };
 
-const WAITING: Readonly<Record<string, Read>> = {
+const AT_START: Readonly<Record<string, Read>> = {
   "limits.body_bytes_in_flight": ({ bodyBytesInFlightMax }) => bodyBytesInFlightMax,
   "account_limits.body_bytes_in_flight": ({ accountBodyBytesMax }) => accountBodyBytesMax,
   "http.idle_s": ({ idleS }) => idleS,
@@ -43,19 +43,19 @@ export function compareConfigs(running: Config, next: Config): ConfigChanges {
   return {
     models: compareNamed(byId(running.models), byId(next.models)),
     upstreams: compareNamed(byName(running.upstreams), byName(next.upstreams)),
-    settings: namesOfDifferent(TAKEN_OVER, running, next),
-    waiting: namesOfDifferent(WAITING, running, next),
+    settings: namesOfDifferent(LIVE, running, next),
+    needRestart: namesOfDifferent(AT_START, running, next),
   };
 }
 
-/** The next configuration, but for what waits for the next start. */
-export function takeOver(running: Config, next: Config): Config {
+/** Returns the next configuration with the running values of settings that apply at the next start. */
+export function keepStartSettings(running: Config, next: Config): Config {
   const { bodyBytesInFlightMax, accountBodyBytesMax, idleS, limiter, walletsPerBatch, holdTtlMs } = running;
   const kept = { bodyBytesInFlightMax, accountBodyBytesMax, idleS, limiter, walletsPerBatch, holdTtlMs };
   return Object.freeze({ ...next, ...kept });
 }
 
-/** Without when they were written: that is the same for all models of a file. */
+/** Ignores `createdAtS`, which changes with every version of the file. */
 function byId(models: readonly Model[]): ReadonlyMap<string, unknown> {
   return new Map(models.map(({ createdAtS: _, ...model }) => [model.id, model]));
 }

@@ -1,7 +1,7 @@
 import { createWorkerQueue } from "../workers/worker-queue.ts";
 import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
-import { ConfigError } from "./config-error.ts";
 import type { CheckedFile } from "./file.ts";
+import { ConfigError } from "./problems.ts";
 
 /** Timeout of a check. A file of the largest size takes one or two seconds of a free processor. */
 const CHECK_MS_MAX = 60_000;

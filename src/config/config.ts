@@ -3,74 +3,72 @@ import type { Model } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
-import { type BooksConfig, readBooks } from "./books.ts";
 import { checkFileInWorker } from "./check-in-worker.ts";
-import { ConfigError } from "./config-error.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { readEnvironment, readProcess } from "./environment.ts";
+import { readEnvironment, readProcess, readStorage, type StorageConfig } from "./environment.ts";
 import { type CheckedFile, checkFile } from "./file.ts";
-import { readModels } from "./models.ts";
 import type { Environment } from "./placeholders.ts";
-import { createProblems, type Problems } from "./problems.ts";
-import { readLedgerSettings, readSettings } from "./settings.ts";
+import { ConfigError, createProblems, type Problems } from "./problems.ts";
+import { readLedgerSettings, readModels, readSettings } from "./settings.ts";
 import { placeSource, readSourceNow, type Source, type SourcePlace } from "./source.ts";
 
-/** Everything the environment and the YAML file decide, checked as a whole. */
+/** The configuration of a gateway, from the environment and the YAML file. */
 export interface Config extends LedgerProcessConfig, LiveConfig {
   readonly host: string;
   readonly port: number;
-  /** Where the metrics are served; `undefined` is nowhere. */
+  /** Where the metrics are served; `undefined` when they are not. */
   readonly metricsListen: Endpoint | undefined;
-  /** Whether the catalog is the built-in one with only the demo model. */
+  /** Whether the file has no models, so that the catalog is the built-in demo model alone. */
   readonly isDemoOnly: boolean;
   readonly limiter: LimiterConfig;
+  /** Maximum bytes of all request bodies in memory. */
   readonly bodyBytesInFlightMax: number;
-  /** What the bodies of one account may take of that; by default a quarter. */
+  /** Maximum for the bodies of one account. Default: a quarter of `bodyBytesInFlightMax`. */
   readonly accountBodyBytesMax: number | undefined;
-  /** Seconds after which an idle connection is closed; by default 75. */
+  /** Seconds after which an idle connection is closed. Default: 75. */
   readonly idleS: number | undefined;
   readonly holdTtlMs: number;
 }
 
-/** As much of it as a gateway takes over while it runs. */
+/** The settings that a running gateway applies when the file has changed. */
 export interface LiveConfig {
   readonly upstreams: readonly UpstreamConfig[];
   readonly models: readonly Model[];
-  /** Per key, unless the key says otherwise. */
+  /** Limits of keys that set none of their own. */
   readonly keyLimits: Limits;
   readonly accountLimits: Limits;
   readonly clientDisconnect: "charge_input" | "free";
-  /** The web origins whose pages may read answers; none when it is missing. */
+  /** Web origins whose pages may read responses. Default: none. */
   readonly corsOrigins?: readonly string[] | "*" | undefined;
-  /** How long running requests may go on after SIGTERM. */
+  /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;
 }
 
 /** Where requests, tokens and slots are counted. */
 interface LimiterConfig {
-  /** What several gateways count in together; `undefined` is in this process alone. */
+  /** The Redis that several gateways count in; `undefined` to count in this process alone. */
   readonly redis: RedisLocation | undefined;
-  /** What happens while it is away: this process counts alone, or every request is refused. */
+  /** While Redis is unavailable, count in this process alone, or reject every request. */
   readonly onFailure: "local" | "deny";
-  /** How many gateways share it, from 1: counting alone, each admits that part of every limit. */
+  /** Number of gateways that share Redis, from 1. Each one that counts alone admits 1/N of every limit. */
   readonly replicas: number;
 }
 
-/** As much of it as the ledger needs in a process of its own. */
-export interface LedgerProcessConfig extends BooksConfig {
+/** The configuration of a ledger process. */
+export interface LedgerProcessConfig extends StorageConfig {
   readonly logLevel: string;
-  /** Wallets of one transaction at most; `undefined` is no bound. */
+  /** Maximum number of wallets in one ledger transaction; `undefined` for no bound. */
   readonly walletsPerBatch: number | undefined;
-  /** How long running requests may go on after SIGTERM. */
+  /** How long running requests may continue after SIGTERM. */
   readonly drainMs: number;
 }
 
 export interface LoadOptions {
-  /** What relative paths start from; the working directory by default. */
+  /** Base of relative paths. Default: the working directory. */
   readonly folder?: string | undefined;
 }
 
-/** A configuration, and what it was read from. */
+/** A configuration with its sources, from which the file can be read again. */
 export interface LoadedConfig {
   readonly config: Config;
   readonly environment: Environment;
@@ -79,30 +77,31 @@ export interface LoadedConfig {
 }
 
 /**
- * Reads environment and YAML file into a deeply frozen configuration, with the built-in demo model when
- * the file has no models. Throws {@link ConfigError} with every problem there is.
+ * Reads environment and YAML file into a deeply frozen configuration. A file without models gets the built-in
+ * demo model. Throws {@link ConfigError} with every problem.
  */
 export function loadConfig(environment: Environment = Bun.env, options: LoadOptions = {}): Config {
   return loadWithSource(environment, options).config;
 }
 
-/** The same for who will read the file anew. */
+/** Like {@link loadConfig}, but returns also the sources, for {@link rereadConfig}. */
 export function loadWithSource(
   environment: Environment = Bun.env,
   { folder = "." }: LoadOptions = {},
 ): LoadedConfig {
   const problems = createProblems();
-  const { redis, ...own } = readEnvironment(environment, folder, problems);
+  const { redis, ...settings } = readEnvironment(environment, folder, problems);
   const place = placeSource(environment, folder);
   const source = readSourceNow(place.path);
   const file = checkFile(source, environment, { mayBeAbsent: !place.isNamed }, problems);
   throwAny(problems);
-  return { config: deepFreeze({ ...own, ...readFile(file, redis) }), environment, place, source };
+  return { config: deepFreeze({ ...settings, ...readFile(file, redis) }), environment, place, source };
 }
 
 /**
- * What a running gateway's configuration would be with the file as it was found now. What the environment
- * decides stays. Rejects with {@link ConfigError}, also for a file that is gone or has lost all of its models.
+ * Returns the configuration of a running gateway with another version of its file. Settings of the
+ * environment stay. Rejects with {@link ConfigError}, also when the file is gone or has lost all of its
+ * models.
  */
 export async function rereadConfig(loaded: LoadedConfig, source: Source): Promise<LoadedConfig> {
   const { config, environment, source: before } = loaded;
@@ -111,7 +110,7 @@ export async function rereadConfig(loaded: LoadedConfig, source: Source): Promis
   const next = readFile(file, config.limiter.redis);
   const problems = createProblems();
   if (next.isDemoOnly && !config.isDemoOnly) {
-    problems.add(["models"], "are all gone", "at least one, since the running gateway has some");
+    problems.add(["models"], "have all been removed", "at least one, since the running gateway has some");
   }
   throwAny(problems);
   return { ...loaded, config: deepFreeze({ ...config, ...next }), source };
@@ -129,29 +128,29 @@ function readFile({ content, writtenAtS }: CheckedFile, redis: RedisLocation | u
   };
 }
 
-/** The same for a process that serves the ledger alone: needs no upstream's key. Throws {@link ConfigError}. */
+/** Reads the configuration of a ledger process. Needs no upstream keys. Throws {@link ConfigError}. */
 export function loadLedgerConfig(
   environment: Environment = Bun.env,
   { folder = "." }: LoadOptions = {},
 ): LedgerProcessConfig {
   const problems = createProblems();
-  const own = readProcess(environment, folder, problems);
+  const settings = readProcess(environment, folder, problems);
   const { path, isNamed } = placeSource(environment, folder);
   const options = { mayBeAbsent: !isNamed, keys: ["ledger", "drain_s"] } as const;
   const { content } = checkFile(readSourceNow(path), environment, options, problems);
   throwAny(problems);
-  return deepFreeze({ ...own, ...readLedgerSettings(content) });
+  return deepFreeze({ ...settings, ...readLedgerSettings(content) });
 }
 
-/** Only where the books are, for work on them that needs no file. Throws {@link ConfigError}. */
-export function loadBooksConfig(
+/** Reads where the storage is, for commands that need no configuration file. Throws {@link ConfigError}. */
+export function loadStorageConfig(
   environment: Environment = Bun.env,
   { folder = "." }: LoadOptions = {},
-): BooksConfig {
+): StorageConfig {
   const problems = createProblems();
-  const books = readBooks(environment, folder, problems);
+  const storage = readStorage(environment, folder, problems);
   throwAny(problems);
-  return deepFreeze(books);
+  return deepFreeze(storage);
 }
 
 function throwAny(problems: Problems): void {

@@ -1,15 +1,15 @@
 import type { Problems } from "./problems.ts";
 
-/** Where something listens. */
+/** An address to listen on. */
 export interface Endpoint {
-  /** Without the brackets of an IPv6 address. */
+  /** Host name or address; an IPv6 address has no brackets. */
   readonly host: string;
   readonly port: number;
 }
 
 const HOST_AND_PORT = /^(?:\[([\da-fA-F:.]+)\]|([\w.-]+)):(\d{1,5})$/;
 
-/** Reads "host:port" and "[address]:port"; `undefined` when it is neither. */
+/** Parses "host:port" and "[address]:port". Returns `undefined` for any other text. */
 export function parseEndpoint(text: string): Endpoint | undefined {
   const [, address, name, digits] = HOST_AND_PORT.exec(text) ?? [];
   const host = address ?? name;
@@ -17,10 +17,10 @@ export function parseEndpoint(text: string): Endpoint | undefined {
   return host !== undefined && port <= 65_535 ? { host, port } : undefined;
 }
 
-/** Reads where a variable says to listen; `undefined` is nowhere, for "off". */
+/** Reads a variable that holds an endpoint, or "off", for which it returns `undefined`. */
 export function readListen(name: string, text: string, problems: Problems): Endpoint | undefined {
   if (text === "off") return undefined;
   const endpoint = parseEndpoint(text);
-  if (!endpoint) problems.add([name], "is no place to listen", "HOST:PORT or off");
+  if (!endpoint) problems.add([name], "is not an address to listen on", "HOST:PORT or off");
   return endpoint;
 }

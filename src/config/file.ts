@@ -1,33 +1,32 @@
 import { type Environment, fillPlaceholders, shieldPlaceholders } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { checkRules } from "./rules.ts";
-import type { ConfigFile } from "./schema.ts";
-import { checkShape } from "./shape.ts";
+import { type ConfigFile, checkShape } from "./schema.ts";
 import { DEFAULT_NAME, type Source } from "./source.ts";
 import { parseYaml } from "./yaml.ts";
 
-/** The checked file. Whole only while there are no problems. */
+/** The checked file. Its content may be used only when there are no problems. */
 export interface CheckedFile {
   readonly content: ConfigFile;
-  /** Unix seconds; 0 without a file. */
+  /** Modification time in Unix seconds; 0 without a file. */
   readonly writtenAtS: number;
 }
 
 export interface CheckOptions {
-  /** Whether there may be no file: then everything has its default. */
+  /** Whether the file may be missing, so that every key has its default. */
   readonly mayBeAbsent: boolean;
-  /** The only keys to look at, so that the rest needs no variable; without it, all. */
+  /** The only keys to read, so that variables of other keys need not be set. Default: every key. */
   readonly keys?: readonly (keyof ConfigFile)[];
 }
 
-const FAULTS = {
-  absent: "is not there",
+const SOURCE_PROBLEMS: Readonly<Record<Exclude<Source["kind"], "text">, string>> = {
+  absent: "does not exist",
   unreadable: "cannot be read",
   not_utf8: "is not UTF-8",
   too_large: "is larger than 1 MiB",
 };
 
-/** Reads what was found under the path of the configuration, with the variables that it names filled in. */
+/** Parses the source of the configuration, fills in variables, and checks schema and rules. */
 export function checkFile(
   source: Source,
   environment: Environment,
@@ -39,14 +38,15 @@ export function checkFile(
     const content = checkDocument(keys ? pick(document, keys) : document, environment, problems);
     return { content, writtenAtS: source.writtenAtS };
   }
-  if (source.kind !== "absent" || !mayBeAbsent) reportFault(FAULTS[source.kind], environment, problems);
+  if (source.kind !== "absent" || !mayBeAbsent)
+    reportSource(SOURCE_PROBLEMS[source.kind], environment, problems);
   return { content: {}, writtenAtS: 0 };
 }
 
-function reportFault(fault: string, environment: Environment, problems: Problems): void {
+function reportSource(wrong: string, environment: Environment, problems: Problems): void {
   if (environment.TOLLGATE_CONFIG) {
-    problems.add(["TOLLGATE_CONFIG"], `names a file that ${fault}`, "a YAML file");
-  } else problems.add([DEFAULT_NAME], fault, "a YAML file");
+    problems.add(["TOLLGATE_CONFIG"], `names a file that ${wrong}`, "a YAML file");
+  } else problems.add([DEFAULT_NAME], wrong, "a YAML file");
 }
 
 function checkDocument(document: unknown, environment: Environment, problems: Problems): ConfigFile {
@@ -57,11 +57,11 @@ function checkDocument(document: unknown, environment: Environment, problems: Pr
   }
   const content = checkShape(filled, problems);
   checkRules(content, problems);
-  // Safe because whoever finds a problem does not use the content.
+  // Safe because content with problems is not used.
   return content as ConfigFile;
 }
 
-/** What is no mapping stays as it is, to be refused as such. */
+/** Keeps the named keys of a mapping. Returns any other document unchanged; it is reported later. */
 function pick(document: unknown, keys: readonly string[]): unknown {
   if (typeof document !== "object" || document === null || Array.isArray(document)) return document;
   return Object.fromEntries(Object.entries(document).filter(([key]) => keys.includes(key)));

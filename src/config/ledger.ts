@@ -1,31 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Endpoint, parseEndpoint, readListen } from "./endpoint.ts";
-import { findLedgerToken, isLedgerToken } from "./ledger-token.ts";
 import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
-/** A ledger that another process keeps. */
+/** The gRPC service of a ledger in another process. */
 export interface RemoteLedger {
   /** "host:port" */
   readonly address: string;
-  /** Whether it is spoken to in TLS. */
+  /** Whether the connection uses TLS. */
   readonly isEncrypted: boolean;
 }
 
-/** How the ledger is reached from outside, or where it is. */
+/** Where the ledger is, and how it is served. */
 export interface LedgerConfig {
-  /** Where the gRPC service listens; `undefined` is nowhere. */
+  /** Where the gRPC service listens; `undefined` when it is not served. */
   readonly listen: Endpoint | undefined;
-  /** `undefined` when the ledger is kept in the database. */
+  /** `undefined` when the ledger is in the database. */
   readonly remote: RemoteLedger | undefined;
-  /** What opens the gRPC service; `undefined` is the one in the data folder, made when it is first served. */
+  /** Token of the gRPC service; `undefined` for the token file, created when the ledger is first served. */
   readonly token: string | undefined;
   readonly tls: TlsFiles;
 }
 
 const DEFAULT_LISTEN = "127.0.0.1:50051";
 
-interface Place {
+interface Folders {
   readonly folder: string;
   readonly dataFolder: string;
 }
@@ -33,7 +35,7 @@ interface Place {
 /** Reads `LEDGER_LISTEN`, `LEDGER_URL`, `LEDGER_TOKEN` and `LEDGER_TLS_*`. */
 export function readLedger(
   environment: Environment,
-  { folder, dataFolder }: Place,
+  { folder, dataFolder }: Folders,
   problems: Problems,
 ): LedgerConfig {
   const remote = readRemote(environment.LEDGER_URL, problems);
@@ -50,42 +52,93 @@ function readRemote(url: string | undefined, problems: Problems): RemoteLedger |
   const [, encrypted, address = ""] = /^grpc(s?):\/\/([^/]+)\/?$/.exec(url) ?? [];
   const endpoint = parseEndpoint(address);
   if (!endpoint || endpoint.port === 0) {
-    problems.add(["LEDGER_URL"], "names no ledger", "grpc://HOST:PORT or grpcs://HOST:PORT");
+    problems.add(["LEDGER_URL"], "is not the URL of a ledger", "grpc://HOST:PORT or grpcs://HOST:PORT");
   }
   return { address, isEncrypted: encrypted === "s" };
 }
 
-/** A token that is not set may be in the data folder. Of a remote ledger it cannot be made up. */
+/** Reads `LEDGER_TOKEN`. A remote ledger needs it set, or its token file in the data folder. */
 function readToken(
   text: string | undefined,
   { remote, dataFolder }: { readonly remote: RemoteLedger | undefined; readonly dataFolder: string },
   problems: Problems,
 ): string | undefined {
-  const refuse = (wrong: string, expected: string) => problems.add(["LEDGER_TOKEN"], wrong, expected);
-  if (text && !isLedgerToken(text)) refuse("is no token", "at least 16 visible ASCII characters");
+  const addProblem = (wrong: string, expected: string) => problems.add(["LEDGER_TOKEN"], wrong, expected);
+  if (text && !isLedgerToken(text)) addProblem("is not a token", "at least 16 visible ASCII characters");
   if (text || !remote) return text || undefined;
   try {
     const found = findLedgerToken(dataFolder);
-    if (found === undefined) refuse("is not set", "the token of the ledger that LEDGER_URL names");
+    if (found === undefined) addProblem("is not set", "the token of the ledger that LEDGER_URL names");
     return found;
   } catch {
-    refuse("is not set, and ledger-token in the data folder holds no token", "the token of the ledger");
+    addProblem("is not set, and ledger-token in the data folder holds no token", "the token of the ledger");
     return undefined;
   }
 }
 
-/** What was set up to be encrypted must not be sent in plain text. */
+/** Reports TLS variables that would have no effect, so that their connection would be in plain text. */
 function checkEncryption({ listen, remote, tls }: LedgerConfig, problems: Problems): void {
   const isClientOnly = remote?.isEncrypted && !listen;
   if (tls.ca && !tls.cert && !isClientOnly) {
     const expected = "LEDGER_TLS_CERT and LEDGER_TLS_KEY too";
-    problems.add(["LEDGER_TLS_CA"], "asks for certificates of clients without one of the server", expected);
+    problems.add(
+      ["LEDGER_TLS_CA"],
+      "requires client certificates, but the server has no certificate",
+      expected,
+    );
   }
   if (remote && !remote.isEncrypted && !listen && (tls.ca || tls.cert)) {
-    problems.add(
-      ["LEDGER_URL"],
-      "is not encrypted, though LEDGER_TLS_ variables are set",
-      "grpcs://HOST:PORT",
-    );
+    const wrong = "is not encrypted, though LEDGER_TLS_ variables are set";
+    problems.add(["LEDGER_URL"], wrong, "grpcs://HOST:PORT");
+  }
+}
+
+const TOKEN_FILE = "ledger-token";
+/** Visible ASCII, because it is sent in a header. At least 16 characters, so that it cannot be guessed. */
+const TOKEN = /^[\x21-\x7e]{16,4096}$/;
+
+function isLedgerToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** Reads the token file of a data folder. Returns `undefined` without one; throws when it holds no token. */
+export function findLedgerToken(dataFolder: string): string | undefined {
+  const text = readIfExists(join(dataFolder, TOKEN_FILE));
+  if (text === undefined) return undefined;
+  const token = text.trim();
+  if (isLedgerToken(token)) return token;
+  throw new Error(`The file ${TOKEN_FILE} of the data folder holds no token of at least 16 characters.`);
+}
+
+/**
+ * Reads the token file of a data folder, and creates it when there is none, readable by this user alone.
+ * Creation is atomic: processes that start at once get the same token.
+ */
+export function takeLedgerToken(dataFolder: string): string {
+  const found = findLedgerToken(dataFolder);
+  if (found !== undefined) return found;
+  mkdirSync(dataFolder, { recursive: true, mode: 0o700 });
+  const token = randomBytes(32).toString("base64url");
+  const draft = join(dataFolder, `${TOKEN_FILE}.${Bun.randomUUIDv7()}`);
+  writeFileSync(draft, `${token}\n`, { mode: 0o600, flag: "wx", flush: true });
+  try {
+    // Unlike a rename, a link fails when another process was faster.
+    linkSync(draft, join(dataFolder, TOKEN_FILE));
+    return token;
+  } catch (error) {
+    const existing = findLedgerToken(dataFolder);
+    if (existing === undefined) throw error;
+    return existing;
+  } finally {
+    rmSync(draft);
+  }
+}
+
+function readIfExists(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+    throw error;
   }
 }

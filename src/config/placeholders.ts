@@ -2,22 +2,22 @@ import type { Path, Problems } from "./problems.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-// Private characters stand in for "${" and "}", which YAML would read as syntax inside { … }.
+// Private-use characters replace "${" and "}", which are YAML syntax inside { … }.
 const OPEN = "\uE000";
 const CLOSE = "\uE001";
 const PLACEHOLDER = new RegExp(`${OPEN}([^${OPEN}${CLOSE}]*)${CLOSE}`, "g");
 
-/** Characters of all variables that are filled in: a short file may name a long one very often. */
+/** Maximum length of all inserted values, in UTF-16 units: a short file may name a long variable often. */
 const FILLED_LENGTH_MAX = 4_194_304;
 
-/** Makes every `${NAME}` plain text to a YAML parser. */
+/** Replaces every `${NAME}` so that a YAML parser reads it as plain text. */
 export function shieldPlaceholders(text: string): string {
   return text.replace(/\$\{([^{}\n]*)\}/g, `${OPEN}$1${CLOSE}`);
 }
 
 /**
- * Fills shielded placeholders in all strings of a parsed document, after parsing, so that no value can
- * become syntax. Members without a value are left out; a variable that is missing or empty is a problem.
+ * Fills the shielded placeholders in all strings of a parsed document. Runs after parsing, so that no value
+ * can become syntax. Omits members without a value. Adds a problem for a variable that is missing or empty.
  */
 export function fillPlaceholders(document: unknown, environment: Environment, problems: Problems): unknown {
   const fill = (node: unknown, path: Path): unknown => {
@@ -34,13 +34,13 @@ export function fillPlaceholders(document: unknown, environment: Environment, pr
     const names = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] ?? "");
     filledLength += names.reduce((sum, name) => sum + (environment[name]?.length ?? 0), 0);
     if (filledLength > FILLED_LENGTH_MAX) {
-      problems.add(path, "is beyond what variables may fill in", "shorter or fewer variables");
+      problems.add(path, "exceeds the maximum length of inserted variables", "shorter or fewer variables");
       return "";
     }
     const malformed = names.filter((name) => !/^[A-Za-z_]\w*$/.test(name));
     const missing = names.filter((name) => !environment[name]);
     if (malformed.length > 0) {
-      problems.add(path, "holds a placeholder that names no variable", "letters, digits and _ in it");
+      problems.add(path, "has a placeholder without a valid variable name", "letters, digits and _ in it");
     } else if (missing.length > 0) {
       problems.add(path, `needs ${missing.join(", ")}, which is not set or empty`, "it in the environment");
     }

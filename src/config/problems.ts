@@ -1,31 +1,44 @@
-/** Names a place in the configuration: keys and, for elements of lists, indexes. */
+/** A place in the configuration: keys and, for elements of lists, indexes. */
 export type Path = readonly (string | number)[];
 
-/** UTF-16 units of all problems together: enough for a thousand, and still one line of a log. */
+/** Maximum length of all problems together, in UTF-16 units: about a thousand problems. */
 const LENGTH_MAX = 131_072;
-/** UTF-16 units of a key in a path. Names that the file may hold are shorter. */
+/** Maximum length of a key in a path, in UTF-16 units. No valid name is longer. */
 const KEY_LENGTH_MAX = 256;
 
 /**
- * Collects what is wrong. The first problem of a place is kept: what follows from it is not said again. Problems
- * beyond 128 Ki characters are only counted.
+ * Collects problems. Keeps the first problem of a place, as later ones follow from it. Counts problems beyond
+ * 128 Ki characters instead of keeping them.
  */
 export interface Problems {
   add(path: Path, wrong: string, expected: string): void;
   list(): readonly string[];
 }
 
+/** The configuration cannot be used. Lists every problem. No problem contains the value of a variable. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  /** Each is "path: what is wrong, expected something else". */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    const count = problems.length === 1 ? "a problem" : `${problems.length} problems`;
+    super(`The configuration has ${count}:\n${problems.map((problem) => `  ${problem}`).join("\n")}`);
+    this.problems = problems;
+  }
+}
+
 export function createProblems(): Problems {
   const byPlace = new Map<string, string>();
   let length = 0;
-  let more = 0;
+  let omitted = 0;
 
   function add(path: Path, wrong: string, expected: string): void {
-    const place = printPath(path);
+    const place = formatPath(path);
     if (byPlace.has(place)) return;
     const problem = `${place}: ${wrong}, expected ${expected}`;
     if (byPlace.size > 0 && length + problem.length > LENGTH_MAX) {
-      more += 1;
+      omitted += 1;
       return;
     }
     length += problem.length;
@@ -34,16 +47,16 @@ export function createProblems(): Problems {
 
   return {
     add,
-    list: () => [...byPlace.values(), ...(more > 0 ? [`and ${more} more problems`] : [])],
+    list: () => [...byPlace.values(), ...(omitted > 0 ? [`and ${omitted} more problems`] : [])],
   };
 }
 
-/** Prints a path the way it would be written in code: `models["gpt-4.1"].routes[0].upstream`. */
-function printPath([first = "", ...rest]: Path): string {
-  return shorten(String(first)) + rest.map(printSegment).join("");
+/** Formats a path like member access in code: `models["gpt-4.1"].routes[0].upstream`. */
+function formatPath([first = "", ...rest]: Path): string {
+  return shorten(String(first)) + rest.map(formatSegment).join("");
 }
 
-function printSegment(segment: string | number): string {
+function formatSegment(segment: string | number): string {
   if (/^\d{1,9}$/.test(String(segment))) return `[${segment}]`;
   const name = shorten(String(segment));
   return /^[\w-]+$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`;

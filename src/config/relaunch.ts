@@ -1,14 +1,14 @@
 const VARIABLE = "BUN_CONFIG_MAX_HTTP_REQUESTS";
-/** The most that Bun allows. */
+/** Maximum that Bun accepts. */
 const CALLS_MAX = 65_535;
-/** What Bun allows unless it is told otherwise. */
+/** Bun's default. */
 const CALLS_DEFAULT = 256;
-/** A gateway may well come to so many calls at once. */
+/** A cap below this is reported: a busy gateway may reach so many concurrent calls. */
 const CALLS_USUAL_MAX = 4_096;
 
 /**
- * Bun caps concurrent fetches at 256 and reads the variable that raises the cap before our first line
- * runs. So, unless whoever started us has set it, this process replaces itself by one that has it.
+ * Replaces this process by one with BUN_CONFIG_MAX_HTTP_REQUESTS at its maximum, unless the variable is set.
+ * Bun caps concurrent fetches at 256 and reads the variable before the first line of a program runs.
  */
 export function relaunchForUpstreamCalls(): void {
   if (readCallsMax() !== undefined || !process.execve) return;
@@ -20,13 +20,13 @@ export function relaunchForUpstreamCalls(): void {
   );
 }
 
-/** The cap on concurrent upstream calls and the variable that raises it, where the cap may be met. */
+/** Returns the cap on concurrent upstream calls and its variable when the cap is below 4,096. */
 export function findLowCallsCap(): { readonly calls: number; readonly variable: string } | undefined {
   const calls = readCallsMax() ?? CALLS_DEFAULT;
   return calls < CALLS_USUAL_MAX ? { calls, variable: VARIABLE } : undefined;
 }
 
-/** `undefined` when it is not set, or to what Bun does not take. */
+/** Returns `undefined` when the variable is not set or holds a value that Bun ignores. */
 function readCallsMax(): number | undefined {
   const text = process.env[VARIABLE] ?? "";
   const calls = Number(text);

@@ -1,12 +1,11 @@
-import { findBaseUrlFault } from "./base-url.ts";
+import { findBaseUrlProblem } from "./base-url.ts";
 import type { Path, Problems } from "./problems.ts";
-import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
-import type { Partly } from "./shape.ts";
+import type { ConfigFile, ModelEntry, Partly, UpstreamEntry } from "./schema.ts";
 
-/** The upstream that is built in: routes may name it, the file may not define it. */
+/** The built-in upstream. Routes may name it, the file may not define it. */
 const DEMO_UPSTREAM = "demo";
 
-/** Reports what a shape cannot say: names, base URLs, routes to nowhere, limits that contradict each other. */
+/** Reports problems beyond the schema: names, base URLs, unknown upstreams, contradictory limits. */
 export function checkRules(file: Partly<ConfigFile>, problems: Problems): void {
   const upstreams = Object.entries(file.upstreams ?? {});
   for (const [name, upstream] of upstreams) checkUpstream(name, upstream ?? {}, problems);
@@ -26,36 +25,44 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
   const path = ["upstreams", name];
   if (name === DEMO_UPSTREAM) problems.add(path, "is the name of the built-in upstream", "another name");
   if (!/^\w[\w.-]{0,63}$/.test(name)) {
-    problems.add(path, "is no name for an upstream", "1 to 64 letters, digits, dots, dashes and underscores");
+    problems.add(
+      path,
+      "is not a valid upstream name",
+      "1 to 64 letters, digits, dots, dashes and underscores",
+    );
   }
   if (upstream.responses && upstream.protocol === "anthropic") {
-    problems.add([...path, "responses"], "is no part of that protocol", "protocol: openai, or no such key");
+    problems.add(
+      [...path, "responses"],
+      "is not supported by that protocol",
+      "protocol: openai, or no such key",
+    );
   }
   if (upstream.anthropic_betas && upstream.protocol === "openai") {
     problems.add(
       [...path, "anthropic_betas"],
-      "is no part of that protocol",
+      "is not supported by that protocol",
       "protocol: anthropic, or no such key",
     );
   }
-  const fault = upstream.base_url === undefined ? undefined : findBaseUrlFault(upstream.base_url);
-  if (fault) problems.add([...path, "base_url"], ...fault);
+  const problem = upstream.base_url === undefined ? undefined : findBaseUrlProblem(upstream.base_url);
+  if (problem) problems.add([...path, "base_url"], ...problem);
 }
 
-/** Origins are compared to the letter with the `origin` header, where no path, upper case or default port stands. */
+/** Origins must equal an `origin` header, which has no path, upper case or default port. */
 function checkOrigins(origins: string | readonly (string | undefined)[], problems: Problems): void {
   if (typeof origins === "string") return;
   for (const [index, origin = ""] of origins.entries()) {
     const isOrigin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@A-Z]+$/.test(origin);
     if (isOrigin && (!origin.startsWith("http") || URL.parse(origin)?.origin === origin)) continue;
     const expected = "scheme, host and port as a browser sends them, such as https://app.example.com";
-    problems.add(["http", "cors_origins", String(index)], "is no origin", expected);
+    problems.add(["http", "cors_origins", String(index)], "is not an origin", expected);
   }
 }
 
 function checkModelId(path: Path, id: string, problems: Problems): void {
   if (/^[^\s\p{Cc}\p{Cs}]{1,256}$/u.test(id) && id !== "__proto__") return;
-  problems.add(path, "is no model id", "1 to 256 characters without spaces");
+  problems.add(path, "is not a valid model id", "1 to 256 characters without spaces");
 }
 
 function checkRoutes(
@@ -66,23 +73,23 @@ function checkRoutes(
   for (const [index, route] of Object.entries(model.routes ?? {})) {
     const upstream = route?.upstream;
     if (upstream === undefined || known.has(upstream)) continue;
-    problems.add([...path, "routes", index, "upstream"], "names no upstream", expected);
+    problems.add([...path, "routes", index, "upstream"], "is not the name of an upstream", expected);
   }
 }
 
-/** default_max_output_tokens ≤ max_output_tokens ≤ context_window, as far as they are given. */
+/** Checks default_max_output_tokens ≤ max_output_tokens ≤ context_window, for the given ones. */
 function checkTokens(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
-  const { context_window: window, max_output_tokens: most, default_max_output_tokens: usual } = model;
-  if (most !== undefined && window !== undefined && most > window) {
+  const { context_window: window, max_output_tokens: max, default_max_output_tokens: byDefault } = model;
+  if (max !== undefined && window !== undefined && max > window) {
     problems.add([...path, "max_output_tokens"], "is above context_window", `at most ${window}`);
   }
-  if (usual !== undefined && most !== undefined && usual > most) {
-    const expected = most === 0 ? "no such key, for a model without output" : `at most ${most}`;
+  if (byDefault !== undefined && max !== undefined && byDefault > max) {
+    const expected = max === 0 ? "no such key, for a model without output" : `at most ${max}`;
     problems.add([...path, "default_max_output_tokens"], "is above max_output_tokens", expected);
   }
 }
 
-/** Reports a long window below the usual one, a threshold above every window, and a long price without `long_context`. */
+/** Checks the window and the threshold of `long_context`, and that no route has a long price without it. */
 function checkLongContext(path: Path, model: Partly<ModelEntry>, problems: Problems): void {
   const { context_window: window, long_context: long } = model;
   const wide = long?.context_window ?? window;

@@ -1,6 +1,9 @@
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
+import { type ValueError, ValueErrorType } from "@sinclair/typebox/errors";
+import { Value, ValuePointer } from "@sinclair/typebox/value";
+import type { Path, Problems } from "./problems.ts";
 
-// A `description` says what is expected at its place: problems are worded with it.
+// Each `description` completes a problem: "…, expected <description>".
 const DAY_MS = 86_400_000;
 const TOKENS_MAX = 100_000_000;
 
@@ -64,7 +67,7 @@ const Upstream = Mapping({
 
 const Route = Mapping({
   upstream: Text("the name of an upstream"),
-  // What a receipt keeps.
+  // The bounds of this name on a receipt.
   model: Type.String({
     pattern: "^[^\\x00-\\x1f\\x7f-\\x9f\\ud800-\\udfff]{1,256}$",
     description: "the upstream's name for the model, 1 to 256 characters",
@@ -101,7 +104,7 @@ const Model = Mapping({
 
 const Bound = Count(0, Number.MAX_SAFE_INTEGER);
 
-/** The shape of tollgate.yaml: every key there is. Rules that span keys are in `rules.ts`. */
+/** The shape of tollgate.yaml, with every key. Rules that span several keys are in `rules.ts`. */
 export const ConfigFileSchema = Mapping({
   upstreams: Type.Optional(Type.Record(Type.String(), Upstream, { description: "a mapping by name" })),
   models: Type.Optional(Type.Record(Type.String(), Model, { description: "a mapping by model id" })),
@@ -152,3 +155,46 @@ export const ConfigFileSchema = Mapping({
 export type ConfigFile = Static<typeof ConfigFileSchema>;
 export type UpstreamEntry = Static<typeof Upstream>;
 export type ModelEntry = Static<typeof Model>;
+
+/** A document whose members are `undefined` where they did not fit the schema. */
+export type Partly<T> = T extends object ? { readonly [K in keyof T]?: Partly<T[K]> | undefined } : T;
+
+/** Reports every member that does not fit the schema, and sets it to `undefined` for the rules. */
+export function checkShape(document: object, problems: Problems): Partly<ConfigFile> {
+  readNumbers(document);
+  for (const error of [...Value.Errors(ConfigFileSchema, document)]) {
+    const path = [...ValuePointer.Format(error.path)];
+    problems.add(path, ...describe(error));
+    replaceAt(document, path, undefined);
+  }
+  // Safe because every value that does not fit the schema has just been made undefined.
+  return document as Partly<ConfigFile>;
+}
+
+/** Converts text of digits where the schema expects a number: a value from a variable or in quotes. */
+function readNumbers(document: object): void {
+  for (const { type, value, path } of [...Value.Errors(ConfigFileSchema, document)]) {
+    const isDigits = typeof value === "string" && /^\d{1,15}$/.test(value);
+    if (type === ValueErrorType.Integer && isDigits) {
+      replaceAt(document, [...ValuePointer.Format(path)], Number(value));
+    }
+  }
+}
+
+function describe({ type, schema }: ValueError): [wrong: string, expected: string] {
+  if (type === ValueErrorType.ObjectAdditionalProperties) {
+    return ["is not a known key", `one of ${Object.keys(schema.properties).join(", ")}`];
+  }
+  const expected = schema.description ?? "another value";
+  return [type === ValueErrorType.ObjectRequiredProperty ? "is missing" : "has a wrong value", expected];
+}
+
+/** Replaces an own member, if the values around it still exist. `__proto__` is an ordinary key here. */
+function replaceAt(document: object, path: Path, replacement: unknown): void {
+  let owner: unknown = document;
+  for (const [index, segment] of path.entries()) {
+    if (typeof owner !== "object" || owner === null || !Object.hasOwn(owner, segment)) return;
+    if (index === path.length - 1) Object.defineProperty(owner, segment, { value: replacement });
+    else owner = Object.getOwnPropertyDescriptor(owner, segment)?.value;
+  }
+}

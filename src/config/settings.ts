@@ -1,14 +1,19 @@
+import { type PriceTexts, readPrice } from "../catalog/price.ts";
+import { readTraits } from "../catalog/traits.ts";
+import type { LongContext, Model, Price, Route } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream.ts";
 import { normaliseBaseUrl } from "./base-url.ts";
-import type { ConfigFile, UpstreamEntry } from "./schema.ts";
+import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
 
-/** A quarter, the share of one account, still takes the largest body; the whole fits a container of 1 GB. */
+/** 128 MiB. An account's share, a quarter, fits the largest body; the whole fits a container of 1 GB. */
 const BODY_BYTES_IN_FLIGHT_MAX = 134_217_728;
 const HOLD_TTL_S = 60;
 const DRAIN_S = 20;
+const OUTPUT_TOKENS_DEFAULT = 4_096;
+const IMAGE_TOKENS = 2_000;
 
-/** Reads everything of the checked file but its models, with the defaults of what it leaves out. */
+/** Reads everything of the checked file but its models, with defaults for missing keys. */
 export function readSettings(file: ConfigFile) {
   return {
     upstreams: Object.entries(file.upstreams ?? {}).map(([name, entry]) => readUpstream(name, entry)),
@@ -25,12 +30,29 @@ export function readSettings(file: ConfigFile) {
   };
 }
 
-/** The part of it that a process needs which serves the ledger alone. */
+/** Reads the settings that a ledger process needs, a subset of {@link readSettings}. */
 export function readLedgerSettings(file: ConfigFile) {
   return {
     walletsPerBatch: file.ledger?.wallets_per_batch,
     drainMs: (file.drain_s ?? DRAIN_S) * 1_000,
   };
+}
+
+/** Reads the models of the checked file. `createdAtS` is when the file was written. */
+export function readModels(file: ConfigFile, createdAtS: number): readonly Model[] {
+  const { models = {}, upstreams = {} } = file;
+  return Object.entries(models).map(([id, entry]) => ({
+    id,
+    routes: readRoutes(entry, upstreams),
+    contextWindow: entry.context_window,
+    longContext: readLongContext(entry),
+    outputTokensMax: entry.max_output_tokens,
+    outputTokensDefault:
+      entry.default_max_output_tokens ?? Math.min(entry.max_output_tokens, OUTPUT_TOKENS_DEFAULT),
+    imageTokens: entry.image_tokens ?? IMAGE_TOKENS,
+    price: readPrice(entry.price),
+    createdAtS,
+  }));
 }
 
 function readUpstream(name: string, entry: UpstreamEntry) {
@@ -63,7 +85,7 @@ function readKeyLimits({ limits = {} }: ConfigFile): Limits {
   };
 }
 
-/** Tokens of an account are bounded only when the file says so. */
+/** Tokens per minute of an account have no default limit. */
 function readAccountLimits({ account_limits: limits = {} }: ConfigFile): Limits {
   return {
     requestsPerMinute: limits.requests_per_minute ?? 6_000,
@@ -74,4 +96,38 @@ function readAccountLimits({ account_limits: limits = {} }: ConfigFile): Limits 
 
 function readLimiter({ limiter = {} }: ConfigFile) {
   return { onFailure: limiter.on_failure ?? "local", replicas: limiter.replicas ?? 1 };
+}
+
+/** Sorts by priority. The sort is stable: routes of one priority keep the order of the file. */
+function readRoutes(entry: ModelEntry, upstreams: NonNullable<ConfigFile["upstreams"]>): readonly Route[] {
+  const routes = entry.routes.map((route) => ({
+    upstream: route.upstream,
+    upstreamModel: route.model,
+    priority: route.priority ?? 1,
+    weight: route.weight ?? 1,
+    price: readPrice(route.price ?? entry.price),
+    longPrice: readLongPrice(route.long_context_price ?? entry.long_context?.price),
+    betas: readBetas(entry.anthropic_betas, upstreams[route.upstream]?.anthropic_betas),
+    traits: readTraits(route.model, route),
+  }));
+  return routes.sort((one, other) => one.priority - other.priority);
+}
+
+/** The input tokens above which a prompt is long default to the model's `context_window`. */
+function readLongContext({ context_window, long_context: long }: ModelEntry): LongContext | undefined {
+  return (
+    long && {
+      contextWindow: long.context_window,
+      aboveInputTokens: long.above_input_tokens ?? context_window,
+    }
+  );
+}
+
+function readLongPrice(texts: PriceTexts | undefined): Price | undefined {
+  return texts && readPrice(texts);
+}
+
+function readBetas(...lists: readonly (readonly string[] | undefined)[]): readonly string[] | undefined {
+  const betas = lists.flatMap((list) => list ?? []);
+  return betas.length > 0 ? betas : undefined;
 }

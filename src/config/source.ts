@@ -3,43 +3,40 @@ import { open, stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Environment } from "./placeholders.ts";
 
-/** What the file is called in problems, wherever it is. */
+/** Name of the file in problems, whatever its path. */
 export const DEFAULT_NAME = "tollgate.yaml";
 
-/** Where the file is looked for. */
+/** Path of the configuration file. */
 export interface SourcePlace {
   readonly path: string;
-  /** Whether `TOLLGATE_CONFIG` names it; then it must be there. */
+  /** Whether `TOLLGATE_CONFIG` names it; such a file must exist. */
   readonly isNamed: boolean;
 }
 
-/** What was found there at one moment. */
+/** Result of one read of the file. */
 export type Source =
   | {
       readonly kind: "text";
       readonly text: string;
-      /** Unix seconds. */
+      /** Modification time in Unix seconds. */
       readonly writtenAtS: number;
     }
   | { readonly kind: "absent" | "unreadable" | "not_utf8" | "too_large" };
 
-/** 1 MiB, as much as Kubernetes mounts: room for four thousand models. */
+/** 1 MiB, the limit of a Kubernetes ConfigMap: about four thousand models. */
 const BYTES_MAX = 1_048_576;
-/** A pipe without a writer must not keep the open call waiting. */
+/** Non-blocking, so that opening a pipe without a writer returns at once. */
 const READ_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 const PIPE_MS_MAX = 30_000;
-const PIPE_EVERY_MS = 10;
+const PIPE_POLL_MS = 10;
 
-/** The file that `TOLLGATE_CONFIG` names, else ./tollgate.yaml. */
+/** Returns the path in `TOLLGATE_CONFIG`, or ./tollgate.yaml. */
 export function placeSource(environment: Environment, folder: string): SourcePlace {
   const named = environment.TOLLGATE_CONFIG;
   return { path: resolve(folder, named || DEFAULT_NAME), isNamed: Boolean(named) };
 }
 
-/**
- * Reads a file, or a pipe that is written and closed within 30 s. Blocks: for a start, which has nothing else
- * to do.
- */
+/** Reads a file, or a pipe that is written and closed within 30 s. Blocks the event loop; for a start. */
 export function readSourceNow(path: string, { pipeMsMax = PIPE_MS_MAX } = {}): Source {
   try {
     const file = openSync(path, READ_FLAGS);
@@ -54,12 +51,12 @@ export function readSourceNow(path: string, { pipeMsMax = PIPE_MS_MAX } = {}): S
   }
 }
 
-/** For a process that serves meanwhile: a file system that does not answer keeps nobody else waiting. */
+/** Reads a file without blocking the event loop; for a running gateway. A pipe is unreadable. */
 export async function readSource(path: string): Promise<Source> {
   try {
     await using file = await open(path, READ_FLAGS);
     const status = await file.stat();
-    // What came through a pipe is gone.
+    // A pipe cannot be read a second time.
     if (status.isFIFO()) return { kind: "unreadable" };
     if (status.size > BYTES_MAX) return { kind: "too_large" };
     const buffer = Buffer.alloc(BYTES_MAX + 1);
@@ -73,7 +70,7 @@ export async function readSource(path: string): Promise<Source> {
   }
 }
 
-/** Reads at most one byte more than a source may have. Throws when a pipe stays open for too long. */
+/** Reads at most `BYTES_MAX` + 1 bytes. Throws when a pipe stays open for longer than `pipeMsMax`. */
 function readBounded(file: number, pipeMsMax: number): Uint8Array {
   const buffer = Buffer.alloc(BYTES_MAX + 1);
   const isPipe = fstatSync(file).isFIFO();
@@ -85,13 +82,13 @@ function readBounded(file: number, pipeMsMax: number): Uint8Array {
     const isPending = count === undefined || (count === 0 && isPipe && length === 0);
     if (count === 0 && !isPending) break;
     if (isPending && performance.now() > deadline) throw new Error("A pipe stayed open");
-    if (isPending) Bun.sleepSync(PIPE_EVERY_MS);
+    if (isPending) Bun.sleepSync(PIPE_POLL_MS);
     length += count ?? 0;
   }
   return buffer.subarray(0, length);
 }
 
-/** Returns `undefined` when there is nothing to read yet. */
+/** Returns the number of bytes read, or `undefined` while a pipe has none. */
 function readSome(file: number, into: Uint8Array): number | undefined {
   try {
     return readSync(file, into);
@@ -102,8 +99,8 @@ function readSome(file: number, into: Uint8Array): number | undefined {
 }
 
 /**
- * Changes with whatever comes under a path: by a write, a rename, a link anywhere below it that points
- * elsewhere. Notifications would come from the old file, and from a network file system not at all.
+ * Returns a text that changes when the file at a path changes: by a write, a rename or another link target.
+ * Polled, because file notifications follow the old file and do not work on network file systems. Returns
  * `undefined` for a pipe, which cannot be read twice.
  */
 export async function markSource(path: string): Promise<string | undefined> {
@@ -116,7 +113,7 @@ export async function markSource(path: string): Promise<string | undefined> {
   }
 }
 
-/** Whether the same was found, whenever it was written. */
+/** Whether two reads found equal content. Ignores modification times. */
 export function isSameSource(one: Source, other: Source): boolean {
   if (one.kind === "text" && other.kind === "text") return one.text === other.text;
   return one.kind === other.kind;

@@ -5,8 +5,8 @@ import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 
 /**
- * Certificates of one connection, as PEM text; `cert` and `key` are there together or not at all. A server
- * with `ca` demands certificates of its clients; a client with `ca` trusts no other authority.
+ * Certificates of one connection, as PEM text. `cert` and `key` are set together or not at all. A server
+ * with `ca` requires client certificates; a client with `ca` trusts no other authority.
  */
 export interface TlsFiles {
   readonly cert: string | undefined;
@@ -14,21 +14,21 @@ export interface TlsFiles {
   readonly ca: string | undefined;
 }
 
-/** Whose variables: `LEDGER` is `LEDGER_TLS_CERT` and so on. */
+/** Prefix of the variables: `LEDGER` for `LEDGER_TLS_CERT`, `LEDGER_TLS_KEY` and `LEDGER_TLS_CA`. */
 type TlsOwner = "LEDGER" | "REDIS";
 
 interface Place {
   readonly environment: Environment;
-  /** What relative paths start from. */
+  /** Base of relative paths. */
   readonly folder: string;
 }
 
-/** The variables of an owner: of its certificate, its key and its authority. */
+/** Returns the names of the variables for certificate, key and authority. */
 export function nameTlsVariables(owner: TlsOwner) {
   return { cert: `${owner}_TLS_CERT`, key: `${owner}_TLS_KEY`, ca: `${owner}_TLS_CA` };
 }
 
-/** Reads the files that the variables of an owner name. */
+/** Reads the PEM files that the variables name. */
 export function readTlsFiles(owner: TlsOwner, place: Place, problems: Problems): TlsFiles {
   const names = nameTlsVariables(owner);
   const { [names.cert]: certPath, [names.key]: keyPath } = place.environment;

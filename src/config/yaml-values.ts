@@ -1,13 +1,28 @@
 import { type Alias, isAlias, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap } from "yaml";
 import type { Path, Problems } from "./problems.ts";
-import { YAML_DEPTH_MAX, YamlError } from "./yaml-error.ts";
 
-/** Values of a document with its aliases expanded. About 20 are needed for one model. */
+/** Maximum nesting of collections, aliases expanded. */
+export const YAML_DEPTH_MAX = 64;
+
+/** The document cannot be read. Its two texts become one problem. */
+export class YamlError extends Error {
+  override readonly name = "YamlError";
+  readonly wrong: string;
+  readonly expected: string;
+
+  constructor(wrong: string, expected: string) {
+    super(wrong);
+    this.wrong = wrong;
+    this.expected = expected;
+  }
+}
+
+/** Maximum number of values, aliases expanded. One model takes about 20. */
 const VALUES_MAX = 200_000;
 
 const MERGE_KEY = "<<";
 
-/** A plain value, how many values it consists of when aliases are expanded, and how deep they are nested. */
+/** A plain value with its number of values and its nesting depth, both with aliases expanded. */
 interface Built {
   readonly value: unknown;
   readonly count: number;
@@ -20,12 +35,12 @@ interface Options {
 }
 
 /**
- * Turns a composed document into plain values, in one pass: an alias becomes a reference to its anchor's value.
- * Adds a problem for each key that occurs twice or is no text. Throws {@link YamlError} for an alias without
- * an anchor or within its own, and beyond the bounds of expanded values and depth.
+ * Converts a composed document to plain values in one pass. An alias becomes a reference to the value of its
+ * anchor. Adds a problem for each duplicate key and each key that is no text. Throws {@link YamlError} for an
+ * alias without an anchor or inside its own anchor, and beyond the bounds of expanded values and depth.
  */
 export function readValues(root: unknown, { lineAt, problems }: Options): unknown {
-  /** `undefined` while the anchor's own value is being built. */
+  /** Values by anchor; `undefined` while the value of the anchor is being built. */
   const anchors = new Map<string, Built | undefined>();
   const { admit, enclose } = createBounds();
 
@@ -55,7 +70,7 @@ export function readValues(root: unknown, { lineAt, problems }: Options): unknow
       const place = [...path, key];
       if (members.has(key)) {
         const line = lineAt(offsetOf(pair.key));
-        problems.add(place, `is there twice, again in line ${line}`, "every name once");
+        problems.add(place, `is a duplicate key in line ${line}`, "unique keys");
       }
       members.set(key, build(pair.value, place));
     }
@@ -80,14 +95,14 @@ export function readValues(root: unknown, { lineAt, problems }: Options): unknow
     if (built) return built;
     const line = lineAt(offsetOf(alias));
     throw anchors.has(alias.source)
-      ? new YamlError(`has an alias in line ${line} that contains itself`, "aliases of what is complete")
+      ? new YamlError(`has an alias in line ${line} that contains itself`, "aliases of complete anchors")
       : new YamlError(`has an alias in line ${line} without an anchor`, "an anchor before each alias");
   }
 
   return root === null || root === undefined ? undefined : build(root, []).value;
 }
 
-/** Counts the values of one document, with each alias as what it stands for. */
+/** Counts the values and checks the depth of one document, aliases expanded. */
 function createBounds() {
   let count = 0;
 
@@ -102,7 +117,7 @@ function createBounds() {
     return built;
   }
 
-  /** The collection itself is counted without its parts, which have been counted. */
+  /** Counts a collection as one value, because its parts were counted before. */
   function enclose(value: object, parts: readonly Built[]): Built {
     count += 1;
     return {
@@ -115,13 +130,13 @@ function createBounds() {
   return { admit, enclose };
 }
 
-/** The members of merged mappings; of equal keys, the one of the mapping that is named first comes last. */
+/** Returns the members of merged mappings, the first mapping last, so that its members win. */
 function readMerged(value: unknown, path: Path, problems: Problems): (readonly [string, unknown])[] {
   const sources: readonly unknown[] = Array.isArray(value) ? value.toReversed() : [value];
   return sources.flatMap((source) => {
     if (source === null) return [];
     if (typeof source === "object" && !Array.isArray(source)) return Object.entries(source);
-    problems.add(path, "is nothing that can be merged", "a mapping or a list of mappings");
+    problems.add(path, "cannot be merged", "a mapping or a list of mappings");
     return [];
   });
 }

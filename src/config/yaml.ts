@@ -1,31 +1,30 @@
-import { Composer, type CST, Lexer, LineCounter, Parser } from "yaml";
+import { Composer, type CST, Lexer, LineCounter, Parser, type YAMLParseError } from "yaml";
 import type { Problems } from "./problems.ts";
-import { YAML_DEPTH_MAX, YamlError } from "./yaml-error.ts";
-import { findBrokenOffset } from "./yaml-fault.ts";
-import { readValues } from "./yaml-values.ts";
+import { readValues, YAML_DEPTH_MAX, YamlError } from "./yaml-values.ts";
 
-/** Words and signs of a document. About 30 are needed for one model, and each takes about 3 µs and 300 bytes. */
+/** Maximum number of lexemes. One model takes about 30; each costs about 3 µs and 300 bytes. */
 const LEXEMES_MAX = 400_000;
 
 const OPTIONS = {
-  // Also where a %YAML directive asks for version 1.1, whose "no" is false and whose 010 is 8.
+  // Overrides a %YAML directive for version 1.1, in which "no" is false and 010 is 8.
   schema: "core",
   resolveKnownTags: false,
-  // The library compares every key with every other one; `readValues` looks each up.
+  // `readValues` finds duplicate keys: the library compares all pairs of keys, in quadratic time.
   uniqueKeys: false,
   prettyErrors: false,
 } as const;
 
 /**
  * Parses one YAML 1.2 document to plain values, with aliases and merge keys resolved. Bounds the document's
- * size, depth and expanded size. Returns `undefined` and adds a problem when it cannot; adds one for each key
- * that occurs twice.
+ * size, depth and expanded size. Returns `undefined` and adds a problem for a document that cannot be read.
+ * Adds a problem for each duplicate key.
+ * @see https://yaml.org/spec/1.2.2/
  */
 export function parseYaml(text: string, name: string, problems: Problems): unknown {
   const lines = new LineCounter();
   const lineAt = (offset: number) => lines.linePos(offset).line;
   try {
-    // The library takes no lone carriage return for a line break, as YAML does.
+    // A lone carriage return is a line break in YAML, but not in the library.
     const tokens = readTokens(text.replace(/\r\n?/g, "\n"), lines);
     const [document, second] = [...new Composer(OPTIONS).compose(tokens, true, text.length)];
     const broken = document && findBrokenOffset(document.errors, tokens);
@@ -41,17 +40,17 @@ export function parseYaml(text: string, name: string, problems: Problems): unkno
   }
 }
 
-/** Throws {@link YamlError} for a document that is too long or too deep to be composed. */
+/** Splits text into tokens. Throws {@link YamlError} for a document that is too long or too deep. */
 function readTokens(text: string, lines: LineCounter): readonly CST.Token[] {
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
   let lexemes = 0;
-  // An empty document has no line break to be counted.
+  // Registers line 1, which no line break begins.
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
     lexemes += 1;
     if (lexemes > LEXEMES_MAX) {
-      throw new YamlError(`has more than ${LEXEMES_MAX} words and signs`, "a smaller document");
+      throw new YamlError(`has more than ${LEXEMES_MAX} tokens`, "a smaller document");
     }
     for (const token of parser.next(lexeme)) tokens.push(token);
     if (parser.stack.length > YAML_DEPTH_MAX) {
@@ -61,4 +60,45 @@ function readTokens(text: string, lines: LineCounter): readonly CST.Token[] {
   }
   for (const token of parser.end()) tokens.push(token);
   return tokens;
+}
+
+/**
+ * Returns the offset of the first error, `undefined` without errors. When a list, a mapping or a text has no
+ * end, that is its beginning, because the parser reports the place where it gave up.
+ */
+function findBrokenOffset(
+  errors: readonly YAMLParseError[],
+  tokens: readonly CST.Token[],
+): number | undefined {
+  if (errors.length === 0) return undefined;
+  const places = tokens.flatMap((token) => (token.type === "document" ? brokenPlaces(token.value) : []));
+  // For a key of several lines, the parser reports its first line; its end is in `places`.
+  const reported = errors.filter(({ code }) => !code.endsWith("IMPLICIT_KEY")).map(({ pos }) => pos[0]);
+  const known = [...places, ...reported];
+  const first = known.length > 0 ? known : errors.map(({ pos }) => pos[0]);
+  return first.reduce((least, place) => Math.min(least, place));
+}
+
+/** Returns the beginnings of unclosed collections and quotes, and the ends of keys of several lines. */
+function brokenPlaces(token: CST.Token | null | undefined): number[] {
+  if (!token) return [];
+  if (token.type === "flow-collection" && !isClosed(token)) return [token.offset];
+  if ("items" in token) return token.items.flatMap(placesInItem);
+  return isOpenQuote(token) ? [token.offset] : [];
+}
+
+function placesInItem({ key, value, start }: CST.CollectionItem): number[] {
+  const isExplicit = start.some(({ type }) => type === "explicit-key-ind");
+  const isLong = key && !isExplicit && "source" in key && key.source.includes("\n");
+  const end = isLong ? [key.offset + key.source.trimEnd().length] : [];
+  return [...brokenPlaces(key), ...end, ...brokenPlaces(value)];
+}
+
+function isClosed({ end }: CST.FlowCollection): boolean {
+  return end.some(({ type }) => type === "flow-map-end" || type === "flow-seq-end");
+}
+
+function isOpenQuote(token: CST.Token): boolean {
+  if (token.type !== "single-quoted-scalar" && token.type !== "double-quoted-scalar") return false;
+  return token.source.length < 2 || !token.source.endsWith(token.source.charAt(0));
 }

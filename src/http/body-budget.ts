@@ -1,16 +1,21 @@
 import { GatewayError } from "../errors.ts";
-import { BODY_BYTES_MAX } from "./body-size.ts";
 
-/** The bytes of request bodies that this process holds in memory at once, in all and for each account. */
+/** Maximum size of one request body: 30 MiB. */
+export const BODY_BYTES_MAX = 30 * 1024 * 1024;
+
+/** Bounds the bytes of request bodies in memory, for this process and for each account. */
 export interface BodyBudget {
-  /** Takes bytes for an account, or throws `too_many_body_bytes` and takes none. */
+  /**
+   * Reserves bytes for an account. Throws `too_many_body_bytes` and reserves nothing when a bound is
+   * exceeded.
+   */
   take(accountId: string, bytes: number): void;
   give(accountId: string, bytes: number): void;
 }
 
 export interface BodyBudgetOptions {
   readonly bytesMax: number;
-  /** Default: a quarter of `bytesMax`, and no less than one body may have. */
+  /** Default: a quarter of `bytesMax`, and at least {@link BODY_BYTES_MAX}. */
   readonly accountBytesMax?: number | undefined;
 }
 
@@ -18,22 +23,22 @@ export function createBodyBudget({
   bytesMax,
   accountBytesMax = Math.max(bytesMax / 4, BODY_BYTES_MAX),
 }: BodyBudgetOptions): BodyBudget {
-  const takenBy = new Map<string, number>();
+  const takenByAccount = new Map<string, number>();
   let taken = 0;
   return {
     take(accountId, bytes) {
-      const ofAccount = (takenBy.get(accountId) ?? 0) + bytes;
+      const ofAccount = (takenByAccount.get(accountId) ?? 0) + bytes;
       if (ofAccount > accountBytesMax || taken + bytes > bytesMax) {
         throw new GatewayError("too_many_body_bytes", { retryAfterS: 1 });
       }
-      takenBy.set(accountId, ofAccount);
+      takenByAccount.set(accountId, ofAccount);
       taken += bytes;
     },
     give(accountId, bytes) {
       taken -= bytes;
-      const left = (takenBy.get(accountId) ?? 0) - bytes;
-      if (left > 0) takenBy.set(accountId, left);
-      else takenBy.delete(accountId);
+      const left = (takenByAccount.get(accountId) ?? 0) - bytes;
+      if (left > 0) takenByAccount.set(accountId, left);
+      else takenByAccount.delete(accountId);
     },
   };
 }

@@ -1,31 +1,31 @@
-/** For how long the connection of a request may be silent at the stage that the request is in. */
+/** Sets how long the connection of a request may be idle, by the phase of the request. */
 export interface ConnectionIdle {
-  /** A large body may take longer than {@link whileWaiting} allows: Bun does not count incoming bytes as a sign of life. */
+  /** 150 s: Bun does not count incoming bytes of a body as activity. */
   whileReceiving(request: Request): void;
-  /** A model may think for minutes: the timeouts of its upstream end that, and silences of streams are filled. */
+  /** Unlimited: a model may take minutes. Upstream timeouts apply, and streams get keep-alives. */
   whileAnswering(request: Request): void;
-  /** A slow client may still be reading the end of its answer. */
+  /** Three times the idle time: a slow client may still be reading the end of its response. */
   whileReading(request: Request): void;
-  /** As every connection, between requests and after a refusal. */
+  /** The idle time, as between requests; for responses sent before the body was read. */
   whileWaiting(request: Request): void;
 }
 
-/** The most that Bun takes; 0 is no limit. */
+/** Maximum that Bun accepts; 0 is unlimited. */
 const SECONDS_MAX = 255;
-/** Above the total limit of a body, so that a body that trickles in is refused and not cut. */
+/** Above the total limit of a body, 120 s, so that a slow body gets an error and not a closed connection. */
 const RECEIVING_S = 150;
 const READING_FACTOR = 3;
 
-/** `close` makes the server close a request's connection after so many silent seconds. */
+/** `setIdle` makes the server close the connection of a request after so many idle seconds. */
 export function createConnectionIdle(
-  close: (request: Request, seconds: number) => void,
+  setIdle: (request: Request, seconds: number) => void,
   idleS: number,
 ): ConnectionIdle {
   const readingS = Math.min(READING_FACTOR * idleS, SECONDS_MAX);
   return {
-    whileReceiving: (request) => close(request, RECEIVING_S),
-    whileAnswering: (request) => close(request, 0),
-    whileReading: (request) => close(request, readingS),
-    whileWaiting: (request) => close(request, idleS),
+    whileReceiving: (request) => setIdle(request, RECEIVING_S),
+    whileAnswering: (request) => setIdle(request, 0),
+    whileReading: (request) => setIdle(request, readingS),
+    whileWaiting: (request) => setIdle(request, idleS),
   };
 }

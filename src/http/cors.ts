@@ -1,7 +1,7 @@
-import type { Handle } from "./raw-routes.ts";
-import { idHeaders, newRequestId } from "./request-id.ts";
+import { idHeaders, newRequestId } from "./identity.ts";
+import type { Handle } from "./routes.ts";
 
-/** The web origins whose pages may read answers: all, or those that are the same to the letter. */
+/** Web origins whose pages may read responses: all, or those listed, compared exactly. */
 export type CorsOrigins = readonly string[] | "*";
 
 const EXPOSED_HEADERS = [
@@ -16,14 +16,14 @@ const EXPOSED_HEADERS = [
   ),
 ].join(", ");
 
-/** A list of header names, as `access-control-request-headers` has it. */
+/** A list of header names, as in `access-control-request-headers`. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~ \t,-]{1,4096}$/;
-/** How long a browser may keep the answer of a preflight: a reload can take an origin away. */
+/** How long a browser may cache a preflight response: a reload can remove an origin. */
 const PREFLIGHT_MAX_AGE_S = "600";
 
 /**
- * Answers a preflight itself, without a key, and any other request by `handle`; lets pages of the listed origins
- * read the answer and its headers. Credentials are never allowed, so that a browser adds no cookie and no key.
+ * Responds to a preflight, which has no key, and passes any other request to `handle`. Lets pages of allowed
+ * origins read the response and its headers. Never allows credentials, so that a browser adds no cookies.
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 export async function answerBrowser(
@@ -38,7 +38,7 @@ export async function answerBrowser(
     headers.set("access-control-allow-origin", origin);
     headers.set("access-control-expose-headers", EXPOSED_HEADERS);
   }
-  // Also where no origin came: a cache must not hand that answer to a browser.
+  // Also without an origin: a cache must not serve that response to a browser.
   if (origins !== "*") headers.append("vary", "origin");
   return response;
 }
@@ -54,9 +54,9 @@ function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && headers.has("access-control-request-method");
 }
 
-/** Allows whatever headers the page asks for: SDKs send many of their own, and without credentials none is trusted. */
-function answerPreflight({ headers: asked }: Request): Response {
-  const names = asked.get("access-control-request-headers") ?? "";
+/** Allows every requested header: SDKs send many of their own, and none is trusted without credentials. */
+function answerPreflight({ headers: requested }: Request): Response {
+  const names = requested.get("access-control-request-headers") ?? "";
   const headers = new Headers({
     ...idHeaders(newRequestId()),
     "access-control-allow-methods": "GET, POST",

@@ -1,24 +1,24 @@
-/** Silence is broken this often, so that no proxy between here and the client takes it for death. */
+/** Interval of keep-alives, so that no proxy closes the connection for inactivity. */
 const SILENCE_MS = 15_000;
-/** What may wait for a client that reads slowly, before the upstream has to wait too. */
+/** Bytes buffered for a slow client before reading from the upstream pauses. */
 const BUFFER_BYTES = 64 * 1024;
 
-/** A response body that is written piece by piece, opened with its first piece. */
+/** A response body that is written in chunks and opens with its first chunk. */
 export interface EventStream {
   readonly isOpen: boolean;
-  /** `undefined` when there is room for more, else resolves when there is again, or nobody left to read. */
+  /** Returns `undefined` with room for more; else resolves with room, or when the client is gone. */
   write(text: string): Promise<void> | undefined;
-  /** Writes the last piece and closes. Later calls do nothing. */
+  /** Writes the last chunk and closes. Later calls do nothing. */
   end(text: string): void;
-  /** Ends a stream that was never opened: nothing of it is sent. */
+  /** Discards a stream that was not opened. */
   abandon(): void;
 }
 
 export interface EventStreamOptions {
-  /** Sent after each 15 s of silence, which opens the stream too. */
+  /** Sent after each 15 s without a chunk. Opens the stream too. */
   readonly keepAlive: string;
   readonly silenceMs?: number;
-  /** Called once, when the first piece is there. */
+  /** Called once, with the first chunk. */
   onOpen(body: ReadableStream<Uint8Array>): void;
 }
 

@@ -5,16 +5,16 @@ import type { CorsOrigins } from "./cors.ts";
 import type { IncomingBodies } from "./incoming-bodies.ts";
 import type { RunningRequests } from "./running-requests.ts";
 
-/** What the routes need: the gateway, and the state of this process's HTTP side. */
+/** The dependencies of the routes: the gateway, and the HTTP state of this process. */
 export interface HttpParts {
-  /** As it is configured now; a request keeps the one that it came in with. */
+  /** Returns the gateway under the latest configuration. A request keeps the one that it began with. */
   gateway(): Gateway;
   readonly bodyBudget: BodyBudget;
   readonly incomingBodies: IncomingBodies;
   readonly running: RunningRequests;
-  /** As they are configured now; `undefined` where no page of a browser may read an answer. */
+  /** Returns the allowed origins of the latest configuration; `undefined` when pages may read no response. */
   corsOrigins(): CorsOrigins | undefined;
-  /** False while draining, and while something that requests need does not answer. */
+  /** Resolves with `false` while draining, and while a dependency does not answer. */
   isReady(): Promise<boolean>;
   readonly connectionIdle: ConnectionIdle;
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from "../errors.ts";
 
-/** Whose body is read, and how many bodies may be on their way at once for that key and that account. */
+/** The key and account of a body, with their maximum numbers of bodies in transit. */
 export interface BodySender {
   readonly keyId: string;
   readonly keyBodiesMax: number;
@@ -8,24 +8,24 @@ export interface BodySender {
   readonly accountBodiesMax: number;
 }
 
-/** The request bodies that are being received, over all connections of this process. */
+/** The request bodies in transit, over all connections of this process. */
 export interface IncomingBodies {
   /**
-   * Starts to read a body and waits for it. Throws `too_concurrent` or `shutting_down` before it starts. Rejects
-   * with `body_too_slow` after 120 s and with `shutting_down` when the gateway waits no longer, and then calls `cut`.
+   * Starts to read a body and waits for it. Throws `too_concurrent` or `shutting_down` before it starts.
+   * Calls `cut` and rejects with `body_too_slow` after 120 s, or with `shutting_down` after {@link close}.
    */
   receive<Body>(sender: BodySender, start: () => Promise<Body>, cut?: () => void): Promise<Body>;
-  /** Refuses bodies that are still on their way after so long, and from then on every body that is not there yet. */
+  /** After `graceMs`, fails bodies that are still in transit, and all that come later. */
   close(graceMs: number): void;
 }
 
 interface Incoming {
   readonly startedAtMs: number;
-  /** Ends the wait with an error. */
+  /** Rejects the wait. */
   fail(cause: "body_too_slow" | "shutting_down"): void;
 }
 
-/** A body that trickles in is cut after this long in all. */
+/** Maximum duration of a body in transit. */
 const BODY_MS_MAX = 120_000;
 
 export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
@@ -35,22 +35,22 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
   let timer: Timer | undefined;
   let isClosed = false;
 
-  function failLate(): void {
+  function failSlow(): void {
     timer = undefined;
-    // In the order in which they began: the first that is in time ends the search.
+    // Ordered by start: the first that is in time ends the search.
     for (const body of incoming) {
       const leftMs = body.startedAtMs + msMax - performance.now();
       if (leftMs > 0) {
-        watch(leftMs);
+        startTimer(leftMs);
         return;
       }
       body.fail("body_too_slow");
     }
   }
-  /** One timer for all bodies: most are there long before it ends, so that one for each would be set in vain. */
-  function watch(ms: number): void {
+  /** One timer serves all bodies, as most arrive long before it fires. */
+  function startTimer(ms: number): void {
     if (timer) return;
-    timer = setTimeout(failLate, Math.ceil(ms));
+    timer = setTimeout(failSlow, Math.ceil(ms));
     timer.unref();
   }
   function failAll(): void {
@@ -58,7 +58,7 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
     for (const body of incoming) body.fail("shutting_down");
   }
 
-  function follow<Body>(
+  function track<Body>(
     { keyId, accountId }: BodySender,
     arriving: Promise<Body>,
     cut: () => void,
@@ -80,7 +80,7 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
     incoming.add(body);
     ofKeys.add(keyId);
     ofAccounts.add(accountId);
-    watch(msMax);
+    startTimer(msMax);
     arriving.then(
       (bytes) => {
         end();
@@ -102,9 +102,9 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
         throw new GatewayError("too_concurrent", { retryAfterS: 1 });
       }
       const arriving = start();
-      // What came with the headers has kept nobody waiting, however many such requests came together.
+      // A body that arrived with its headers was never in transit, so that it is not counted.
       if (Bun.peek.status(arriving) !== "pending") return arriving;
-      return follow(sender, arriving, cut);
+      return track(sender, arriving, cut);
     },
     close: (graceMs) => void setTimeout(failAll, graceMs).unref(),
   };

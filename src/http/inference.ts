@@ -7,40 +7,37 @@ import { runRequest } from "../gateway/run-request.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
-import { readClientRetry } from "./client-retry.ts";
-import { discardBody } from "./discard-body.ts";
+import { createBodyReader, discardBody } from "./body.ts";
+import { logInternalError } from "./errors.ts";
 import type { HttpParts } from "./http-parts.ts";
+import { newRequestId, readClientRetry, readSecret } from "./identity.ts";
 import type { BodySender } from "./incoming-bodies.ts";
-import { logInternal } from "./log-internal.ts";
-import { createBodyReader } from "./read-body.ts";
 import { createReply, type HttpReply } from "./reply.ts";
-import { newRequestId } from "./request-id.ts";
 import type { RunningRequests } from "./running-requests.ts";
-import { readSecret } from "./secret.ts";
 
-/** A route whose body is about a model. */
+/** A route whose body names a model. */
 interface ModelRoute {
   readonly path: string;
-  /** What the log calls it. */
+  /** Name of the route in the log. */
   readonly surface: string;
   readonly wire: WireProtocol;
-  /** What becomes of a request. Throws `GatewayError`. */
-  tell(gateway: Gateway, call: Call, reply: Reply): Promise<void>;
+  /** Processes a request. Throws `GatewayError`. */
+  run(gateway: Gateway, call: Call, reply: Reply): Promise<void>;
 }
 
-/** The route of one protocol. Every protocol has this same handler. */
+/** The inference route of one protocol. All protocols share this handler. */
 export function inferenceRoute(wire: WireProtocol, parts: HttpParts) {
-  return modelRoute({ path: wire.path, surface: wire.surface, wire, tell: runRequest }, parts);
+  return modelRoute({ path: wire.path, surface: wire.surface, wire, run: runRequest }, parts);
 }
 
 /** `POST /v1/messages/count_tokens`. */
 export function countTokensRoute(parts: HttpParts) {
   const wire = anthropicMessages;
-  return modelRoute({ path: COUNT_PATH, surface: "count_tokens", wire, tell: countTokens }, parts);
+  return modelRoute({ path: COUNT_PATH, surface: "count_tokens", wire, run: countTokens }, parts);
 }
 
 function modelRoute(route: ModelRoute, parts: HttpParts) {
-  // The body is read by the story itself, after the key is known.
+  // `run` reads the body itself, after it has authenticated the key.
   return new Elysia().post(route.path, ({ request }) => answer(request, route, parts), { parse: "none" });
 }
 
@@ -73,11 +70,11 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
     body.release();
     return discardBody(request);
   };
-  void run(gateway, parts.running, { route, call, reply, discardRest }).finally(body.release);
+  void runRoute(gateway, parts.running, { route, call, reply, discardRest }).finally(body.release);
   return reply.response;
 }
 
-/** A key may send as many bodies at once as it may run requests, and at least one: its other limits refuse that. */
+/** Bodies in transit are bounded like concurrent requests, but by at least 1: a limit of 0 applies later. */
 function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodySender {
   const ofKey = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
   return {
@@ -92,33 +89,33 @@ interface Run {
   readonly route: ModelRoute;
   readonly call: Call;
   readonly reply: HttpReply;
-  /** Gives the bytes of the body back, and reads away what is left of it where a refusal would be lost otherwise. */
+  /** Releases the bytes of the body, and discards its rest where an unread rest would lose the error. */
   discardRest(): Promise<void>;
 }
 
-/** Never rejects: whatever goes wrong is said in the reply. */
-async function run(
+/** Runs a request and logs it. Never rejects: errors are sent as the reply. */
+async function runRoute(
   gateway: Gateway,
   running: RunningRequests,
   { route, call, reply, discardRest }: Run,
 ): Promise<void> {
   running.begin();
   try {
-    await route.tell(gateway, call, reply);
+    await route.run(gateway, call, reply);
   } catch (thrown) {
     await discardRest();
     const error = reply.fail(thrown);
-    const hungUp = isHangUp(thrown, reply);
-    call.record.outcome ??= hungUp ? "client_closed" : error.row.code;
-    if (!hungUp) logInternal(gateway.log, call.id, error);
+    const isDisconnected = isClientDisconnect(thrown, reply);
+    call.record.outcome ??= isDisconnected ? "client_closed" : error.row.code;
+    if (!isDisconnected) logInternalError(gateway.log, call.id, error);
   } finally {
     running.end();
     logRequest(gateway, { route, call, reply });
   }
 }
 
-/** A client that went away while its body was still coming: no fault of anybody. */
-function isHangUp(thrown: unknown, { signal }: HttpReply): boolean {
+/** Whether the client disconnected while its body was in transit, which is not an internal error. */
+function isClientDisconnect(thrown: unknown, { signal }: HttpReply): boolean {
   return signal.aborted && thrown instanceof Error && thrown.name === "AbortError";
 }
 

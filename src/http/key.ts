@@ -6,10 +6,11 @@ import { printTime } from "../domain/time.ts";
 import { limitsOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { SpendLimitUsage } from "../ledger/ledger.ts";
+import type { WindowState } from "../limiter/limiter.ts";
+import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { answerCaller } from "./json-response.ts";
 
-/** `GET /v1/key`: what the key that asks may do, has used, has left, and when that resets. */
+/** `GET /v1/key`: limits, usage, remaining amounts and resets of the key that sends the request. */
 export function keyRoute(parts: HttpParts) {
   return new Elysia().get("/v1/key", ({ request }) =>
     answerCaller(request, parts, (caller, gateway) => printKey(gateway, caller)),

@@ -1,16 +1,20 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
 import type { Catalog } from "../catalog/catalog.ts";
-import type { Model } from "../domain/model.ts";
+import type { Model, Price } from "../domain/model.ts";
+import { printPrice } from "../domain/money.ts";
 import { printTime } from "../domain/time.ts";
 import { GatewayError } from "../errors.ts";
-import { mayUse } from "../gateway/plan.ts";
+import { mayUse } from "../gateway/select-model.ts";
+import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { answerCaller } from "./json-response.ts";
-import { printPrices } from "./prices.ts";
-import { pathOf } from "./request-path.ts";
+import { pathOf } from "./identity.ts";
 
-/** `GET /v1/models` and `/v1/models/{id}`: one shape that the OpenAI and the Anthropic SDKs both read. */
+/**
+ * `GET /v1/models` and `/v1/models/{id}`: one shape that OpenAI and Anthropic SDKs both read.
+ * @see https://platform.openai.com/docs/api-reference/models
+ * @see https://docs.anthropic.com/en/api/models-list
+ */
 export function modelRoutes(parts: HttpParts) {
   return new Elysia()
     .get("/v1/models", ({ request }) =>
@@ -23,7 +27,7 @@ export function modelRoutes(parts: HttpParts) {
     );
 }
 
-/** An id may hold slashes, sent as they are or as `%2F`. A model the key may not use does not exist for it. */
+/** An id may contain slashes, plain or as `%2F`. A model that the key may not use is `unknown_model`. */
 function findModel(catalog: Catalog, key: Caller["key"], request: Request): Model {
   const path = pathOf(request).slice("/v1/models/".length);
   const model = catalog.find(decodePath(path));
@@ -63,5 +67,16 @@ function printModel(model: Model): object {
     max_tokens: model.outputTokensMax,
     default_max_output_tokens: model.outputTokensDefault,
     price_usd_per_million_tokens: printPrices(model.price),
+  };
+}
+
+/** Converts prices to JSON: decimal strings of USD per million tokens. */
+export function printPrices(price: Price): object {
+  return {
+    input: printPrice(price.input),
+    output: printPrice(price.output),
+    cached_input: printPrice(price.cachedInput),
+    cache_write: printPrice(price.cacheWrite),
+    cache_write_1h: printPrice(price.cacheWrite1h),
   };
 }

@@ -4,13 +4,13 @@ import { printTime } from "../domain/time.ts";
 import type { Usage } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { Receipt } from "../ledger/ledger.ts";
+import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
-import { answerCaller } from "./json-response.ts";
-import { printPrices } from "./prices.ts";
+import { printPrices } from "./models.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** `GET /v1/receipts/{request_id}`: any key of the account that paid may read what a request came to. */
+/** `GET /v1/receipts/{request_id}`: the receipt of a request, for every key of the account that paid. */
 export function receiptRoute(parts: HttpParts) {
   return new Elysia().get("/v1/receipts/:id", ({ request, params }) =>
     answerCaller(request, parts, async ({ key }, { ledger }) => {

@@ -1,17 +1,17 @@
 import { type GatewayError, toGatewayError } from "../errors.ts";
 import type { Reply } from "../gateway/request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
-import { errorResponse } from "./error-response.ts";
+import { errorResponse } from "./errors.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
-import { idHeaders } from "./request-id.ts";
+import { idHeaders } from "./identity.ts";
 
-/** A reply and the HTTP response that it becomes. */
+/** A reply with its HTTP response. */
 export interface HttpReply extends Reply {
-  /** Resolves once the status is known: with the whole answer, an error, or the first piece of a stream. */
+  /** Resolves once the status is known: with a whole body, an error, or the first chunk of a stream. */
   readonly response: Promise<Response>;
-  /** Says that the request failed: with a status while that is possible, else inside the stream. */
+  /** Sends an error: as a status before the stream has opened, else as an event of the stream. */
   fail(thrown: unknown): GatewayError;
-  /** The status that went out; 0 before that. */
+  /** The status of the response; 0 until it is known. */
   readonly status: number;
 }
 
@@ -26,11 +26,11 @@ const WHOLE_HEADERS = { "content-type": "application/json" };
 export interface ReplyOptions {
   readonly requestId: string;
   readonly wire: WireProtocol;
-  /** The client's own. */
+  /** Headers of the request. */
   readonly clientHeaders: Headers;
-  /** Aborted by the server when the client is gone. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
-  /** Called before the last piece is handed over. */
+  /** Called before the last bytes are written. */
   onEnd(): void;
 }
 
@@ -43,9 +43,9 @@ export function createReply({ requestId, wire, clientHeaders, signal, onEnd }: R
   let model = "";
   let last = "";
 
-  function respond(answer: Response): void {
-    status = answer.status;
-    resolve(answer);
+  function respond(result: Response): void {
+    status = result.status;
+    resolve(result);
   }
   function succeed(body: string | ReadableStream<Uint8Array>, contentHeaders: Record<string, string>): void {
     respond(new Response(body, { headers: { ...headers, ...idHeaders(requestId), ...contentHeaders } }));
@@ -63,9 +63,9 @@ export function createReply({ requestId, wire, clientHeaders, signal, onEnd }: R
       return status;
     },
     setHeaders: (more) => void Object.assign(headers, more),
-    expectStream(asked) {
+    expectStream(requestedModel) {
       isStreamExpected = true;
-      model = asked;
+      model = requestedModel;
     },
     beginStream: () => void beginStream(),
     write(text) {

@@ -1,8 +1,8 @@
-/** Counts model requests that are not settled yet, so that a shutdown can wait for the last. */
+/** Counts model requests that are not settled yet, so that a shutdown can wait for them. */
 export interface RunningRequests {
   begin(): void;
   end(): void;
-  /** Resolves when none is running. */
+  /** Resolves when no request is running. */
   idle(): Promise<void>;
 }
 

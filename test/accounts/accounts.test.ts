@@ -1,67 +1,65 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { createAccount } from "../../src/accounts/create.ts";
-import { findAccount } from "../../src/accounts/find.ts";
-import { listAccounts } from "../../src/accounts/list.ts";
-import { DIALECTS, openTempBooks, type TempBooks } from "./temp-books.ts";
+import { createAccount, findAccount, listAccounts } from "../../src/accounts/accounts.ts";
+import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
 describe.each(DIALECTS)("accounts in %s", (dialect) => {
-  let books: TempBooks;
+  let storage: TempStorage;
   beforeEach(async () => {
-    books = await openTempBooks(dialect);
+    storage = await openTempStorage(dialect);
   });
-  afterEach(() => books.close());
+  afterEach(() => storage.close());
 
   describe("createAccount", () => {
-    test("gives the account an empty wallet of the same id", async () => {
-      const account = await createAccount(books, { name: "acme", email: "a@acme.example" });
+    test("creates an empty wallet with the id of the account", async () => {
+      const account = await createAccount(storage, { name: "acme", email: "a@acme.example" });
       expect(account).toMatchObject({ name: "acme", email: "a@acme.example", state: "active" });
-      expect(account.createdAtMs).toBe(books.clock.nowMs);
+      expect(account.createdAtMs).toBe(storage.clock.nowMs);
       expect(account.id).toMatch(/^[\da-f]{8}-[\da-f]{4}-7[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/);
-      expect(await books.ledger.balances(account.id)).toEqual({ posted: 0n, held: 0n, available: 0n });
+      expect(await storage.ledger.balances(account.id)).toEqual({ posted: 0n, held: 0n, available: 0n });
     });
 
-    test("refuses a name that is taken and leaves no second wallet", async () => {
-      await books.newAccount("acme");
-      await expect(books.newAccount("acme")).rejects.toMatchObject({ kind: "conflict" });
-      expect((await books.ledger.wallets({ size: 10 })).items).toHaveLength(1);
+    test("rejects a name that is taken with conflict and leaves no second wallet", async () => {
+      await storage.newAccount("acme");
+      await expect(storage.newAccount("acme")).rejects.toMatchObject({ kind: "conflict" });
+      expect((await storage.ledger.wallets({ size: 10 })).items).toHaveLength(1);
     });
 
-    test("creates one of two accounts that want the same name at once", async () => {
-      const attempts = await Promise.allSettled([books.newAccount("acme"), books.newAccount("acme")]);
+    test("creates only one of two concurrent accounts with one name", async () => {
+      const attempts = await Promise.allSettled([storage.newAccount("acme"), storage.newAccount("acme")]);
       expect(attempts.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
-      expect(await listAccounts(books.database)).toHaveLength(1);
+      expect(await listAccounts(storage.database)).toHaveLength(1);
     });
 
     test("creates nothing when the wallet cannot be created", async () => {
       const ledger = { createWallet: () => Promise.reject(new Error("down")) };
-      await expect(createAccount({ ...books, ledger }, { name: "acme" })).rejects.toThrow("down");
-      expect(await listAccounts(books.database)).toEqual([]);
+      await expect(createAccount({ ...storage, ledger }, { name: "acme" })).rejects.toThrow("down");
+      expect(await listAccounts(storage.database)).toEqual([]);
     });
   });
 
   describe("findAccount", () => {
-    test("finds by id and by name, and nothing by parts or other cases of it", async () => {
-      const account = await books.newAccount("Acme % Co");
+    test("finds an account by its exact id or name, and not by a part or in another case", async () => {
+      const account = await storage.newAccount("Acme % Co");
       for (const known of [account.id, "Acme % Co"])
-        expect(await findAccount(books.database, known)).toEqual(account);
+        expect(await findAccount(storage.database, known)).toEqual(account);
       for (const unknown of ["", "%", "acme % co", "Acme", account.id.slice(1), "' OR 1=1 --"]) {
-        expect(await findAccount(books.database, unknown)).toBeUndefined();
+        expect(await findAccount(storage.database, unknown)).toBeUndefined();
       }
     });
 
-    test("is never in doubt: no account takes another's id for its name", async () => {
-      const { id } = await books.newAccount();
-      await expect(books.newAccount(id)).rejects.toMatchObject({ kind: "conflict" });
+    test("is unambiguous: the id of an account is rejected as the name of another one", async () => {
+      const { id } = await storage.newAccount();
+      await expect(storage.newAccount(id)).rejects.toMatchObject({ kind: "conflict" });
     });
   });
 
   describe("listAccounts", () => {
-    test("lists the oldest first", async () => {
+    test("lists accounts from oldest to newest", async () => {
       for (const name of ["c", "a", "b"]) {
-        books.clock.nowMs += 1;
-        await books.newAccount(name);
+        storage.clock.nowMs += 1;
+        await storage.newAccount(name);
       }
-      expect((await listAccounts(books.database)).map(({ name }) => name)).toEqual(["c", "a", "b"]);
+      expect((await listAccounts(storage.database)).map(({ name }) => name)).toEqual(["c", "a", "b"]);
     });
   });
 });

@@ -1,36 +1,35 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createAuthenticate } from "../../src/accounts/authenticate.ts";
-import { issueKey, type NewKey } from "../../src/accounts/issue-key.ts";
 import type { Authenticate } from "../../src/accounts/key.ts";
-import { revokeKey } from "../../src/accounts/revoke-key.ts";
+import { issueKey, type NewKey, revokeKey } from "../../src/accounts/keys.ts";
 import { createSecret, digestOf } from "../../src/accounts/secret.ts";
 import { connectDatabase } from "../../src/db/database.ts";
-import { DIALECTS, openTempBooks, type TempBooks } from "./temp-books.ts";
+import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 
 const UNKNOWN = { kind: "unknown_key" };
 
 describe.each(DIALECTS)("with keys in %s", (dialect) => {
-  let books: TempBooks;
+  let storage: TempStorage;
   let authenticate: Authenticate;
   beforeEach(async () => {
-    books = await openTempBooks(dialect);
-    authenticate = createAuthenticate({ ...books, monotonicMs: books.now });
+    storage = await openTempStorage(dialect);
+    authenticate = createAuthenticate({ ...storage, monotonicMs: storage.now });
   });
-  afterEach(() => books.close());
+  afterEach(() => storage.close());
 
   async function rename(keyId: string, name: string): Promise<void> {
-    const { db, tables } = books.database;
+    const { db, tables } = storage.database;
     await db.update(tables.apiKeys).set({ name }).where(eq(tables.apiKeys.id, keyId));
   }
 
   async function newKey(request: Partial<NewKey> = {}) {
-    const { id: accountId } = await books.newAccount();
-    return issueKey(books, { accountId, name: "k", ...request });
+    const { id: accountId } = await storage.newAccount();
+    return issueKey(storage, { accountId, name: "k", ...request });
   }
 
   describe("authenticate", () => {
-    test("knows a key as soon as it is issued, also after it was refused", async () => {
+    test("accepts a key right after it was issued, also when an unknown secret came before", async () => {
       await expect(authenticate(createSecret())).rejects.toMatchObject(UNKNOWN);
       const { key, secret } = await newKey({
         limits: { requestsPerMinute: 7 },
@@ -41,9 +40,9 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
       expect(key).toMatchObject({ limits: { requestsPerMinute: 7 }, models: ["a"], allowsClamp: true });
     });
 
-    test("refuses what is no secret, without reading the database", async () => {
+    test("rejects texts without the form of a secret and does not read the database", async () => {
       const { secret } = await newKey();
-      await books.close();
+      await storage.close();
       const almost = [
         "",
         secret.slice(0, -1),
@@ -55,104 +54,104 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
       for (const text of [undefined, ...almost, "x".repeat(1_000_000)]) {
         await expect(authenticate(text)).rejects.toMatchObject(UNKNOWN);
       }
-      books = await openTempBooks(dialect);
+      storage = await openTempStorage(dialect);
     });
 
-    test("refuses a secret that differs in one character", async () => {
+    test("rejects a secret that differs in one character", async () => {
       const { secret } = await newKey();
       const other = secret.replace(/.$/, (last) => (last === "A" ? "E" : "A"));
       await authenticate(secret);
       await expect(authenticate(other)).rejects.toMatchObject(UNKNOWN);
     });
 
-    test("sees a revocation by another process within a second", async () => {
+    test("rejects a key within a second after another process revoked it", async () => {
       const { key, secret } = await newKey();
       await authenticate(secret);
-      const other = await connectDatabase(books.location);
-      await revokeKey({ database: other, now: books.now }, key.id);
+      const other = await connectDatabase(storage.location);
+      await revokeKey({ database: other, now: storage.now }, key.id);
       await other.close();
-      books.clock.nowMs += 999;
+      storage.clock.nowMs += 999;
       await expect(authenticate(secret)).rejects.toMatchObject(UNKNOWN);
     });
 
-    test("sees a revocation within a second while the key is in constant use", async () => {
+    test("rejects a revoked key within a second while the key is in constant use", async () => {
       const { key, secret } = await newKey();
       await authenticate(secret);
-      books.clock.nowMs += 1;
-      await revokeKey(books, key.id);
-      const revokedAtMs = books.clock.nowMs;
+      storage.clock.nowMs += 1;
+      await revokeKey(storage, key.id);
+      const revokedAtMs = storage.clock.nowMs;
       let refusedAfterMs: number | undefined;
-      while (refusedAfterMs === undefined && books.clock.nowMs < revokedAtMs + 2_000) {
-        books.clock.nowMs += 10;
+      while (refusedAfterMs === undefined && storage.clock.nowMs < revokedAtMs + 2_000) {
+        storage.clock.nowMs += 10;
         await authenticate(secret).catch(() => {
-          refusedAfterMs = books.clock.nowMs - revokedAtMs;
+          refusedAfterMs = storage.clock.nowMs - revokedAtMs;
         });
       }
       expect(refusedAfterMs).toBeLessThanOrEqual(500);
     });
 
-    test("reads the database once in half a second", async () => {
+    test("reads the database at most once in half a second", async () => {
       const { key, secret } = await newKey();
       await authenticate(secret);
       await rename(key.id, "renamed");
-      books.clock.nowMs += 499;
+      storage.clock.nowMs += 499;
       expect((await authenticate(secret)).key.name).toBe("k");
-      books.clock.nowMs += 1;
+      storage.clock.nowMs += 1;
       expect((await authenticate(secret)).key.name).toBe("renamed");
     });
 
-    test("sees an account suspended and taken back within a second", async () => {
+    test("reports within a second that an account is suspended or active again", async () => {
       const { key, secret } = await newKey();
-      const { db, tables } = books.database;
+      const { db, tables } = storage.database;
       const { accounts } = tables;
       for (const state of ["suspended", "active"] as const) {
         await authenticate(secret);
         await db.update(accounts).set({ state }).where(eq(accounts.id, key.accountId));
-        books.clock.nowMs += 500;
+        storage.clock.nowMs += 500;
         expect((await authenticate(secret)).accountSuspended).toBe(state === "suspended");
       }
     });
 
-    test("refuses an expired key to the millisecond, however fresh the cache is", async () => {
-      const { secret } = await newKey({ expiresAtMs: books.clock.nowMs + 100 });
-      books.clock.nowMs += 99;
+    test("rejects a cached key at the millisecond of its expiry", async () => {
+      const { secret } = await newKey({ expiresAtMs: storage.clock.nowMs + 100 });
+      storage.clock.nowMs += 99;
       await authenticate(secret);
-      books.clock.nowMs += 1;
+      storage.clock.nowMs += 1;
       await expect(authenticate(secret)).rejects.toMatchObject(UNKNOWN);
     });
 
-    test("does not trust what it read under a wrong hour when that hour truly comes", async () => {
+    test("does not use a caller that was cached while the wall clock was an hour ahead", async () => {
       const uptime = { ms: 0 };
-      const trusting = createAuthenticate({ ...books, monotonicMs: () => uptime.ms });
+      const trusting = createAuthenticate({ ...storage, monotonicMs: () => uptime.ms });
       const { key, secret } = await newKey();
-      books.clock.nowMs += 3_600_000;
+      storage.clock.nowMs += 3_600_000;
       await trusting(secret);
-      books.clock.nowMs -= 3_600_000;
-      await revokeKey(books, key.id);
+      storage.clock.nowMs -= 3_600_000;
+      await revokeKey(storage, key.id);
       uptime.ms += 3_600_000;
-      books.clock.nowMs += 3_600_000;
+      storage.clock.nowMs += 3_600_000;
       await expect(trusting(secret)).rejects.toMatchObject(UNKNOWN);
     });
 
-    test("does not trust what it read when the clock has gone back", async () => {
+    test("reads the key again after the clock has gone back", async () => {
       const { key, secret } = await newKey();
       await authenticate(secret);
-      await revokeKey(books, key.id);
-      books.clock.nowMs -= 3_600_000;
+      await revokeKey(storage, key.id);
+      storage.clock.nowMs -= 3_600_000;
       await expect(authenticate(secret)).rejects.toMatchObject(UNKNOWN);
     });
 
-    test("refuses a key whose account is gone", async () => {
+    test("rejects a key whose account was deleted", async () => {
       const { key, secret } = await newKey();
-      const { db, tables } = books.database;
+      const { db, tables } = storage.database;
       await db.delete(tables.accounts).where(eq(tables.accounts.id, key.accountId));
       await expect(authenticate(secret)).rejects.toMatchObject(UNKNOWN);
     });
 
-    test("remembers a bounded number of keys and stays right beyond it", async () => {
+    test("caches 10,000 keys and reads the oldest one again beyond that", async () => {
       const { secret, key } = await newKey();
       await authenticate(secret);
-      const { db, tables } = books.database;
+      const { db, tables } = storage.database;
       const [template] = await db.select().from(tables.apiKeys);
       if (!template) throw new Error("There is no key");
       const secrets = Array.from({ length: 10_000 }, createSecret);
@@ -167,7 +166,7 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
       expect((await authenticate(secret)).key.name).toBe("read again");
     });
 
-    test("costs a few microseconds when the key is known", async () => {
+    test("takes less than 20 µs of CPU for a cached key", async () => {
       const { secret } = await newKey();
       for (let warm = 0; warm < 2_000; warm++) await authenticate(secret);
       const cpu = process.cpuUsage();
@@ -176,7 +175,7 @@ describe.each(DIALECTS)("with keys in %s", (dialect) => {
       expect(process.cpuUsage(cpu).user / 20_000).toBeLessThan(20);
     });
 
-    test("gives out nothing that a caller could change for others", async () => {
+    test("returns a frozen caller, which later callers share", async () => {
       const { secret } = await newKey({ models: ["a"] });
       const caller = await authenticate(secret);
       expect(

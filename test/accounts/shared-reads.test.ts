@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createSharedReads, type SharedReadsOptions } from "../../src/accounts/shared-reads.ts";
 
-/** Reads that the test answers, over a clock that the test moves. */
+/** Shared reads whose results and clock the test controls. */
 function scriptedReads(options: Partial<SharedReadsOptions> = {}) {
   const clock = { nowMs: 1_000 };
   const begun: PromiseWithResolvers<string>[] = [];
@@ -18,7 +18,7 @@ function scriptedReads(options: Partial<SharedReadsOptions> = {}) {
 
 const INTERNAL = { kind: "internal" };
 
-test("all who ask for a key at once share one read", async () => {
+test("concurrent callers of one key share one read", async () => {
   const { read, begun } = scriptedReads();
   const all = Array.from({ length: 50 }, () => read("a"));
   expect(begun).toHaveLength(1);
@@ -27,7 +27,7 @@ test("all who ask for a key at once share one read", async () => {
   expect(new Set(readings)).toEqual(new Set([{ value: "caller", beganAtMs: 1_000 }]));
 });
 
-test("other keys, and the same one later, are read anew", async () => {
+test("another key, and one key after its read has ended, start a new read", async () => {
   const { read, begun } = scriptedReads();
   const both = [read("a"), read("b")];
   for (const each of begun) each.resolve("first");
@@ -38,7 +38,7 @@ test("other keys, and the same one later, are read anew", async () => {
   expect(begun).toHaveLength(3);
 });
 
-test("a read that began too long ago is not waited for: what it finds may be out of date", async () => {
+test("a caller does not share a read older than 500 ms, whose value may be outdated", async () => {
   const { read, begun, clock } = scriptedReads();
   const slow = read("a");
   clock.nowMs += 499;
@@ -55,7 +55,7 @@ test("a read that began too long ago is not waited for: what it finds may be out
   ]);
 });
 
-test("nothing is shared when the clock has gone back", async () => {
+test("no read is shared after the clock has gone back", async () => {
   const { read, begun, clock } = scriptedReads();
   const both = [read("a")];
   clock.nowMs -= 3_600_000;
@@ -65,7 +65,7 @@ test("nothing is shared when the clock has gone back", async () => {
   await Promise.all(both);
 });
 
-test("a read that fails is an internal error for all who share it, and for nobody after", async () => {
+test("a failed read rejects with internal for its callers, and is not reused", async () => {
   const { read, begun } = scriptedReads();
   const both = [read("a"), read("a")];
   begun[0]?.reject(new Error("the database is away"));
@@ -75,14 +75,14 @@ test("a read that fails is an internal error for all who share it, and for nobod
   expect((await again).value).toBe("caller");
 });
 
-test("a database that does not answer is not waited for without end", async () => {
+test("a read that exceeds the wait limit rejects with internal", async () => {
   const { read, begun } = scriptedReads({ waitMaxMs: 20 });
   await expect(read("a")).rejects.toMatchObject(INTERNAL);
-  // What comes late, an error too, is nobody's.
+  // A late error is ignored.
   begun[0]?.reject(new Error("the database is away"));
 });
 
-test("reads that never end do not pile up", async () => {
+test("reads that never end are bounded in number", async () => {
   const { read, begun, clock } = scriptedReads({ waitMaxMs: 5, readsMax: 3 });
   for (let round = 0; round < 5; round++) {
     await expect(read("a")).rejects.toMatchObject(INTERNAL);

@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { keepReloading } from "../../src/app/config-reload.ts";
+import { startConfigReload } from "../../src/app/config-reload.ts";
 import { type LiveConfig, loadWithSource } from "../../src/config/config.ts";
-import type { Follower } from "../../src/config/follow-source.ts";
+import type { SourceWatcher } from "../../src/config/watch.ts";
 import { configFolder } from "../config/temp-config.ts";
 import { createLogBook } from "../support/log-book.ts";
 
 const UPSTREAM = `upstreams: { up: { protocol: openai, base_url: https://up.example/v1, api_key: k } }`;
 
-/** A file with these models; each is three lines, so that a half of it is a valid file too. */
+/** A file with these models. Each takes several lines, so that a partial file can be valid too. */
 function yamlOf(ids: readonly string[], more = ""): string {
   const model = (id: string) => `  ${id}:
     { routes: [{ upstream: up, model: m }], context_window: 1000, max_output_tokens: 100,
@@ -21,27 +21,27 @@ function yamlOf(ids: readonly string[], more = ""): string {
 interface Followed {
   readonly file: string;
   readonly folder: string;
-  /** What was logged since it was told to forget. */
+  /** The log since the last call of `forget`. */
   logged(): string;
   forget(): void;
-  readonly reloads: Follower;
-  /** The models of each configuration that was taken over. */
+  readonly reloads: SourceWatcher;
+  /** The models of each applied configuration. */
   readonly applied: readonly (readonly string[])[];
   readonly latest: () => LiveConfig | undefined;
 }
 
-const running: Follower[] = [];
+const running: SourceWatcher[] = [];
 afterAll(() => {
   for (const reloads of running.splice(0)) reloads.close();
 });
 
-/** Follows the ./tollgate.yaml of a folder, as the gateway does. */
+/** Follows the tollgate.yaml of a folder like a gateway. */
 function follow(folder: string): Followed {
   const log = createLogBook();
   let forgotten = 0;
   const configs: LiveConfig[] = [];
   const apply = (config: LiveConfig) => void configs.push(config);
-  const reloads = keepReloading({ loaded: loadWithSource({}, { folder }), apply, log });
+  const reloads = startConfigReload({ loaded: loadWithSource({}, { folder }), apply, log });
   running.push(reloads);
   return {
     file: join(folder, "tollgate.yaml"),
@@ -59,51 +59,51 @@ function follow(folder: string): Followed {
   };
 }
 
-/** The same once it has looked for what has changed since the start: what follows it has to notice. */
+/** Like {@link follow}, but returns after the first reload: the watcher has to notice every later change. */
 async function followOn(folder: string): Promise<Followed> {
   const file = join(folder, "tollgate.yaml");
   const text = readFileSync(file, "utf8");
   writeFileSync(file, yamlOf(["early"]));
   const followed = follow(folder);
   writeFileSync(file, text);
-  await untilLogged(followed, TAKEN_OVER);
+  await untilLogged(followed, RELOADED);
   followed.forget();
   return followed;
 }
 
-/** Resolves when the log has so many lines with these words. */
+/** Resolves when the log contains this text `count` times. */
 async function untilLogged({ logged }: Followed, words: string, count = 1): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (logged().split(words).length <= count) {
-    if (performance.now() > deadline) throw new Error(`The log does not say "${words}": ${logged()}`);
+    if (performance.now() > deadline) throw new Error(`The log does not contain "${words}": ${logged()}`);
     await Bun.sleep(10);
   }
 }
 
-const REFUSED = "configuration refused";
-const TAKEN_OVER = "configuration taken over";
-const NOTHING = "nothing has changed";
+const REJECTED = "configuration rejected";
+const RELOADED = "configuration reloaded";
+const UNCHANGED = "configuration unchanged";
 
 describe("a change of the file", () => {
   test.concurrent.each([
     ["that is written in place", (file: string) => writeFileSync(file, yamlOf(["a", "b"]))],
     [
-      "that comes by rename, older than the one before",
+      "that is renamed into place with an older modification time",
       (file: string) => {
         writeFileSync(`${file}.new`, yamlOf(["a", "b"]));
         utimesSync(`${file}.new`, 1_700_000_000, 1_700_000_000);
         renameSync(`${file}.new`, file);
       },
     ],
-  ])("%s is taken over", async (_how, change) => {
+  ])("%s is applied", async (_how, change) => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     change(followed.file);
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied).toEqual([["a", "b"]]);
     expect(followed.logged()).toContain('"models":{"added":["b"]}');
   });
 
-  test.concurrent("by a link that points elsewhere, as Kubernetes mounts it, is taken over", async () => {
+  test.concurrent("of a symbolic link to the file, as in a Kubernetes volume, is applied", async () => {
     const folder = configFolder();
     for (const [version, ids] of [
       ["v1", ["a"]],
@@ -117,12 +117,12 @@ describe("a change of the file", () => {
     const followed = await followOn(folder);
     symlinkSync("v2", join(folder, "..data_new"));
     renameSync(join(folder, "..data_new"), join(folder, "..data"));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied).toEqual([["b"]]);
     expect(followed.logged()).toContain('"models":{"added":["b"],"removed":["a"]}');
   });
 
-  test.concurrent("that comes in pieces is taken over when it is whole", async () => {
+  test.concurrent("that is written in pieces is applied once it is complete", async () => {
     const followed = await followOn(configFolder(yamlOf(["a", "b", "c"])));
     const whole = yamlOf(["a", "b", "c", "d"]);
     const pieces = whole.split("\n  ");
@@ -131,12 +131,12 @@ describe("a change of the file", () => {
       await Bun.sleep(100);
     }
     writeFileSync(followed.file, whole);
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied).toEqual([["a", "b", "c", "d"]]);
-    expect(followed.logged()).not.toContain(REFUSED);
+    expect(followed.logged()).not.toContain(REJECTED);
   });
 
-  test.concurrent("of no consequence says nothing, and the next one is seen", async () => {
+  test.concurrent("without effect on the configuration is not logged, and the next change is applied", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     utimesSync(followed.file, new Date(), new Date());
     await Bun.sleep(1_600);
@@ -144,11 +144,11 @@ describe("a change of the file", () => {
     await Bun.sleep(1_600);
     expect(followed.logged()).toBe("");
     writeFileSync(followed.file, yamlOf(["b"]));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.logged().split("\n")).toHaveLength(1);
   });
 
-  test.concurrent("names what is different, and what waits for the next start", async () => {
+  test.concurrent("is logged with the changed keys and with the keys that need a restart", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     const more = [
       "limits: { requests_per_minute: 7 }",
@@ -158,7 +158,7 @@ describe("a change of the file", () => {
       "billing: { hold_ttl_s: 9 }",
     ].join("\n");
     writeFileSync(followed.file, yamlOf(["a"], more).replace("api_key: k", "api_key: canary"));
-    await untilLogged(followed, "wait for the next start");
+    await untilLogged(followed, "need a restart");
     const lines = followed
       .logged()
       .split("\n")
@@ -169,12 +169,12 @@ describe("a change of the file", () => {
         models: {},
         upstreams: { changed: ["up"] },
         settings: ["limits", "http.cors_origins", "drain_s"],
-        event: TAKEN_OVER,
+        event: RELOADED,
       },
       {
         level: "warn",
         settings: ["account_limits.body_bytes_in_flight", "http.idle_s", "billing.hold_ttl_s"],
-        event: "settings that wait for the next start",
+        event: "configuration changes need a restart",
       },
     ]);
     const corsOrigins = ["https://app.example.com"];
@@ -185,80 +185,80 @@ describe("a change of the file", () => {
     });
   });
 
-  test.concurrent("to a file with problems is refused whole, until it is good again", async () => {
+  test.concurrent("to a file with problems is rejected as a whole until the problems are gone", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     const bad = yamlOf(["a", "b"], "limits: { requests_per_minute: canary }")
       .replace("api_key: k", `api_key: \${NOT_THERE}`)
       .replace("https://up", "http://canary");
     writeFileSync(followed.file, bad);
-    await untilLogged(followed, REFUSED);
+    await untilLogged(followed, REJECTED);
     expect(followed.applied).toEqual([]);
     const { problems } = JSON.parse(followed.logged());
     expect(problems).toHaveLength(3);
     expect(followed.logged()).not.toContain("canary");
     writeFileSync(followed.file, yamlOf(["a"]));
-    await untilLogged(followed, NOTHING);
+    await untilLogged(followed, UNCHANGED);
     writeFileSync(followed.file, yamlOf(["b"]));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
   });
 });
 
 describe("a file that", () => {
-  test.concurrent("vanishes changes nothing, and is taken over when it is back", async () => {
+  test.concurrent("is removed changes nothing, and is applied once it exists again", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     rmSync(followed.file);
-    await untilLogged(followed, "tollgate.yaml: is not there");
+    await untilLogged(followed, "tollgate.yaml: does not exist");
     expect(followed.applied).toEqual([]);
     writeFileSync(followed.file, yamlOf(["a", "b"]));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied).toEqual([["a", "b"]]);
   });
 
   test.concurrent.each(["", "# all gone\n", `${UPSTREAM}\nmodels: {}\n`, `${UPSTREAM}\n`])(
-    "has no models any more (%j) does not become the demo",
+    "has lost all of its models (%j) is rejected and not replaced by the demo",
     async (text) => {
       const followed = await followOn(configFolder(yamlOf(["a"])));
       writeFileSync(followed.file, text);
       followed.reloads.request();
-      await untilLogged(followed, "models: are all gone");
+      await untilLogged(followed, "models: have all been removed");
       expect(followed.applied).toEqual([]);
     },
   );
 
-  test.concurrent("comes to a gateway that was started without one is taken over, and does not go again", async () => {
+  test.concurrent("appears after a start without one is applied, and its removal is rejected", async () => {
     const followed = follow(configFolder());
     followed.reloads.request();
-    await untilLogged(followed, NOTHING);
+    await untilLogged(followed, UNCHANGED);
     writeFileSync(followed.file, yamlOf(["a"]));
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.logged()).toContain('"models":{"added":["a"],"removed":["demo"]}');
     rmSync(followed.file);
-    await untilLogged(followed, REFUSED);
+    await untilLogged(followed, REJECTED);
     expect(followed.latest()?.models.map(({ id }) => id)).toEqual(["a"]);
   });
 
-  test.concurrent("changes between its reading and the first look is taken over", async () => {
+  test.concurrent("changes between loading and the first poll is applied", async () => {
     const folder = configFolder(yamlOf(["a"]));
     const loaded = loadWithSource({}, { folder });
     writeFileSync(join(folder, "tollgate.yaml"), yamlOf(["b"]));
     const { promise, resolve } = Promise.withResolvers<LiveConfig>();
-    running.push(keepReloading({ loaded, apply: resolve, log: createLogBook() }));
+    running.push(startConfigReload({ loaded, apply: resolve, log: createLogBook() }));
     expect((await promise).models.map(({ id }) => id)).toEqual(["b"]);
   });
 });
 
 describe("a request to read the file", () => {
-  test.concurrent("is answered at once, also when nothing has changed", async () => {
+  test.concurrent("is logged also when nothing has changed", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     followed.reloads.request();
-    await untilLogged(followed, NOTHING);
+    await untilLogged(followed, UNCHANGED);
     writeFileSync(followed.file, yamlOf(["b"]));
     followed.reloads.request();
-    await untilLogged(followed, TAKEN_OVER);
+    await untilLogged(followed, RELOADED);
     expect(followed.applied.at(-1)).toEqual(["b"]);
   });
 
-  test.concurrent("that comes many times over reads what is there at the end", async () => {
+  test.concurrent("that is repeated many times applies the last content", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     for (let index = 0; index < 50; index++) {
       writeFileSync(followed.file, yamlOf([`m${index}`]));
@@ -268,10 +268,10 @@ describe("a request to read the file", () => {
     const deadline = performance.now() + 120_000;
     while (followed.applied.at(-1)?.[0] !== "m49" && performance.now() < deadline) await Bun.sleep(5);
     expect(followed.applied.at(-1)).toEqual(["m49"]);
-    expect(followed.logged()).not.toContain(REFUSED);
+    expect(followed.logged()).not.toContain(REJECTED);
   });
 
-  test.concurrent("after the end does nothing", async () => {
+  test.concurrent("after close does nothing", async () => {
     const followed = await followOn(configFolder(yamlOf(["a"])));
     followed.reloads.close();
     writeFileSync(followed.file, yamlOf(["b"]));

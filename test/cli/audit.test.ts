@@ -16,7 +16,7 @@ interface AuditedFolder {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Books with one account that has money. */
+/** Creates one account with 5.00 USD. */
 async function fill({ folder, environment }: AuditedFolder): Promise<void> {
   const created = await runTollgate(folder, ["account", "create", "--name", "acme"], environment);
   const money = ["topup", "--account", "acme", "--amount", "5.00", "--id", "first"];
@@ -35,7 +35,7 @@ async function expectDrift(audited: AuditedFolder): Promise<void> {
     /^FINDING {2}I2 does not hold: posted is the sum of the wallet's entries \(account [0-9a-f-]+\)$/m,
   );
   expect(stdout).toMatch(
-    /^1 wallets, 0 holds, 1 transfers\. 1 findings \(100 of a kind at most\): the books are NOT right\.$/m,
+    /^1 wallets, 0 holds, 1 transfers\. 1 findings \(100 of a kind at most\): the books are NOT consistent\.$/m,
   );
   const printed = await audit(audited, "--json");
   expect(printed.exitCode).toBe(1);
@@ -43,7 +43,7 @@ async function expectDrift(audited: AuditedFolder): Promise<void> {
 }
 
 describe("tollgate audit", () => {
-  test("makes no books where there are none, and does not call them right", async () => {
+  test("fails without a database and creates none", async () => {
     const folder = tempFolder();
     const { exitCode, stdout, stderr } = await audit({ folder, environment: {} });
     expect([exitCode, stdout]).toEqual([1, ""]);
@@ -51,7 +51,7 @@ describe("tollgate audit", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("says what it checked, and exits 1 when the books have drifted", async () => {
+  test("lists the checked invariants, and exits 1 when the books have drifted", async () => {
     const folder = tempFolder();
     const audited = { folder, environment: {} };
     await fill(audited);
@@ -60,14 +60,14 @@ describe("tollgate audit", () => {
     for (const id of ["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "R1"]) {
       expect(right.stdout).toContain(`checked  ${id}: `);
     }
-    expect(right.stdout).toEndWith("1 wallets, 0 holds, 1 transfers. The books are right.\n");
+    expect(right.stdout).toEndWith("1 wallets, 0 holds, 1 transfers. The books are consistent.\n");
     const database = openDatabase(join(folder, "data", "tollgate.db"));
     database.client.run(DRIFT);
     database.close();
     await expectDrift(audited);
   });
 
-  test("does the same on PostgreSQL", async () => {
+  test("lists the checked invariants and finds drift on PostgreSQL", async () => {
     const server = await createTestDatabase();
     const audited = { folder: tempFolder(), environment: { DATABASE_URL: server.url } };
     await fill(audited);
@@ -79,7 +79,7 @@ describe("tollgate audit", () => {
     await server.drop();
   });
 
-  test("warns of settlements that a journal still has, and of a journal that it cannot read", async () => {
+  test("warns about settlements in an outbox and about an unreadable outbox", async () => {
     const folder = tempFolder();
     const audited = { folder, environment: {} };
     await fill(audited);
@@ -93,9 +93,9 @@ describe("tollgate audit", () => {
     await Bun.write(join(dirname(left), "torn.db.damaged"), "torn");
     const { exitCode, stdout } = await audit(audited);
     expect(exitCode).toBe(0);
-    expect(stdout).toContain(`${left}: 2 settlements wait for the ledger, or were refused by it\n`);
+    expect(stdout).toContain(`${left}: 2 settlements wait for the ledger, or were rejected by it\n`);
     expect(stdout).toContain(
-      "torn.db.damaged: it is damaged or of a later version, and may hold settlements\n",
+      "torn.db.damaged: it is damaged or of a later version, and may contain settlements\n",
     );
     expect((await audit(audited, "--json")).json()).toMatchObject({
       ok: true,

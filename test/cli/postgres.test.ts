@@ -16,12 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("an account's name is taken once", async () => {
+test("an account name that is taken is rejected", async () => {
   const again = await run("account", "create", "--name", "acme");
   expect(again).toMatchObject({ exitCode: 1, stderr: 'There is an account "acme" already.\n' });
 });
 
-test("two top-ups of one id at once are booked once", async () => {
+test("two concurrent top-ups with one id are booked once", async () => {
   const topUp = ["topup", "--account", "acme", "--amount", "0.000000001", "--id", "wire 7", "--json"];
   const both = await Promise.all([run(...topUp), run(...topUp)]);
   expect(both.map((each) => each.json().replayed).sort()).toEqual([false, true]);
@@ -31,7 +31,7 @@ test("two top-ups of one id at once are booked once", async () => {
   expect(listed).toMatchObject([{ posted_usd: "0.000000001" }, { posted_usd: "0.00" }]);
 });
 
-test("a key is shown once, listed without its secret and revoked by its hint", async () => {
+test("a key is printed once, listed without its secret and revoked by its hint", async () => {
   const options = ["--spending-limit", "5.00", "--reset", "week", "--models", "demo", "--allow-clamp"];
   const created = await run("key", "create", "--account", "acme", "--name", "ci", ...options, "--json");
   const { key: secret, ...facts } = created.json();
@@ -44,19 +44,19 @@ test("a key is shown once, listed without its secret and revoked by its hint", a
   expect(revoked.json()).toMatchObject({ id: facts.id, revoked: true, replayed: false });
 });
 
-test("a receipt that is not there is not refunded", async () => {
+test("a refund of an unknown receipt fails", async () => {
   const receipt = Bun.randomUUIDv7();
-  const refused = await run("refund", "--account", "acme", "--receipt", receipt, "--id", "r");
-  expect(refused).toMatchObject({ exitCode: 1, stderr: "The account has no such receipt.\n" });
+  const failed = await run("refund", "--account", "acme", "--receipt", receipt, "--id", "r");
+  expect(failed).toMatchObject({ exitCode: 1, stderr: "The account has no such receipt.\n" });
 });
 
-test("the audit proves that the books are right", async () => {
+test("the audit finds the books consistent", async () => {
   const audited = await run("audit", "--json");
   expect(audited.exitCode).toBe(0);
   expect(audited.json()).toMatchObject({ ok: true, wallets: 2, findings: [] });
 });
 
-test("a server that is not there is an error that repeats no password", async () => {
+test("an unreachable server is an error that contains no password", async () => {
   const DATABASE_URL = "postgres://user:s3cr3t@127.0.0.1:1/d";
   const failed = await runTollgate(tempFolder(), ["account", "list", "--json"], { DATABASE_URL });
   expect(failed).toMatchObject({ exitCode: 1, stdout: "" });

@@ -6,11 +6,13 @@ export interface Finished {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** The one JSON object on stdout; fails the test when there is not exactly one. */
+  /** Parses stdout. Throws unless it is exactly one JSON object on one line. */
   json(): Record<string, unknown>;
 }
 
-/** Runs a command line in a process of its own, with nothing in its environment but what is given; it serves no ledger by default. */
+/**
+ * Runs a command line in a process of its own, with only the given environment. Serves no ledger by default.
+ */
 export async function runTollgate(
   folder: string,
   commandLine: readonly string[],

@@ -16,7 +16,7 @@ describe("the command line", () => {
     expect(created.json()).toMatchObject({ name: "acme", email: "a@acme.example", available_usd: "0.00" });
   });
 
-  test("books two top-ups of one id at once, once", async () => {
+  test("books two concurrent top-ups with one id once", async () => {
     const topUp = ["topup", "--account", "acme", "--amount", "0.000000001", "--id", "wire 7", "--json"];
     const both = await Promise.all([run(...topUp), run(...topUp)]);
     expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
@@ -32,7 +32,7 @@ describe("the command line", () => {
     expect(other.stderr).toBe("The id was used before with other values: nothing was booked.\n");
   });
 
-  test("shows a key once, lists it without its secret and revokes it by its hint", async () => {
+  test("prints a key once, lists it without its secret and revokes it by its hint", async () => {
     const options = ["--spending-limit", "5.00", "--reset", "week", "--models", "demo", "--allow-clamp"];
     const limits = ["--requests-per-minute", "7", "--tokens-per-minute", "0", "--concurrent-requests", "2"];
     const created = await run(
@@ -66,12 +66,12 @@ describe("the command line", () => {
     expect((await run("key", "list")).stdout).toMatch(/sk-tg-.{4} +ci .* revoked 2/);
   });
 
-  test("refuses models that the catalog does not have", async () => {
-    const refused = await run("key", "create", "--account", "acme", "--name", "x", "--models", "demo,nope");
-    expect(refused).toMatchObject({ exitCode: 1, stdout: "", stderr: "The catalog has no model nope.\n" });
+  test("rejects models that are not in the catalog", async () => {
+    const failed = await run("key", "create", "--account", "acme", "--name", "x", "--models", "demo,nope");
+    expect(failed).toMatchObject({ exitCode: 1, stdout: "", stderr: "The catalog has no model nope.\n" });
   });
 
-  test("waits while a server is writing", async () => {
+  test("waits for a writer that has locked the database", async () => {
     const database = openDatabase(join(folder, "data", "tollgate.db"));
     database.client.run("BEGIN IMMEDIATE");
     const running = [
@@ -88,22 +88,22 @@ describe("the command line", () => {
     ]);
   });
 
-  test("proves that the books are right", async () => {
+  test("audits the books and finds them consistent", async () => {
     const audited = await run("audit", "--json");
     expect(audited.exitCode).toBe(0);
     expect(audited.json()).toMatchObject({ ok: true, wallets: 1, findings: [] });
   });
 });
 
-describe("a command line that is wrong", () => {
+describe("a wrong command line", () => {
   test.each([
-    ["no command", []],
+    ["a missing command", []],
     ["an unknown command", ["fly"]],
     ["an unknown option", ["audit", "--fast"]],
     ["a missing option", ["topup", "--account", "acme", "--amount", "1"]],
-    ["an amount of nothing", ["topup", "--account", "a", "--amount", "0", "--id", "x"]],
-    ["a period that is none", ["key", "create", "--account", "a", "--name", "n", "--reset", "year"]],
-  ])("exits 2 and touches nothing: %s", async (_, commandLine) => {
+    ["an amount of zero", ["topup", "--account", "a", "--amount", "0", "--id", "x"]],
+    ["an unknown period", ["key", "create", "--account", "a", "--name", "n", "--reset", "year"]],
+  ])("exits with 2 and creates no file: %s", async (_, commandLine) => {
     const folder = tempFolder();
     const { exitCode, stdout, stderr } = await runTollgate(folder, commandLine);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -113,7 +113,7 @@ describe("a command line that is wrong", () => {
 });
 
 describe("a command that fails", () => {
-  test("says why in one sentence and repeats no secret", async () => {
+  test("prints the reason in one sentence without a secret", async () => {
     const environment = { DATABASE_URL: "mysql://u:s3cr3t@h/d" };
     const { exitCode, stdout, stderr } = await runTollgate(
       tempFolder(),
@@ -121,11 +121,11 @@ describe("a command that fails", () => {
       environment,
     );
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toContain("DATABASE_URL: names no database");
+    expect(stderr).toContain("DATABASE_URL: is not the URL of a supported database");
     expect(stderr).not.toContain("s3cr3t");
   });
 
-  test("names a database that is none", async () => {
+  test("reports a file that is not a database", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "x.db"), "no database ".repeat(1_000));
     const failed = await runTollgate(folder, ["account", "list"], { DATABASE_URL: "sqlite:x.db" });
@@ -135,7 +135,7 @@ describe("a command that fails", () => {
 });
 
 describe("serve", () => {
-  test("ends when its port is taken", async () => {
+  test("fails when its port is taken", async () => {
     const taken = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
     const port = String(taken.port);
     const failed = await runTollgate(tempFolder(), ["serve"], { PORT: port });
@@ -144,7 +144,7 @@ describe("serve", () => {
     expect(failed.stderr).toContain(port);
   });
 
-  test("prints every problem of the configuration and creates nothing", async () => {
+  test("prints every problem of the configuration and creates no file", async () => {
     const folder = tempFolder();
     const failed = await runTollgate(folder, ["serve"], { PORT: "high", LOG_LEVEL: "loud" });
     expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
@@ -154,7 +154,7 @@ describe("serve", () => {
 });
 
 describe("check", () => {
-  test("is content with an empty folder and leaves it empty", async () => {
+  test("accepts an empty folder and creates no file", async () => {
     const folder = tempFolder();
     const checked = await runTollgate(folder, ["check", "--json"]);
     expect(checked.exitCode).toBe(0);
@@ -162,7 +162,7 @@ describe("check", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("finds a data folder that cannot be made", async () => {
+  test("reports a data folder that cannot be created", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "file"), "");
     const checked = await runTollgate(folder, ["check"], { TOLLGATE_DATA: "./file/data" });
@@ -170,7 +170,7 @@ describe("check", () => {
     expect(checked.stdout).toStartWith("TOLLGATE_DATA: cannot be created");
   });
 
-  test("prints every problem and exits 1", async () => {
+  test("prints every problem and exits with 1", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "tollgate.yaml"), "drain_s: soon\ncolour: red\n");
     const checked = await runTollgate(folder, ["check"], { PORT: "high" });

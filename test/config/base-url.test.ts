@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { findBaseUrlFault, normaliseBaseUrl } from "../../src/config/base-url.ts";
+import { findBaseUrlProblem, normaliseBaseUrl } from "../../src/config/base-url.ts";
 
-describe("findBaseUrlFault", () => {
+describe("findBaseUrlProblem", () => {
   test.each([
     "https://api.openai.com/v1",
     "https://8.8.8.8",
@@ -20,8 +20,8 @@ describe("findBaseUrlFault", () => {
     "http://2130706433",
     "http://127.0.0.1.",
     "http://１２７.0.0.1",
-  ])("%p is fine", (url) => {
-    expect(findBaseUrlFault(url)).toBeUndefined();
+  ])("accepts %p", (url) => {
+    expect(findBaseUrlProblem(url)).toBeUndefined();
   });
 
   test.each([
@@ -49,9 +49,9 @@ describe("findBaseUrlFault", () => {
     ["http://100.64.0.1", "is not encrypted"],
     ["ftp://127.0.0.1", "is not encrypted"],
     ["file:///etc/passwd", "is not encrypted"],
-    ["https://user@api.example", "holds credentials"],
-    ["https://user:pass@api.example", "holds credentials"],
-    ["http://localhost@evil.example", "holds credentials"],
+    ["https://user@api.example", "contains credentials"],
+    ["https://user:pass@api.example", "contains credentials"],
+    ["http://localhost@evil.example", "contains credentials"],
     ["https://api.example/v1?key=1", "has a query or a fragment"],
     ["https://api.example/v1#x", "has a query or a fragment"],
     ["https://api.example/v1?", "has a query or a fragment"],
@@ -59,11 +59,11 @@ describe("findBaseUrlFault", () => {
     ["http://evil.example#@localhost", "has a query or a fragment"],
     ["api.example/v1", "is not a URL"],
     ["https://", "is not a URL"],
-  ])("%p %s", (url, wrong) => {
-    expect(findBaseUrlFault(url)?.[0]).toBe(wrong);
+  ])("reports that %p %s", (url, wrong) => {
+    expect(findBaseUrlProblem(url)?.[0]).toBe(wrong);
   });
 
-  test("normalising takes every slash from the end", () => {
+  test("normaliseBaseUrl removes every slash at the end", () => {
     expect(normaliseBaseUrl("https://API.example/v1//")).toBe("https://api.example/v1");
     expect(normaliseBaseUrl("https://api.example")).toBe("https://api.example");
   });

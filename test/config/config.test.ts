@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, utimesSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { TSchema } from "@sinclair/typebox";
-import { loadBooksConfig, loadConfig, loadLedgerConfig } from "../../src/config/config.ts";
+import { loadConfig, loadLedgerConfig, loadStorageConfig } from "../../src/config/config.ts";
 import { ConfigFileSchema } from "../../src/config/schema.ts";
 import { describeLocation } from "../../src/db/location.ts";
 import { parsePrice } from "../../src/domain/money.ts";
@@ -20,7 +20,7 @@ models:
     price: { input: "0.000001", output: "2" }
 `;
 
-/** A value with every key of a schema; names and elements stand as "*". */
+/** Returns a value with every key of a schema, with "*" for names and elements. */
 function readSample(schema: TSchema): unknown {
   const properties: Record<string, TSchema> = schema.properties ?? schema.patternProperties ?? {};
   if (schema.items) return [readSample(schema.items)];
@@ -28,7 +28,7 @@ function readSample(schema: TSchema): unknown {
   return Object.fromEntries(Object.entries(properties).map(([key, value]) => [key, readSample(value)]));
 }
 
-/** The keys of a document at any depth, each behind the section it is in. */
+/** Returns the keys of a document at any depth, each with its section. */
 function keysOf(node: unknown, section = ""): readonly string[] {
   if (typeof node !== "object" || node === null) return [];
   return Object.entries(node).flatMap(([key, value]) => {
@@ -39,7 +39,7 @@ function keysOf(node: unknown, section = ""): readonly string[] {
 }
 
 describe("loadConfig", () => {
-  test("nothing but defaults is the demo model alone", () => {
+  test("without a file has the defaults and the demo model alone", () => {
     const folder = configFolder();
     const config = loadConfig({}, { folder });
     expect(config).toMatchObject({ host: "127.0.0.1", port: 8080, logLevel: "info", isDemoOnly: true });
@@ -55,7 +55,7 @@ describe("loadConfig", () => {
     expect(config).toMatchObject({ holdTtlMs: 60_000, drainMs: 20_000, bodyBytesInFlightMax: 134_217_728 });
   });
 
-  test("a model that says only what it must gets the defaults", () => {
+  test("a model with only its required keys gets the defaults", () => {
     const [model] = loadYaml(MINIMAL).models;
     expect(model).toMatchObject({
       id: "m",
@@ -82,12 +82,12 @@ describe("loadConfig", () => {
     ]);
   });
 
-  test("the default output limit is never above the model's own", () => {
+  test("the default output limit is at most the model's maximum", () => {
     const yaml = MINIMAL.replace("max_output_tokens: 8000", "max_output_tokens: 300");
     expect(loadYaml(yaml).models[0]?.outputTokensDefault).toBe(300);
   });
 
-  test("a model that only embeds has no output, and no default of it", () => {
+  test("a model that only embeds has no output tokens and no default of them", () => {
     const yaml = MINIMAL.replace("max_output_tokens: 8000", "max_output_tokens: 0");
     expect(loadYaml(yaml).models[0]).toMatchObject({ outputTokensMax: 0, outputTokensDefault: 0 });
     const usual = yaml.replace(
@@ -101,7 +101,7 @@ describe("loadConfig", () => {
     expect(placesOf(problemsOf(none))).toEqual(["models.m.max_output_tokens"]);
   });
 
-  test("routes are sorted by priority and keep their order within one", () => {
+  test("routes are sorted by priority and keep the order of the file within a priority", () => {
     const routes = `routes: [{ upstream: up, model: c, priority: 2 }, { upstream: up, model: a }, { upstream: demo, model: b }]`;
     const yaml = MINIMAL.replace("routes: [{ upstream: up, model: um }]", routes);
     expect(loadYaml(yaml).models[0]?.routes.map(({ upstreamModel }) => upstreamModel)).toEqual([
@@ -113,7 +113,7 @@ describe("loadConfig", () => {
 
   const LONG = `long_context: { price: { input: "6", output: "7" } }`;
 
-  test("betas of upstream and model are allowed on its routes together", () => {
+  test("a route allows the betas of its model and of its upstream", () => {
     const yaml = MINIMAL.replace("protocol: openai", "protocol: anthropic, anthropic_betas: [fast-mode-*]");
     expect(loadYaml(yaml).models[0]?.routes[0]?.betas).toEqual(["fast-mode-*"]);
     const both = yaml.replace(
@@ -124,7 +124,7 @@ describe("loadConfig", () => {
     expect(loadYaml(MINIMAL).models[0]?.routes[0]?.betas).toBeUndefined();
   });
 
-  test("what is beyond the window has the long price, a route's own before the model's", () => {
+  test("a long context has a price of its own, and the price of the route takes precedence", () => {
     const yaml = MINIMAL.replace("price:", `${LONG}\n    price:`);
     const [model] = loadYaml(yaml).models;
     expect(model?.longContext).toEqual({ contextWindow: undefined, aboveInputTokens: 100_000 });
@@ -149,16 +149,16 @@ describe("loadConfig", () => {
       "models.m.routes[0].long_context_price",
     ],
     ["models:", "billing: { client_disconnect: refund }\nmodels:", "billing.client_disconnect"],
-  ])("instead of %j, %j is a problem", (usual, wrong, place) => {
+  ])("%j changed to %j is a problem", (usual, wrong, place) => {
     expect(placesOf(problemsOf(MINIMAL.replace(usual, wrong)))).toEqual([place]);
   });
 
-  test("a client that hangs up pays its input unless the file says otherwise", () => {
+  test("a client that disconnects is charged its input by default", () => {
     expect(loadYaml(MINIMAL).clientDisconnect).toBe("charge_input");
     expect(loadYaml(`${MINIMAL}\nbilling: { client_disconnect: free }`).clientDisconnect).toBe("free");
   });
 
-  test("a route's own price stands beside the model's", () => {
+  test("a route may have a price of its own beside the price of its model", () => {
     const route = `routes: [{ upstream: up, model: um, price: { input: "7", output: "8" } }]`;
     const [model] = loadYaml(MINIMAL.replace("routes: [{ upstream: up, model: um }]", route)).models;
     expect(model?.routes[0]?.price.input).toBe(parsePrice("7"));
@@ -166,11 +166,11 @@ describe("loadConfig", () => {
     expect(model?.price.input).toBe(1n);
   });
 
-  test("a base URL loses the slash at its end", () => {
+  test("the slash at the end of a base URL is removed", () => {
     expect(loadYaml(MINIMAL).upstreams[0]?.baseUrl).toBe("https://up.example/v1");
   });
 
-  test("the example loads without a problem and shows the defaults", () => {
+  test("the example file loads without problems and has the default values", () => {
     const environment = { TOLLGATE_CONFIG: EXAMPLE, OPENAI_API_KEY: "sk-o", ANTHROPIC_API_KEY: "sk-a" };
     const config = loadConfig(environment, { folder: configFolder() });
     expect(config.isDemoOnly).toBe(false);
@@ -186,20 +186,20 @@ describe("loadConfig", () => {
     expect(config.accountLimits).toEqual({ ...accountLimits, tokensPerMinute: 20_000_000 });
   });
 
-  test("the example shows every key there is", async () => {
+  test("the example file contains every key of the schema", async () => {
     const text = await Bun.file(EXAMPLE).text();
     const shown = keysOf(Bun.YAML.parse(text.replace(/\$\{\w+\}/g, "k")));
     const missing = keysOf(readSample(ConfigFileSchema)).filter((key) => !shown.includes(key));
     expect(missing).toEqual([]);
   });
 
-  test("a file written for an older catalog says since when its models are offered", () => {
+  test("the modification time of the file is the creation time of its models", () => {
     const folder = configFolder(MINIMAL);
     utimesSync(join(folder, "tollgate.yaml"), 1_700_000_000, 1_700_000_000);
     expect(loadConfig({}, { folder }).models[0]?.createdAtS).toBe(1_700_000_000);
   });
 
-  test("nothing of it can be changed", () => {
+  test("the configuration is deeply frozen", () => {
     const config = loadYaml(MINIMAL);
     const isFrozen = (value: unknown): boolean =>
       typeof value !== "object" ||
@@ -209,7 +209,7 @@ describe("loadConfig", () => {
     expect(isFrozen(loadConfig({}, { folder: configFolder() }))).toBe(true);
   });
 
-  test("a key without a value counts as not given", () => {
+  test("a key without a value counts as missing", () => {
     expect(loadYaml("models:\nlimits:\n  requests_per_minute:\n").isDemoOnly).toBe(true);
     expect(loadYaml("# nothing\n").isDemoOnly).toBe(true);
   });
@@ -230,10 +230,10 @@ describe("loadConfig", () => {
   });
 });
 
-describe("the origins of browsers", () => {
+describe("http.cors_origins", () => {
   const originsOf = (yaml: string) => loadYaml(`${MINIMAL}\nhttp: { cors_origins: ${yaml} }`).corsOrigins;
 
-  test("are none by default, some or all", () => {
+  test("is empty by default, and may be a list or all origins", () => {
     expect(loadYaml(MINIMAL).corsOrigins).toBeUndefined();
     expect(originsOf("'*'")).toBe("*");
     const some = [
@@ -255,18 +255,21 @@ describe("the origins of browsers", () => {
       "https://u@a",
       "https://a b",
     ],
-  ])("%p is no origin, and refused by its place", (origin) => {
+  ])("reports %p, which is not an origin, by its place", (origin) => {
     const yaml = `http: { cors_origins: [https://good.example, ${JSON.stringify(origin)}] }`;
     expect(placesOf(problemsOf(yaml)).join()).toStartWith("http.cors_origins");
   });
 
-  test.each(["true", "7", "{}", "anything", "[[]]"])("%s is neither a list nor all", (value) => {
-    expect(problemsOf(`http: { cors_origins: ${value} }`).join()).toContain('"*" or a list of origins');
-  });
+  test.each(["true", "7", "{}", "anything", "[[]]"])(
+    'reports %s, which is neither a list nor "*"',
+    (value) => {
+      expect(problemsOf(`http: { cors_origins: ${value} }`).join()).toContain('"*" or a list of origins');
+    },
+  );
 });
 
-describe("loadConfig's problems", () => {
-  test("are all reported at once, in the environment, the shape and the rules", () => {
+describe("the problems of loadConfig", () => {
+  test("are reported together for environment, schema and rules", () => {
     const yaml = `
 upstreams:
   demo: { protocol: openai, base_url: https://x.example, api_key: k }
@@ -332,25 +335,25 @@ colour: red
     );
   });
 
-  test("say what is wrong and what is expected", () => {
+  test("name what is wrong and what is expected", () => {
     expect(problemsOf("drain_s: soon", { PORT: "80.5" })).toEqual([
-      "PORT: is no port, expected a whole number from 0 to 65535",
+      "PORT: is not a port, expected a whole number from 0 to 65535",
       "drain_s: has a wrong value, expected a whole number from 0 to 3600",
     ]);
     expect(problemsOf(undefined, { DATABASE_URL: "mysql://h/d" })).toEqual([
-      "DATABASE_URL: names no database that can be used, expected sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
+      "DATABASE_URL: is not the URL of a supported database, expected sqlite:PATH or postgres://USER:PASSWORD@HOST/NAME",
     ]);
   });
 
   test.each([
-    ["longer than a receipt keeps", "x".repeat(257)],
+    ["longer than 256 characters", "x".repeat(257)],
     ["with a control character", '"a\\tb"'],
-  ])("name an upstream's model %s", (_, name) => {
+  ])("contain an upstream model name %s", (_, name) => {
     const yaml = MINIMAL.replace("model: um", `model: ${name}`);
     expect(placesOf(problemsOf(yaml))).toEqual(["models.m.routes[0].model"]);
   });
 
-  test("never repeat the value of a variable or a secret of the file", () => {
+  test("never quote the value of a variable or a secret of the file", () => {
     const secret = "s3cr3t-canary";
     const yaml = `
 upstreams:
@@ -388,16 +391,16 @@ limiter: { on_failure: "\${S}", replicas: "\${S}" }
   });
 
   test.each([
-    ["a file that is not there", undefined, { TOLLGATE_CONFIG: "./nowhere.yaml" }, "TOLLGATE_CONFIG"],
+    ["a missing file", undefined, { TOLLGATE_CONFIG: "./nowhere.yaml" }, "TOLLGATE_CONFIG"],
     ["a file that is not UTF-8", new Uint8Array([0x61, 0x3a, 0x20, 0xff]), {}, "tollgate.yaml"],
     ["a list", "- a\n- b\n", {}, "tollgate.yaml"],
     ["a text", "hello", {}, "tollgate.yaml"],
     ["two documents", "a: 1\n---\nb: 2\n", {}, "tollgate.yaml"],
-  ])("name %s", (_, yaml, environment, place) => {
+  ])("contain the place of %s", (_, yaml, environment, place) => {
     expect(placesOf(problemsOf(yaml, environment))).toEqual([place]);
   });
 
-  test("name a folder in place of a file", () => {
+  test("contain a folder in place of a file", () => {
     const folder = configFolder();
     mkdirSync(join(folder, "tollgate.yaml"));
     expect(() => loadConfig({}, { folder })).toThrow("tollgate.yaml: cannot be read, expected a YAML file");
@@ -410,8 +413,8 @@ describe("DATABASE_URL", () => {
     ["sqlite:./data/x.db", "/base/data/x.db"],
     ["sqlite:/var/x.db", "/var/x.db"],
     ["sqlite:///var/x.db", "/var/x.db"],
-  ])("%p is the file %p", (url, path) => {
-    const { database, dataFolder } = loadBooksConfig({ DATABASE_URL: url }, { folder: "/base" });
+  ])("%p is the SQLite file %p", (url, path) => {
+    const { database, dataFolder } = loadStorageConfig({ DATABASE_URL: url }, { folder: "/base" });
     expect(database).toEqual({ dialect: "sqlite", path });
     expect(dataFolder).toBe(dirname(path));
   });
@@ -421,8 +424,8 @@ describe("DATABASE_URL", () => {
     "postgresql://u:p@h:5433/d?sslmode=require",
     "postgres://u@[::1]/d",
     "postgres:///d?host=/run/postgresql",
-  ])("%p is PostgreSQL", (url) => {
-    const { database, dataFolder } = loadBooksConfig({ DATABASE_URL: url }, { folder: "/base" });
+  ])("%p is a PostgreSQL database", (url) => {
+    const { database, dataFolder } = loadStorageConfig({ DATABASE_URL: url }, { folder: "/base" });
     expect(database).toEqual({ dialect: "postgres", url });
     expect(dataFolder).toBe("/base/data");
   });
@@ -436,11 +439,11 @@ describe("DATABASE_URL", () => {
     "postgres://",
     "postgres:",
     "postgres://h:port/d",
-  ])("%p is refused", (url) => {
-    expect(() => loadBooksConfig({ DATABASE_URL: url })).toThrow("DATABASE_URL: ");
+  ])("%p is rejected", (url) => {
+    expect(() => loadStorageConfig({ DATABASE_URL: url })).toThrow("DATABASE_URL: ");
   });
 
-  test("is shown without user, password and parameters", () => {
+  test("is displayed without user, password and parameters", () => {
     const url = "postgres://user-canary:pass-canary@h:5433/d?sslmode=require&password=canary";
     expect(describeLocation({ dialect: "postgres", url })).toBe("postgres://h:5433/d");
     const socket = "postgres://user-canary@localhost/d?host=/run/postgresql";
@@ -449,25 +452,25 @@ describe("DATABASE_URL", () => {
 });
 
 describe("TOLLGATE_DATA", () => {
-  test("moves the token and the journals away from the database", () => {
-    const { dataFolder } = loadBooksConfig({ TOLLGATE_DATA: "./state" }, { folder: "/base" });
+  test("sets the folder of the ledger token and the settlement outbox", () => {
+    const { dataFolder } = loadStorageConfig({ TOLLGATE_DATA: "./state" }, { folder: "/base" });
     expect(dataFolder).toBe("/base/state");
   });
 });
 
 describe("loadLedgerConfig", () => {
-  test("reads only what the ledger needs of a file whose other variables are not set", () => {
+  test("reads only the settings of the ledger, so that other variables need not be set", () => {
     const yaml = `${MINIMAL.replace("api_key: k", `api_key: \${UNSET}`)}ledger: { wallets_per_batch: 1 }\ndrain_s: 7\n`;
     const config = loadLedgerConfig({ LOG_LEVEL: "warn" }, { folder: configFolder(yaml) });
     expect(config).toMatchObject({ walletsPerBatch: 1, drainMs: 7_000, logLevel: "warn" });
   });
 
-  test("reads the same of it as the gateway does", () => {
+  test("reads ledger.wallets_per_batch like loadConfig", () => {
     expect(loadYaml("ledger: { wallets_per_batch: 5 }").walletsPerBatch).toBe(5);
     expect(loadYaml("drain_s: 1").walletsPerBatch).toBeUndefined();
   });
 
-  test("refuses what is wrong there", () => {
+  test("throws every problem of environment and file", () => {
     const folder = configFolder("ledger: { wallets_per_batch: many }\n");
     expect(() => loadLedgerConfig({ LOG_LEVEL: "loud" }, { folder })).toThrow(
       /LOG_LEVEL: .*\n.*ledger\.wallets_per_batch: /,
@@ -477,11 +480,11 @@ describe("loadLedgerConfig", () => {
 });
 
 describe("PORT", () => {
-  test.each(["0", "1", "65535"])("%p is a port", (port) => {
+  test.each(["0", "1", "65535"])("accepts %p", (port) => {
     expect(problemsOf(undefined, { PORT: port })).toEqual([]);
   });
 
-  test.each(["-1", "65536", "80.5", "8080 ", "0x50", "1e3", "http", "٨٠"])("%p is no port", (port) => {
+  test.each(["-1", "65536", "80.5", "8080 ", "0x50", "1e3", "http", "٨٠"])("rejects %p", (port) => {
     expect(placesOf(problemsOf(undefined, { PORT: port }))).toEqual(["PORT"]);
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { findLedgerToken, takeLedgerToken } from "../../src/config/ledger-token.ts";
+import { findLedgerToken, takeLedgerToken } from "../../src/config/ledger.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-const MODULE = resolve(import.meta.dir, "../../src/config/ledger-token.ts");
+const MODULE = resolve(import.meta.dir, "../../src/config/ledger.ts");
 
 describe("takeLedgerToken", () => {
-  test("makes a token that is hard to guess, once, and only for this user", () => {
+  test("creates a token of 256 bits once, readable by this user alone", () => {
     const folder = join(tempFolder(), "data");
     expect(findLedgerToken(folder)).toBeUndefined();
     const token = takeLedgerToken(folder);
@@ -19,7 +19,7 @@ describe("takeLedgerToken", () => {
     expect(readdirSync(folder)).toEqual(["ledger-token"]);
   });
 
-  test("gives several processes that start at once the same token", async () => {
+  test("returns one token to processes that start at once", async () => {
     const folder = join(tempFolder(), "data");
     const script = `import { takeLedgerToken } from ${JSON.stringify(MODULE)};
       console.log(takeLedgerToken(${JSON.stringify(folder)}));`;
@@ -31,19 +31,19 @@ describe("takeLedgerToken", () => {
     expect(readdirSync(folder)).toEqual(["ledger-token"]);
   });
 
-  test("takes a token that somebody wrote by hand", () => {
+  test("reads a token that was written by hand", () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "ledger-token"), "  sixteen-letters-\n");
     expect(takeLedgerToken(folder)).toBe("sixteen-letters-");
   });
 
-  test.each(["", "short", "two words and then some more"])("refuses a file that holds %p", (text) => {
+  test.each(["", "short", "two words and then some more"])("throws for a file with the text %p", (text) => {
     const folder = tempFolder();
     writeFileSync(join(folder, "ledger-token"), text);
     expect(() => takeLedgerToken(folder)).toThrow("holds no token");
   });
 
-  test("says so when the folder cannot be made, and leaves nothing behind", () => {
+  test("throws when the folder cannot be created, and leaves no file", () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "file"), "");
     expect(() => takeLedgerToken(join(folder, "file", "data"))).toThrow();

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadBooksConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config-error.ts";
+import { loadStorageConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/problems.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { placesOf } from "./temp-config.ts";
@@ -11,7 +11,7 @@ const TOKEN = "a-token-of-16-ch";
 const REMOTE = { LEDGER_URL: "grpc://ledger:50051", LEDGER_TOKEN: TOKEN };
 
 function loadLedger(environment: Record<string, string>, folder = tempFolder()) {
-  return loadBooksConfig(environment, { folder }).ledger;
+  return loadStorageConfig(environment, { folder }).ledger;
 }
 
 function placesIn(environment: Record<string, string>, folder = tempFolder()): readonly string[] {
@@ -24,7 +24,7 @@ function placesIn(environment: Record<string, string>, folder = tempFolder()): r
   }
 }
 
-/** A folder with these files in it. */
+/** Creates a folder with these files. */
 function folderWith(files: Record<string, string>): string {
   const folder = tempFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
@@ -45,7 +45,7 @@ describe("LEDGER_LISTEN", () => {
     ["[::1]:65535", { host: "::1", port: 65535 }],
     ["ledger.internal:1", { host: "ledger.internal", port: 1 }],
     ["off", undefined],
-  ])("%p is read", (text, listen) => {
+  ])("accepts %p", (text, listen) => {
     expect(loadLedger({ LEDGER_LISTEN: text }).listen).toEqual(listen);
   });
 
@@ -61,7 +61,7 @@ describe("LEDGER_LISTEN", () => {
     "h:1/",
     "h :1",
     "on",
-  ])("%p is refused", (text) => {
+  ])("rejects %p", (text) => {
     expect(placesIn({ LEDGER_LISTEN: text })).toEqual(["LEDGER_LISTEN"]);
   });
 });
@@ -70,7 +70,7 @@ describe("LEDGER_URL", () => {
   test.each([
     ["grpc://ledger:50051", { address: "ledger:50051", isEncrypted: false }],
     ["grpcs://[::1]:443/", { address: "[::1]:443", isEncrypted: true }],
-  ])("%p is read, and nothing is served then unless that is asked for", (url, remote) => {
+  ])("accepts %p, and serves no ledger unless LEDGER_LISTEN is set", (url, remote) => {
     expect(loadLedger({ ...REMOTE, LEDGER_URL: url })).toMatchObject({ remote, listen: undefined });
     const listen = { host: "127.0.0.1", port: 1 };
     expect(loadLedger({ ...REMOTE, LEDGER_URL: url, LEDGER_LISTEN: "127.0.0.1:1" })).toMatchObject({
@@ -86,28 +86,28 @@ describe("LEDGER_URL", () => {
     "grpc://h:1/x",
     "grpc://h:1?x",
     "http://h:1",
-  ])("%p is refused", (url) => {
+  ])("rejects %p", (url) => {
     expect(placesIn({ ...REMOTE, LEDGER_URL: url })).toEqual(["LEDGER_URL"]);
   });
 });
 
 describe("LEDGER_TOKEN", () => {
-  test("is taken as it is", () => {
+  test("is used unchanged", () => {
     expect(loadLedger({ LEDGER_TOKEN: TOKEN }).token).toBe(TOKEN);
   });
 
-  test("is left to whoever serves first when it is not set", () => {
+  test("is undefined when it is not set, so that serving the ledger creates it", () => {
     expect(loadLedger({}).token).toBeUndefined();
   });
 
   test.each(["x".repeat(15), "with a space in it", "line\nbreak-in-the-token", "ümlaut-in-the-token"])(
-    "%p is refused",
+    "rejects %p",
     (token) => {
       expect(placesIn({ LEDGER_TOKEN: token })).toEqual(["LEDGER_TOKEN"]);
     },
   );
 
-  test("of a remote ledger has to be there: set, or in the data folder", () => {
+  test("is required for a remote ledger, as a variable or in the data folder", () => {
     const environment = { LEDGER_URL: "grpc://h:1", DATABASE_URL: "sqlite:x.db" };
     expect(placesIn(environment)).toEqual(["LEDGER_TOKEN"]);
     expect(loadLedger(environment, folderWith({ "ledger-token": `${TOKEN}\n` })).token).toBe(TOKEN);
@@ -121,12 +121,12 @@ describe("LEDGER_TLS_CERT, _KEY and _CA", () => {
     expect(tls).toEqual({ ...server, ca: authority });
   });
 
-  test("are a problem when certificate and key are no pair", () => {
+  test("are a problem when the key does not belong to the certificate", () => {
     const folder = folderWith({ ...PEM_FILES, "key.pem": caller.key });
     expect(placesIn(CERT_AND_KEY, folder)).toEqual(["LEDGER_TLS_KEY"]);
   });
 
-  test("are problems when a file is missing or no PEM, or one stands without the other", () => {
+  test("are problems when a file is missing or not PEM, or certificate or key is not set", () => {
     const folder = folderWith({ ...PEM_FILES, "key.pem": "hello" });
     expect(placesIn({ ...CERT_AND_KEY, LEDGER_TLS_CERT: "gone.pem" }, folder)).toEqual([
       "LEDGER_TLS_CERT",
@@ -136,7 +136,7 @@ describe("LEDGER_TLS_CERT, _KEY and _CA", () => {
     expect(placesIn({ LEDGER_TLS_KEY: "ca.pem" }, folder)).toEqual(["LEDGER_TLS_CERT"]);
   });
 
-  test("never leave in plain text what was meant to be encrypted", () => {
+  test("are problems when the connection would be in plain text in spite of them", () => {
     const folder = folderWith(PEM_FILES);
     expect(placesIn(CA, folder)).toEqual(["LEDGER_TLS_CA"]);
     expect(placesIn({ ...REMOTE, ...CA }, folder)).toEqual(["LEDGER_TLS_CA", "LEDGER_URL"]);

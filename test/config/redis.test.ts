@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { loadConfig, loadLedgerConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config-error.ts";
+import { ConfigError } from "../../src/config/problems.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { loadYaml, placesOf, problemsOf } from "./temp-config.ts";
@@ -47,7 +47,7 @@ const NODES = [
 ];
 
 describe("REDIS_URL", () => {
-  test("is not needed", () => {
+  test("is optional", () => {
     expect(loadRedis({})).toBeUndefined();
     expect(loadRedis({ REDIS_URL: "" })).toBeUndefined();
   });
@@ -76,41 +76,41 @@ describe("REDIS_URL", () => {
       "rediss+cluster://user:pass@a,b:7001,[::1]/",
       { ...CLUSTER, hosts: NODES, username: "user", password: "pass", tls: NO_FILES },
     ],
-  ])("%p is read", (url, location) => {
+  ])("%p is parsed", (url, location) => {
     expect(loadRedis({ REDIS_URL: url })).toEqual(location);
   });
 
   test.each([
-    ["is no URL of Redis", "h:6379"],
-    ["is no URL of Redis", "//h"],
-    ["is no URL of Redis", "http://h"],
-    ["is no URL of Redis", "redis:h"],
-    ["is no URL of Redis", "REDIS://h"],
-    ["is no URL of Redis", "redis+other://h"],
-    ["is no URL of Redis", "redisss://h"],
-    ["is no URL of Redis", " redis://h"],
-    ["names a host that is none", "redis://"],
-    ["names a host that is none", "redis:///0"],
-    ["names a host that is none", "redis://:6379"],
-    ["names a host that is none", "redis://h:"],
-    ["names a host that is none", "redis://h:0"],
-    ["names a host that is none", "redis://h:65536"],
-    ["names a host that is none", "redis://h:port"],
-    ["names a host that is none", "redis://h "],
-    ["names a host that is none", "redis://h\n"],
-    ["names a host that is none", "redis://::1"],
-    ["names a host that is none", "redis://[::1"],
-    ["names a host that is none", "redis://[:::]:6379"],
-    ["names a host that is none", "redis+cluster://a,,b"],
-    ["names a host that is none", "redis+cluster://a, b"],
-    ["names a host that is none", "redis+sentinel://a,/m"],
-    ["names several hosts", "redis://a,b"],
-    ["has a path that is no number of a database", "redis://h/name"],
-    ["has a path that is no number of a database", "redis://h/-1"],
-    ["has a path that is no number of a database", "redis://h/0/1"],
-    ["has a path that is no number of a database", "redis://h//0"],
-    ["has a path that is no number of a database", "redis://h/0x1"],
-    ["has a path that is no number of a database", "redis://h/1234567890"],
+    ["is not a Redis URL", "h:6379"],
+    ["is not a Redis URL", "//h"],
+    ["is not a Redis URL", "http://h"],
+    ["is not a Redis URL", "redis:h"],
+    ["is not a Redis URL", "REDIS://h"],
+    ["is not a Redis URL", "redis+other://h"],
+    ["is not a Redis URL", "redisss://h"],
+    ["is not a Redis URL", " redis://h"],
+    ["has an invalid host", "redis://"],
+    ["has an invalid host", "redis:///0"],
+    ["has an invalid host", "redis://:6379"],
+    ["has an invalid host", "redis://h:"],
+    ["has an invalid host", "redis://h:0"],
+    ["has an invalid host", "redis://h:65536"],
+    ["has an invalid host", "redis://h:port"],
+    ["has an invalid host", "redis://h "],
+    ["has an invalid host", "redis://h\n"],
+    ["has an invalid host", "redis://::1"],
+    ["has an invalid host", "redis://[::1"],
+    ["has an invalid host", "redis://[:::]:6379"],
+    ["has an invalid host", "redis+cluster://a,,b"],
+    ["has an invalid host", "redis+cluster://a, b"],
+    ["has an invalid host", "redis+sentinel://a,/m"],
+    ["has several hosts", "redis://a,b"],
+    ["has a path that is not a database number", "redis://h/name"],
+    ["has a path that is not a database number", "redis://h/-1"],
+    ["has a path that is not a database number", "redis://h/0/1"],
+    ["has a path that is not a database number", "redis://h//0"],
+    ["has a path that is not a database number", "redis://h/0x1"],
+    ["has a path that is not a database number", "redis://h/1234567890"],
     ["does not name its master", "redis+sentinel://a"],
     ["does not name its master", "redis+sentinel://a/"],
     ["does not name its master", "redis+sentinel://a//0"],
@@ -127,12 +127,12 @@ describe("REDIS_URL", () => {
     ["has an @ without a password before it", "redis://user@h"],
     ["has an @ without a password before it", "redis://user:@h"],
     ["has an @ without a password before it", "redis://:@h"],
-    ["has a % in user or password that begins no code", "redis://:100%@h"],
-    ["has a % in user or password that begins no code", "redis://%ff:p@h"],
-    ["has an @ behind its hosts", "redis://user:1/2@h"],
-    ["has an @ behind its hosts", "redis://user:1?2@h"],
-    ["has an @ behind its hosts", "redis://user:1#2@h"],
-  ])("%s: %p is refused", (wrong, url) => {
+    ["has an invalid % code in user or password", "redis://:100%@h"],
+    ["has an invalid % code in user or password", "redis://%ff:p@h"],
+    ["has an @ after its hosts", "redis://user:1/2@h"],
+    ["has an @ after its hosts", "redis://user:1?2@h"],
+    ["has an @ after its hosts", "redis://user:1#2@h"],
+  ])("%s: %p is rejected", (wrong, url) => {
     const problems = problemsIn({ REDIS_URL: url });
     expect(problems).toHaveLength(1);
     expect(problems[0]).toStartWith(`REDIS_URL: ${wrong}, expected `);
@@ -152,7 +152,7 @@ describe("REDIS_URL", () => {
     "redis+sentinel://:canary@h",
     "redis+sentinel://:canary@h/canary/canary",
     "redis+cluster://:canary@h/canary",
-  ])("%p is refused without a word of it", (url) => {
+  ])("%p is rejected without quoting it", (url) => {
     const problems = problemsIn({ REDIS_URL: url });
     expect(problems).toHaveLength(1);
     expect(problems.join()).not.toContain("canary");
@@ -164,7 +164,7 @@ const { authority, server, caller } = certificates;
 afterAll(() => certificates[Symbol.dispose]());
 const FILES = { REDIS_TLS_CERT: "cert.pem", REDIS_TLS_KEY: "./key.pem", REDIS_TLS_CA: "ca.pem" };
 
-/** A folder with the files in it. */
+/** Creates a folder with the three files. */
 function folderWith(key = server.key): string {
   const folder = tempFolder();
   for (const [name, text] of Object.entries({
@@ -189,7 +189,7 @@ describe("REDIS_TLS_CERT, _KEY and _CA", () => {
   );
 
   test.each(["redis://h", "redis+sentinel://h/m", "redis+cluster://h", ""])(
-    "are refused when REDIS_URL is %p, which does not encrypt",
+    "are rejected when REDIS_URL is %p, which is not encrypted",
     (url) => {
       const problems = problemsIn({ ...FILES, REDIS_URL: url }, folderWith());
       expect(placesOf(problems).toSorted()).toEqual(Object.keys(FILES).toSorted());
@@ -197,7 +197,7 @@ describe("REDIS_TLS_CERT, _KEY and _CA", () => {
     },
   );
 
-  test("are problems when a file is missing or no PEM, or one stands without the other", () => {
+  test("are problems when a file is missing or not PEM, or certificate or key is not set", () => {
     const REDIS_URL = "rediss://h";
     expect(placesIn({ ...FILES, REDIS_URL, REDIS_TLS_CA: "gone.pem" }, folderWith())).toEqual([
       "REDIS_TLS_CA",
@@ -210,7 +210,7 @@ describe("REDIS_TLS_CERT, _KEY and _CA", () => {
 });
 
 describe("limiter", () => {
-  test("counts locally as the only gateway unless the file says otherwise", () => {
+  test("counts in this process as the only gateway by default", () => {
     expect(loadYaml("").limiter).toEqual({ redis: undefined, onFailure: "local", replicas: 1 });
   });
 
@@ -225,7 +225,7 @@ describe("limiter", () => {
     ["replicas: 1.5", "limiter.replicas"],
     ["replicas: many", "limiter.replicas"],
     ["redis_url: redis://h", "limiter.redis_url"],
-  ])("refuses %p", (yaml, place) => {
+  ])("rejects %p", (yaml, place) => {
     expect(placesOf(problemsOf(`limiter: { ${yaml} }`))).toEqual([place]);
   });
 });
@@ -236,17 +236,17 @@ describe("METRICS_LISTEN", () => {
     ["0.0.0.0:0", { host: "0.0.0.0", port: 0 }],
     ["[::1]:9464", { host: "::1", port: 9464 }],
     ["off", undefined],
-  ])("%p is read", (text, endpoint) => {
+  ])("accepts %p", (text, endpoint) => {
     expect(loadYaml("", { METRICS_LISTEN: text }).metricsListen).toEqual(endpoint);
   });
 
-  test.each(["9464", "h", "http://h:1", "on"])("%p is refused", (text) => {
+  test.each(["9464", "h", "http://h:1", "on"])("rejects %p", (text) => {
     expect(placesIn({ METRICS_LISTEN: text })).toEqual(["METRICS_LISTEN"]);
   });
 });
 
 describe("loadLedgerConfig", () => {
-  test("passes over what only a gateway needs, for the same environment may start both", () => {
+  test("ignores the variables of a gateway, which may share its environment", () => {
     const environment = { REDIS_URL: "canary", REDIS_TLS_CA: "gone.pem", METRICS_LISTEN: "canary" };
     expect(loadLedgerConfig(environment, { folder: "/" })).toEqual(loadLedgerConfig({}, { folder: "/" }));
   });

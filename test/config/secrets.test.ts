@@ -19,7 +19,7 @@ function upstreamOf(entry: string): string {
   return `upstreams:\n  up: ${entry}\nmodels: {}\n`;
 }
 
-describe("a problem with a credential never repeats it", () => {
+describe("a problem never quotes a credential, given", () => {
   test.each([
     [
       "a quote that is not closed",
@@ -32,16 +32,16 @@ describe("a problem with a credential never repeats it", () => {
       upstreamOf(`{ protocol: openai, base_url: https://a.example, api_key: "${KEY}\\n${KEY}" }`),
     ],
     ["a second line", upstreamOf(`\n    api_key: ${KEY}\n      ${KEY}: ${KEY}\n`)],
-    ["no blank before it", upstreamOf(`{ protocol: openai, base_url: https://a.example, api_key:${KEY} }`)],
-    ["it twice", upstreamOf(`{ api_key: ${KEY}-1, api_key: ${KEY}-2 }`)],
+    ["no space before it", upstreamOf(`{ protocol: openai, base_url: https://a.example, api_key:${KEY} }`)],
+    ["it as a duplicate key", upstreamOf(`{ api_key: ${KEY}-1, api_key: ${KEY}-2 }`)],
     ["it in a list", upstreamOf(`{ api_key: [${KEY}, ${KEY}] }`)],
     ["it as the upstream", upstreamOf(KEY)],
     ["it as a placeholder", upstreamOf(`{ api_key: \${${KEY}} }`)],
     ["it in the base URL as a user", upstreamOf(`{ base_url: "https://me:${KEY}@a.example" }`)],
     ["it in the base URL as a query", upstreamOf(`{ base_url: "https://a.example/v1?key=${KEY}" }`)],
     ["a base URL that is not encrypted", upstreamOf(`{ base_url: "http://a.example/${PLACE}" }`)],
-    ["a base URL that is none", upstreamOf(`{ base_url: "${PLACE}" }`)],
-    ["a base URL as a number's place", upstreamOf(`{ timeouts: { idle_ms: "https://${PLACE}" } }`)],
+    ["a base URL that is not a URL", upstreamOf(`{ base_url: "${PLACE}" }`)],
+    ["a base URL in place of a number", upstreamOf(`{ timeouts: { idle_ms: "https://${PLACE}" } }`)],
   ])("%s", (_what, yaml) => {
     const problems = problemsOf(yaml);
     expect(problems).not.toEqual([]);
@@ -56,7 +56,7 @@ describe("a problem with a credential never repeats it", () => {
   });
 });
 
-describe("the command line says nothing of a credential", () => {
+describe("the command line prints no credential with", () => {
   const GOOD = upstreamOf(`{ protocol: openai, base_url: "http://127.0.0.1:1/${PLACE}", api_key: ${KEY} }`);
   test.each([
     ["check", GOOD],
@@ -99,16 +99,16 @@ describe("a gateway", () => {
       answer(hidden.refusal(400)),
     );
     gateway.upstream.on("claude", says(), answer(hidden.refusal(403)), resetAtOnce);
-    const said: string[] = [];
+    const received: string[] = [];
     for (const surface of [CHAT, MESSAGES]) {
       for (const stream of [false, false, false, true]) {
         const response = await post(gateway, surface, { stream });
-        said.push(JSON.stringify([...response.headers]), await response.text());
+        received.push(JSON.stringify([...response.headers]), await response.text());
       }
     }
     expect(gateway.upstream.seen.length).toBeGreaterThanOrEqual(8);
     expect(gateway.upstream.seen.every(({ headers }) => JSON.stringify(headers).includes(KEY))).toBe(true);
-    hidden.expectNone(said.join("\n"));
+    hidden.expectNone(received.join("\n"));
     expect(gateway.log.text()).toContain("attempt failed");
     hidden.expectNone(gateway.log.text());
     const files = readdirSync(dataFolder, { recursive: true, withFileTypes: true })

@@ -18,7 +18,7 @@ function pathOf(kind: "folder" | "file of 5 GB" | "file without end"): string {
   if (kind === "folder") mkdirSync(path);
   else {
     writeFileSync(path, "");
-    // Takes no room on the disk.
+    // A sparse file takes no disk space.
     truncateSync(path, 5_000_000_000);
   }
   return path;
@@ -31,7 +31,7 @@ describe("a path that holds", () => {
     ["file without end", "too_large"],
   ];
 
-  test.each(cases)("a %s is %s at a start and while the gateway runs", async (kind, found) => {
+  test.each(cases)("a %s is %s, at a start and in a running gateway", async (kind, found) => {
     const path = pathOf(kind);
     const before = process.memoryUsage().rss;
     expect(readSourceNow(path).kind).toBe(found);
@@ -39,7 +39,7 @@ describe("a path that holds", () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(200 * KiB * KiB);
   });
 
-  test("a file of 1 MiB is read whole, and one byte more is too large", async () => {
+  test("a file of 1 MiB is text, and one byte more is too_large", async () => {
     const path = join(tempFolder(), "source");
     writeFileSync(path, "x".repeat(KiB * KiB));
     expect(readSourceNow(path)).toMatchObject({ kind: "text", text: "x".repeat(KiB * KiB) });
@@ -49,32 +49,32 @@ describe("a path that holds", () => {
     expect((await readSource(path)).kind).toBe("too_large");
   });
 
-  test("nothing is absent", async () => {
+  test("no file is absent", async () => {
     expect(readSourceNow("/nowhere/tollgate.yaml").kind).toBe("absent");
     expect((await readSource("/nowhere/tollgate.yaml")).kind).toBe("absent");
   });
 });
 
 describe("a pipe", () => {
-  test("is read at a start until its writer has closed it, also when the writer comes later and pauses", () => {
+  test("is read at a start until its writer closes it, also when the writer starts later and pauses", () => {
     const path = makePipe();
     const writer = Bun.spawn(["sh", "-c", `sleep 0.2; { echo 'a: 1'; sleep 0.2; echo 'b: 2'; } > ${path}`]);
     expect(readSourceNow(path)).toMatchObject({ kind: "text", text: "a: 1\nb: 2\n" });
     writer.kill();
   });
 
-  test("that nobody writes to is unreadable at a start after its time", () => {
+  test("without a writer is unreadable at a start after the time limit", () => {
     expect(readSourceNow(makePipe(), { pipeMsMax: 50 }).kind).toBe("unreadable");
   });
 
-  test("that is written to for ever is too large", () => {
+  test("that is written without end is too_large", () => {
     const path = makePipe();
     const writer = Bun.spawn(["sh", "-c", `exec cat /dev/zero > ${path}`]);
     expect(readSourceNow(path).kind).toBe("too_large");
     writer.kill();
   });
 
-  test("is unreadable for a running gateway, which does not wait for a writer", async () => {
+  test("is unreadable in a running gateway, which does not wait for a writer", async () => {
     expect((await readSource(makePipe())).kind).toBe("unreadable");
   });
 });

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Config, loadConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config-error.ts";
+import { ConfigError } from "../../src/config/problems.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-/** A folder of its own with this ./tollgate.yaml, or without one. */
+/** Creates a folder with this tollgate.yaml, or an empty one. */
 export function configFolder(yaml?: string | Uint8Array): string {
   const folder = tempFolder();
   if (yaml !== undefined) writeFileSync(join(folder, "tollgate.yaml"), yaml);
@@ -15,7 +15,7 @@ export function loadYaml(yaml: string, environment: Record<string, string> = {})
   return loadConfig(environment, { folder: configFolder(yaml) });
 }
 
-/** The problems of a configuration; none when it loads. */
+/** Returns the problems of a configuration. */
 export function problemsOf(
   yaml: string | Uint8Array | undefined,
   environment: Record<string, string> = {},
@@ -29,7 +29,7 @@ export function problemsOf(
   }
 }
 
-/** The places that problems name. */
+/** Returns the places of problems. */
 export function placesOf(problems: readonly string[]): readonly string[] {
   return problems.map((problem) => problem.slice(0, problem.indexOf(": ")));
 }

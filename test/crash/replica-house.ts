@@ -60,7 +60,7 @@ export async function openReplicaHouse(): Promise<House> {
       { name: "postgres", kill: postgres.kill, start: postgres.start },
     ],
     programs: [gateway, ledger],
-    ...readBooks(postgres.url),
+    ...readStorage(postgres.url),
     countJournaled: () => findJournals(shared.TOLLGATE_DATA).reduce((sum, { entries }) => sum + entries, 0),
     audit: async () => void (await runCommand(["audit"], { folder, environment: shared })),
     async close() {
@@ -74,7 +74,7 @@ export async function openReplicaHouse(): Promise<House> {
 }
 
 /** Each question over a connection of its own: the server is killed in between. */
-function readBooks(url: string) {
+function readStorage(url: string) {
   const ask = async <Row>(work: (client: SQL) => Promise<Row[]>) => {
     const client = new SQL(url, { max: 1, bigint: true });
     return work(client).finally(() => client.close());

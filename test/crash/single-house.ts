@@ -27,7 +27,7 @@ export async function openSingleHouse(): Promise<House> {
   const secret = await secretOf(gateway);
   const walletId = await fundDemo({ folder, environment });
   const ledger = connectLedger({ address, token: TOKEN });
-  const books = openBooks(join(folder, "data/tollgate.db"));
+  const books = openStorage(join(folder, "data/tollgate.db"));
 
   return {
     name: "single",
@@ -49,7 +49,7 @@ export async function openSingleHouse(): Promise<House> {
   };
 }
 
-function openBooks(path: string) {
+function openStorage(path: string) {
   const client = new Database(path, { readwrite: true, safeIntegers: true });
   client.run("PRAGMA busy_timeout = 5000");
   const count = (condition: string, ...parameters: number[]) =>

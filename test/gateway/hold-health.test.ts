@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createHoldHealth } from "../../src/gateway/hold-health.ts";
-import { newRequestId } from "../../src/http/request-id.ts";
+import { newRequestId } from "../../src/http/identity.ts";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 

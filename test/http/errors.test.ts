@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import { revokeKey } from "../../src/accounts/revoke-key.ts";
+import { revokeKey } from "../../src/accounts/keys.ts";
 import { ERRORS } from "../../src/errors.ts";
 import { CHAT, MESSAGES, post, RESPONSES, SURFACES } from "../support/client.ts";
 import type { ErrorCase } from "../support/error-case.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createReadiness } from "../../src/http/readiness.ts";
+import { createReadiness } from "../../src/http/health.ts";
 
 const answers = async () => undefined;
 

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
-import type { IssuedKey } from "../../src/accounts/issue-key.ts";
-import { revokeKey } from "../../src/accounts/revoke-key.ts";
+import { type IssuedKey, revokeKey } from "../../src/accounts/keys.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
-import type { Cause } from "../../src/errors.ts";
-import { ERRORS } from "../../src/errors.ts";
-import { createLocation, DIALECTS } from "../accounts/temp-books.ts";
+import { type Cause, ERRORS } from "../../src/errors.ts";
+import { createLocation, DIALECTS } from "../accounts/temp-storage.ts";
 import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { says } from "../support/says.ts";

@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dir, "../../..");
 
 test("a service on Node holds, settles and streams", async () => {
   const node = await requireNode();
-  await using books = await openBooks();
+  await using books = await openStorage();
   const seen = await runCaller([
     node,
     join(import.meta.dir, "node-caller.mjs"),
@@ -31,7 +31,7 @@ test("a service on Node holds, settles and streams", async () => {
 
 test("a service in Python, which knows what reflection tells, holds, settles and streams", async () => {
   const python = await requirePython();
-  await using books = await openBooks();
+  await using books = await openStorage();
   const seen = await runCaller([python, join(import.meta.dir, "python-caller.py"), books.address, TOKEN]);
   expect(seen).toEqual({
     granted: 400,
@@ -48,7 +48,7 @@ test("a service in Python, which knows what reflection tells, holds, settles and
 });
 
 /** A ledger of its own in a file, served. */
-async function openBooks() {
+async function openStorage() {
   const { ledger, clock, close } = await openLedger(0n);
   clock.nowMs = Date.now();
   const served = await serve({ ledger });

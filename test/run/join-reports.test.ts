@@ -31,7 +31,7 @@ async function joined(...texts: readonly string[]) {
 }
 
 describe("the reports of two runs", () => {
-  test("become one that has the suites of both and adds up what they count", async () => {
+  test("are joined to one with all suites and the sums of the totals", async () => {
     const { text } = await joined(FIRST, SECOND);
     expect(text?.match(/<testsuites .*>/)?.[0]).toBe(
       '<testsuites name="bun test" tests="7" assertions="10" failures="1" skipped="2" time="1.75">',
@@ -43,8 +43,8 @@ describe("the reports of two runs", () => {
   test.each([
     ["is missing", ""],
     ["breaks off", FIRST.slice(0, -20)],
-    ["says no totals", reportOf("", "")],
-  ])("are none when one of them %s", async (_, broken) => {
+    ["has no totals", reportOf("", "")],
+  ])("are not joined when one of them %s", async (_, broken) => {
     const { outcome, text } = await joined(FIRST, broken);
     expect(outcome?.status).toBe("rejected");
     expect(text).toBeUndefined();

@@ -2,12 +2,12 @@ import { requireNode, requirePip, requirePython } from "../support/other-runtime
 import { requirePostgres, startPostgresServer } from "../support/postgres-server.ts";
 import { requireRedis, startRedisServer } from "../support/redis-server.ts";
 
-/** Where tests find a server that all of them may use; without it each file starts one. */
+/** Variables with the URLs of shared servers. Without them, each test file starts a server of its own. */
 export type SharedServers = Partial<Record<"TEST_DATABASE_URL" | "TEST_REDIS_URL", string>>;
 
 /**
- * Installs the programs that tests start, where they are missing and that is allowed: one after the other, for
- * Debian's package manager serves one caller at a time. A test that has to go without one says what to do.
+ * Installs missing programs that tests start, where that is allowed. Installs one at a time, because Debian's
+ * package manager serves one caller at a time. Ignores errors: the tests that need a program report them.
  */
 export async function installPrograms(): Promise<void> {
   for (const install of [requirePostgres, requireRedis, requireNode, requirePython, requirePip]) {
@@ -15,7 +15,7 @@ export async function installPrograms(): Promise<void> {
   }
 }
 
-/** Starts the servers that the environment does not name. They end with this process. */
+/** Starts the shared servers that the environment does not name. They end with this process. */
 export async function startSharedServers(): Promise<SharedServers> {
   const [database, redis] = await Promise.allSettled([
     process.env.TEST_DATABASE_URL || startPostgresServer({ isDurable: false }).then(({ url }) => url),

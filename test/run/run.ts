@@ -1,14 +1,20 @@
-// Runs every test: first the files that get along with each other, several at a time, then those that measure
-// time or memory, one after the other with nothing beside them. The second run follows whatever the first says.
-// With paths as arguments, runs the tests below those alone, one file after the other.
+// bun run test           checks the code, then runs every test
+// bun run test PATH…     runs the test files whose paths contain one of these texts, without checks
+// bun run test:unit      runs the tests that start no server and no process, in less than 20 s
+//
+// The run of every test has two parts: first the files that can run side by side, then those that measure
+// time or memory, one after the other. The second part runs also when the first has failed. Every failure is
+// listed at the end.
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { stopServers } from "../support/guarded-process.ts";
 import { TEST_MS } from "../support/test-ms.ts";
+import { findFailures, formatFailures } from "./failures.ts";
 import { joinReports } from "./join-reports.ts";
-import { installPrograms, startSharedServers } from "./prepare.ts";
+import { installPrograms, type SharedServers, startSharedServers } from "./prepare.ts";
+import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 
-/** Folders and files that hold times or memory against bounds which other tests beside them would break. */
+/** Folders and files whose bounds on time or memory would fail beside other tests. */
 const ALONE = [
   "test/gateway/timeouts.test.ts",
   "test/http/faults/hang-up.test.ts",
@@ -17,44 +23,96 @@ const ALONE = [
   "test/storm/",
   "test/tokens/count-tokens.test.ts",
 ];
-/** Files at a time: one per core. More than three gain little and want half a gigabyte each. */
+/** Files at a time: one per core. More than three gain little and need half a gigabyte each. */
 const WORKERS = Math.min(Math.max(availableParallelism(), 2), 3);
 const REPORTS = "reports";
 
+interface Run {
+  readonly exitCode: number;
+  /** Path of the JUnit report. */
+  readonly report: string;
+  /** Test files that must be in the report. */
+  readonly files: readonly string[];
+}
+
 mkdirSync(REPORTS, { recursive: true });
-await installPrograms();
-const servers = await startSharedServers();
-const paths = Bun.argv.slice(2);
-const runs = paths.length > 0 ? [await runTests("some", paths)] : await runAll();
+const allFiles = await findTestFiles();
+const unitFiles = await findUnitFiles(allFiles);
+const runs = await runWhatIsAsked(Bun.argv.slice(2));
 await stopServers();
+await printFailures(runs);
 await joinReports(
   runs.map(({ report }) => report),
   `${REPORTS}/junit.xml`,
 );
 process.exit(runs.find(({ exitCode }) => exitCode !== 0)?.exitCode ?? 0);
 
+async function runWhatIsAsked(options: readonly string[]): Promise<readonly Run[]> {
+  if (options.includes("--unit")) return [await runUnit()];
+  if (options.length > 0) return [await runSome(options)];
+  const check = Bun.spawn([process.execPath, "run", "check"], { stdio: ["inherit", "inherit", "inherit"] });
+  const exitCode = await check.exited;
+  if (exitCode !== 0) process.exit(exitCode);
+  return runAll();
+}
+
 async function runAll(): Promise<readonly Run[]> {
-  const together = await runTests("together", [
+  const servers = await startServers();
+  const isAlone = (file: string) => ALONE.some((path) => file.startsWith(path));
+  const together = [
     `--parallel=${WORKERS}`,
     ...ALONE.map((path) => `--path-ignore-patterns=${path.replace(/\/$/, "/**")}`),
-  ]);
-  return [together, await runTests("alone", ALONE)];
+  ];
+  const others = allFiles.filter((file) => !isAlone(file));
+  return [
+    await runTests("together", together, others, servers),
+    await runTests("alone", ALONE, allFiles.filter(isAlone), servers),
+  ];
 }
 
-interface Run {
-  readonly exitCode: number;
-  /** Path of the JUnit report. */
-  readonly report: string;
+async function runUnit(): Promise<Run> {
+  const files = unitFiles.filter((file) => !ALONE.includes(file));
+  return runTests("unit", [`--parallel=${WORKERS}`, ...files], files, {});
 }
 
-async function runTests(name: string, options: readonly string[]): Promise<Run> {
+/** Starts the shared servers only for files that may use them. */
+async function runSome(paths: readonly string[]): Promise<Run> {
+  const wanted = paths.map((path) => path.replace(/^\.\//, ""));
+  const files = allFiles.filter((file) => wanted.some((path) => file.includes(path)));
+  const needsServers = files.some((file) => !unitFiles.includes(file));
+  return runTests("some", wanted, files, needsServers ? await startServers() : {});
+}
+
+async function startServers(): Promise<SharedServers> {
+  await installPrograms();
+  return startSharedServers();
+}
+
+async function runTests(
+  name: string,
+  options: readonly string[],
+  files: readonly string[],
+  servers: SharedServers,
+): Promise<Run> {
   const report = `${REPORTS}/${name}.xml`;
-  // That of an earlier run would be taken for this one's when this one breaks off.
+  // The report of an earlier run would be taken for this one's when this one breaks off.
   rmSync(report, { force: true });
   const reporter = ["--reporter=junit", `--reporter-outfile=${report}`];
   const child = Bun.spawn([process.execPath, "test", `--timeout=${TEST_MS}`, ...reporter, ...options], {
     env: { ...process.env, ...servers },
     stdio: ["inherit", "inherit", "inherit"],
   });
-  return { exitCode: await child.exited, report };
+  return { exitCode: await child.exited, report, files };
+}
+
+/** Printed last, so that the end of a log contains every failure. */
+async function printFailures(all: readonly Run[]): Promise<void> {
+  const found = await Promise.all(
+    all.map(async ({ report, files }) => {
+      const file = Bun.file(report);
+      return findFailures((await file.exists()) ? await file.text() : "", files);
+    }),
+  );
+  const failures = found.flat();
+  if (failures.length > 0) console.error(`\n${formatFailures(failures)}`);
 }

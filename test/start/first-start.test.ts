@@ -35,21 +35,21 @@ async function balanceIn(folder: string): Promise<unknown> {
 }
 
 describe("the first start in an empty folder", () => {
-  test("prints a key and a curl line that streams an answer of the demo model when pasted", async () => {
+  test("prints a key and a curl line that streams a response of the demo model when pasted", async () => {
     const served = await start(tempFolder());
     const line = /^.*?(curl .*)$/m.exec(served.stderr())?.[1] ?? "";
     expect(line).toContain(secretIn(served.stderr()));
     expect(line).toContain(served.url);
     const pasted = Bun.spawn(["sh", "-c", line], { stdout: "pipe", stderr: "ignore" });
-    const said = await new Response(pasted.stdout).text();
-    expect(said).toContain('"model":"demo"');
-    expect(said).toContain("Hello");
-    expect(said).toEndWith("data: [DONE]\n\n");
+    const received = await new Response(pasted.stdout).text();
+    expect(received).toContain('"model":"demo"');
+    expect(received).toContain("Hello");
+    expect(received).toEndWith("data: [DONE]\n\n");
     await stop(served);
     expect(served.stdout()).not.toContain(secretIn(served.stderr()));
   });
 
-  test("prints one key when two start at once", async () => {
+  test("prints one key when two gateways start at once", async () => {
     const folder = tempFolder();
     const both = await Promise.all([start(folder), start(folder)]);
     const secrets = () => both.flatMap((each) => each.stderr().match(/sk-tg-[\w-]{43}/g) ?? []);
@@ -60,7 +60,7 @@ describe("the first start in an empty folder", () => {
     expect(await balanceIn(folder)).toMatchObject([{ name: "demo", posted_usd: "5.00" }]);
   });
 
-  test("keeps its database to this user alone", async () => {
+  test("makes its database readable by this user alone", async () => {
     const folder = tempFolder();
     await start(folder);
     expect(statSync(join(folder, "data")).mode & 0o777).toBe(0o700);
@@ -92,12 +92,12 @@ describe("a second start", () => {
     expect(await receipt.json()).toMatchObject({ state: "settled", model: "demo", outcome: "ok" });
   });
 
-  test("on the same port fails while the first one runs", async () => {
+  test("on the same port fails while the first gateway runs", async () => {
     const folder = tempFolder();
     const first = await start(folder);
-    const refused = await runTollgate(tempFolder(), ["serve"], { PORT: new URL(first.url).port });
-    expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).not.toContain("sk-tg-");
+    const failed = await runTollgate(tempFolder(), ["serve"], { PORT: new URL(first.url).port });
+    expect(failed.exitCode).toBe(1);
+    expect(failed.stderr).not.toContain("sk-tg-");
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
   });
 });

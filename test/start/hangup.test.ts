@@ -11,17 +11,17 @@ afterEach(() => {
   for (const each of started.splice(0)) each.kill("SIGKILL");
 });
 
-/** A command of ours on free ports, in a folder of its own. */
+/** Starts a command on free ports, in a folder of its own. */
 function start(
   name: "serve" | "ledger",
   environment: Readonly<Record<string, string>> = {},
 ): Subprocess<"ignore", "pipe", "ignore"> {
-  const child = Bun.spawn([process.execPath, ENTRY, name], { ...surroundings(environment), stdout: "pipe" });
+  const child = Bun.spawn([process.execPath, ENTRY, name], { ...spawnOptions(environment), stdout: "pipe" });
   started.push(child);
   return child;
 }
 
-function surroundings(environment: Readonly<Record<string, string>>) {
+function spawnOptions(environment: Readonly<Record<string, string>>) {
   const ports = { PORT: "0", LEDGER_LISTEN: "off", METRICS_LISTEN: "off" };
   return {
     cwd: tempFolder(),
@@ -31,42 +31,42 @@ function surroundings(environment: Readonly<Record<string, string>>) {
   } as const;
 }
 
-/** Reads what a process says until it has said this; throws when it ends before. */
-async function untilSaid(stdout: ReadableStream<Uint8Array>, words: string): Promise<void> {
+/** Reads the output of a process until it contains a text. Throws when the process ends before. */
+async function untilPrinted(stdout: ReadableStream<Uint8Array>, words: string): Promise<void> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of stdout.values({ preventCancel: true })) {
     text += decoder.decode(chunk, { stream: true });
     if (text.includes(words)) return;
   }
-  throw new Error(`The process ended without saying "${words}": ${text}`);
+  throw new Error(`The process ended without printing "${words}": ${text}`);
 }
 
 describe("SIGHUP", () => {
-  test("while the gateway starts does not end it, and is answered when it has", async () => {
+  test("during the start does not end the gateway, and reloads the configuration afterwards", async () => {
     const pipe = join(tempFolder(), "pipe");
     await Bun.spawn(["mkfifo", pipe]).exited;
     const gateway = start("serve", { TOLLGATE_CONFIG: pipe });
-    // Opens when the gateway begins to read its configuration, which keeps it there.
+    // Opens when the gateway begins to read its configuration, which then waits for this writer.
     const writer = await open(pipe, "w");
     gateway.kill("SIGHUP");
     await writer.write("# nothing but defaults\n");
     await writer.close();
-    await untilSaid(gateway.stdout, '"configuration refused');
+    await untilPrinted(gateway.stdout, '"configuration rejected');
     gateway.kill("SIGTERM");
     expect(await gateway.exited).toBe(0);
   });
 
-  test("does not end a ledger of its own, which says that it changes nothing", async () => {
+  test("does not end a ledger process, which logs that it ignores the signal", async () => {
     const ledger = start("ledger", { LEDGER_LISTEN: "127.0.0.1:0" });
-    await untilSaid(ledger.stdout, '"listening"');
+    await untilPrinted(ledger.stdout, '"listening"');
     ledger.kill("SIGHUP");
-    await untilSaid(ledger.stdout, "SIGHUP changes nothing here");
+    await untilPrinted(ledger.stdout, "SIGHUP ignored");
     ledger.kill("SIGTERM");
     expect(await ledger.exited).toBe(0);
   });
 
-  test("from a terminal that is closed ends the gateway that writes there", async () => {
+  test("of a closed terminal ends the gateway that was started in it", async () => {
     const { promise: listening, resolve: listen } = Promise.withResolvers<void>();
     let printed = "";
     await using terminal = new Bun.Terminal({
@@ -75,11 +75,11 @@ describe("SIGHUP", () => {
         if (printed.includes('"listening"')) listen();
       },
     });
-    const gateway = Bun.spawn([process.execPath, ENTRY, "serve"], { ...surroundings({}), terminal });
+    const gateway = Bun.spawn([process.execPath, ENTRY, "serve"], { ...spawnOptions({}), terminal });
     started.push(gateway);
     await listening;
     terminal.close();
-    // Told as often as the kernel and a shell like: once the terminal is gone, the first counts.
+    // Repeated, as by kernel and shell: the first SIGHUP after the terminal is closed counts.
     while (gateway.exitCode === null) {
       gateway.kill("SIGHUP");
       await Promise.race([gateway.exited, Bun.sleep(20)]);
@@ -88,9 +88,9 @@ describe("SIGHUP", () => {
   });
 });
 
-test("a gateway whose log is read by nobody goes on, and ends when it is told to", async () => {
+test("a gateway whose log has no reader continues, and ends on SIGTERM", async () => {
   const gateway = start("serve");
-  await untilSaid(gateway.stdout, '"listening"');
+  await untilPrinted(gateway.stdout, '"listening"');
   await gateway.stdout.cancel();
   for (let count = 0; count < 3; count++) {
     gateway.kill("SIGHUP");

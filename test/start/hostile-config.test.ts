@@ -14,7 +14,7 @@ afterEach(async () => {
   await served?.exitCode;
 });
 
-/** About 700 KB, all of it right. */
+/** A valid file of about 700 KB. */
 function largeFile(): string {
   const model = (index: number) =>
     `  m${index}: { routes: [{ upstream: demo, model: d }], context_window: 9, max_output_tokens: 9,
@@ -22,13 +22,13 @@ function largeFile(): string {
   return `models:\n${Array.from({ length: MODELS }, (_, index) => model(index)).join("")}`;
 }
 
-/** The most memory that a process has taken, in MB. */
+/** Returns the peak memory of a process in MB. */
 function peakMemory(pid: number): number {
   const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kilobytes) / 1_000;
 }
 
-test("hostile files are refused by a running gateway, which stays ready and small and takes the next good file over", async () => {
+test("a running gateway rejects hostile files, stays ready and below 600 MB, and applies the next valid file", async () => {
   const good = "limits: { requests_per_minute: 7 }\n";
   const folder = configFolder(good);
   const file = join(folder, "tollgate.yaml");
@@ -57,19 +57,22 @@ test("hostile files are refused by a running gateway, which stays ready and smal
     write();
     renameSync(`${file}.new`, file);
     process.kill(gateway.pid, "SIGHUP");
-    const refused = async () => gateway.stdout().split("configuration refused").length > index + 1;
-    await until(refused, () => `The log does not say that file ${index} is refused: ${gateway.stdout()}`);
+    const isRejected = async () => gateway.stdout().split("configuration rejected").length > index + 1;
+    await until(
+      isRejected,
+      () => `The log does not contain that file ${index} is rejected: ${gateway.stdout()}`,
+    );
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
   }
   rmSync(file);
   writeFileSync(file, good.replace("7", "8"));
   process.kill(gateway.pid, "SIGHUP");
-  await until(async () => gateway.stdout().includes("configuration taken over"));
+  await until(async () => gateway.stdout().includes("configuration reloaded"));
   expect(peakMemory(gateway.pid)).toBeLessThan(600);
-  expect(gateway.stdout().split("configuration refused")).toHaveLength(hostile.length + 1);
+  expect(gateway.stdout().split("configuration rejected")).toHaveLength(hostile.length + 1);
 });
 
-test("the event loop turns while a file of the largest size is checked", async () => {
+test("the event loop keeps turning while a file of the largest size is checked", async () => {
   const loaded = loadWithSource({}, { folder: configFolder() });
   const source = { kind: "text", text: largeFile(), writtenAtS: 1 } as const;
   let isOver = false;
@@ -79,17 +82,17 @@ test("the event loop turns while a file of the largest size is checked", async (
   let turns = 0;
   for (; !isOver; turns++) await new Promise(setImmediate);
   expect((await reread).config.models).toHaveLength(MODELS);
-  // It takes over 500 ms, and a turn of an idle loop some microseconds.
+  // The check takes over 500 ms, a turn of an idle loop some microseconds.
   expect(turns).toBeGreaterThan(100);
 });
 
-test("a start with a pipe that holds the file reads it, and one with a device without end is refused", async () => {
+test("a start reads its file from a pipe, and fails with an endless device", async () => {
   const folder = configFolder();
   const pipe = join(folder, "pipe");
   expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
   const writer = Bun.spawn(["sh", "-c", `echo 'limits: { requests_per_minute: 7 }' > ${pipe}`]);
   served = await serveProcess({ folder, environment: { TOLLGATE_CONFIG: pipe } });
   expect(await writer.exited).toBe(0);
-  const refused = serveProcess({ folder, environment: { TOLLGATE_CONFIG: "/dev/zero" } });
-  await expect(refused).rejects.toThrow("TOLLGATE_CONFIG: names a file that is larger than 1 MiB");
+  const failing = serveProcess({ folder, environment: { TOLLGATE_CONFIG: "/dev/zero" } });
+  await expect(failing).rejects.toThrow("TOLLGATE_CONFIG: names a file that is larger than 1 MiB");
 });

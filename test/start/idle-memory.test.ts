@@ -1,39 +1,28 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { says } from "../support/says.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 const IDLE_MB_MAX = 120;
 
-let upstream: ScriptedUpstream;
-let gateway: ServedProcess | undefined;
+let fixture: ProcessFixture;
 beforeEach(async () => {
-  upstream = await startScriptedUpstream();
+  fixture = await openProcessFixture("");
 });
-afterEach(async () => {
-  gateway?.signal("SIGKILL");
-  await gateway?.exitCode;
-  await upstream.stop();
-});
+afterEach(() => fixture.close());
 
-test("a gateway counts its first answer by the vocabulary, and is small while it is idle", async () => {
-  const folder = tempFolder();
-  writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, ""));
-  const secret = await createPaidKey(folder);
-  gateway = await serveProcess({ folder });
+test("a gateway counts its first response with the vocabulary, and takes less than 120 MB while idle", async () => {
+  const { upstream, secret, serve } = fixture;
+  const gateway = await serve();
   upstream.on("chat", says({ text: "The quick brown fox jumps over the lazy dog" }));
   const response = await askChat(gateway.url, secret);
   expect(response.status).toBe(200);
-  // Three tokens in and nine out, which a quarter of the bytes would make eleven.
+  // 3 input and 9 output tokens; the estimate of a quarter of the bytes would be 11.
   expect(response.headers.get("x-tollgate-cost-usd")).toBe("0.000021");
   const { pid } = gateway;
   let rssMb = Number.POSITIVE_INFINITY;
-  // What the start leaves behind goes within a few seconds.
+  // Memory of the start is released within a few seconds.
   for (let tries = 0; rssMb > IDLE_MB_MAX && tries < 60; tries++) {
     await Bun.sleep(500);
     rssMb = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_000;

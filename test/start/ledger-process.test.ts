@@ -12,7 +12,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 
 let ledger: LedgerProcess;
 let gateway: ServedProcess | undefined;
-/** Where accounts and keys are, and the money too, as far as the ledger's process says. */
+/** The folder of the ledger process, with its database. */
 let folder: string;
 beforeEach(async () => {
   folder = tempFolder();
@@ -30,7 +30,7 @@ function tokenOfLedger(): string {
   return readFileSync(join(folder, "data/ledger-token"), "utf8").trim();
 }
 
-/** The environment of a process elsewhere that uses this ledger. */
+/** The environment of another process that uses this ledger. */
 function remote(more: Record<string, string> = {}): Record<string, string> {
   return { LEDGER_URL: `grpc://${ledger.address}`, LEDGER_TOKEN: tokenOfLedger(), ...more };
 }
@@ -47,7 +47,7 @@ async function ask(secret: string): Promise<Response> {
 }
 
 describe("a gateway with LEDGER_URL", () => {
-  test("keeps its money in the ledger's process, and survives its end without losing a request's charge", async () => {
+  test("books money in the ledger process, and loses no charge when that process restarts", async () => {
     const elsewhere = tempFolder();
     gateway = await serveProcess({ folder: elsewhere, environment: remote() });
     const { stderr } = gateway;
@@ -81,7 +81,7 @@ describe("a gateway with LEDGER_URL", () => {
 });
 
 describe("a gateway without LEDGER_URL", () => {
-  test("serves its own ledger to others", async () => {
+  test("serves its own ledger to other processes", async () => {
     const environment = { LEDGER_LISTEN: "127.0.0.1:0", LEDGER_TOKEN: "a-token-that-both-know" };
     gateway = await serveProcess({ folder: tempFolder(), environment });
     const address = /"ledger":"([^"]+)"/.exec(gateway.stdout())?.[1];
@@ -94,7 +94,7 @@ describe("a gateway without LEDGER_URL", () => {
 });
 
 describe("the command line with LEDGER_URL", () => {
-  test("books money where the ledger is", async () => {
+  test("books money in the remote ledger", async () => {
     const environment = remote({ DATABASE_URL: `sqlite:${join(tempFolder(), "accounts.db")}` });
     const created = await run(environment, "account", "create", "--name", "acme", "--json");
     expect(created.json()).toMatchObject({ name: "acme", available_usd: "0.00" });
@@ -115,7 +115,7 @@ describe("the command line with LEDGER_URL", () => {
     });
   });
 
-  test("has the audit run where the database is", async () => {
+  test("rejects the audit, which needs the database of the ledger", async () => {
     const audited = await run(remote(), "audit", "--json");
     expect(audited).toMatchObject({ exitCode: 1, stdout: "" });
     expect(audited.stderr).toBe(
@@ -123,32 +123,34 @@ describe("the command line with LEDGER_URL", () => {
     );
   });
 
-  test("says in one sentence that the token is wrong, and repeats it nowhere", async () => {
+  test("reports a wrong token in one sentence without quoting it", async () => {
     const LEDGER_TOKEN = "canary-canary-canary";
     const failed = await run(remote({ LEDGER_TOKEN }), "account", "create", "--name", "acme");
     expect(failed).toMatchObject({ exitCode: 1, stdout: "" });
     expect(failed.stderr).toBe("The ledger does not accept this token or certificate.\n");
   });
 
-  test("is checked", async () => {
+  test("checks the connection to the ledger", async () => {
     const check = async (more: Record<string, string>) => (await run(remote(more), "check", "--json")).json();
     expect(await check({})).toMatchObject({ ok: true, problems: [], ledger: ledger.address });
     expect((await check({ LEDGER_TOKEN: "canary-canary-canary" })).problems).toEqual([
-      "LEDGER_TOKEN: is refused, expected the token of that ledger",
+      "LEDGER_TOKEN: is rejected, expected the token of that ledger",
     ]);
     expect((await check({ LEDGER_URL: "grpc://127.0.0.1:1" })).problems).toEqual([
-      expect.stringMatching(/^LEDGER_URL: does not answer, expected a ledger that is ready, in TLS or not/),
+      expect.stringMatching(
+        /^LEDGER_URL: does not answer, expected a ledger that is ready, with or without TLS/,
+      ),
     ]);
   });
 });
 
-describe("the ledger alone", () => {
-  test("writes its token where only this user reads it, and no log shows it", () => {
+describe("the ledger process", () => {
+  test("stores a token in its data folder, and logs no token", () => {
     expect(tokenOfLedger()).toMatch(/^[\w-]{43}$/);
     expect(ledger.stdout() + ledger.stderr()).not.toContain(tokenOfLedger());
   });
 
-  test("ends when asked to", async () => {
+  test("ends on SIGTERM", async () => {
     ledger.signal("SIGTERM");
     expect(await ledger.exitCode).toBe(0);
     expect(ledger.stdout()).toContain('"stopped"');
@@ -156,8 +158,8 @@ describe("the ledger alone", () => {
 
   test.each([
     ["on a port that is taken", () => ({ LEDGER_LISTEN: ledger.address })],
-    ["where it is to listen nowhere", () => ({ LEDGER_LISTEN: "off" })],
-    ["for a process that uses another one", () => remote({ LEDGER_LISTEN: "127.0.0.1:0" })],
+    ["with LEDGER_LISTEN off", () => ({ LEDGER_LISTEN: "off" })],
+    ["with LEDGER_URL", () => remote({ LEDGER_LISTEN: "127.0.0.1:0" })],
   ])("does not start %s", async (_, environment) => {
     const failed = await run(environment(), "ledger");
     expect(failed).toMatchObject({ exitCode: 1 });
@@ -165,14 +167,14 @@ describe("the ledger alone", () => {
   });
 });
 
-describe("the ledger in TLS", () => {
+describe("the ledger with TLS", () => {
   let secured: LedgerProcess | undefined;
   afterEach(async () => {
     secured?.signal("SIGKILL");
     await secured?.exitCode;
   });
 
-  test("is reached with a certificate of its authority, and by nobody else", async () => {
+  test("accepts a client certificate of its authority, and no other connection", async () => {
     const certificates = makeCertificates();
     const { LEDGER_TLS_CA } = certificates;
     const LEDGER_TOKEN = "a-token-that-both-know";
@@ -182,13 +184,13 @@ describe("the ledger in TLS", () => {
     const check = async (more: Record<string, string>) =>
       (await run({ LEDGER_URL, LEDGER_TOKEN, ...more }, "check", "--json")).json().problems;
     const plain = { LEDGER_URL: LEDGER_URL.replace("grpcs", "grpc") };
-    const [ours, ...others] = await Promise.all([certificates, { LEDGER_TLS_CA }, {}, plain].map(check));
-    expect(ours).toEqual([]);
+    const [trusted, ...others] = await Promise.all([certificates, { LEDGER_TLS_CA }, {}, plain].map(check));
+    expect(trusted).toEqual([]);
     expect(others).toEqual(Array(3).fill([expect.stringMatching(/^LEDGER_/)]));
   });
 });
 
-/** An authority and a certificate of "localhost" that it signed, as the variables that name their files. */
+/** Creates an authority and a certificate for "localhost". Returns the variables that name their files. */
 function makeCertificates() {
   const cwd = tempFolder();
   const openssl = (...options: string[]) => {

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { keysOf } from "../../src/limiter/redis/keys.ts";
-import { createLocation } from "../accounts/temp-books.ts";
+import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { until } from "../limiter/redis-client.ts";
 import { CHAT, objectOf, post, SURFACES } from "../support/client.ts";
@@ -28,63 +28,66 @@ async function keyState({ url }: Pick<TestGateway, "url">, secret: string): Prom
 
 describe("two gateways on one database and one Redis", () => {
   let redis: RedisServer;
-  let books: Awaited<ReturnType<typeof createLocation>>;
+  let temp: Awaited<ReturnType<typeof createLocation>>;
   let gateways: readonly [TestGateway, TestGateway];
   beforeAll(async () => {
-    [redis, books] = await Promise.all([startRedisServer(), createLocation("postgres")]);
-    const options = { database: books.location, config: onRedis(redis) };
+    [redis, temp] = await Promise.all([startRedisServer(), createLocation("postgres")]);
+    const options = { database: temp.location, config: onRedis(redis) };
     gateways = [await startTestGateway(options), await startTestGateway(options)];
   });
   afterAll(async () => {
     for (const gateway of gateways) await gateway.stop();
-    await books.drop();
+    await temp.drop();
     await redis.stop();
   });
 
-  /** One gateway, then the other, again and again. */
-  const inTurn = (index: number) => (index % 2 ? gateways[1] : gateways[0]);
+  /** The gateways alternate. */
+  const gatewayAt = (index: number) => (index % 2 ? gateways[1] : gateways[0]);
 
   test.each(SURFACES)(
-    "admit the requests of a minute once, and count them to the unit on $path",
+    "admit the requests per minute together, and count each one on $path",
     async (surface) => {
       const { secret } = await gateways[0].newKey({ limits: { requestsPerMinute: 5 } });
       const startedAt = performance.now();
       for (const remaining of [4, 3, 2, 1, 0]) {
-        const response = await post(inTurn(remaining), surface, { secret });
+        const response = await post(gatewayAt(remaining), surface, { secret });
         expect(response.status).toBe(200);
         expect(windowOf(response, surface, "requests")).toMatchObject({ limit: 5, remaining });
       }
       for (const gateway of gateways) {
-        const refused = await post(gateway, surface, { secret });
+        const limited = await post(gateway, surface, { secret });
         const elapsedS = (performance.now() - startedAt) / 1_000;
-        expect(Number(refused.headers.get("retry-after"))).toBeWithin(59 - elapsedS, 61);
-        expect(windowOf(refused, surface, "requests")).toMatchObject({ limit: 5, remaining: 0 });
-        await expectError(refused, surface, "rate_limited");
+        expect(Number(limited.headers.get("retry-after"))).toBeWithin(59 - elapsedS, 61);
+        expect(windowOf(limited, surface, "requests")).toMatchObject({ limit: 5, remaining: 0 });
+        await expectError(limited, surface, "rate_limited");
       }
     },
   );
 
-  test.each(SURFACES)("admit no more of a hundred at once than the limit on $path", async (surface) => {
-    const { secret } = await gateways[0].newKey({ limits: { requestsPerMinute: 10 } });
-    const all = await Promise.all(
-      Array.from({ length: 100 }, (_, index) => post(inTurn(index), surface, { secret })),
-    );
-    expect(all.filter(({ status }) => status === 200)).toHaveLength(10);
-    expect(all.filter(({ status }) => status === 429)).toHaveLength(90);
-  });
+  test.each(SURFACES)(
+    "admit no more than the limit of a hundred concurrent requests on $path",
+    async (surface) => {
+      const { secret } = await gateways[0].newKey({ limits: { requestsPerMinute: 10 } });
+      const all = await Promise.all(
+        Array.from({ length: 100 }, (_, index) => post(gatewayAt(index), surface, { secret })),
+      );
+      expect(all.filter(({ status }) => status === 200)).toHaveLength(10);
+      expect(all.filter(({ status }) => status === 429)).toHaveLength(90);
+    },
+  );
 
-  test.each(SURFACES)("count what was really used of the tokens of a minute on $path", async (surface) => {
+  test.each(SURFACES)("count the tokens that were really used on $path", async (surface) => {
     const { secret } = await gateways[0].newKey({ limits: { tokensPerMinute: 5_000 } });
     for (const ended of [0, 1, 2, 3, 4, 5]) {
       const stream = ended > 2;
-      const response = await post(inTurn(ended), surface, { secret, stream });
-      // Each that has ended came to 18 tokens.
+      const response = await post(gatewayAt(ended), surface, { secret, stream });
+      // Each finished request used 18 tokens.
       const remaining = 5_000 - 18 * ended - quotedTokens(surface, { stream });
       expect(windowOf(response, surface, "tokens")).toMatchObject({ limit: 5_000, remaining });
       await response.text();
     }
   });
-  test("refuse a request while another runs on either, and take it as soon as that has ended", async () => {
+  test("reject a request while another one runs on either gateway, and admit it once that one has ended", async () => {
     const { secret } = await gateways[0].newKey({ limits: { concurrentRequests: 1 } });
     const { opened, open } = gate();
     const [first, second] = gateways;
@@ -92,9 +95,9 @@ describe("two gateways on one database and one Redis", () => {
     const running = post(first, CHAT, { secret });
     await first.upstream.waitForSeen(1);
     for (const gateway of gateways) {
-      const refused = await post(gateway, CHAT, { secret });
-      expect(refused.headers.get("retry-after")).toBe("1");
-      await expectError(refused, CHAT, "too_concurrent");
+      const limited = await post(gateway, CHAT, { secret });
+      expect(limited.headers.get("retry-after")).toBe("1");
+      await expectError(limited, CHAT, "too_concurrent");
       expect(await keyState(gateway, secret)).toMatchObject({ concurrent_requests: { limit: 1, used: 1 } });
     }
     open();
@@ -107,10 +110,10 @@ describe("two gateways on one database and one Redis", () => {
     }
   });
 
-  test("tell a key the same", async () => {
+  test("report equal usage to a key", async () => {
     const limits = { requestsPerMinute: 7, tokensPerMinute: 9_000, concurrentRequests: 2 };
     const { secret } = await gateways[0].newKey({ limits });
-    for (const index of [0, 1, 2]) await (await post(inTurn(index), CHAT, { secret })).text();
+    for (const index of [0, 1, 2]) await (await post(gatewayAt(index), CHAT, { secret })).text();
     const expected = {
       requests_per_minute: { limit: 7, used: 3, remaining: 4 },
       tokens_per_minute: { limit: 9_000, used: 54, remaining: 8_946 },
@@ -119,9 +122,9 @@ describe("two gateways on one database and one Redis", () => {
     for (const gateway of gateways) expect(await keyState(gateway, secret)).toMatchObject(expected);
   });
 
-  test("bound an account as a whole, whichever key asks", async () => {
+  test("bound an account over all of its keys", async () => {
     const accountLimits = { requestsPerMinute: 3 };
-    const options = { database: books.location, accountLimits, config: onRedis(redis) };
+    const options = { database: temp.location, accountLimits, config: onRedis(redis) };
     const [one, two] = [await startTestGateway(options), await startTestGateway(options)];
     const keys = [await one.newKey(), await one.newKey()];
     const statuses = [];
@@ -151,7 +154,7 @@ describe("a gateway whose Redis is killed", () => {
   }
   const readiness = async ({ url }: TestGateway) => (await fetch(`${url}/readyz`)).status;
 
-  test("refuses all under deny, is not ready, and recovers by itself", async () => {
+  test("rejects every request under deny, is not ready, and recovers by itself", async () => {
     const { redis, gateway, secret } = await start("deny");
     expect((await post(gateway, CHAT, { secret })).status).toBe(200);
     expect(await readiness(gateway)).toBe(200);
@@ -166,7 +169,7 @@ describe("a gateway whose Redis is killed", () => {
     await until(async () => (await readiness(gateway)) === 200);
   });
 
-  test("goes on counting by itself under local, and gives what is left of the minute", async () => {
+  test("continues counting by itself under local, from what it has admitted in the minute", async () => {
     const { redis, gateway, secret } = await start("local");
     const remaining = async () => {
       const response = await post(gateway, CHAT, { secret });
@@ -180,12 +183,12 @@ describe("a gateway whose Redis is killed", () => {
     expect(await remaining()).toEqual([200, 1]);
     await redis.start();
     await until(() => gateway.log.text().includes("Redis is back"));
-    // What Redis had counted is lost with it; what it missed is not.
+    // The counts of Redis are lost; offline admissions are added to Redis.
     expect(await remaining()).toEqual([200, 2]);
     expect(gateway.log.text().match(/Redis is (away|back)/g)).toEqual(["Redis is away", "Redis is back"]);
   });
 
-  test("starts without it, and finds it when it comes", async () => {
+  test("starts without Redis, and connects once it is available", async () => {
     const redis = await startRedisServer();
     opened.push(redis.stop);
     await redis.kill();
@@ -248,7 +251,7 @@ describe("a gateway in a process of its own", () => {
         }),
       sample: async (name: string) =>
         readSamples(await (await fetch(`http://${metrics}/metrics`)).text()).get(name),
-      /** How many slots of the key Redis has given. */
+      /** The number of slots of the key that are taken in Redis. */
       async running() {
         const [, leases = ""] = keysOf({ accountId: `${account_id}`, keyId: `${id}` });
         return redis.ask("ZCARD", leases);
@@ -261,7 +264,7 @@ describe("a gateway in a process of its own", () => {
     };
   }
 
-  test("counts in the Redis of REDIS_URL, and says in its metrics when that is away", async () => {
+  test("counts in the Redis of REDIS_URL, and reports in its metrics when that is unavailable", async () => {
     const { ask, sample, stdout } = await start();
     expect(stdout()).toContain(`"redis":"127.0.0.1:${redis.port}"`);
     for (const status of [200, 200, 429]) expect((await ask()).status).toBe(status);
@@ -277,7 +280,7 @@ describe("a gateway in a process of its own", () => {
     await until(async () => (await shared()) === 1);
   });
 
-  test("gives its slots back when it is told to end, also those of requests that it cuts", async () => {
+  test("releases its slots on SIGTERM, also those of requests that it aborts", async () => {
     const { ask, running, terminate } = await start();
     const { opened, open } = gate();
     upstream.on(

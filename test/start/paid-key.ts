@@ -1,6 +1,6 @@
 import { runTollgate } from "../cli/run-tollgate.ts";
 
-/** Makes an account `test` with 100 USD by the command line, and returns the secret of its key. */
+/** Creates an account `test` with 100 USD by the command line. Returns the secret of its key. */
 export async function createPaidKey(folder: string): Promise<string> {
   await runTollgate(folder, ["account", "create", "--name", "test"]);
   await runTollgate(folder, ["topup", "--account", "test", "--amount", "100", "--id", "seed"]);
@@ -8,7 +8,7 @@ export async function createPaidKey(folder: string): Promise<string> {
   return /sk-tg-[\w-]{43}/.exec(key.stdout)?.[0] ?? "";
 }
 
-/** Asks the model `chat` of a gateway to say hello. */
+/** Sends one request to the model `chat` of a gateway. */
 export function askChat(url: string, secret: string, stream = false): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: "POST",

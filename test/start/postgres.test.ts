@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import { revokeKey } from "../../src/accounts/revoke-key.ts";
+import { revokeKey } from "../../src/accounts/keys.ts";
 import { parseUsd } from "../../src/domain/money.ts";
-import { createLocation } from "../accounts/temp-books.ts";
+import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { CHAT, dataOf, objectOf, post, SURFACES } from "../support/client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
@@ -9,38 +9,41 @@ import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Eleven tokens in at 1,000 and seven out at 2,000 nano-USD: what the scripted upstream reports. */
+/** 11 input tokens at 1,000 and 7 output tokens at 2,000 nano-USD: the usage that the upstream reports. */
 const REPORTED = 25_000n;
 
 describe("a gateway on PostgreSQL", () => {
-  let books: Awaited<ReturnType<typeof createLocation>>;
+  let temp: Awaited<ReturnType<typeof createLocation>>;
   let gateway: TestGateway;
   let other: TestGateway;
   beforeAll(async () => {
-    books = await createLocation("postgres");
-    gateway = await startTestGateway({ database: books.location });
-    other = await startTestGateway({ database: books.location });
+    temp = await createLocation("postgres");
+    gateway = await startTestGateway({ database: temp.location });
+    other = await startTestGateway({ database: temp.location });
   });
   afterAll(async () => {
     await gateway.stop();
     await other.stop();
-    await books.drop();
+    await temp.drop();
   });
 
-  test.each(SURFACES)("charges what a request on $path came to, whole and streamed", async (surface) => {
-    for (const stream of [false, true]) {
-      const response = await post(gateway, surface, { stream });
-      expect(response.status).toBe(200);
-      await response.text();
-      const receipt = await gateway.receiptOf(response);
-      expect(receipt).toMatchObject({ state: "settled", captured: REPORTED, refunded: 0n });
-      const { attempts } = receipt.outcome ?? {};
-      expect(attempts).toMatchObject([{ status: 200 }]);
-    }
-    expect((await gateway.balances()).held).toBe(0n);
-  });
+  test.each(SURFACES)(
+    "charges the reported usage of a request on $path, whole and streamed",
+    async (surface) => {
+      for (const stream of [false, true]) {
+        const response = await post(gateway, surface, { stream });
+        expect(response.status).toBe(200);
+        await response.text();
+        const receipt = await gateway.receiptOf(response);
+        expect(receipt).toMatchObject({ state: "settled", captured: REPORTED, refunded: 0n });
+        const { attempts } = receipt.outcome ?? {};
+        expect(attempts).toMatchObject([{ status: 200 }]);
+      }
+      expect((await gateway.balances()).held).toBe(0n);
+    },
+  );
 
-  test("tells a key what it has used", async () => {
+  test("reports its usage to a key", async () => {
     const spendingLimit = { amount: parseUsd("5"), period: "day" as const };
     const { secret } = await gateway.newPayer("1", { spendingLimit, models: ["chat"], allowsClamp: true });
     await (await post(gateway, CHAT, { secret })).text();
@@ -52,7 +55,7 @@ describe("a gateway on PostgreSQL", () => {
     });
   });
 
-  test("never spends one wallet twice with another one beside it", async () => {
+  test("never overspends a wallet together with another gateway", async () => {
     const { secret, key } = await gateway.newPayer("0.02");
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, index) => post(index % 2 ? gateway : other, CHAT, { secret })),
@@ -66,7 +69,7 @@ describe("a gateway on PostgreSQL", () => {
     expect(posted).toBe(parseUsd("0.02") - charged);
   });
 
-  test("shares receipts with another one beside it", async () => {
+  test("shares receipts with another gateway", async () => {
     const response = await post(other, CHAT, { secret: gateway.secret, stream: true });
     await dataOf(response);
     const id = response.headers.get("x-request-id");
@@ -76,7 +79,7 @@ describe("a gateway on PostgreSQL", () => {
     expect(await objectOf(receipt)).toMatchObject({ state: "settled", charged_usd: "0.000025" });
   });
 
-  test("refuses within a second a key that another one revoked", async () => {
+  test("rejects within a second a key that another gateway has revoked", async () => {
     const { key, secret } = await gateway.newKey();
     expect((await post(other, CHAT, { secret })).status).toBe(200);
     await revokeKey({ database: gateway.tollgate.database }, key.id);
@@ -105,11 +108,11 @@ describe("the first start on an empty PostgreSQL", () => {
     return served;
   }
 
-  test("shows one key that works, however many replicas start at once, and none later", async () => {
+  test("prints one valid key when several replicas start at once, and none at later starts", async () => {
     const replicas = await Promise.all([start(), start(), start()]);
-    const secretsSaid = () => replicas.flatMap((each) => each.stderr().match(/sk-tg-[\w-]{43}/g) ?? []);
-    for (let waited = 0; waited < 200 && secretsSaid().length === 0; waited++) await Bun.sleep(20);
-    const [secret = ""] = secretsSaid();
+    const printedSecrets = () => replicas.flatMap((each) => each.stderr().match(/sk-tg-[\w-]{43}/g) ?? []);
+    for (let waited = 0; waited < 200 && printedSecrets().length === 0; waited++) await Bun.sleep(20);
+    const [secret = ""] = printedSecrets();
     const body = JSON.stringify({ model: "demo", messages: [{ role: "user", content: "Hello" }] });
     for (const { url } of replicas) {
       const init = { method: "POST", headers: { "x-api-key": secret }, body };
@@ -118,7 +121,7 @@ describe("the first start on an empty PostgreSQL", () => {
     }
     for (const replica of replicas) replica.signal("SIGTERM");
     expect(await Promise.all(replicas.map(({ exitCode }) => exitCode))).toEqual([0, 0, 0]);
-    expect(new Set(secretsSaid())).toEqual(new Set([secret]));
+    expect(new Set(printedSecrets())).toEqual(new Set([secret]));
     expect(replicas.filter((each) => each.stderr() !== "")).toHaveLength(1);
 
     const run = (...commandLine: string[]) =>

@@ -1,53 +1,33 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
-import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
+import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
+import type { ServedProcess } from "../support/served-process.ts";
 import { until } from "../support/until.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
 account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
 drain_s: 2`;
 
+let fixture: ProcessFixture;
 let upstream: ScriptedUpstream;
-let folder: string;
 let secret: string;
-let served: ServedProcess | undefined;
-
 beforeEach(async () => {
-  upstream = await startScriptedUpstream();
-  folder = tempFolder();
-  writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, LIMITS));
-  secret = await createPaidKey(folder);
+  fixture = await openProcessFixture(LIMITS);
+  ({ upstream, secret } = fixture);
 });
-afterEach(async () => {
-  served?.signal("SIGKILL");
-  await served?.exitCode;
-  await upstream.stop();
-});
-
-async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess> {
-  served = await serveProcess({ folder, ...options });
-  return served;
-}
+afterEach(() => fixture.close());
 
 function ask({ url }: ServedProcess, stream = false): Promise<Response> {
   return askChat(url, secret, stream);
 }
 
-async function accountAfterwards(): Promise<unknown> {
-  return (await runTollgate(folder, ["account", "list", "--json"])).json().accounts;
-}
-
-/** Begins a stream, and stands still after some of its words until the gate opens. */
+/** Starts a stream that pauses after 700 bytes until `open`. */
 async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest: Promise<string> }> {
   const { opened, open } = gate();
   upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
@@ -57,8 +37,8 @@ async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest
 }
 
 describe("SIGTERM", () => {
-  test("lets a running stream finish, takes nothing new, and exits with 0", async () => {
-    const gateway = await serve();
+  test("lets a running stream finish, accepts no new request, and exits with 0", async () => {
+    const gateway = await fixture.serve();
     const { open, rest } = await beginStream(gateway);
     gateway.signal("SIGTERM");
     await until(() => gateway.stdout().includes('"draining"'));
@@ -71,11 +51,11 @@ describe("SIGTERM", () => {
     open();
     expect(await rest).toEndWith("data: [DONE]\n\n");
     expect(await gateway.exitCode).toBe(0);
-    expect(await accountAfterwards()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
+    expect(await fixture.accounts()).toMatchObject([{ held_usd: "0.00", posted_usd: "99.999975" }]);
   });
 
-  test("ends what still runs at the drain limit, tells it why, and settles it", async () => {
-    const gateway = await serve();
+  test("ends a running stream at the drain limit with an error, and settles it", async () => {
+    const gateway = await fixture.serve();
     const { rest } = await beginStream(gateway);
     const startedAt = performance.now();
     gateway.signal("SIGTERM");
@@ -87,15 +67,14 @@ describe("SIGTERM", () => {
     });
     expect(await gateway.exitCode).toBe(0);
     expect(performance.now() - startedAt).toBeWithin(1_900, 60_000);
-    const accounts = JSON.stringify(await accountAfterwards());
+    const accounts = JSON.stringify(await fixture.accounts());
     expect(accounts).toContain('"held_usd":"0.00"');
     expect(accounts).not.toContain('"posted_usd":"100.00"');
   });
 
-  test("of an idle gateway ends it at once", async () => {
-    const patient = LIMITS.replace("drain_s: 2", "drain_s: 60");
-    writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, patient));
-    const gateway = await serve();
+  test("ends an idle gateway at once", async () => {
+    fixture.configure(LIMITS.replace("drain_s: 2", "drain_s: 60"));
+    const gateway = await fixture.serve();
     await (await ask(gateway)).text();
     const startedAt = performance.now();
     gateway.signal("SIGTERM");
@@ -106,20 +85,17 @@ describe("SIGTERM", () => {
   });
 });
 
-describe("SIGTERM while a body is on its way", () => {
+describe("SIGTERM while a body is in transit", () => {
   const PATIENCE_MS = 60_000;
   const unfinished = (path: string, framing: string) =>
     `POST ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${secret}\r\n${framing}\r\n\r\n`;
 
-  /** Starts a gateway that would drain for longer than any test waits, and opens a connection for each text. */
+  /** Starts a gateway with a drain limit of 600 s, and sends each text on a connection of its own. */
   async function serveAndSend(
     texts: readonly string[],
   ): Promise<{ gateway: ServedProcess; received: string[] }> {
-    writeFileSync(
-      join(folder, "tollgate.yaml"),
-      scriptedConfig(upstream, LIMITS.replace("drain_s: 2", "drain_s: 600")),
-    );
-    const gateway = await serve();
+    fixture.configure(LIMITS.replace("drain_s: 2", "drain_s: 600"));
+    const gateway = await fixture.serve();
     const { hostname, port } = new URL(gateway.url);
     const received = texts.map(() => "");
     sockets = texts.map((text, index) => {
@@ -131,7 +107,7 @@ describe("SIGTERM while a body is on its way", () => {
       socket.write(text);
       return socket;
     });
-    // An answer on a connection that came later says that the others are known.
+    // A response on a later connection proves that the gateway has accepted the earlier ones.
     await (await ask(gateway)).text();
     return { gateway, received };
   }
@@ -141,7 +117,7 @@ describe("SIGTERM while a body is on its way", () => {
   });
 
   test(
-    "refuses what does not come within seconds, and does not wait for the drain limit",
+    "rejects a body that does not arrive within 2 s, before the drain limit",
     async () => {
       const { gateway, received } = await serveAndSend([
         unfinished("/v1/chat/completions", "content-length: 3000"),
@@ -160,7 +136,7 @@ describe("SIGTERM while a body is on its way", () => {
   );
 
   test(
-    "waits for no headers, and for no body that nobody reads",
+    "waits neither for headers nor for a body that no route reads",
     async () => {
       const { gateway } = await serveAndSend([
         "POST /v1/chat/completions HTTP/1.1\r\nhos",
@@ -175,7 +151,7 @@ describe("SIGTERM while a body is on its way", () => {
   );
 
   test(
-    "answers a request whose body still comes",
+    "answers a request whose body still arrives",
     async () => {
       const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Say hello." }] });
       const half = unfinished("/v1/chat/completions", `content-length: ${body.length}`) + body.slice(0, 10);
@@ -194,27 +170,28 @@ describe("more than 256 upstream calls at once", () => {
   test.each([
     ["the entry file", {}],
     ["the script of package.json", { throughScript: true }],
-  ])("all reach the upstream when it is started by %s", async (_name, options) => {
+  ])("all reach the upstream of a gateway started by %s", async (_name, options) => {
+    const { folder } = fixture;
     const paths = {
       TOLLGATE_CONFIG: join(folder, "tollgate.yaml"),
       DATABASE_URL: `sqlite:${join(folder, "data/tollgate.db")}`,
     };
-    const gateway = await serve({ environment: paths, ...options });
+    const gateway = await fixture.serve({ environment: paths, ...options });
     const { opened, open } = gate();
     upstream.on("chat", says(undefined, { gate: opened }));
-    const asker = Bun.spawn([process.execPath, "-e", ASK_400], {
+    const sender = Bun.spawn([process.execPath, "-e", SEND_400], {
       env: { BUN_CONFIG_MAX_HTTP_REQUESTS: "1000", URL: gateway.url, SECRET: secret },
       stdout: "pipe",
     });
     await upstream.waitForSeen(400);
     expect(upstream.openSockets).toBeGreaterThanOrEqual(400);
     open();
-    expect(await new Response(asker.stdout).text()).toBe("400\n");
+    expect(await new Response(sender.stdout).text()).toBe("400\n");
   });
 });
 
-/** Asks 400 times at once, from a process whose own fetch is not capped. */
-const ASK_400 = `
+/** Sends 400 concurrent requests, from a process whose own fetch is not capped. */
+const SEND_400 = `
 const body = JSON.stringify({ model: "chat", messages: [{ role: "user", content: "Say hello." }] });
 const init = { method: "POST", headers: { authorization: "Bearer " + process.env.SECRET }, body };
 const all = await Promise.all(Array.from({ length: 400 }, async () => {

@@ -12,7 +12,7 @@ import { createPaidKey } from "./paid-key.ts";
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 const CODINGS = ["gzip", "br", "deflate", "zstd"];
 
-/** What the scripted host answers each call with, before it closes or resets the connection. */
+/** Response of the scripted host to each call, before it closes or resets the connection. */
 let bytes = Buffer.alloc(0);
 let isReset = false;
 let plain: Server;
@@ -84,7 +84,7 @@ async function ask(model: string, stream = false): Promise<number> {
   return answer.status;
 }
 
-/** Nothing on stderr, and on stdout lines of JSON alone. */
+/** Expects an empty stderr, and only lines of JSON on stdout. */
 function expectQuiet(): void {
   expect(gateway.stderr()).toBe("");
   const lines = gateway.stdout().split("\n").slice(0, -1);
@@ -93,7 +93,7 @@ function expectQuiet(): void {
 
 const ANSWERS: [string, string | Buffer][] = [
   ...CODINGS.map((name): [string, string] => [
-    `a body that is no ${name}`,
+    `a body that is not ${name}`,
     `${HEAD}content-encoding: ${name}\r\ncontent-length: 30\r\n\r\n${"z".repeat(30)}`,
   ]),
   [
@@ -103,7 +103,7 @@ const ANSWERS: [string, string | Buffer][] = [
       gzipSync("x".repeat(10_000)).subarray(0, 20),
     ]),
   ],
-  ["no answer at all", ""],
+  ["no bytes at all", ""],
   ["no HTTP", "\0\x01\x02garbage\r\n\r\n"],
   ["HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"],
   ["a status without a number", "HTTP/1.1 abc OK\r\n\r\n"],
@@ -121,8 +121,8 @@ const ANSWERS: [string, string | Buffer][] = [
   ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 9\r\n\r\nabcde"],
 ];
 
-describe("a gateway prints nothing but JSON", () => {
-  test.each(ANSWERS)("when an upstream answers with %s", async (_, answer) => {
+describe("a gateway prints only lines of JSON", () => {
+  test.each(ANSWERS)("when an upstream responds with %s", async (_, answer) => {
     bytes = Buffer.from(answer);
     for (const reset of [false, true]) {
       isReset = reset;
@@ -137,7 +137,7 @@ describe("a gateway prints nothing but JSON", () => {
     expectQuiet();
   });
 
-  test("when clients of its two ports send no HTTP, and when it ends", async () => {
+  test("when clients send invalid HTTP to its ports, and when it ends", async () => {
     const metrics = /"metrics":"[^"]*:(\d+)"/.exec(gateway.stdout())?.[1];
     const ports = [Number(new URL(gateway.url).port), Number(metrics)];
     const sent = [
@@ -155,7 +155,7 @@ describe("a gateway prints nothing but JSON", () => {
     expectQuiet();
   });
 
-  test("when the runtime warns and a promise is left rejected", () => {
+  test("when the runtime warns, and when a rejected promise is not handled", () => {
     const child = Bun.spawnSync([process.execPath, join(import.meta.dir, "warning-child.ts")]);
     expect(child.stderr.toString()).toBe("");
     const lines = child.stdout.toString().trim().split("\n");
@@ -165,7 +165,7 @@ describe("a gateway prints nothing but JSON", () => {
   });
 });
 
-/** Resolves once the connection is over. */
+/** Sends a text and resets the connection. Resolves when it is closed. */
 function sendAndReset(port: number, text: string): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1", () => {

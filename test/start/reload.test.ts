@@ -5,10 +5,9 @@ import { parseUsd } from "../../src/domain/money.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
 import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import type { ServedProcess } from "../support/served-process.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
 account_limits: { requests_per_minute: 10000, concurrent_requests: 1000 }
@@ -16,53 +15,38 @@ drain_s: 10`;
 
 const RELOADS = 10;
 const REQUESTS = 200;
-/** What the ordinary answer costs at 1 and 2 USD per million tokens, in nano-USD. */
+/** Cost of the default response at 1 and 2 USD per million tokens, in nano-USD. */
 const COST = 25_000n;
 
-let upstream: ScriptedUpstream;
-let folder: string;
+let fixture: ProcessFixture;
 let file: string;
-let secret: string;
-let served: ServedProcess | undefined;
-
 beforeEach(async () => {
-  upstream = await startScriptedUpstream();
-  folder = tempFolder();
-  file = join(folder, "tollgate.yaml");
+  fixture = await openProcessFixture(LIMITS);
+  file = join(fixture.folder, "tollgate.yaml");
   writeFileSync(file, configAt(1));
-  secret = await createPaidKey(folder);
 });
-afterEach(async () => {
-  served?.signal("SIGKILL");
-  await served?.exitCode;
-  await upstream.stop();
-});
+afterEach(() => fixture.close());
 
-/** The file with the price of `chat` at so many times 1 and 2 USD. */
+/** The file with `factor` times 1 and 2 USD as the price of `chat`. */
 function configAt(factor: number): string {
   const price = `{ input: "${factor}.00", output: "${2 * factor}.00" }`;
-  return scriptedConfig(upstream, LIMITS).replace(/price: .*/, `price: ${price}`);
-}
-
-async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess> {
-  served = await serveProcess({ folder, ...options });
-  return served;
+  return scriptedConfig(fixture.upstream, LIMITS).replace(/price: .*/, `price: ${price}`);
 }
 
 function ask({ url }: ServedProcess, stream = false): Promise<Response> {
-  return askChat(url, secret, stream);
+  return askChat(url, fixture.secret, stream);
 }
 
-/** Resolves when the process has logged so many lines with these words. */
+/** Resolves when the log of the process contains this text `count` times. */
 async function untilLogged({ stdout }: ServedProcess, words: string, count = 1): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (stdout().split(words).length <= count) {
-    if (performance.now() > deadline) throw new Error(`The log does not say "${words}": ${stdout()}`);
+    if (performance.now() > deadline) throw new Error(`The log does not contain "${words}": ${stdout()}`);
     await Bun.sleep(5);
   }
 }
 
-/** Asks until all reloads are done and so many requests are answered; a few at once. */
+/** Sends requests, four at a time, until all reloads are done and `REQUESTS` requests are answered. */
 async function askThroughout(gateway: ServedProcess, reloads: Promise<void>): Promise<Response[]> {
   const answers: Response[] = [];
   let isOver = false;
@@ -80,7 +64,7 @@ async function askThroughout(gateway: ServedProcess, reloads: Promise<void>): Pr
   return answers;
 }
 
-/** Nobody sees a half of it. */
+/** Replaces the file atomically. */
 function replaceFile(text: string): void {
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
@@ -90,16 +74,16 @@ function costOf(answer: Response): bigint {
   return parseUsd(answer.headers.get("x-tollgate-cost-usd") ?? "");
 }
 
-describe("SIGHUP and changes of the file", () => {
-  test("fail no request, and each is billed at one of the prices that were in force", async () => {
-    const gateway = await serve();
+describe("reloads by SIGHUP and by changes of the file", () => {
+  test("fail no request, and each request is billed at one of the prices in force", async () => {
+    const gateway = await fixture.serve();
     const reload = async () => {
       for (let count = 1; count <= RELOADS; count++) {
         if (count % 2 === 0) writeFileSync(file, configAt(count + 1));
         else replaceFile(configAt(count + 1));
-        // The last one by the look of the file alone.
+        // The last change is noticed by polling alone.
         if (count < RELOADS) process.kill(gateway.pid, "SIGHUP");
-        await untilLogged(gateway, "configuration taken over", count);
+        await untilLogged(gateway, "configuration reloaded", count);
       }
     };
     const answers = await askThroughout(gateway, reload());
@@ -109,33 +93,33 @@ describe("SIGHUP and changes of the file", () => {
     const possible = Array.from({ length: RELOADS + 1 }, (_, index) => COST * BigInt(index + 1));
     expect(costs.filter((cost) => !possible.includes(cost))).toEqual([]);
     expect(costOf(await ask(gateway))).toBe(COST * BigInt(RELOADS + 1));
-    expect(gateway.stdout()).not.toContain("others wait");
+    expect(gateway.stdout()).not.toContain("upstream concurrency capped");
   });
 
-  test("with a bad file are refused in one line, and the gateway stays ready", async () => {
-    const gateway = await serve({ environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: "100" } });
+  test("of an invalid file are rejected in one log line, and the gateway stays ready", async () => {
+    const gateway = await fixture.serve({ environment: { BUN_CONFIG_MAX_HTTP_REQUESTS: "100" } });
     expect(gateway.stdout()).toContain('"calls":100,"variable":"BUN_CONFIG_MAX_HTTP_REQUESTS"');
     replaceFile("upstreams: { scripted: { api_key: provider-secret\n  x: [");
-    await untilLogged(gateway, "configuration refused");
+    await untilLogged(gateway, "configuration rejected");
     process.kill(gateway.pid, "SIGHUP");
-    await untilLogged(gateway, "configuration refused", 2);
+    await untilLogged(gateway, "configuration rejected", 2);
     expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
     expect((await ask(gateway)).status).toBe(200);
     replaceFile(configAt(3));
     process.kill(gateway.pid, "SIGHUP");
-    await untilLogged(gateway, "configuration taken over");
+    await untilLogged(gateway, "configuration reloaded");
     expect(costOf(await ask(gateway))).toBe(COST * 3n);
     // Once for the change, once for the signal.
-    expect(gateway.stdout().split("configuration refused")).toHaveLength(1 + 2);
+    expect(gateway.stdout().split("configuration rejected")).toHaveLength(1 + 2);
     expect(gateway.stdout() + gateway.stderr()).not.toContain("provider-secret");
   });
 });
 
 describe("SIGHUP", () => {
-  test("while the gateway drains is ignored", async () => {
-    const gateway = await serve();
+  test("during the drain is ignored", async () => {
+    const gateway = await fixture.serve();
     const { opened, open: goOn } = gate();
-    upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+    fixture.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
     const response = await ask(gateway, true);
     gateway.signal("SIGTERM");
     await untilLogged(gateway, '"draining"');

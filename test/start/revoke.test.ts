@@ -1,37 +1,23 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
-let upstream: ScriptedUpstream;
-let served: ServedProcess;
-let folder: string;
-let secret: string;
+let fixture: ProcessFixture;
 beforeEach(async () => {
-  upstream = await startScriptedUpstream();
-  folder = tempFolder();
-  writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 1"));
-  secret = await createPaidKey(folder);
-  served = await serveProcess({ folder });
+  fixture = await openProcessFixture("drain_s: 1");
 });
-afterEach(async () => {
-  served.signal("SIGKILL");
-  await served.exitCode;
-  await upstream.stop();
-});
+afterEach(() => fixture.close());
 
-test("a key that the command line revokes ends its running stream, which is charged for what it had", async () => {
+test("revoking a key by the command line ends its running stream, which is charged for its output so far", async () => {
+  const { upstream, folder, secret, serve } = fixture;
+  const { url } = await serve();
   const never = gate();
   upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: never.opened } }));
-  const stream = await askChat(served.url, secret, true);
+  const stream = await askChat(url, secret, true);
   expect(stream.status).toBe(200);
   const { exitCode } = await runTollgate(folder, ["key", "revoke", secret.slice(0, 10)]);
   expect(exitCode).toBe(0);
@@ -42,8 +28,8 @@ test("a key that the command line revokes ends its running stream, which is char
     code: "invalid_api_key",
   });
   never.open();
-  expect((await askChat(served.url, secret)).status).toBe(401);
-  const accounts = JSON.stringify((await runTollgate(folder, ["account", "list", "--json"])).json().accounts);
+  expect((await askChat(url, secret)).status).toBe(401);
+  const accounts = JSON.stringify(await fixture.accounts());
   expect(accounts).toContain('"held_usd":"0.00"');
   expect(accounts).not.toContain('"posted_usd":"100.00"');
 });

@@ -1,17 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { statSync, writeFileSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { CHAT, post } from "../support/client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
-import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
-import { tempFolder } from "../support/temp-folder.ts";
+import type { ServedProcess } from "../support/served-process.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { askChat, createPaidKey } from "./paid-key.ts";
+import { askChat } from "./paid-key.ts";
+import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
-/** Waits as long as a busy machine may need: the fact is what counts. */
+/** Long, for a busy machine: no time is asserted. */
 const LONG_MS = 60_000;
 
 async function statusOf(answer: Promise<Response>): Promise<number> {
@@ -31,33 +29,25 @@ async function untilReadiness(url: string, wanted: number): Promise<void> {
 }
 
 describe("a SQLite file on a disk that is full", () => {
-  let upstream: ScriptedUpstream;
+  let fixture: ProcessFixture;
   let served: ServedProcess;
-  let folder: string;
-  let secret: string;
   beforeEach(async () => {
-    upstream = await startScriptedUpstream();
-    folder = tempFolder();
-    writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 1"));
-    secret = await createPaidKey(folder);
-    // The shell ignores the signal that would end the process, so that a write beyond the limit just fails.
-    served = await serveProcess({ folder, through: ["sh", "-c", `trap "" XFSZ; exec "$0" "$@"`] });
+    fixture = await openProcessFixture("drain_s: 1");
+    // The shell ignores SIGXFSZ, so that a write beyond the limit fails and does not end the process.
+    served = await fixture.serve({ through: ["sh", "-c", `trap "" XFSZ; exec "$0" "$@"`] });
   }, LONG_MS);
-  afterEach(async () => {
-    served.signal("SIGKILL");
-    await served.exitCode;
-    await upstream.stop();
-  });
+  afterEach(() => fixture.close());
 
-  /** The most bytes that a file of the gateway may have from now on; only the soft limit, so that it can be lifted. */
+  /** Sets the maximum file size of the gateway. Only the soft limit, so that it can be raised again. */
   function limitFiles(bytes: string): void {
     const { exitCode, stderr } = Bun.spawnSync(["prlimit", `--pid=${served.pid}`, `--fsize=${bytes}:`]);
     if (exitCode !== 0) throw new Error(`Cannot limit files: ${stderr}`);
   }
 
   test(
-    "turns readiness red once holds fail, and green by itself when there is room again",
+    "makes /readyz 503 after three failed holds, and 200 once there is space again",
     async () => {
+      const { folder, secret } = fixture;
       expect(await statusOf(askChat(served.url, secret))).toBe(200);
       expect(await readiness(served.url)).toBe(200);
       limitFiles(String(statSync(join(folder, "data/tollgate.db-wal")).size));
@@ -65,7 +55,7 @@ describe("a SQLite file on a disk that is full", () => {
         expect(await statusOf(askChat(served.url, secret))).toBe(500);
       }
       await untilReadiness(served.url, 503);
-      // It stays red, although nothing but the question comes any more.
+      // It stays 503 without further requests.
       for (let look = 0; look < 4; look += 1) {
         await Bun.sleep(600);
         expect(await readiness(served.url)).toBe(503);
@@ -79,7 +69,7 @@ describe("a SQLite file on a disk that is full", () => {
   );
 });
 
-describe("a PostgreSQL database that may only be read", () => {
+describe("a read-only PostgreSQL database", () => {
   let database: TestDatabase;
   let gateway: TestGateway;
   beforeEach(async () => {
@@ -91,7 +81,7 @@ describe("a PostgreSQL database that may only be read", () => {
     await database.drop();
   });
 
-  /** Sessions that are open keep what they began with: they are ended, and the gateway opens others. */
+  /** Ends open sessions, which keep their setting, so that the gateway opens new ones. */
   async function setReadOnly(isReadOnly: boolean): Promise<void> {
     const admin = new SQL(database.url, { max: 1 });
     try {
@@ -107,7 +97,7 @@ describe("a PostgreSQL database that may only be read", () => {
   }
 
   test(
-    "turns readiness red once holds fail, and green by itself when it can be written again",
+    "makes /readyz 503 after three failed holds, and 200 once it is writable again",
     async () => {
       expect(await statusOf(post(gateway, CHAT))).toBe(200);
       await setReadOnly(true);

@@ -27,7 +27,7 @@ export interface StoredBooks {
 }
 
 /** Reads the books of a gateway that has ended. */
-export function readBooks(path: string): StoredBooks {
+export function readStorage(path: string): StoredBooks {
   const client = new Database(path, { readwrite: true, safeIntegers: true });
   try {
     return {

@@ -1,4 +1,4 @@
-import { readBooks, type StoredBooks } from "./books.ts";
+import { readStorage, type StoredBooks } from "./books.ts";
 import type { Seen } from "./call.ts";
 import { type Answered, type FlakyUpstreams, startFlakyUpstreams } from "./flaky-upstreams.ts";
 import type { Weather } from "./plan.ts";
@@ -65,7 +65,7 @@ async function gatherFrom(
   return {
     seen: [...warm, ...seen],
     answered: await upstreams.answered(),
-    books: readBooks(gateway.databasePath),
+    books: readStorage(gateway.databasePath),
     log: gateway.log(),
     leftovers,
     memory: { beforeMb, afterMb },

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAccount } from "../../src/accounts/create.ts";
-import { issueKey } from "../../src/accounts/issue-key.ts";
+import { createAccount } from "../../src/accounts/accounts.ts";
+import { issueKey } from "../../src/accounts/keys.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";

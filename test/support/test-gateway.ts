@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createAccount } from "../../src/accounts/create.ts";
-import { type IssuedKey, issueKey, type NewKey } from "../../src/accounts/issue-key.ts";
-import { startTollgate, type Tollgate } from "../../src/app/start-gateway.ts";
+import { createAccount } from "../../src/accounts/accounts.ts";
+import { type IssuedKey, issueKey, type NewKey } from "../../src/accounts/keys.ts";
+import { type RunningGateway, startGateway } from "../../src/app/start-gateway.ts";
 import type { Config } from "../../src/config/config.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
@@ -23,7 +23,7 @@ export interface TestGateway {
   /** "http://127.0.0.1:PORT", without a path. */
   readonly url: string;
   readonly upstream: ScriptedUpstream;
-  readonly tollgate: Tollgate;
+  readonly tollgate: RunningGateway;
   /** Its database, when that is SQLite; throws otherwise. */
   readonly sqlite: SqliteDatabase;
   readonly log: LogBook;
@@ -62,7 +62,7 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
   const upstream = await startScriptedUpstream();
   const log = options.log ?? createLogBook();
   const config = configOf(options, { folder, upstream });
-  const tollgate = await startTollgate(config, log);
+  const tollgate = await startGateway(config, log);
   const { ledger, database } = tollgate;
 
   const newPayer = async (usd: string, more: Partial<NewKey> = {}) => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Books } from "../../../src/app/storage.ts";
+import type { Storage } from "../../../src/app/storage.ts";
 import type { DatabaseLocation } from "../../../src/db/location.ts";
 import { auditDatabase } from "../../../src/ledger/audit/audit.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
@@ -64,7 +64,7 @@ async function createDatabase(url: string, name: string): Promise<void> {
 async function openStore(
   name: StoreName,
   location: DatabaseLocation,
-): Promise<Contestant & Pick<Books, "close">> {
+): Promise<Contestant & Pick<Storage, "close">> {
   const books = await openBenchBooks(location);
   return {
     name,

@@ -1,6 +1,6 @@
 import type { Nanos } from "../../../src/domain/money.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
-import { readBooks, type StoredReceipt } from "../../storm/books.ts";
+import { readStorage, type StoredReceipt } from "../../storm/books.ts";
 import { type FuzzHouse, TOP_UP } from "./fuzz-house.ts";
 import type { Seen } from "./play-case.ts";
 
@@ -42,7 +42,7 @@ export async function findWrongs(
   const { gateway, faults } = house;
   await gateway.nothingIsHeld();
   const slots = await countSlots(house);
-  const { receipts, wallets } = readBooks(gateway.sqlite.client.filename);
+  const { receipts, wallets } = readStorage(gateway.sqlite.client.filename);
   const posted = wallets.filter(({ posted, captured }) => posted !== parseUsd(TOP_UP) - captured);
   const held = wallets.filter((wallet) => wallet.held !== 0n);
   return [

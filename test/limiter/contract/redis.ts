@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Cluster, Redis } from "ioredis";
-import { parseRedisUrl } from "../../../src/config/redis-url.ts";
+import { parseRedisUrl } from "../../../src/config/redis.ts";
 import { connectRedis, type RedisConnection } from "../../../src/limiter/redis/connection.ts";
 import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";

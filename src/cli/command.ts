@@ -1,0 +1,25 @@
+/** The result of a command, as a JSON object and as text for people. */
+export interface CommandResult {
+  readonly json: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  /** The command ran and found problems: exit code 1. */
+  readonly failed?: boolean;
+}
+
+/** A command failed. The message is one sentence for the operator. */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  /** 1, or 2 for a wrong command line. */
+  readonly exitCode: 1 | 2;
+
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Prints a result on stdout; with `json`, as one object on one line. */
+export function printResult(result: CommandResult, { json }: { readonly json?: boolean | undefined }): void {
+  console.log(json ? JSON.stringify(result.json) : result.text);
+  if (result.failed) process.exitCode = 1;
+}

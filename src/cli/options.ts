@@ -1,0 +1,52 @@
+import { InvalidArgumentError } from "commander";
+import { type Nanos, parseUsd } from "../domain/money.ts";
+
+/** Parses USD from 0, such as "5.00". */
+export function parseAmount(text: string): Nanos {
+  try {
+    return parseUsd(text);
+  } catch {
+    throw new InvalidArgumentError("Expected USD such as 5.00 with at most 9 decimals.");
+  }
+}
+
+/** Parses USD above 0. */
+export function parsePositiveAmount(text: string): Nanos {
+  const amount = parseAmount(text);
+  if (amount === 0n) throw new InvalidArgumentError("Expected more than 0.");
+  return amount;
+}
+
+/** Parses a whole number from 0. */
+export function parseCount(text: string): number {
+  const count = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (!Number.isSafeInteger(count)) throw new InvalidArgumentError("Expected a whole number from 0.");
+  return count;
+}
+
+/** Parses days from 1 to 36,500, a hundred years. */
+export function parseDays(text: string): number {
+  const days = parseCount(text);
+  if (days < 1 || days > 36_500) throw new InvalidArgumentError("Expected days from 1 to 36500.");
+  return days;
+}
+
+/** Parses the name of an account or a key. Removes surrounding blanks. */
+export function parseName(text: string): string {
+  const name = text.trim();
+  if (!/^[^\p{Cc}]{1,100}$/u.test(name))
+    throw new InvalidArgumentError("Expected 1 to 100 characters in one line.");
+  return name;
+}
+
+export function parseEmail(text: string): string {
+  if (!/^[^\s@]+@[^\s@]+$/.test(text)) throw new InvalidArgumentError("Expected an e-mail address.");
+  return text;
+}
+
+/** Parses names with commas between them. Removes duplicates. */
+export function parseNames(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (names.includes("")) throw new InvalidArgumentError("Expected names with commas between them.");
+  return [...new Set(names)];
+}

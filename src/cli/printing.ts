@@ -1,0 +1,54 @@
+import type { Account } from "../accounts/accounts.ts";
+import type { ApiKey } from "../accounts/key.ts";
+import { printUsd } from "../domain/money.ts";
+import { printTime } from "../domain/time.ts";
+import type { Balances, SpendLimitUsage } from "../ledger/ledger.ts";
+
+/** Formats a table with aligned columns. Returns the titles alone without rows. */
+export function printTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [titles, ...rows];
+  const widths = titles.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)));
+  const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
+  return lines.map((line) => line.trimEnd()).join("\n");
+}
+
+export function printBalances({ posted, held, available }: Balances) {
+  return {
+    posted_usd: printUsd(posted),
+    held_usd: printUsd(held),
+    available_usd: printUsd(available),
+  };
+}
+
+export function printAccount({ id, name, email, state, createdAtMs }: Account) {
+  return { id, name, email: email ?? null, state, created_at: printTime(createdAtMs) };
+}
+
+/** Converts a key to JSON, without its digest. A limit that the key does not set is null. */
+export function printKey(key: ApiKey, spendLimit: SpendLimitUsage | undefined) {
+  return {
+    id: key.id,
+    account_id: key.accountId,
+    name: key.name,
+    hint: key.hint,
+    requests_per_minute: key.limits.requestsPerMinute ?? null,
+    tokens_per_minute: key.limits.tokensPerMinute ?? null,
+    concurrent_requests: key.limits.concurrentRequests ?? null,
+    models: key.models ?? null,
+    allows_clamp: key.allowsClamp,
+    spending_limit: spendLimit ? printSpendLimit(spendLimit) : null,
+    created_at: printTime(key.createdAtMs),
+    expires_at: printTime(key.expiresAtMs),
+    revoked_at: printTime(key.revokedAtMs),
+  };
+}
+
+function printSpendLimit({ amount, period, used, held, resetsAtMs }: SpendLimitUsage) {
+  return {
+    amount_usd: printUsd(amount),
+    reset: period,
+    used_usd: printUsd(used),
+    held_usd: printUsd(held),
+    resets_at: printTime(resetsAtMs),
+  };
+}

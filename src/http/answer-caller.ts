@@ -1,0 +1,26 @@
+import type { Caller } from "../accounts/key.ts";
+import { toGatewayError } from "../errors.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import { discardBody } from "./body.ts";
+import { logInternalError, respondWithError } from "./errors.ts";
+import type { HttpParts } from "./http-parts.ts";
+import { idHeaders, newRequestId, readSecret } from "./identity.ts";
+
+/** Authenticates a request and responds with the JSON that `respond` returns, or with the error it threw. */
+export async function answerCaller(
+  request: Request,
+  parts: HttpParts,
+  respond: (caller: Caller, gateway: Gateway) => unknown,
+): Promise<Response> {
+  const gateway = parts.gateway();
+  const requestId = newRequestId();
+  try {
+    const caller = await gateway.authenticate(readSecret(request.headers));
+    return Response.json(await respond(caller, gateway), { headers: idHeaders(requestId) });
+  } catch (thrown) {
+    const error = toGatewayError(thrown);
+    logInternalError(gateway.log, requestId, error);
+    await discardBody(request);
+    return respondWithError(request, error, requestId);
+  }
+}

@@ -1,0 +1,63 @@
+import type { GatewayError } from "../errors.ts";
+import { LimiterError } from "../limiter/limiter.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
+import { openaiChat } from "../wire/openai-chat/protocol.ts";
+import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
+import { openaiResponses } from "../wire/openai-responses/protocol.ts";
+import type { WireProtocol } from "../wire/protocol.ts";
+import { idHeaders, pathOf } from "./identity.ts";
+
+const SURFACES: readonly WireProtocol[] = [openaiChat, anthropicMessages, openaiResponses, openaiEmbeddings];
+
+/** Creates the response for an error of a request without a protocol of its own, by its path and headers. */
+export function respondWithError(request: Request, error: GatewayError, requestId: string): Response {
+  return errorResponse(error, errorWire(pathOf(request), request.headers), { requestId });
+}
+
+/**
+ * Returns the protocol whose error envelope a path gets: that of the inference route the path is below. Other
+ * paths below `/v1/` get the messages envelope when the client sends `anthropic-version`, else the chat one.
+ */
+export function errorWire(path: string, headers: Headers): WireProtocol {
+  const surface = SURFACES.find((wire) => isBelow(wire.path, path));
+  if (surface) return surface;
+  return path.startsWith("/v1/") && headers.has("anthropic-version") ? anthropicMessages : openaiChat;
+}
+
+function isBelow(root: string, path: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
+}
+
+/** Creates the response for an error, with status, headers and body of its row in the error table. */
+export function errorResponse(
+  error: GatewayError,
+  wire: WireProtocol,
+  {
+    requestId,
+    headers = {},
+    betas,
+  }: { requestId: string; headers?: Readonly<Record<string, string>>; betas?: string | undefined },
+): Response {
+  const allHeaders: Record<string, string> = {
+    ...headers,
+    ...idHeaders(requestId),
+    "content-type": "application/json",
+  };
+  if (!error.row.retry) allHeaders["x-should-retry"] = "false";
+  if (error.retryAfterS !== undefined) allHeaders["retry-after"] = String(error.retryAfterS);
+  return new Response(wire.printError(error, requestId, betas), {
+    status: wire.statusOf(error),
+    headers: allHeaders,
+  });
+}
+
+/**
+ * Logs the cause of an `internal_error`, which the client does not see. Logs no other error, no shutdown, and
+ * no unavailable limiter, which is logged once when it becomes unavailable.
+ */
+export function logInternalError(log: Log, requestId: string, error: GatewayError): void {
+  if (error.row.code !== "internal_error" || error.kind.startsWith("shutting_down")) return;
+  if (error.cause instanceof LimiterError) return;
+  log.error({ request: requestId, ...describeFault(error.cause ?? error) }, "internal error");
+}

@@ -1,0 +1,118 @@
+import type { Server } from "bun";
+import { Elysia } from "elysia";
+import { type Cause, GatewayError } from "../errors.ts";
+import { describeFault } from "../telemetry/log.ts";
+import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
+import { openaiChat } from "../wire/openai-chat/protocol.ts";
+import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
+import { openaiResponses } from "../wire/openai-responses/protocol.ts";
+import { discardBody } from "./body.ts";
+import { createConnectionIdle } from "./connection-idle.ts";
+import { answerBrowser } from "./cors.ts";
+import { errorResponse, respondWithError } from "./errors.ts";
+import { healthRoutes } from "./health.ts";
+import type { HttpParts } from "./http-parts.ts";
+import { newRequestId, pathOf } from "./identity.ts";
+import { countTokensRoute, inferenceRoute } from "./inference.ts";
+import { keyRoute } from "./key.ts";
+import { modelRoutes } from "./models.ts";
+import { receiptRoute } from "./receipts.ts";
+import { type Handle, isNotBuilt, makeRoutable, NOT_BUILT_PATHS, rawRoutes } from "./routes.ts";
+
+/** Bun closes a connection without traffic after this long. */
+const IDLE_S = 75;
+/** Far above our own limit of 30 MiB, so that the error is ours and not Bun's 413 without a body. */
+const BUN_BODY_BYTES_MAX = 1024 * 1024 * 1024;
+
+const DRAIN_POLL_MS = 10;
+
+/** A server that accepts connections. */
+export interface HttpServer {
+  /** "http://127.0.0.1:8080" */
+  readonly url: string;
+  /** Accepts no more connections and closes idle ones. Resolves when every request has its response. */
+  drain(): Promise<void>;
+  /** Closes every connection. */
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Default: 75. */
+  readonly idleS?: number | undefined;
+}
+
+/** Listens. Throws when the port is taken: two gateways on one port would share its requests unnoticed. */
+export function listen(
+  parts: Omit<HttpParts, "connectionIdle">,
+  { host, port, idleS = IDLE_S }: ListenOptions,
+): HttpServer {
+  const connectionIdle = createConnectionIdle((request, seconds) => server.timeout(request, seconds), idleS);
+  const app = createApp({ ...parts, connectionIdle });
+  const forBrowsers = (handle: Handle) => (request: Request) => {
+    const origins = parts.corsOrigins();
+    return origins ? answerBrowser(request, origins, handle) : handle(request);
+  };
+  const handle = forBrowsers((request) => app.fetch(makeRoutable(request)));
+  const reject = forBrowsers((request) => rejectAfterBody(request, "unknown_route"));
+  const server = Bun.serve({
+    hostname: host,
+    port,
+    reusePort: false,
+    idleTimeout: idleS,
+    maxRequestBodySize: BUN_BODY_BYTES_MAX,
+    // Without this, Bun's error page shows source code to the client, unless NODE_ENV is "production".
+    development: false,
+    routes: {
+      ...rawRoutes(NOT_BUILT_PATHS, forBrowsers(rejectUnrouted), reject),
+      ...rawRoutes(
+        app.routes.map(({ path }) => path),
+        handle,
+        reject,
+      ),
+    },
+    fetch: reject,
+    error(fault) {
+      parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
+      return errorResponse(new GatewayError("internal"), openaiChat, { requestId: newRequestId() });
+    },
+  });
+  return { url: server.url.origin, drain: () => drain(server), close: () => server.stop(true) };
+}
+
+/** Does not await `stop`, which waits also for connections that never sent a request. */
+async function drain(server: Server<undefined>): Promise<void> {
+  void server.stop();
+  while (server.pendingRequests > 0) await Bun.sleep(DRAIN_POLL_MS);
+}
+
+/** Assembles all routes. */
+function createApp(parts: HttpParts) {
+  return new Elysia({ strictPath: true })
+    .use(inferenceRoute(openaiChat, parts))
+    .use(inferenceRoute(anthropicMessages, parts))
+    .use(inferenceRoute(openaiResponses, parts))
+    .use(inferenceRoute(openaiEmbeddings, parts))
+    .use(countTokensRoute(parts))
+    .use(modelRoutes(parts))
+    .use(keyRoute(parts))
+    .use(receiptRoute(parts))
+    .use(healthRoutes(parts))
+    .onError(({ request, code, error }) => {
+      if (code === "NOT_FOUND") return rejectUnrouted(request);
+      parts.gateway().log.error(describeFault(error), "route failed");
+      return respondWithError(request, new GatewayError("internal"), newRequestId());
+    });
+}
+
+/** Rejects a known path whose method has no handler: `not_built` or `unknown_route`. */
+function rejectUnrouted(request: Request): Promise<Response> {
+  const cause = isNotBuilt(request.method, pathOf(request)) ? "not_built" : "unknown_route";
+  return rejectAfterBody(request, cause);
+}
+
+async function rejectAfterBody(request: Request, cause: Cause): Promise<Response> {
+  await discardBody(request);
+  return respondWithError(request, new GatewayError(cause), newRequestId());
+}

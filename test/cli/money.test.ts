@@ -1,0 +1,79 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { Account } from "../../src/accounts/accounts.ts";
+import { type RefundOptions, runRefund } from "../../src/cli/money.ts";
+import { openTempStorage, type TempStorage } from "../accounts/temp-storage.ts";
+
+let storage: TempStorage;
+let account: Account;
+let receipt: string;
+beforeEach(async () => {
+  storage = await openTempStorage();
+  account = await storage.newAccount("acme");
+  receipt = await charge(1_000n);
+});
+afterEach(() => storage.close());
+
+/** Tops up 5,000 nano-USD, charges this much of them for a request, and returns its id. */
+async function charge(amount: bigint): Promise<string> {
+  const holdId = Bun.randomUUIDv7("hex", storage.clock.nowMs);
+  const hold = { walletId: account.id, holdId };
+  const facts = { surface: "chat", model: "demo" };
+  await storage.ledger.topUp({ walletId: account.id, topUpId: holdId, amount: 5_000n });
+  await storage.ledger.hold({ ...hold, keyId: "k", amount: 5_000n, minimum: 5_000n, ttlMs: 60_000, facts });
+  const outcome = { outcome: "ok", source: "reported", totalMs: 1, attempts: [] } as const;
+  await storage.ledger.settle({ ...hold, amount, facts: outcome });
+  return holdId;
+}
+
+function refund(options: Partial<RefundOptions> & { id: string }) {
+  return runRefund(storage, { account: "acme", receipt, ...options });
+}
+
+const postedNow = async () => (await storage.ledger.balances(account.id)).posted;
+
+describe("refund", () => {
+  test("without an amount refunds the rest of the charge", async () => {
+    await refund({ id: "part", amount: 300n });
+    const { json } = await refund({ id: "rest" });
+    expect(json).toMatchObject({ amount_usd: "0.0000007", posted_usd: "0.000005", replayed: false });
+  });
+
+  test("is booked once when the same command runs several times", async () => {
+    await refund({ id: "part", amount: 300n });
+    const [first, ...others] = await Promise.all([
+      refund({ id: "r" }),
+      refund({ id: "r" }),
+      refund({ id: "r" }),
+    ]);
+    const late = await refund({ id: "r" });
+    expect(first.json.replayed).toBe(false);
+    for (const { json, text } of [...others, late]) {
+      expect(json).toMatchObject({ amount_usd: "0.0000007", replayed: true });
+      expect(text).toStartWith("Refund r was booked before: nothing was added.");
+    }
+    expect(await postedNow()).toBe(5_000n);
+  });
+
+  test("never exceeds the charge", async () => {
+    await expect(refund({ id: "r", amount: 1_001n })).rejects.toMatchObject({
+      refusal: "refund_exceeds_charge",
+    });
+    await refund({ id: "all" });
+    await expect(refund({ id: "more" })).rejects.toThrow("Nothing is left of the charge to refund.");
+    expect(await postedNow()).toBe(5_000n);
+  });
+
+  test("rejects an id that refunded another receipt", async () => {
+    await refund({ id: "r" });
+    receipt = await charge(2_000n);
+    await expect(refund({ id: "r" })).rejects.toMatchObject({ refusal: "conflict" });
+    expect(await postedNow()).toBe(8_000n);
+  });
+
+  test("does not find the receipt of another account", async () => {
+    await storage.newAccount("other");
+    await expect(refund({ id: "r", account: "other" })).rejects.toThrow("The account has no such receipt.");
+    await expect(refund({ id: "r", account: "nobody" })).rejects.toThrow('There is no account "nobody".');
+    expect(await postedNow()).toBe(4_000n);
+  });
+});
