@@ -1,7 +1,7 @@
 import type { BooksConfig } from "../config/books.ts";
 import type { LedgerConfig, RemoteLedger } from "../config/ledger.ts";
 import { connectDatabase, type Database } from "../db/database.ts";
-import type { BatchOptions } from "../ledger/engine/batch.ts";
+import type { BatchOptions } from "../ledger/engine/batcher.ts";
 import type { SweptLedger } from "../ledger/engine/local.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 

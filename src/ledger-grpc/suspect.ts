@@ -1,5 +1,5 @@
 import { NANOS_MAX } from "../domain/money.ts";
-import { isId, isTtl } from "../ledger/core/check.ts";
+import { isId, isTtl } from "../ledger/core/validate.ts";
 import type { LedgerRefusal } from "../ledger/ledger.ts";
 import type { About } from "./status.ts";
 

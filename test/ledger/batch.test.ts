@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { connect } from "../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
-import { type Batcher, createBatcher } from "../../src/ledger/engine/batch.ts";
+import { type Batcher, createBatcher } from "../../src/ledger/engine/batcher.ts";
 import { type Store, StoreError } from "../../src/ledger/engine/store.ts";
 import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
 import { commands } from "./commands.ts";

@@ -1,7 +1,7 @@
 import type { SQL } from "bun";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../src/ledger/audit/audit.ts";
-import type { BatchOptions } from "../../src/ledger/engine/batch.ts";
+import type { BatchOptions } from "../../src/ledger/engine/batcher.ts";
 import type { SweptLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.ts";
-import type { BatchOptions } from "../../src/ledger/engine/batch.ts";
+import type { BatchOptions } from "../../src/ledger/engine/batcher.ts";
 import type { SweptLedger } from "../../src/ledger/engine/local.ts";
 import { type HoldRequest, LedgerError, type OutcomeFacts } from "../../src/ledger/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";

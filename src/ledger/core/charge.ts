@@ -1,12 +1,12 @@
 import type { ChargePosting, LedgerRefusal } from "../ledger.ts";
 import { type Book, balancesOf, type Hold, postingKey, TRANSFER_KINDS, type Wallet } from "./book.ts";
-import { isAmount, isHoldId, isId } from "./check.ts";
 import type { ChargeCommand } from "./command.ts";
 import { areOutcomeFacts, areRequestFacts } from "./facts.ts";
+import { limitsOf } from "./headroom.ts";
 import { printMetadata } from "./metadata.ts";
 import { type Outcome, type Rule, refuse } from "./outcome.ts";
 import { bookable, resolveHold } from "./resolve.ts";
-import { limitsOf } from "./room.ts";
+import { isAmount, isHoldId, isId } from "./validate.ts";
 
 /**
  * Books a cost without a hold, whatever the wallet has and its limits allow, also on a frozen wallet. In

@@ -1,6 +1,6 @@
 import type { ExtendRequest } from "../ledger.ts";
-import { isAmount, isHoldId, isId, isTtl } from "./check.ts";
 import { type Rule, refuse } from "./outcome.ts";
+import { isAmount, isHoldId, isId, isTtl } from "./validate.ts";
 
 /**
  * A heartbeat: never lowers what was accrued, never shortens a hold's life. In order: `invalid_id`,

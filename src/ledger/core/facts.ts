@@ -1,7 +1,7 @@
 import type { Price } from "../../domain/model.ts";
 import type { Usage } from "../../domain/usage.ts";
 import type { Attempt, OutcomeFacts, RequestFacts } from "../ledger.ts";
-import { isAmount, isText } from "./check.ts";
+import { isAmount, isText } from "./validate.ts";
 
 const TEXT_CHARACTERS_MAX = 256;
 /** Older ones are dropped when the facts are written, so nobody looks at them here. */

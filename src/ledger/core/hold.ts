@@ -1,12 +1,12 @@
 import type { HoldGrant, HoldRequest, LedgerRefusal } from "../ledger.ts";
 import { balancesOf, type Hold } from "./book.ts";
-import { isAmount, isFresh, isHoldId, isId, isTtl } from "./check.ts";
-import { expireDue, join } from "./expire-due.ts";
+import { expireDue, join } from "./expire.ts";
 import { areRequestFacts } from "./facts.ts";
+import { type BoundLimit, limitsOf, type Room, readRoom, shortage } from "./headroom.ts";
 import { isSameMetadata, printMetadata } from "./metadata.ts";
 import { type Rule, refuse } from "./outcome.ts";
 import { counterOf, type Money } from "./resolve.ts";
-import { type BoundLimit, limitsOf, type Room, readRoom, shortage } from "./room.ts";
+import { isAmount, isFresh, isHoldId, isId, isTtl } from "./validate.ts";
 
 /**
  * Reserves the smaller of `amount` and what wallet and limits allow. In order: `invalid_id`,

@@ -9,9 +9,9 @@ import {
   type Transfer,
   type Wallet,
 } from "./book.ts";
-import { isAmount, isHoldId, isId, isKeepable } from "./check.ts";
 import { type Outcome, type Rule, refuse } from "./outcome.ts";
 import { counterOf } from "./resolve.ts";
+import { isAmount, isHoldId, isId, isKeepable } from "./validate.ts";
 
 /**
  * Money into a wallet, also a frozen one. In order: `invalid_id`, `invalid_amount` (also zero),

@@ -1,8 +1,8 @@
 import type { SpendLimit } from "../ledger.ts";
 import { type Hold, type LimitPeriodKey, TRANSFER_KINDS, type Transfer, type TransferKind } from "./book.ts";
-import { isHoldId, isId } from "./check.ts";
 import type { Command } from "./command.ts";
 import { isTimeZone, periodStart } from "./period.ts";
+import { isHoldId, isId } from "./validate.ts";
 
 /**
  * What has to be read of one wallet before its commands can be decided. An id that no row can have is

@@ -1,11 +1,11 @@
 import type { OutcomeFacts, ReleaseRequest, Settlement, SettleRequest } from "../ledger.ts";
 import { type Book, balancesOf, type Hold, TRANSFER_KINDS, type Wallet } from "./book.ts";
-import { isAmount, isHoldId, isId } from "./check.ts";
 import type { ExpireRequest } from "./command.ts";
 import { areOutcomeFacts } from "./facts.ts";
 import { printMetadata } from "./metadata.ts";
 import { type Outcome, type Rule, refuse } from "./outcome.ts";
 import { bookable, type Money, type Resolution, resolveHold } from "./resolve.ts";
+import { isAmount, isHoldId, isId } from "./validate.ts";
 
 /**
  * Books what a request came to. In order: `invalid_id`, `invalid_amount`, `invalid_facts`,

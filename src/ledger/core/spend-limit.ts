@@ -1,8 +1,8 @@
 import type { DeleteSpendLimitRequest, SpendLimit } from "../ledger.ts";
 import type { KeptLimit } from "./book.ts";
-import { isAmount, isId } from "./check.ts";
 import { type Rule, refuse } from "./outcome.ts";
 import { isTimeZone } from "./period.ts";
+import { isAmount, isId } from "./validate.ts";
 
 /**
  * Creates or replaces a limit, or brings back one that was deleted; what it counted in the period counts

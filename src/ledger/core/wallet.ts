@@ -1,7 +1,7 @@
 import type { Balances, WalletStateRequest } from "../ledger.ts";
 import { balancesOf, type Wallet } from "./book.ts";
-import { isId } from "./check.ts";
 import { type Rule, refuse } from "./outcome.ts";
+import { isId } from "./validate.ts";
 
 /** Creates an empty, active wallet; one that is there stays as it is. Refuses `invalid_id`. */
 export const createWallet: Rule<{ readonly walletId: string }, Balances> = (book, { walletId }, nowMs) => {

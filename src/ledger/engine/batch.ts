@@ -1,79 +1,91 @@
-import type { AnswerOf, Command, CommandKind, RequestOf } from "../core/command.ts";
-import { type HoldOptions, LedgerError } from "../ledger.ts";
-import { createPatience } from "./backoff.ts";
-import { commitNext, hasWork, type Work } from "./commit.ts";
-import { createAnswers } from "./completions.ts";
-import { createLoop } from "./loop.ts";
-import type { Store } from "./store.ts";
-import type { Entry } from "./turn.ts";
+import type { Answer, Command } from "../core/command.ts";
+import { decide } from "../core/decide.ts";
+import type { Outcome } from "../core/outcome.ts";
+import { LedgerError } from "../ledger.ts";
+import type { Turn } from "./store.ts";
 
-/** Takes commands one by one and commits them together. */
-export interface Batcher {
-  /** Resolves when the command is durable. Rejects with LedgerError. */
-  submit<Kind extends CommandKind>(
-    kind: Kind,
-    request: RequestOf<Kind>,
-    options?: HoldOptions,
-  ): Promise<AnswerOf<Kind>>;
-  /** Takes no more commands; resolves when all that were taken are answered. */
-  close(): Promise<void>;
+/** A command that waits, and who waits for it. */
+export interface Entry {
+  readonly command: Command;
+  /** Unix milliseconds after which it is not decided any more. */
+  readonly deadlineMs: number | undefined;
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: LedgerError) => void;
 }
 
-export interface BatchOptions {
-  /** Commands of one transaction at most; bounds how long it holds the lock. */
-  readonly batchMax?: number;
-  /** Wallets that one transaction locks at most; without it as many as its commands name. */
-  readonly walletsMax?: number | undefined;
-  /** Commands that may wait; above it `queue_full`. */
-  readonly queueMax?: number;
-  /** How long commands wait for a database that is locked or away before they are refused as `unavailable`. */
-  readonly busyMaxMs?: number;
-  /** The clock that deadlines of commands are read by. */
-  readonly now?: () => number;
+export interface TurnBounds {
+  readonly commandsMax: number;
+  readonly walletsMax: number;
+  readonly now: () => number;
+}
+
+/** One turn over the head of the queue. `entries` and `outcomes` fill as the store goes on. */
+export interface QueueTurn extends Turn {
+  readonly walletIds: ReadonlySet<string>;
+  readonly entries: readonly Entry[];
+  readonly outcomes: readonly Outcome<Answer>[];
+}
+
+export function createTurn(queue: Entry[], bounds: TurnBounds): QueueTurn {
+  const walletIds = walletsOf(queue, bounds);
+  let entries: readonly Entry[] = [];
+  const outcomes: Outcome<Answer>[] = [];
+  return {
+    walletIds,
+    outcomes,
+    get entries() {
+      return entries;
+    },
+    collect() {
+      entries = takeOf(queue, walletIds, bounds);
+      return entries.map(({ command }) => command);
+    },
+    decide(books, nowMs) {
+      for (const { command } of entries) {
+        const book = books.get(command.request.walletId);
+        if (!book) throw new Error("Cannot decide: a wallet's book was not read");
+        const outcome = decide(book, command, nowMs);
+        if ("changes" in outcome) book.apply(outcome.changes);
+        outcomes.push(outcome);
+      }
+    },
+  };
+}
+
+/** The wallets of the first commands. */
+function walletsOf(queue: readonly Entry[], { commandsMax, walletsMax }: TurnBounds): ReadonlySet<string> {
+  const walletIds = new Set<string>();
+  for (let seen = 0; seen < queue.length && seen < commandsMax && walletIds.size < walletsMax; seen++) {
+    const entry = queue[seen];
+    if (entry) walletIds.add(entry.command.request.walletId);
+  }
+  return walletIds;
 }
 
 /**
- * The batch loop: a command waits for the end of the event loop's turn, so that everything the turn
- * brought is decided in order and committed once. One transaction runs at a time; see commit.ts for what
- * happens when it fails. While a database stays away, commands are refused at once.
+ * Takes the first commands of the locked wallets; those of other wallets keep their places. Those whose
+ * deadline has passed are refused instead.
  */
-export function createBatcher(store: Store, options: BatchOptions = {}): Batcher {
-  const {
-    batchMax = 256,
-    walletsMax = batchMax,
-    queueMax = 20_000,
-    busyMaxMs = 2_000,
-    now = Date.now,
-  } = options;
-  const queue: Entry[] = [];
-  const work: Work = {
-    store,
-    queue,
-    answers: createAnswers(store.sync),
-    patience: createPatience(busyMaxMs),
-    bounds: { commandsMax: batchMax, walletsMax, now },
-    sizeMax: batchMax,
-    doubtful: undefined,
-    isAway: false,
-    isClosing: false,
-  };
-  const loop = createLoop({ hasWork: () => hasWork(work), step: () => commitNext(work) });
+function takeOf(
+  queue: Entry[],
+  walletIds: ReadonlySet<string>,
+  { commandsMax, now }: TurnBounds,
+): readonly Entry[] {
+  const nowMs = now();
+  const taken: Entry[] = [];
+  const left: Entry[] = [];
+  let seen = 0;
+  for (; seen < queue.length && taken.length < commandsMax; seen++) {
+    const entry = queue[seen];
+    if (!entry) continue;
+    if (!walletIds.has(entry.command.request.walletId)) left.push(entry);
+    else if (entry.deadlineMs !== undefined && entry.deadlineMs < nowMs) refuseLate(entry);
+    else taken.push(entry);
+  }
+  queue.splice(0, seen, ...left);
+  return taken;
+}
 
-  return {
-    submit(kind, request, { deadlineMs } = {}) {
-      if (work.isClosing || work.isAway) return Promise.reject(new LedgerError("unavailable"));
-      if (queue.length >= queueMax) return Promise.reject(new LedgerError("queue_full"));
-      return new Promise((resolve, reject) => {
-        // Safe because kind and request came as a pair, and decide answers a kind with its own answer.
-        const command = { kind, request } as Command;
-        queue.push({ command, deadlineMs, resolve: resolve as Entry["resolve"], reject });
-        loop.wake();
-      });
-    },
-    async close() {
-      work.isClosing = true;
-      await loop.atRest();
-      await work.answers.allGiven();
-    },
-  };
+function refuseLate({ reject }: Entry): void {
+  reject(new LedgerError("deadline_exceeded"));
 }

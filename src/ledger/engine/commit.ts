@@ -1,7 +1,7 @@
 import type { Patience } from "./backoff.ts";
+import { createTurn, type Entry, type QueueTurn, type TurnBounds } from "./batch.ts";
 import { type Answers, refuse } from "./completions.ts";
 import { type Store, StoreError, type StoreFault } from "./store.ts";
-import { createTurn, type Entry, type QueueTurn, type TurnBounds } from "./turn.ts";
 
 /** What a batch loop works on. */
 export interface Work {

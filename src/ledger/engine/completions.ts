@@ -1,7 +1,7 @@
 import type { Answer } from "../core/command.ts";
 import type { Outcome } from "../core/outcome.ts";
 import { LedgerError } from "../ledger.ts";
-import type { Entry } from "./turn.ts";
+import type { Entry } from "./batch.ts";
 
 /** Answers commands once what they did is durable. */
 export interface Answers {

@@ -1,5 +1,5 @@
 import { type Ledger, LedgerError, type LedgerReads } from "../ledger.ts";
-import { type BatchOptions, createBatcher } from "./batch.ts";
+import { type BatchOptions, createBatcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
 import { expireDue } from "./sweeper.ts";
 

@@ -1,4 +1,4 @@
-import type { Batcher } from "./batch.ts";
+import type { Batcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
 
 const DUE_MAX = 500;

@@ -1,5 +1,5 @@
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
-import type { BatchOptions } from "../engine/batch.ts";
+import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type SweptLedger } from "../engine/local.ts";
 import { createPostgresReads } from "./reads.ts";
 import { createPostgresStore } from "./store.ts";

@@ -11,7 +11,7 @@ import {
 import type { Command } from "../core/command.ts";
 import { countersNeeded, type Needs, needsOf, receiptsNamed } from "../core/read-set.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
-import { type BookReads, createBookReads } from "./book-reads.ts";
+import { type BookReads, createBookReads } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
 import { mayFallShort, spendingOf } from "./shortage.ts";
 

@@ -1,5 +1,5 @@
 import type { Wallet } from "../core/book.ts";
-import { isId } from "../core/check.ts";
+import { isId } from "../core/validate.ts";
 import { readWallet, type WalletRow } from "../queries/rows.ts";
 import { printArray } from "./array.ts";
 import type { Connection } from "./session.ts";

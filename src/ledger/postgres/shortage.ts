@@ -1,8 +1,8 @@
 import type { Nanos } from "../../domain/money.ts";
 import { type Book, balancesOf, counterKey } from "../core/book.ts";
-import { isAmount } from "../core/check.ts";
 import type { Command } from "../core/command.ts";
 import { periodStart } from "../core/period.ts";
+import { isAmount } from "../core/validate.ts";
 
 /** The most that commands can take from the room of their wallet; `undefined` when that cannot be said. */
 export type Spending = ReadonlyMap<string, Nanos | undefined>;

@@ -1,5 +1,5 @@
 import { connect, type SqliteDatabase } from "../../db/sqlite/database.ts";
-import type { BatchOptions } from "../engine/batch.ts";
+import type { BatchOptions } from "../engine/batcher.ts";
 import { createLocalLedger, type SweptLedger } from "../engine/local.ts";
 import { createLogSync } from "./log-sync.ts";
 import { createSqliteReads } from "./reads.ts";
