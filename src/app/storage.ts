@@ -2,7 +2,7 @@ import type { BooksConfig } from "../config/books.ts";
 import type { LedgerConfig, RemoteLedger } from "../config/ledger.ts";
 import { connectDatabase, type Database } from "../db/database.ts";
 import type { BatchOptions } from "../ledger/engine/batcher.ts";
-import type { SweptLedger } from "../ledger/engine/local.ts";
+import type { LocalLedger } from "../ledger/engine/local.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** Accounts and keys, and the ledger with their money. */
@@ -10,7 +10,7 @@ export interface Books {
   readonly database: Database;
   readonly ledger: Ledger;
   /** The same ledger, when it is kept in this database and not by another process. */
-  readonly local: SweptLedger | undefined;
+  readonly local: LocalLedger | undefined;
   /** Resolves when every command that was accepted is answered and the connections are closed. */
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ async function openLocal(database: Database, walletsMax: number | undefined) {
 }
 
 /** Only the code of the dialect that is used is loaded. */
-async function createLocal(database: Database, options: BatchOptions): Promise<SweptLedger> {
+async function createLocal(database: Database, options: BatchOptions): Promise<LocalLedger> {
   if (database.dialect === "sqlite") {
     const { createSqliteLedger } = await import("../ledger/sqlite/ledger.ts");
     return createSqliteLedger({ database: database.sqlite, ...options });

@@ -1,6 +1,6 @@
-import type { LedgerRefusal } from "../ledger/ledger.ts";
+import type { LedgerErrorCode } from "../ledger/ledger.ts";
 
-const SENTENCES: Readonly<Partial<Record<LedgerRefusal, string>>> = {
+const SENTENCES: Readonly<Partial<Record<LedgerErrorCode, string>>> = {
   invalid_amount: "The amount is out of range.",
   invalid_id: "The id is not usable: it has 1 to 128 characters.",
   wallet_not_found: "The account has no wallet.",
@@ -15,6 +15,6 @@ const SENTENCES: Readonly<Partial<Record<LedgerRefusal, string>>> = {
 };
 
 /** Says in one sentence why the ledger refused a command of an operator. */
-export function explainRefusal(refusal: LedgerRefusal): string {
+export function explainRefusal(refusal: LedgerErrorCode): string {
   return SENTENCES[refusal] ?? `The ledger refused: ${refusal}.`;
 }

@@ -34,6 +34,6 @@ function explain(thrown: unknown): string {
 }
 
 /** A ledger elsewhere that cannot be reached says more than that it is unavailable. */
-function explainLedger({ refusal, cause }: LedgerError): string {
-  return cause instanceof LedgerLinkError ? `${cause.message}.` : explainRefusal(refusal);
+function explainLedger({ code, cause }: LedgerError): string {
+  return cause instanceof LedgerLinkError ? `${cause.message}.` : explainRefusal(code);
 }

@@ -1,9 +1,9 @@
 import type { Nanos } from "../domain/money.ts";
-import { type Ledger, LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
+import { type Ledger, LedgerError, type LedgerErrorCode } from "../ledger/ledger.ts";
 import { isAway } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
-const ENDED: readonly LedgerRefusal[] = ["hold_settled", "hold_released"];
+const ENDED: readonly LedgerErrorCode[] = ["hold_settled", "hold_released"];
 
 /** An open hold and what its request has cost so far. */
 interface LiveHold {
@@ -56,5 +56,5 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
 }
 
 function isEnded(fault: unknown): boolean {
-  return fault instanceof LedgerError && ENDED.includes(fault.refusal);
+  return fault instanceof LedgerError && ENDED.includes(fault.code);
 }

@@ -1,13 +1,13 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Cause } from "../errors.ts";
-import { LedgerError, type LedgerRefusal, type Shortfall } from "../ledger/ledger.ts";
+import { LedgerError, type LedgerErrorCode, type Shortfall } from "../ledger/ledger.ts";
 
 const REASONS = [
   "spending_limit_exceeded",
   "insufficient_balance",
   "balance_on_hold",
   "wallet_frozen",
-] as const satisfies readonly LedgerRefusal[];
+] as const satisfies readonly LedgerErrorCode[];
 
 type DeclineReason = (typeof REASONS)[number];
 
@@ -21,7 +21,7 @@ export interface Decline {
 /** `undefined` for what is no decline. */
 export function declineOf(fault: unknown): Decline | undefined {
   if (!(fault instanceof LedgerError)) return undefined;
-  const { refusal, shortfall } = fault;
+  const { code: refusal, shortfall } = fault;
   const reason = REASONS.find((each) => each === refusal);
   return reason && { reason, shortfall };
 }

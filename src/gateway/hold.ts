@@ -92,7 +92,7 @@ function refusalOf(decline: Decline, reply: Reply): GatewayError {
 
 /** Whether the hold may have been taken all the same. */
 function isUnknown(fault: unknown): boolean {
-  return fault instanceof LedgerError && fault.refusal === "unavailable";
+  return fault instanceof LedgerError && fault.code === "unavailable";
 }
 
 /** Frees a hold that may have been taken although the ledger did not say so; it would expire, but a minute later. */

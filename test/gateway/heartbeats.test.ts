@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { createHeartbeats } from "../../src/gateway/heartbeats.ts";
-import { type ExtendRequest, type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import { type ExtendRequest, type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
 /** A ledger whose heartbeats are refused as told; `beats` are those it took. */
 function beatLedger() {
   const beats: ExtendRequest[] = [];
-  const state = { refusal: undefined as LedgerRefusal | undefined, refused: 0 };
+  const state = { refusal: undefined as LedgerErrorCode | undefined, refused: 0 };
   const extend = async (request: ExtendRequest) => {
     if (state.refusal) {
       state.refused += 1;

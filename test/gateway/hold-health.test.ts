@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { createHoldHealth } from "../../src/gateway/hold-health.ts";
 import { newRequestId } from "../../src/http/request-id.ts";
-import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import { type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
 /** A ledger that counts what probes ask of it, and refuses holds while told to. */
 function probedLedger() {
-  const state = { refusal: undefined as LedgerRefusal | undefined, hasWallet: false, asked: [] as string[] };
+  const state = { refusal: undefined as LedgerErrorCode | undefined, hasWallet: false, asked: [] as string[] };
   const ledger = {
     async hold() {
       state.asked.push("hold");

@@ -51,7 +51,7 @@ function doneWith(id: string): MutationResult {
 async function faultOf(promise: Promise<unknown>): Promise<string> {
   const error = await promise.catch((each: unknown) => each);
   if (!(error instanceof LedgerError) || !(error.cause instanceof LedgerLinkError)) throw error;
-  expect(error.refusal).toBe("unavailable");
+  expect(error.code).toBe("unavailable");
   return error.cause.code;
 }
 
@@ -61,7 +61,7 @@ function topUps(ids: readonly string[]): Promise<readonly string[]> {
     ids.map((topUpId) =>
       ledger.topUp({ walletId: "acme", topUpId, amount: 1n }).then(
         () => "done",
-        (error) => (error instanceof LedgerError ? error.refusal : `stray: ${error}`),
+        (error) => (error instanceof LedgerError ? error.code : `stray: ${error}`),
       ),
     ),
   );

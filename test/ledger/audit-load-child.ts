@@ -2,7 +2,7 @@
 // on stdout how many requests there were. Its arguments: the dialect and the path or URL of the database.
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
@@ -30,7 +30,7 @@ console.log(next);
 // The database's own connections would keep the process.
 process.exit();
 
-async function open(): Promise<SweptLedger> {
+async function open(): Promise<LocalLedger> {
   const options = { busyMaxMs: 20_000 };
   if (dialect === "sqlite") return createSqliteLedger({ database: openDatabase(place), ...options });
   return createPostgresLedger({ database: await openPostgres(place), ...options });
@@ -80,5 +80,5 @@ async function lose(walletId: string): Promise<void> {
 
 /** A wallet may have too little, which is no fault. */
 function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof LedgerError) || error.refusal === "unavailable") throw error;
+  if (!(error instanceof LedgerError) || error.code === "unavailable") throw error;
 }

@@ -297,7 +297,7 @@ test("a hold that may have been taken is not refused as late when that is found 
       await store.transact(walletIds, turn);
       if (isLost) throw new StoreError("unknown", new Error("The connection ended"), "1");
     },
-    async fateOf() {
+    async commitStatusOf() {
       isLost = false;
       nowMs = NOON_MS + 60_000;
       return "unknown";

@@ -117,7 +117,7 @@ describe("a charge", () => {
       facts: { surface: "batch", model: "demo" },
       metadata: '{"job":1}',
     });
-    expect(stored.endings.get(RECEIPT)).toEqual({ facts: FACTS, metadata: undefined });
+    expect(stored.resolutions.get(RECEIPT)).toEqual({ facts: FACTS, metadata: undefined });
   });
 
   test("whose receipt is no longer kept is known by its amount", () => {

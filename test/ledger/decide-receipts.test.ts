@@ -30,7 +30,7 @@ describe("what a settlement says", () => {
     const stored = emptyWallet();
     lastOf([...held, settle(5n, { metadata: { team: "b", tokens: 7 } })], stored);
     expect(stored.holds.get(holdId)?.metadata).toBe('{"team":"a"}');
-    expect(stored.endings.get(holdId)).toEqual({ facts: FACTS, metadata: '{"team":"b","tokens":7}' });
+    expect(stored.resolutions.get(holdId)).toEqual({ facts: FACTS, metadata: '{"team":"b","tokens":7}' });
   });
 
   test("of a released hold is kept as well", () => {
@@ -39,22 +39,22 @@ describe("what a settlement says", () => {
       [...held, give("release", { walletId, holdId, facts: FACTS, metadata: { why: "failed" } })],
       stored,
     );
-    expect(stored.endings.get(holdId)?.metadata).toBe('{"why":"failed"}');
+    expect(stored.resolutions.get(holdId)?.metadata).toBe('{"why":"failed"}');
   });
 
   test("after an expiry takes the place of what the expiry said", () => {
     const stored = emptyWallet();
     lastOf([...held, extend(2n), AFTER_EXPIRY, expire], stored);
-    expect(stored.endings.get(holdId)?.facts).toMatchObject({ source: "expired", totalMs: AFTER_EXPIRY });
+    expect(stored.resolutions.get(holdId)?.facts).toMatchObject({ source: "expired", totalMs: AFTER_EXPIRY });
     lastOf([settle(5n, { metadata: { late: true } })], stored);
-    expect(stored.endings.get(holdId)).toEqual({ facts: FACTS, metadata: '{"late":true}' });
+    expect(stored.resolutions.get(holdId)).toEqual({ facts: FACTS, metadata: '{"late":true}' });
   });
 
   test("a second time is not heard: the amount alone makes it the same", () => {
     const stored = emptyWallet();
     lastOf([...held, settle(5n, { metadata: { try: 1 } })], stored);
     expect(lastOf([settle(5n, { metadata: { try: 2 } })], stored)).toMatchObject({ replayed: true });
-    expect(stored.endings.get(holdId)?.metadata).toBe('{"try":1}');
+    expect(stored.resolutions.get(holdId)?.metadata).toBe('{"try":1}');
   });
 });
 

@@ -2,7 +2,7 @@ import type { SQL } from "bun";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../src/ledger/audit/audit.ts";
 import type { BatchOptions } from "../../src/ledger/engine/batcher.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { NOON_MS, WALLET } from "./samples.ts";
@@ -11,9 +11,9 @@ import { NOON_MS, WALLET } from "./samples.ts";
 export interface PostgresBooks {
   readonly url: string;
   readonly client: SQL;
-  readonly ledger: SweptLedger;
+  readonly ledger: LocalLedger;
   /** Another process's way to the same books. */
-  openAnother(options?: BatchOptions & { readonly url?: string }): Promise<SweptLedger>;
+  openAnother(options?: BatchOptions & { readonly url?: string }): Promise<LocalLedger>;
   /** What the audit finds. */
   audit(): Promise<readonly unknown[]>;
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export interface PostgresBooks {
 
 export async function openPostgresBooks(funds: bigint, options: BatchOptions = {}): Promise<PostgresBooks> {
   const { url, drop } = await createTestDatabase();
-  const opened: { database: PostgresDatabase; ledger: SweptLedger }[] = [];
+  const opened: { database: PostgresDatabase; ledger: LocalLedger }[] = [];
   const open = async (at: string, batches: BatchOptions) => {
     const database = await openPostgres(at);
     const ledger = createPostgresLedger({ database, now: () => NOON_MS, ...batches });

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../src/ledger/audit/audit.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createPostgresStore } from "../../src/ledger/postgres/store.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
@@ -15,7 +15,7 @@ import { FACTS, holdIdOf, holdOf, refusalOf, WALLET } from "./samples.ts";
 const BALANCES = { posted: 93n, held: 4n, available: 89n };
 
 /** Commands of one batch: each stands on the one before it. */
-function batch(ledger: SweptLedger): Promise<unknown>[] {
+function batch(ledger: LocalLedger): Promise<unknown>[] {
   const [walletId, holdId] = [WALLET, holdIdOf("h1")];
   return [
     ledger.hold(holdOf(10n)),
@@ -39,7 +39,7 @@ const ANSWERS = [
 describe("a connection that ends", () => {
   let books: PostgresBooks;
   let proxy: CuttingProxy;
-  let ledger: SweptLedger;
+  let ledger: LocalLedger;
 
   beforeEach(async () => {
     books = await openPostgresBooks(100n);
@@ -112,7 +112,7 @@ test("of a transaction of another server, or of another life of this one, nothin
   const database = await openPostgres(books.url);
   const store = createPostgresStore({ database, now: undefined });
   const [row] = await database.client.unsafe("SELECT pg_current_xact_id()::text AS id");
-  expect(await store.fateOf?.(`${row.id} 7000000000000000000 00000001`)).toBe("unknown");
+  expect(await store.commitStatusOf?.(`${row.id} 7000000000000000000 00000001`)).toBe("unknown");
   await store.close();
   await database.close();
   await books.close();
@@ -147,7 +147,7 @@ test("a server killed under load loses nothing that was answered, and the ledger
 });
 
 /** 64 callers that take holds as fast as they can, and never give up. */
-function startLoad(ledger: SweptLedger) {
+function startLoad(ledger: LocalLedger) {
   const taken: string[] = [];
   const strays: unknown[] = [];
   let refused = 0;

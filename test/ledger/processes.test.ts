@@ -4,7 +4,7 @@ import type { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit/audit.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";
@@ -17,7 +17,7 @@ const PROCESSES = ["a", "b", "c", "d", "e", "f", "g", "h"];
 /** A database that several processes share. */
 interface SharedBooks {
   readonly url: string;
-  readonly ledger: SweptLedger;
+  readonly ledger: LocalLedger;
   audit(): Promise<AuditReport>;
   /** Transactions that the database broke off because they waited for each other. */
   deadlocks(): Promise<number>;
@@ -91,7 +91,7 @@ async function prepareLoad(url: string, name: string, { rounds, wallets }: Load)
   return { load, said, go: () => load.send("go") };
 }
 
-async function fund(ledger: SweptLedger, wallets: readonly string[]): Promise<void> {
+async function fund(ledger: LocalLedger, wallets: readonly string[]): Promise<void> {
   for (const walletId of wallets) {
     await ledger.createWallet(walletId);
     await ledger.topUp({ walletId, topUpId: "funds", amount: FUNDS });

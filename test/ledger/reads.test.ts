@@ -5,8 +5,7 @@ import { pathToFileURL } from "node:url";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledger/ledger.ts";
 import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
-import { createReader } from "../../src/ledger/sqlite/reader.ts";
-import { createSqliteReads, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
+import { createSqliteReads, createWorkerReader, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 import { copyBooks } from "./copy-books.ts";
 import {
@@ -505,11 +504,11 @@ describe("the reading worker", () => {
   });
 
   test("leaves the event loop free while it reads", async () => {
-    const reader = createReader({ path: open.database.path });
-    await reader.ask(countTo(1));
+    const reader = createWorkerReader({ path: open.database.path });
+    await reader.run(countTo(1));
     let turns = 0;
     const counting = setInterval(() => turns++, 1);
-    const [row] = await reader.ask(countTo(2_000_000));
+    const [row] = await reader.run(countTo(2_000_000));
     clearInterval(counting);
     expect(row).toEqual({ n: 2_000_000n });
     expect(turns).toBeGreaterThan(5);
@@ -517,8 +516,8 @@ describe("the reading worker", () => {
   });
 
   test("refuses what is not answered in time, and what waits behind it", async () => {
-    const reader = createReader({ path: open.database.path, answerMsMax: 500 });
-    const asked = [reader.ask(countTo(15_000_000)), reader.ask(countTo(1))];
+    const reader = createWorkerReader({ path: open.database.path, replyMsMax: 500 });
+    const asked = [reader.run(countTo(15_000_000)), reader.run(countTo(1))];
     expect(await Promise.all(asked.map(refusalOf))).toEqual(["unavailable", "unavailable"]);
     reader.close();
   });
@@ -548,32 +547,32 @@ describe("the reading worker", () => {
         process.exit(1);
       });`;
     writeFileSync(script, source);
-    const reader = createReader({ path: "unused", script: pathToFileURL(script) });
-    expect(await refusalOf(reader.ask(countTo(1)))).toBe("unavailable");
-    expect(await reader.ask(countTo(1))).toEqual([{ alive: true }]);
+    const reader = createWorkerReader({ path: "unused", script: pathToFileURL(script) });
+    expect(await refusalOf(reader.run(countTo(1)))).toBe("unavailable");
+    expect(await reader.run(countTo(1))).toEqual([{ alive: true }]);
     reader.close();
     folder.remove();
   });
 
   test("refuses when the books cannot be read", async () => {
     const folder = temporaryFolder();
-    const missing = createReader({ path: join(folder.path, "missing.db") });
-    expect(await refusalOf(missing.ask(countTo(1)))).toBe("unavailable");
+    const missing = createWorkerReader({ path: join(folder.path, "missing.db") });
+    expect(await refusalOf(missing.run(countTo(1)))).toBe("unavailable");
     missing.close();
     const text = join(folder.path, "text.db");
     writeFileSync(text, "this is no database, and is long enough to be read as the head of one".repeat(20));
-    const broken = createReader({ path: text });
-    expect(await refusalOf(broken.ask({ sql: "SELECT * FROM wallets", values: [] }))).toBe("unavailable");
+    const broken = createWorkerReader({ path: text });
+    expect(await refusalOf(broken.run({ sql: "SELECT * FROM wallets", values: [] }))).toBe("unavailable");
     broken.close();
     folder.remove();
   });
 
   test("answers nothing after its end, and nobody waits for it in vain", async () => {
-    const reader = createReader({ path: open.database.path });
-    const asked = refusalOf(reader.ask(countTo(5_000_000)));
+    const reader = createWorkerReader({ path: open.database.path });
+    const asked = refusalOf(reader.run(countTo(5_000_000)));
     reader.close();
     expect(await asked).toBe("unavailable");
-    expect(await refusalOf(reader.ask(countTo(1)))).toBe("unavailable");
+    expect(await refusalOf(reader.run(countTo(1)))).toBe("unavailable");
   });
 });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.ts";
 import type { BatchOptions } from "../../src/ledger/engine/batcher.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { type HoldRequest, LedgerError, type OutcomeFacts } from "../../src/ledger/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 
@@ -54,14 +54,14 @@ export async function refusalOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
   } catch (error) {
-    if (error instanceof LedgerError) return error.refusal;
+    if (error instanceof LedgerError) return error.code;
     throw error;
   }
   throw new Error("expected a refusal, got an answer");
 }
 
 export interface OpenLedger {
-  readonly ledger: SweptLedger;
+  readonly ledger: LocalLedger;
   readonly database: SqliteDatabase;
   readonly clock: { nowMs: number };
   close(): Promise<void>;

@@ -55,7 +55,7 @@ export function lastOf(given: readonly Told[], stored: MemoryWallet = emptyWalle
     else [last] = decideBatch(stored, [each], nowMs);
   }
   if (!last) throw new Error("no command was given");
-  return "refusal" in last ? last.refusal : "answer" in last ? last.answer : undefined;
+  return "declined" in last ? last.declined : "result" in last ? last.result : undefined;
 }
 
 /** The balances of a wallet without credit. */

@@ -1,31 +1,32 @@
 import type { Nanos } from "../../domain/money.ts";
 import type { Shortfall, SpendLimit } from "../ledger.ts";
 import { type Book, balancesOf, type LimitPeriodKey } from "./book.ts";
-import type { Declined } from "./outcome.ts";
+import type { Declined } from "./command.ts";
 import { periodStart } from "./period.ts";
 import { counterOf, type Money } from "./resolve.ts";
 
-/** A limit that binds a hold or charge, in the period it would be taken in. */
+/** A limit that binds a hold or charge, in the period the hold or charge would count against. */
 export interface BoundLimit {
   readonly limit: SpendLimit;
   readonly key: LimitPeriodKey;
 }
 
-/** How much a hold could have: the least of both parts. */
-export interface Room {
+/** The largest amount that a hold could reserve now. */
+export interface Headroom {
+  /** The smaller of `wallet.left` and `limits.left`. */
   readonly least: Nanos;
-  readonly ofWallet: Part;
-  /** The least of all limits; `undefined` without limits. */
-  readonly ofLimits: Part | undefined;
+  readonly wallet: Remainder;
+  /** The smallest remainder of all limits; `undefined` without limits. */
+  readonly limits: Remainder | undefined;
 }
 
-/** What is left now, and what would be left were nothing held; below zero when overdrawn. */
-interface Part {
+/** The amount left now, and the amount that would be left without open holds. Negative when overdrawn. */
+interface Remainder {
   readonly left: Nanos;
   readonly unheld: Nanos;
 }
 
-/** The limits in force of a key and of the whole wallet, by id: in whatever order they were read. */
+/** The limits in force for a key, with those of the whole wallet, sorted by id. */
 export function limitsOf(book: Book, keyId: string, nowMs: number): readonly BoundLimit[] {
   const bound: BoundLimit[] = [];
   for (const limit of book.limits.values()) {
@@ -39,19 +40,19 @@ export function limitsOf(book: Book, keyId: string, nowMs: number): readonly Bou
     : bound;
 }
 
-export function readRoom(money: Money, limits: readonly BoundLimit[]): Room {
+export function headroomOf(money: Money, bound: readonly BoundLimit[]): Headroom {
   const { available, held } = balancesOf(money.wallet);
-  let ofLimits: Part | undefined;
-  for (const { limit, key } of limits) {
+  let limits: Remainder | undefined;
+  for (const { limit, key } of bound) {
     const { used, held: heldByLimit } = counterOf(money, key);
     const unheld = limit.amount - used;
-    ofLimits = leastOf(ofLimits, { left: unheld - heldByLimit, unheld });
+    limits = leastOf(limits, { left: unheld - heldByLimit, unheld });
   }
-  const least = ofLimits !== undefined && ofLimits.left < available ? ofLimits.left : available;
-  return { least, ofWallet: { left: available, unheld: available + held }, ofLimits };
+  const least = limits !== undefined && limits.left < available ? limits.left : available;
+  return { least, wallet: { left: available, unheld: available + held }, limits };
 }
 
-function leastOf(one: Part | undefined, other: Part): Part {
+function leastOf(one: Remainder | undefined, other: Remainder): Remainder {
   if (one === undefined) return other;
   return {
     left: one.left < other.left ? one.left : other.left,
@@ -59,16 +60,16 @@ function leastOf(one: Part | undefined, other: Part): Part {
   };
 }
 
-/** Why a room is too small for `minimum`: a limit comes before the wallet. */
-export function shortage({ ofLimits, ofWallet }: Room, minimum: Nanos): Declined {
-  if (ofLimits !== undefined && ofLimits.left < minimum) {
-    return { refusal: "spending_limit_exceeded", shortfall: shortfallOf(ofLimits, minimum) };
+/** Returns the decline for headroom below `minimum`. A limit's decline takes precedence over the wallet's. */
+export function declineForHeadroom({ limits, wallet }: Headroom, minimum: Nanos): Declined {
+  if (limits !== undefined && limits.left < minimum) {
+    return { declined: "spending_limit_exceeded", shortfall: shortfallOf(limits, minimum) };
   }
-  const refusal = ofWallet.unheld >= minimum ? "balance_on_hold" : "insufficient_balance";
-  return { refusal, shortfall: shortfallOf(ofWallet, minimum) };
+  const declined = wallet.unheld >= minimum ? "balance_on_hold" : "insufficient_balance";
+  return { declined, shortfall: shortfallOf(wallet, minimum) };
 }
 
-/** What is overdrawn has nothing left. */
-function shortfallOf({ left, unheld }: Part, needed: Nanos): Shortfall {
+/** Reports a negative remainder as 0. */
+function shortfallOf({ left, unheld }: Remainder, needed: Nanos): Shortfall {
   return { needed, available: left > 0n ? left : 0n, unheld: unheld > 0n ? unheld : 0n };
 }

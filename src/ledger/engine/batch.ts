@@ -1,91 +1,137 @@
-import type { Answer, Command } from "../core/command.ts";
+import type { Command, CommandResult, Decision } from "../core/command.ts";
 import { decide } from "../core/decide.ts";
-import type { Outcome } from "../core/outcome.ts";
 import { LedgerError } from "../ledger.ts";
-import type { Turn } from "./store.ts";
+import type { Batch } from "./store.ts";
 
-/** A command that waits, and who waits for it. */
-export interface Entry {
+/** A command in the queue, with the callbacks of its promise. */
+export interface QueuedCommand {
   readonly command: Command;
-  /** Unix milliseconds after which it is not decided any more. */
+  /** Unix milliseconds after which the command is not decided any more. */
   readonly deadlineMs: number | undefined;
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (result: CommandResult) => void;
   readonly reject: (error: LedgerError) => void;
 }
 
-export interface TurnBounds {
+export interface BatchBounds {
   readonly commandsMax: number;
   readonly walletsMax: number;
   readonly now: () => number;
 }
 
-/** One turn over the head of the queue. `entries` and `outcomes` fill as the store goes on. */
-export interface QueueTurn extends Turn {
+/** A batch taken from the head of the queue. `queued` and `decisions` are filled by the store's calls. */
+export interface QueueBatch extends Batch {
   readonly walletIds: ReadonlySet<string>;
-  readonly entries: readonly Entry[];
-  readonly outcomes: readonly Outcome<Answer>[];
+  readonly queued: readonly QueuedCommand[];
+  readonly decisions: readonly Decision<CommandResult>[];
 }
 
-export function createTurn(queue: Entry[], bounds: TurnBounds): QueueTurn {
+export function createBatch(queue: QueuedCommand[], bounds: BatchBounds): QueueBatch {
   const walletIds = walletsOf(queue, bounds);
-  let entries: readonly Entry[] = [];
-  const outcomes: Outcome<Answer>[] = [];
+  let queued: readonly QueuedCommand[] = [];
+  const decisions: Decision<CommandResult>[] = [];
   return {
     walletIds,
-    outcomes,
-    get entries() {
-      return entries;
+    decisions,
+    get queued() {
+      return queued;
     },
     collect() {
-      entries = takeOf(queue, walletIds, bounds);
-      return entries.map(({ command }) => command);
+      queued = takeCommands(queue, walletIds, bounds);
+      return queued.map(({ command }) => command);
     },
     decide(books, nowMs) {
-      for (const { command } of entries) {
+      for (const { command } of queued) {
         const book = books.get(command.request.walletId);
         if (!book) throw new Error("Cannot decide: a wallet's book was not read");
-        const outcome = decide(book, command, nowMs);
-        if ("changes" in outcome) book.apply(outcome.changes);
-        outcomes.push(outcome);
+        const decision = decide(book, command, nowMs);
+        if ("changes" in decision) book.apply(decision.changes);
+        decisions.push(decision);
       }
     },
   };
 }
 
 /** The wallets of the first commands. */
-function walletsOf(queue: readonly Entry[], { commandsMax, walletsMax }: TurnBounds): ReadonlySet<string> {
+function walletsOf(
+  queue: readonly QueuedCommand[],
+  { commandsMax, walletsMax }: BatchBounds,
+): ReadonlySet<string> {
   const walletIds = new Set<string>();
   for (let seen = 0; seen < queue.length && seen < commandsMax && walletIds.size < walletsMax; seen++) {
-    const entry = queue[seen];
-    if (entry) walletIds.add(entry.command.request.walletId);
+    const queued = queue[seen];
+    if (queued) walletIds.add(queued.command.request.walletId);
   }
   return walletIds;
 }
 
 /**
- * Takes the first commands of the locked wallets; those of other wallets keep their places. Those whose
- * deadline has passed are refused instead.
+ * Takes the first commands of the locked wallets off the queue. Commands of other wallets keep their places;
+ * commands past their deadline fail instead.
  */
-function takeOf(
-  queue: Entry[],
+function takeCommands(
+  queue: QueuedCommand[],
   walletIds: ReadonlySet<string>,
-  { commandsMax, now }: TurnBounds,
-): readonly Entry[] {
+  { commandsMax, now }: BatchBounds,
+): readonly QueuedCommand[] {
   const nowMs = now();
-  const taken: Entry[] = [];
-  const left: Entry[] = [];
+  const taken: QueuedCommand[] = [];
+  const left: QueuedCommand[] = [];
   let seen = 0;
   for (; seen < queue.length && taken.length < commandsMax; seen++) {
-    const entry = queue[seen];
-    if (!entry) continue;
-    if (!walletIds.has(entry.command.request.walletId)) left.push(entry);
-    else if (entry.deadlineMs !== undefined && entry.deadlineMs < nowMs) refuseLate(entry);
-    else taken.push(entry);
+    const queued = queue[seen];
+    if (!queued) continue;
+    if (!walletIds.has(queued.command.request.walletId)) left.push(queued);
+    else if (queued.deadlineMs !== undefined && queued.deadlineMs < nowMs) failLate(queued);
+    else taken.push(queued);
   }
   queue.splice(0, seen, ...left);
   return taken;
 }
 
-function refuseLate({ reject }: Entry): void {
+function failLate({ reject }: QueuedCommand): void {
   reject(new LedgerError("deadline_exceeded"));
+}
+
+/** Completes the commands of committed batches once their changes are durable. */
+export interface Completions {
+  complete(batch: Pick<QueueBatch, "queued" | "decisions">): void;
+  /** Resolves when every batch passed to `complete` is completed. */
+  settled(): Promise<void>;
+}
+
+/**
+ * Does not delay the next batch while the disk syncs: its commit follows in the same log. When the sync fails,
+ * commands fail as `unavailable`; repeating a command shows whether it was applied.
+ */
+export function createCompletions(sync: (() => Promise<void>) | undefined): Completions {
+  let last = Promise.resolve();
+
+  async function completeDurable({ queued, decisions }: Pick<QueueBatch, "queued" | "decisions">) {
+    try {
+      await sync?.();
+      for (const [index, command] of queued.entries()) settleCommand(command, decisions[index]);
+    } catch (error) {
+      failAll(queued, error);
+    }
+  }
+
+  return {
+    complete(batch) {
+      last = completeDurable(batch);
+    },
+    settled: () => last,
+  };
+}
+
+function settleCommand(
+  { resolve, reject }: QueuedCommand,
+  decision: Decision<CommandResult> | undefined,
+): void {
+  if (decision && "result" in decision) resolve(decision.result);
+  else reject(new LedgerError(decision?.declined ?? "unavailable", undefined, decision?.shortfall));
+}
+
+/** Fails commands that were not applied, or whose commit status is unknown. */
+export function failAll(queued: readonly QueuedCommand[], cause: unknown): void {
+  for (const { reject } of queued) reject(new LedgerError("unavailable", cause));
 }
