@@ -4,7 +4,7 @@ import { openPostgres } from "../../src/db/postgres/database.ts";
 import { apiKeys } from "../../src/db/postgres/schema.ts";
 import { createWatchedPool } from "../../src/db/postgres/watched-pool.ts";
 import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
-import { openPostgresBooks } from "../ledger/postgres-books.ts";
+import { openPostgresBooks } from "../ledger/postgres-env.ts";
 import { NOON_MS, WALLET } from "../ledger/samples.ts";
 import { openTcpProxy, type TcpProxy } from "../ledger-grpc/tcp-proxy.ts";
 import { createTestDatabase } from "../support/postgres.ts";

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { emptyWallet } from "./memory-store.ts";
-import { FACTS, holdIdOf, NOON_MS, WALLET } from "./samples.ts";
 import {
   balances,
   charge,
@@ -16,7 +14,9 @@ import {
   RECEIPT,
   refund,
   type Told,
-} from "./told.ts";
+} from "./given.ts";
+import { emptyWallet } from "./memory-wallet.ts";
+import { FACTS, holdIdOf, NOON_MS, WALLET } from "./samples.ts";
 
 const walletId = WALLET;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { emptyWallet } from "./memory-store.ts";
+import { create, DAY_MS, expire, fund, give, hold, lastOf, release, type Told } from "./given.ts";
+import { emptyWallet } from "./memory-wallet.ts";
 import { holdIdOf, NOON_MS } from "./samples.ts";
-import { create, DAY_MS, expire, fund, give, hold, lastOf, release, type Told } from "./told.ts";
 
 /** The time until which the hold lives after some commands. */
 function livesUntil(given: readonly Told[]): number | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { emptyWallet } from "./memory-store.ts";
+import { create, DAY_MS, fund, hold, lastOf, limit, MOST, settle, unlimit } from "./given.ts";
+import { emptyWallet } from "./memory-wallet.ts";
 import { holdIdOf, NOON_MS } from "./samples.ts";
-import { create, DAY_MS, fund, hold, lastOf, limit, MOST, settle, unlimit } from "./told.ts";
 
 const HOUR_MS = 3_600_000;
 const next = { holdId: holdIdOf("next", NOON_MS + DAY_MS) };

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import type { CommandKind, RequestOf } from "../../src/ledger/core/command.ts";
-import { FACTS, holdIdOf, holdOf, WALLET } from "./samples.ts";
 import {
   AFTER_EXPIRY,
   charge,
@@ -19,7 +18,8 @@ import {
   release,
   settle,
   type Told,
-} from "./told.ts";
+} from "./given.ts";
+import { FACTS, holdIdOf, holdOf, WALLET } from "./samples.ts";
 
 const [walletId, holdId] = [WALLET, holdIdOf("h1")];
 const other = { holdId: holdIdOf("other") };

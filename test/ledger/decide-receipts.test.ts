@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { OutcomeFacts } from "../../src/ledger/ledger.ts";
-import { emptyWallet } from "./memory-store.ts";
+import { AFTER_EXPIRY, create, expire, extend, fund, give, hold, lastOf, release, settle } from "./given.ts";
+import { emptyWallet } from "./memory-wallet.ts";
 import { FACTS, holdIdOf, WALLET } from "./samples.ts";
-import { AFTER_EXPIRY, create, expire, extend, fund, give, hold, lastOf, release, settle } from "./told.ts";
 
 const [walletId, holdId] = [WALLET, holdIdOf("h1")];
 const held = [create, fund(10n), hold(10n, { metadata: { team: "a" } })];

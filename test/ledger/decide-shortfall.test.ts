@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { decideBatch, emptyWallet } from "./memory-store.ts";
+import { AFTER_EXPIRY, create, extend, fund, hold, limit, settle, type Told } from "./given.ts";
+import { decideBatch, emptyWallet } from "./memory-wallet.ts";
 import { holdIdOf, NOON_MS } from "./samples.ts";
-import { AFTER_EXPIRY, create, extend, fund, hold, limit, settle, type Told } from "./told.ts";
 
 const next = { holdId: holdIdOf("next") };
 const third = { holdId: holdIdOf("third") };

@@ -1,6 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { emptyWallet } from "./memory-store.ts";
-import { FACTS, holdIdOf, NOON_MS, WALLET } from "./samples.ts";
 import {
   AFTER_EXPIRY,
   balances,
@@ -20,7 +18,9 @@ import {
   release,
   settle,
   type Told,
-} from "./told.ts";
+} from "./given.ts";
+import { emptyWallet } from "./memory-wallet.ts";
+import { FACTS, holdIdOf, NOON_MS, WALLET } from "./samples.ts";
 
 const [walletId, holdId, facts] = [WALLET, holdIdOf("h1"), FACTS];
 

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { createDueRead } from "../../src/ledger/postgres/due.ts";
 import { openTcpProxy } from "../ledger-grpc/tcp-proxy.ts";
-import { openPostgresBooks } from "./postgres-books.ts";
+import { openPostgresBooks } from "./postgres-env.ts";
 import { holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
 // The first test may have to start a server.

@@ -7,7 +7,7 @@ import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createPostgresStore } from "../../src/ledger/postgres/store.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
-import { openPostgresBooks, type PostgresBooks } from "./postgres-books.ts";
+import { openPostgresBooks, type PostgresBooks } from "./postgres-env.ts";
 import { FACTS, holdIdOf, holdOf, refusalOf, WALLET } from "./samples.ts";
 
 // The first test may have to start a server.

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { SQL } from "bun";
 import { ROW_TYPES } from "../../src/ledger/postgres/write-statements.ts";
-import { openPostgresBooks, type PostgresBooks } from "./postgres-books.ts";
+import { openPostgresBooks, type PostgresBooks } from "./postgres-env.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, refusalOf, WALLET } from "./samples.ts";
 
 // The first test may have to start a server.

@@ -4,7 +4,7 @@ import { counterKey } from "../../src/ledger/core/book.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
 import { periodStart } from "../../src/ledger/core/period.ts";
 import { commands, steps } from "./commands.ts";
-import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-store.ts";
+import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-wallet.ts";
 import { createOracle } from "./oracle.ts";
 import { NOON_MS } from "./samples.ts";
 

@@ -7,7 +7,7 @@ import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledge
 import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
 import { createSqliteReads, createWorkerReader, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { copyBooks } from "./copy-books.ts";
+import { copyBooks } from "./copy-ledger.ts";
 import {
   FACTS,
   holdIdOf,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import type { JournalEntry } from "../../src/settlement-outbox/entry.ts";
 import { type JournalOptions, type OpenJournal, openJournal } from "../../src/settlement-outbox/outbox.ts";
-import { type FickleLedger, fickle } from "../ledger/fickle-ledger.ts";
 import { FACTS, holdIdOf, holdOf, type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
+import { type FickleLedger, fickle } from "../ledger/unreliable-ledger.ts";
 import { createLogBook, type LogBook } from "../support/log-book.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { SpendLimit } from "../../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf, refusalOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 const MOST = 4n * 10n ** 18n;
 const YEAR_MS = 366 * 86_400_000;

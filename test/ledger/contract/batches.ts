@@ -4,7 +4,7 @@ import { decide } from "../../../src/ledger/core/decide.ts";
 import type { Store } from "../../../src/ledger/engine/store.ts";
 import type { LedgerReads } from "../../../src/ledger/ledger.ts";
 import type { Step } from "../commands.ts";
-import { decideBatch, emptyWallet, type MemoryWallet } from "../memory-store.ts";
+import { decideBatch, emptyWallet, type MemoryWallet } from "../memory-wallet.ts";
 import { NOON_MS, WALLET } from "../samples.ts";
 
 /** A store under test, with its reads and a clock that tests set. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { holdOf, refusalOf, WALLET } from "../samples.ts";
-import type { OpenLedger } from "./books.ts";
+import type { OpenLedger } from "./env.ts";
 
 /** The end of a ledger. Each test has a ledger of its own, which is gone after it. */
 export function describeClosing(open: OpenLedger): void {

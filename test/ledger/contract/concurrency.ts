@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Ledger, Settlement } from "../../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 /** Many callers at once, through one ledger and through two on the same books. */
 export function describeConcurrency(books: Books): void {

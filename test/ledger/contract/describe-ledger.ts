@@ -1,9 +1,9 @@
 import { describe } from "bun:test";
 import { describeBadInput } from "./bad-input.ts";
-import { type OpenLedger, useBooks } from "./books.ts";
 import { describeCharges } from "./charges.ts";
 import { describeClosing } from "./closing.ts";
 import { describeConcurrency } from "./concurrency.ts";
+import { type OpenLedger, useBooks } from "./env.ts";
 import { describeExactness } from "./exactness.ts";
 import { describeFacts } from "./facts.ts";
 import { describeHolds } from "./holds.ts";

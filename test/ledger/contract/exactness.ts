@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FACTS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 const MOST = 4n * 10n ** 18n;
 /** No double holds it. */

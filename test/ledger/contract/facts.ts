@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import type { HoldRequest, OutcomeFacts } from "../../../src/ledger/ledger.ts";
 import { FACTS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 /** What is said of requests beside the money: kept as it is, or refused by name. */
 export function describeFacts(books: Books): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 /** What a hold is granted, and what it is refused for. */
 export function describeHolds(books: Books): void {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChargeRequest, HoldRequest } from "../../../src/ledger/ledger.ts";
 import { holdIdOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 /** The same id with the same parameters is the same command, with others a conflict: for every mutation. */
 export function describeIdempotency(books: Books): void {

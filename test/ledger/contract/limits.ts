@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { holdIdOf, NOON_MS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { holdIdOf, NOON_MS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 import { pagesOf } from "./walk-pages.ts";
 
 /** Lists of transfers and of wallets: their order, and what they say. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Metadata } from "../../../src/ledger/ledger.ts";
 import { FACTS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 /** An object with so many objects, the last of them `core`, within each other. */
 function nested(depth: number, core: unknown = {}): Metadata {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { PageRequest, ReceiptFilter } from "../../../src/ledger/ledger.ts";
 import { refusalOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 const BAD_SIZES = [0, -1, 1.5, 1001, Number.NaN, Number.POSITIVE_INFINITY, "5", undefined].map(
   (size) => size as number,

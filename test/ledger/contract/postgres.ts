@@ -6,7 +6,7 @@ import { createPostgresStore } from "../../../src/ledger/postgres/store.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { NOON_MS } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
-import type { LedgerUnderTest } from "./books.ts";
+import type { LedgerUnderTest } from "./env.ts";
 
 /** A ledger in a PostgreSQL database. What is opened beside it has connections of its own, as a replica has. */
 export async function openOnPostgres(): Promise<LedgerUnderTest> {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChargeRequest, HoldRequest } from "../../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 const MOST = 4n * 10n ** 18n;
 const H1 = holdIdOf("h1");

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Page, PageRequest, Receipt, ReceiptFilter } from "../../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf, NOON_MS, refusalOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 import { pagesOf } from "./walk-pages.ts";
 
 /** Lists of receipts: their order, their ranges and conditions. */

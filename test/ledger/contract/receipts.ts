@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { OutcomeFacts } from "../../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 const NOTHING_KNOWN: OutcomeFacts = { outcome: "client_closed", source: "none", attempts: [] };
 

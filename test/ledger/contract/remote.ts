@@ -1,6 +1,6 @@
 import { connectLedger } from "../../../src/ledger-grpc/client.ts";
 import { type LedgerServerLog, serveLedger } from "../../../src/ledger-grpc/server.ts";
-import type { LedgerUnderTest, OpenLedger } from "./books.ts";
+import type { LedgerUnderTest, OpenLedger } from "./env.ts";
 
 const TOKEN = "token of the contract suite";
 /** A ledger that is slow with the machine is not away: what the client's own limits do is tested apart. */

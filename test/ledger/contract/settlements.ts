@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 /** How holds end: settled, released or expired, and what may come after that. */
 export function describeSettlements(books: Books): void {

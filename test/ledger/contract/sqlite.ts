@@ -6,7 +6,7 @@ import { createSqliteReads } from "../../../src/ledger/sqlite/reads.ts";
 import { createSqliteStore } from "../../../src/ledger/sqlite/store.ts";
 import { NOON_MS, temporaryFolder } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
-import type { LedgerUnderTest } from "./books.ts";
+import type { LedgerUnderTest } from "./env.ts";
 
 /** A ledger on a SQLite file. What is opened beside it is another connection to the same file. */
 export async function openOnSqlite(): Promise<LedgerUnderTest> {

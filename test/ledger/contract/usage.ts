@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { UsageDimension, UsageQuery } from "../../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf, NOON_MS, refusalOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { Books } from "./env.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_START_MS = NOON_MS - 12 * HOUR_MS;

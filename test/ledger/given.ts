@@ -1,5 +1,5 @@
 import type { Command, CommandKind, RequestOf } from "../../src/ledger/core/command.ts";
-import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-store.ts";
+import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-wallet.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
 /** The most that an amount or a sum may be. */
