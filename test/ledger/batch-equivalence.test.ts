@@ -10,48 +10,51 @@ const STORES = [
   ["PostgreSQL", useStore(openPostgresStore), 20],
 ] as const;
 
-/** Lives of wallets; in every other one time stands still, so that it is one large batch. */
-const lives: fc.Arbitrary<readonly Step[]> = fc
+/** Random steps. Half of the runs have no passing time, so that all commands are one batch. */
+const runs: fc.Arbitrary<readonly Step[]> = fc
   .tuple(steps, fc.boolean())
-  .map(([life, standsStill]) => (standsStill ? life.filter((step) => "command" in step) : life));
+  .map(([given, isOneBatch]) => (isOneBatch ? given.filter((step) => "command" in step) : given));
 
-let runs = 0;
-/** A name for the wallets of one run, of which the store has never heard. */
-function freshRun(): string {
-  runs += 1;
-  return `run${runs}-`;
+let runCount = 0;
+/** Returns a new prefix for the wallet ids of one run. */
+function nextRun(): string {
+  runCount += 1;
+  return `run${runCount}-`;
 }
 
-test.each(STORES)("on %s n commands in one batch equal n batches of one", async (_, opened, numRuns) => {
-  await fc.assert(
-    fc.asyncProperty(lives, async (life) => {
-      const batches = batchesOf(life);
-      const [whole, single] = [freshRun(), freshRun()];
-      const said = await runAll(opened(), batches, { run: whole, isWhole: true });
-      expectSame(said, await runAll(opened(), batches, { run: single, isWhole: false }), batches);
-      for (const wallet of ["a", "b"]) {
-        const rows = await opened().dump(`${whole}${wallet}`);
-        expect(rows.length).toBeGreaterThan(1);
-        expect(rows).toEqual(await opened().dump(`${single}${wallet}`));
-      }
-    }),
-    { numRuns },
-  );
-});
+test.each(STORES)(
+  "in %s, n commands in one batch equal n batches of one command",
+  async (_, opened, numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(runs, async (given) => {
+        const batches = batchesOf(given);
+        const [whole, single] = [nextRun(), nextRun()];
+        const completions = await runAll(opened(), batches, { run: whole, isWhole: true });
+        expectSame(completions, await runAll(opened(), batches, { run: single, isWhole: false }), batches);
+        for (const wallet of ["a", "b"]) {
+          const rows = await opened().dump(`${whole}${wallet}`);
+          expect(rows.length).toBeGreaterThan(1);
+          expect(rows).toEqual(await opened().dump(`${single}${wallet}`));
+        }
+      }),
+      { numRuns },
+    );
+  },
+);
 
-test("SQLite, PostgreSQL and the pure rules give the same answers, and the stores read the same", async () => {
+test("SQLite, PostgreSQL and the rules alone have equal results, and both stores have equal reads", async () => {
   const opened = STORES.map(([, open]) => open());
   await fc.assert(
-    fc.asyncProperty(lives, async (life) => {
-      const batches = batchesOf(life);
+    fc.asyncProperty(runs, async (given) => {
+      const batches = batchesOf(given);
       const expected = decideAll(batches);
-      const run = freshRun();
-      const readings: unknown[] = [];
+      const run = nextRun();
+      const allReads: unknown[] = [];
       for (const each of opened) {
         expectSame(await runAll(each, batches, { run, isWhole: true }), expected, batches);
-        readings.push([await readAll(each, `${run}a`), await readAll(each, `${run}b`)]);
+        allReads.push([await readAll(each, `${run}a`), await readAll(each, `${run}b`)]);
       }
-      expect(readings[0]).toEqual(readings[1]);
+      expect(allReads[0]).toEqual(allReads[1]);
     }),
     { numRuns: 60 },
   );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { AFTER_EXPIRY, create, extend, fund, hold, limit, settle, type Told } from "./given.ts";
+import { AFTER_EXPIRY, create, extend, fund, type Given, hold, limit, settle } from "./given.ts";
 import { decideBatch, emptyWallet } from "./memory-wallet.ts";
 import { holdIdOf, NOON_MS } from "./samples.ts";
 
@@ -7,7 +7,7 @@ const next = { holdId: holdIdOf("next") };
 const third = { holdId: holdIdOf("third") };
 
 /** Returns the decision of the last command. */
-function decisionOf(given: readonly Told[]) {
+function decisionOf(given: readonly Given[]) {
   const stored = emptyWallet();
   let nowMs = NOON_MS;
   let last: unknown;
@@ -21,7 +21,7 @@ function decisionOf(given: readonly Told[]) {
 describe("the shortfall of a declined hold", () => {
   const funded = [create, fund(100n)];
 
-  test.each<[name: string, given: readonly Told[], declined: string, shortfall: object]>([
+  test.each<[name: string, given: readonly Given[], declined: string, shortfall: object]>([
     [
       "has the amounts of an unused limit",
       [...funded, limit(10n), hold(11n)],

@@ -2,40 +2,40 @@ import type { Command, CommandKind, RequestOf } from "../../src/ledger/core/comm
 import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-wallet.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
-/** The most that an amount or a sum may be. */
+/** The largest amount and the largest balance. */
 export const MOST = 4n * 10n ** 18n;
 export const DAY_MS = 86_400_000;
 export const AFTER_EXPIRY = 60_000;
 
-/** A command, or that many milliseconds that pass. */
-export type Told = Command | number;
+/** A command, or milliseconds that pass. */
+export type Given = Command | number;
 
 const [walletId, holdId, facts] = [WALLET, holdIdOf("h1"), FACTS];
 
-export function give<Kind extends CommandKind>(kind: Kind, request: RequestOf<Kind>): Command {
+export function command<Kind extends CommandKind>(kind: Kind, request: RequestOf<Kind>): Command {
   // Safe because kind and request come as a pair.
   return { kind, request } as Command;
 }
 
-export const create = give("create_wallet", { walletId });
-export const freeze = give("set_wallet_state", { walletId, state: "frozen" });
-export const fund = (amount: bigint) => give("top_up", { walletId, topUpId: "t1", amount });
-export const hold = (amount: bigint, changes = {}) => give("hold", holdOf(amount, changes));
+export const create = command("create_wallet", { walletId });
+export const freeze = command("set_wallet_state", { walletId, state: "frozen" });
+export const fund = (amount: bigint) => command("top_up", { walletId, topUpId: "t1", amount });
+export const hold = (amount: bigint, changes = {}) => command("hold", holdOf(amount, changes));
 export const settle = (amount: bigint, changes = {}) =>
-  give("settle", { walletId, holdId, amount, facts, ...changes });
-export const release = give("release", { walletId, holdId, facts });
-export const expire = give("expire", { walletId, holdId });
-export const extend = (accrued: bigint) => give("extend", { walletId, holdId, accrued, ttlMs: 60_000 });
+  command("settle", { walletId, holdId, amount, facts, ...changes });
+export const release = command("release", { walletId, holdId, facts });
+export const expire = command("expire", { walletId, holdId });
+export const extend = (accrued: bigint) => command("extend", { walletId, holdId, accrued, ttlMs: 60_000 });
 export const refund = (amount: bigint, refundId = "r1", ofHold = holdId) =>
-  give("refund", { walletId, refundId, holdId: ofHold, amount });
+  command("refund", { walletId, refundId, holdId: ofHold, amount });
 export const limit = (amount: bigint, changes = {}) =>
-  give("set_spend_limit", { walletId, limitId: "l1", keyId: "k1", period: "day", amount, ...changes });
-export const unlimit = (limitId = "l1") => give("delete_spend_limit", { walletId, limitId });
+  command("set_spend_limit", { walletId, limitId: "l1", keyId: "k1", period: "day", amount, ...changes });
+export const deleteLimit = (limitId = "l1") => command("delete_spend_limit", { walletId, limitId });
 
-/** The receipt of {@link charge} unless said otherwise. */
+/** The default receipt id of {@link charge}. */
 export const RECEIPT = holdIdOf("receipt");
 export const charge = (amount: bigint, changes = {}) =>
-  give("charge", {
+  command("charge", {
     walletId,
     chargeId: "c1",
     receiptId: RECEIPT,
@@ -46,8 +46,8 @@ export const charge = (amount: bigint, changes = {}) =>
     ...changes,
   });
 
-/** Gives commands one by one; returns what the last came to: its refusal, or its answer. */
-export function lastOf(given: readonly Told[], stored: MemoryWallet = emptyWallet()) {
+/** Decides commands one by one. Returns the result of the last one, or the code of its decline. */
+export function lastDecision(given: readonly Given[], stored: MemoryWallet = emptyWallet()) {
   let nowMs = NOON_MS;
   let last: object | undefined;
   for (const each of given) {

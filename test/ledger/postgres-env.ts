@@ -7,19 +7,19 @@ import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { NOON_MS, WALLET } from "./samples.ts";
 
-/** The books of a PostgreSQL database of their own, with a wallet of some funds, at {@link NOON_MS}. */
-export interface PostgresBooks {
+/** A ledger in a new PostgreSQL database, with one funded wallet and the clock at {@link NOON_MS}. */
+export interface PostgresEnv {
   readonly url: string;
   readonly client: SQL;
   readonly ledger: LocalLedger;
-  /** Another process's way to the same books. */
+  /** Opens another ledger on the database, as a second process would. */
   openAnother(options?: BatchOptions & { readonly url?: string }): Promise<LocalLedger>;
-  /** What the audit finds. */
+  /** Returns the findings of the audit. */
   audit(): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
-export async function openPostgresBooks(funds: bigint, options: BatchOptions = {}): Promise<PostgresBooks> {
+export async function openPostgresEnv(funds: bigint, options: BatchOptions = {}): Promise<PostgresEnv> {
   const { url, drop } = await createTestDatabase();
   const opened: { database: PostgresDatabase; ledger: LocalLedger }[] = [];
   const open = async (at: string, batches: BatchOptions) => {

@@ -42,11 +42,11 @@ function expectInvariants({ wallet, holds, transfers, counters }: MemoryWallet):
 describe("for random commands on a wallet", () => {
   test("the rules agree with an oracle that recomputes every sum from the start", () => {
     fc.assert(
-      fc.property(steps, (life) => {
+      fc.property(steps, (given) => {
         const stored = emptyWallet();
         const oracle = createOracle();
         let nowMs = NOON_MS;
-        for (const step of life) {
+        for (const step of given) {
           if ("passesMs" in step) {
             nowMs += step.passesMs;
             continue;

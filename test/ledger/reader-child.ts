@@ -1,4 +1,4 @@
-// A process that asks one question of the books and has nothing else to do.
+// A process that runs one query in the worker reader and must then exit by itself.
 import { createWorkerReader } from "../../src/ledger/sqlite/reads.ts";
 
 const [path = ""] = process.argv.slice(2);

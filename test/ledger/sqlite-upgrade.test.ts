@@ -11,12 +11,12 @@ const walletId = WALLET;
 const [open, settled] = [holdIdOf("open"), holdIdOf("settled")];
 const DAY_START_MS = NOON_MS - 43_200_000;
 
-/** A ledger as it was before charges and time zones: a top-up, a settled hold, an open one, a limit. */
-function writeOldBooks(path: string): void {
+/** Writes a ledger of schema version 2: a top-up, a settled hold, an open hold and a limit. */
+function writeOldLedger(path: string): void {
   const old = new Database(path, { create: true });
   for (const migration of MIGRATIONS.slice(0, 2)) old.run(migration);
   old.run("PRAGMA user_version = 2");
-  const [limits, asked] = [JSON.stringify([["l1", DAY_START_MS]]), "'chat', 'demo'"];
+  const [limits, facts] = [JSON.stringify([["l1", DAY_START_MS]]), "'chat', 'demo'"];
   old.run(`INSERT INTO wallets VALUES ('acme', 93, 20, 0, 'active', 2, 0);
     INSERT INTO transfers VALUES ('acme', 1, 't1', 1, 3, 1, 100, 100, NULL, 0),
       ('acme', 2, '${settled}', 2, 1, 2, 7, 93, '${settled}', 0);
@@ -26,16 +26,16 @@ function writeOldBooks(path: string): void {
       captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata,
       outcome, source, total_ms, attempts)
     VALUES ('acme', '${settled}', 'k1', 'settled', 0, 10, 10, 10, 0, 7, 7, 0, 60000, ${NOON_MS}, ${NOON_MS},
-        ${NOON_MS}, '${limits}', ${asked}, '{"a":1}', 'ok', 'reported', 900, '[]'),
+        ${NOON_MS}, '${limits}', ${facts}, '{"a":1}', 'ok', 'reported', 900, '[]'),
       ('acme', '${open}', 'k1', 'held', 0, 20, 20, 20, 0, NULL, 0, 0, 60000, ${NOON_MS}, ${NOON_MS + 60_000},
-        NULL, '${limits}', ${asked}, NULL, NULL, NULL, NULL, NULL);`);
+        NULL, '${limits}', ${facts}, NULL, NULL, NULL, NULL, NULL);`);
   old.close();
 }
 
-test("books of the version before are carried on", async () => {
+test("a ledger of an earlier schema version works after the migration", async () => {
   const folder = temporaryFolder();
   const path = join(folder.path, "old.db");
-  writeOldBooks(path);
+  writeOldLedger(path);
   const database = openDatabase(path);
   const ledger = createSqliteLedger({ database, now: () => NOON_MS });
 

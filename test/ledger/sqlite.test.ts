@@ -14,14 +14,14 @@ afterEach(async () => {
   await open.close();
 });
 
-describe("a ledger in a SQLite file, beside what its contract says", () => {
-  test("never lets anyone change or remove a transfer", () => {
+describe("a ledger in a SQLite file", () => {
+  test("rejects updates and deletes of transfers", () => {
     const { client } = open.database;
     expect(() => client.run("UPDATE transfers SET amount = 1")).toThrow("append-only");
     expect(() => client.run("DELETE FROM transfers")).toThrow("append-only");
   });
 
-  test("keeps everything over a restart", async () => {
+  test("keeps open holds across a restart", async () => {
     const { ledger, database, clock } = open;
     await ledger.hold(holdOf(30n));
     await ledger.close();

@@ -1,32 +1,32 @@
 import { type Ledger, LedgerError, type Settlement } from "../../src/ledger/ledger.ts";
 
-/** A ledger that can be told not to end holds. */
-export interface FickleLedger extends Ledger {
-  /** `here` asks the real one; `away` refuses as `unavailable`; `silent` never answers. */
-  is: "here" | "away" | "silent";
-  /** Holds of which it knows no answer, whatever it is otherwise. */
+/** A ledger whose settlements and releases can be made to fail. */
+export interface UnreliableLedger extends Ledger {
+  /** `here` calls the real ledger; `away` rejects as `unavailable`; `silent` never completes. */
+  mode: "here" | "away" | "silent";
+  /** Ids of holds whose settlement or release rejects with a TypeError. */
   readonly broken: Set<string>;
-  /** How often it was asked to end a hold. */
-  readonly asked: number;
+  /** The number of settlements and releases so far. */
+  readonly calls: number;
 }
 
-export function fickle(real: Ledger): FickleLedger {
-  let asked = 0;
+export function createUnreliableLedger(real: Ledger): UnreliableLedger {
+  let calls = 0;
   const broken = new Set<string>();
 
-  function end(holdId: string, really: () => Promise<Settlement>): Promise<Settlement> {
-    asked += 1;
-    if (ledger.is === "silent") return new Promise(() => undefined);
-    if (ledger.is === "away") return Promise.reject(new LedgerError("unavailable"));
-    return broken.has(holdId) ? Promise.reject(new TypeError("broken")) : really();
+  function end(holdId: string, callReal: () => Promise<Settlement>): Promise<Settlement> {
+    calls += 1;
+    if (ledger.mode === "silent") return new Promise(() => undefined);
+    if (ledger.mode === "away") return Promise.reject(new LedgerError("unavailable"));
+    return broken.has(holdId) ? Promise.reject(new TypeError("broken")) : callReal();
   }
 
-  const ledger: FickleLedger = {
+  const ledger: UnreliableLedger = {
     ...real,
-    is: "here",
+    mode: "here",
     broken,
-    get asked() {
-      return asked;
+    get calls() {
+      return calls;
     },
     settle: (request) => end(request.holdId, () => real.settle(request)),
     release: (request) => end(request.holdId, () => real.release(request)),

@@ -62,9 +62,9 @@ async function runBatch(store: Store, commands: readonly Command[]): Promise<rea
   const walletIds = new Set(commands.map(({ request }) => request.walletId));
   await store.transact(walletIds, {
     collect: () => commands,
-    decide(books, nowMs) {
+    decide(env, nowMs) {
       for (const command of commands) {
-        const book = books.get(command.request.walletId);
+        const book = env.get(command.request.walletId);
         if (!book) throw new Error("a wallet's book was not read");
         const decision = decide(book, command, nowMs);
         if ("changes" in decision) book.apply(decision.changes);
