@@ -1,11 +1,71 @@
 import { describe, expect, test } from "bun:test";
-import { create, DAY_MS, deleteLimit, fund, hold, lastDecision, limit, MOST, settle } from "./given.ts";
+import {
+  create,
+  DAY_MS,
+  deleteLimit,
+  expire,
+  fund,
+  hold,
+  lastDecision,
+  limit,
+  MOST,
+  settle,
+} from "./given.ts";
 import { emptyWallet } from "./memory-wallet.ts";
 import { holdIdOf, NOON_MS } from "./samples.ts";
 
 const HOUR_MS = 3_600_000;
 const next = { holdId: holdIdOf("next", NOON_MS + DAY_MS) };
 const spent = [create, fund(100n), limit(10n), hold(10n), settle(10n)];
+
+describe("a spending limit", () => {
+  test("counts spending from before it was lowered", () => {
+    const given = [
+      create,
+      fund(100n),
+      limit(20n),
+      hold(10n),
+      settle(10n),
+      limit(15n),
+      hold(6n, { holdId: holdIdOf("next") }),
+    ];
+    expect(lastDecision(given)).toBe("spending_limit_exceeded");
+  });
+
+  test("starts at 0 in each period", () => {
+    const spent = [create, fund(100n), limit(10n), hold(10n), settle(10n)];
+    expect(lastDecision([...spent, DAY_MS / 2 - 1, hold(1n, { holdId: holdIdOf("next") })])).toBe(
+      "spending_limit_exceeded",
+    );
+    expect(lastDecision([...spent, DAY_MS / 2, hold(10n, { holdId: holdIdOf("next") })])).toMatchObject({
+      granted: 10n,
+    });
+  });
+
+  test("counts a hold in the period it was taken in, even when it is settled late", () => {
+    const stored = emptyWallet();
+    lastDecision([create, fund(100n), limit(10n), hold(10n), 3 * DAY_MS, expire, settle(9n)], stored);
+    expect([...stored.counters.values()].filter(({ used }) => used > 0n)).toEqual([
+      { limitId: "l1", periodStartMs: NOON_MS - DAY_MS / 2, used: 9n, held: 0n },
+    ]);
+  });
+
+  test("may be exceeded by an actual cost and then declines every hold", () => {
+    const given = [
+      create,
+      fund(100n),
+      limit(10n),
+      hold(10n),
+      settle(30n),
+      hold(0n, { holdId: holdIdOf("next") }),
+    ];
+    expect(lastDecision(given)).toBe("spending_limit_exceeded");
+  });
+
+  test("does not move from one key to another", () => {
+    expect(lastDecision([create, limit(10n), limit(10n, { keyId: "k2" })])).toBe("conflict");
+  });
+});
 
 describe("a deleted limit", () => {
   test("binds no key", () => {

@@ -1,3 +1,4 @@
+// One table of more than 300 lines on purpose: `bun run mutate` applies its rows one by one.
 /** A mutation of a rule: one line of one file, changed. The tests of the rules must fail on it. */
 export interface Fault {
   /** Path below `src/ledger`. */

@@ -1,3 +1,4 @@
+// One file and one closure on purpose: every rule of the oracle sums over the same few maps.
 import type { Command } from "../../src/ledger/core/command.ts";
 import type { Shortfall, SpendLimit } from "../../src/ledger/ledger.ts";
 

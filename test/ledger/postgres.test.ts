@@ -167,7 +167,7 @@ test("a wallet that two processes create at once is created once, and both batch
     async () => undefined,
     "INSERT INTO wallets VALUES ('new', 0, 0, 7, 'active', 0, 0)",
   );
-  expect(created.map((answer) => ("balances" in answer ? answer.balances : answer))).toEqual([
+  expect(created.map((result) => ("balances" in result ? result.balances : result))).toEqual([
     { posted: 0n, held: 0n, available: 7n },
     { posted: 5n, held: 0n, available: 12n },
     { posted: 0n, held: 0n, available: 0n },
@@ -268,9 +268,9 @@ describe("a database that rejects rows", () => {
 
   test("is not quoted in the error, because its message may have row values", async () => {
     await trigger("holds", "true", "RAISE EXCEPTION 'secret %', new.model;");
-    const refused = await hold("h1").catch((error: unknown) => error);
-    expect(Bun.inspect(refused)).toContain("SQLSTATE P0001");
-    expect(Bun.inspect(refused)).not.toContain("secret");
+    const error = await hold("h1").catch((thrown: unknown) => thrown);
+    expect(Bun.inspect(error)).toContain("SQLSTATE P0001");
+    expect(Bun.inspect(error)).not.toContain("secret");
   });
 });
 

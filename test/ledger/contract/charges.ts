@@ -99,7 +99,7 @@ export function describeCharges(env: LedgerEnv): void {
       expect(first).toMatchObject({ value: { replayed: false } });
       const { value } = first as PromiseFulfilledResult<{ receiptId: string }>;
       expect(again).toMatchObject({ value: { replayed: true, receiptId: value.receiptId } });
-      expect(other).toMatchObject({ reason: { errorCode: "conflict" } });
+      expect(other).toMatchObject({ reason: { code: "conflict" } });
       expect(await env.balances()).toMatchObject({ posted: 70n });
     });
 

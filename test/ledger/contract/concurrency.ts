@@ -18,8 +18,8 @@ export function describeConcurrency(env: LedgerEnv): void {
       );
       const results = await Promise.allSettled(holds);
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(10);
-      const errorCodes = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
-      expect(new Set(errorCodes.map(({ errorCode }) => errorCode))).toEqual(new Set(["balance_on_hold"]));
+      const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
+      expect(new Set(errors.map(({ code }) => code))).toEqual(new Set(["balance_on_hold"]));
       expect(await env.balances()).toEqual({ posted: 100n, held: 100n, available: 0n });
     });
 
@@ -85,8 +85,8 @@ export function describeConcurrency(env: LedgerEnv): void {
       const holdId = charged[0]?.receiptId ?? "";
       const refund = { walletId, refundId: "r1", holdId, amount: 3n };
       const refunded = await Promise.all(times.map((i) => of(i).refund(refund)));
-      for (const answers of [topped, charged, refunded]) {
-        expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1);
+      for (const results of [topped, charged, refunded]) {
+        expect(results.filter(({ replayed }) => !replayed)).toHaveLength(1);
       }
       expect(new Set(charged.map(({ receiptId }) => receiptId)).size).toBe(1);
       expect(await env.balances()).toMatchObject({ posted: 109n });
@@ -160,7 +160,7 @@ export function describeConcurrency(env: LedgerEnv): void {
     });
 
     test("commands of one caller are decided in order", async () => {
-      const said = [
+      const commands = [
         env.topUp("t1", 1n),
         env.hold("h1", 101n),
         env.settle("h1", 51n),
@@ -168,7 +168,7 @@ export function describeConcurrency(env: LedgerEnv): void {
         env.release("h2"),
         env.hold("h3", 50n),
       ];
-      await Promise.all(said);
+      await Promise.all(commands);
       expect(await env.balances()).toEqual({ posted: 50n, held: 50n, available: 0n });
     });
 

@@ -154,7 +154,7 @@ export function describeIdempotency(env: LedgerEnv): void {
     });
 
     test("in the same batch has no second effect", async () => {
-      const said = await Promise.all([
+      const results = await Promise.all([
         env.hold("h1", 30n),
         env.hold("h1", 30n),
         env.settle("h1", 20n),
@@ -164,7 +164,7 @@ export function describeIdempotency(env: LedgerEnv): void {
         env.topUp("t1", 1n),
         env.topUp("t1", 1n),
       ]);
-      expect(said.map(({ replayed }) => replayed)).toEqual(Array(4).fill([false, true]).flat());
+      expect(results.map(({ replayed }) => replayed)).toEqual(Array(4).fill([false, true]).flat());
       expect(await env.balances()).toEqual({ posted: 86n, held: 0n, available: 86n });
       expect((await env.ledger.receipts({ walletId: env.walletId }, { size: 9 })).items).toHaveLength(1);
       expect(await env.ledger.receipt(env.walletId, holdIdOf("h1"))).toMatchObject({ refunded: 5n });

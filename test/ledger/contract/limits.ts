@@ -100,25 +100,25 @@ export function describeLimits(env: LedgerEnv): void {
       const declined = (name: string, amount: bigint, keyId: string) =>
         env.ledger.hold(env.holdRequest(name, amount, { keyId })).catch((error) => error);
       expect(await declined("h2", 31n, "k1")).toMatchObject({
-        errorCode: "spending_limit_exceeded",
+        code: "spending_limit_exceeded",
         shortfall: { needed: 31n, available: 30n, unheld: 50n },
       });
       expect(await declined("h3", 81n, "k2")).toMatchObject({
-        errorCode: "balance_on_hold",
+        code: "balance_on_hold",
         shortfall: { needed: 81n, available: 80n, unheld: 100n },
       });
       expect(await declined("h4", 101n, "k2")).toMatchObject({
-        errorCode: "insufficient_balance",
+        code: "insufficient_balance",
         shortfall: { needed: 101n, available: 80n, unheld: 100n },
       });
     });
 
     test("applies to later commands of the same batch", async () => {
       const lowered = env.limit("l1", 45n);
-      const refused = env.ledger.hold(env.holdRequest("h1", 46n)).catch((error) => error.errorCode);
+      const declined = env.ledger.hold(env.holdRequest("h1", 46n)).catch((error) => error.code);
       const granted = env.hold("h2", 45n);
       await lowered;
-      expect(await refused).toBe("spending_limit_exceeded");
+      expect(await declined).toBe("spending_limit_exceeded");
       expect(await granted).toMatchObject({ granted: 45n });
     });
 
@@ -173,13 +173,13 @@ export function describeLimits(env: LedgerEnv): void {
 
     test("set, deleted and used in one batch applies in order", async () => {
       const { ledger, walletId } = env;
-      const said = [
+      const commands = [
         env.limit("l1", 1n),
         ledger.deleteSpendLimit({ walletId, limitId: "l1" }),
         env.hold("h1", 50n),
         env.limit("l1", 5n),
       ];
-      await Promise.all(said);
+      await Promise.all(commands);
       expect(await env.limits()).toMatchObject([{ amount: 5n, used: 0n, held: 0n }]);
       expect(await env.receipt("h1")).toMatchObject({ granted: 50n });
     });

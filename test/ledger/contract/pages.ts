@@ -100,12 +100,12 @@ export function describePages(env: LedgerEnv): void {
         await env.ledger.hold(env.holdRequest(id, 0n, { walletId: other }));
       }
       const { nextToken } = await env.ledger.receipts({ walletId: other }, { size: 1 });
-      const said = await receipts({}, { size: 5, token: nextToken }).then(
+      const result = await receipts({}, { size: 5, token: nextToken }).then(
         ({ items }) => items.map(({ walletId }) => walletId),
-        (error) => error.errorCode,
+        (error) => error.code,
       );
-      if (typeof said === "string") expect(said).toBe("invalid_query");
-      else expect(new Set(said)).toEqual(new Set([env.walletId]));
+      if (typeof result === "string") expect(result).toBe("invalid_query");
+      else expect(new Set(result)).toEqual(new Set([env.walletId]));
     });
   });
 }
