@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { createHeartbeats } from "../../src/gateway/heartbeats.ts";
-import { type ExtendRequest, type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
+import {
+  type ExtendRequest,
+  type Ledger,
+  LedgerError,
+  type LedgerErrorCode,
+} from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
 /** A ledger whose heartbeats are refused as told; `beats` are those it took. */

@@ -6,7 +6,11 @@ import { createLogBook } from "../support/log-book.ts";
 
 /** A ledger that counts what probes ask of it, and refuses holds while told to. */
 function probedLedger() {
-  const state = { refusal: undefined as LedgerErrorCode | undefined, hasWallet: false, asked: [] as string[] };
+  const state = {
+    refusal: undefined as LedgerErrorCode | undefined,
+    hasWallet: false,
+    asked: [] as string[],
+  };
   const ledger = {
     async hold() {
       state.asked.push("hold");
