@@ -1,6 +1,6 @@
-// The interface of the ledger: the commands it takes, the reads it serves, and the errors of both. One file of
-// more than 300 lines on purpose: every store, the gRPC client and every caller depend on exactly these types,
-// and commands and reads share most of them.
+// The interface of the ledger: the commands it takes, the reads it serves, and the errors of both. One file
+// of more than 300 lines on purpose: every store, the gRPC client and every caller depend on exactly these
+// types, and commands and reads share most of them.
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
@@ -51,7 +51,9 @@ export interface SpendLimitUsage extends SpendLimit {
   readonly resetsAtMs: number | undefined;
 }
 
-/** The facts of a request, written when its hold is taken. Each text has at most 256 characters, no controls. */
+/**
+ * The facts of a request, written when its hold is taken. Each text has at most 256 characters, no controls.
+ */
 export interface RequestFacts {
   readonly surface: string;
   readonly model: string;
@@ -145,7 +147,9 @@ export interface Settlement {
   readonly replayed: boolean;
 }
 
-/** Adds money to the wallet. Ids of top-ups, charges and refunds have at most 128 characters, kept for ever. */
+/**
+ * Adds money to the wallet. Ids of top-ups, charges and refunds have at most 128 characters, kept for ever.
+ */
 export interface TopUpRequest {
   readonly walletId: string;
   readonly topUpId: string;
@@ -263,7 +267,9 @@ export interface UsageQuery extends ReceiptFilter {
 
 /** The sums of a group of receipts. */
 export interface UsageRow {
-  /** One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value. */
+  /**
+   * One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value.
+   */
   readonly group: Readonly<Partial<Record<UsageDimension, string | number | null>>>;
   readonly requests: number;
   readonly captured: Nanos;
@@ -316,7 +322,9 @@ export interface Shortfall {
 export class LedgerError extends Error {
   override readonly name = "LedgerError";
   readonly code: LedgerErrorCode;
-  /** Only of `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`; older ledgers send none. */
+  /**
+   * Only of `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`; older ledgers send none.
+   */
   readonly shortfall: Shortfall | undefined;
 
   constructor(code: LedgerErrorCode, cause?: unknown, shortfall?: Shortfall) {
@@ -335,7 +343,9 @@ export interface Ledger extends LedgerReads {
   /** Creates a wallet. An existing wallet stays as it is. */
   createWallet(walletId: string): Promise<Balances>;
   setWalletState(request: WalletStateRequest): Promise<void>;
-  /** Reserves the smaller of `amount` and the headroom of wallet and limits, if that is at least `minimum`. */
+  /**
+   * Reserves the smaller of `amount` and the headroom of wallet and limits, if that is at least `minimum`.
+   */
   hold(request: HoldRequest, options?: HoldOptions): Promise<HoldGrant>;
   /** A heartbeat: keeps the hold open and sets the amount an expiry would capture. Never reopens a hold. */
   extend(request: ExtendRequest): Promise<void>;

@@ -1,5 +1,5 @@
-// A process that runs every kind of command repeatedly until its standard input ends, and then prints the number of
-// requests. Arguments: the dialect, and the path or URL of the database.
+// A process that runs every kind of command repeatedly until its standard input ends, and then prints the
+// number of requests. Arguments: the dialect, and the path or URL of the database.
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";

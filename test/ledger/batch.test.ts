@@ -1,4 +1,5 @@
-// The batch loop on a real SQLite store. One file of more than 300 lines, because all tests share its fixture.
+// The batch loop on a real SQLite store. One file of more than 300 lines, because all tests share its
+// fixture.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";

@@ -1,5 +1,5 @@
-// Applies each mutation of faults.ts to a copy of the ledger and runs the tests of the rules on it. The run fails
-// when the tests pass on a mutation, or when a mutation no longer applies to the source text.
+// Applies each mutation of faults.ts to a copy of the ledger and runs the tests of the rules on it. The run
+// fails when the tests pass on a mutation, or when a mutation no longer applies to the source text.
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -35,8 +35,8 @@ export type Expected =
   | { readonly result: Readonly<Record<string, unknown>> };
 
 /**
- * A second implementation of the rules that recomputes every sum from the start for each command. It shares no
- * code and no running total with the first.
+ * A second implementation of the rules that recomputes every sum from the start for each command. It shares
+ * no code and no running total with the first.
  */
 export function createOracle() {
   let exists = false;

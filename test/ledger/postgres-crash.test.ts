@@ -9,8 +9,8 @@ import { holdOf, WALLET } from "./samples.ts";
 const OTHER = "other";
 
 /**
- * When the kernel kills a backend, the postmaster restarts all of them. Transactions that were not on disk are
- * lost, and later transactions get their ids.
+ * When the kernel kills a backend, the postmaster restarts all of them. Transactions that were not on disk
+ * are lost, and later transactions get their ids.
  */
 test("a top-up whose commit a crash undid is not mistaken for a later commit with its transaction id", async () => {
   const server = await startPostgresServer();

@@ -16,7 +16,9 @@ afterEach(async () => {
   expect(findings).toEqual([]);
 });
 
-/** Runs `run` while another session holds `lock`, waits until it is blocked, then runs `change` and commits. */
+/**
+ * Runs `run` while another session holds `lock`, waits until it is blocked, then runs `change` and commits.
+ */
 async function whileLocked<Result>(
   run: () => Promise<Result>,
   change: (other: SQL) => Promise<unknown>,

@@ -64,8 +64,8 @@ async function sharePostgres(): Promise<SharedLedger> {
 }
 
 /**
- * Makes the server check for deadlocks before the ledger's lock timeout; otherwise it would never count one. Only
- * a superuser may set this.
+ * Makes the server check for deadlocks before the ledger's lock timeout; otherwise it would never count one.
+ * Only a superuser may set this.
  */
 async function setDeadlockTimeout(client: SQL, after: string): Promise<void> {
   const [row] =

@@ -1,4 +1,5 @@
-// One file of more than 300 lines on purpose: every test reads the same two databases, which take seconds to fill.
+// One file of more than 300 lines on purpose: every test reads the same two databases, which take seconds to
+// fill.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledger/ledger.ts";

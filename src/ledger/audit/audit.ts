@@ -55,8 +55,8 @@ const WALLETS_PER_SNAPSHOT = 1_000;
 const ALL_WALLETS = Number.MAX_SAFE_INTEGER;
 
 /**
- * Audits a SQLite ledger, over a connection of its own. Takes no lock that blocks a running server, but blocks
- * the event loop for the whole audit: do not call it in a process that serves.
+ * Audits a SQLite ledger, over a connection of its own. Takes no lock that blocks a running server, but
+ * blocks the event loop for the whole audit: do not call it in a process that serves.
  */
 export async function auditSqlite(
   { path }: Pick<SqliteDatabase, "path">,

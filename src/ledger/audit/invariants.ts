@@ -9,7 +9,9 @@ export interface Invariant {
   readonly sql: string;
 }
 
-/** Returns the SQL condition that limits a query to the audited wallets. Parameter: a column of wallet ids. */
+/**
+ * Returns the SQL condition that limits a query to the audited wallets. Parameter: a column of wallet ids.
+ */
 export type WalletRange = (walletId: string) => string;
 
 /** The amount of a transfer with its sign on the wallet's balance: credits are positive. */

@@ -4,7 +4,9 @@ import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from
 /** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });
 
-/** Why money moved. An id names at most one transfer of each kind, for ever. The database has these numbers. */
+/**
+ * Why money moved. An id names at most one transfer of each kind, for ever. The database has these numbers.
+ */
 export const TRANSFER_KINDS = Object.freeze({
   topUp: 1,
   settlement: 2,

@@ -13,7 +13,9 @@ interface Span {
 
 type Recurring = Exclude<LimitPeriod, "total">;
 
-/** Returns the Unix milliseconds at which the period of `atMs` starts; 0 for `total`. Weeks start on Monday. */
+/**
+ * Returns the Unix milliseconds at which the period of `atMs` starts; 0 for `total`. Weeks start on Monday.
+ */
 export function periodStart(period: LimitPeriod, atMs: number, timeZone?: string): number {
   return period === "total" ? 0 : spanOf(period, atMs, timeZone).startMs;
 }
@@ -51,7 +53,9 @@ function utcMonth(atMs: number, monthsLater: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + monthsLater, 1);
 }
 
-/** The latest span computed for each zone and period. Calendar arithmetic is slow, and most calls ask for now. */
+/**
+ * The latest span computed for each zone and period. Calendar arithmetic is slow, and most calls ask for now.
+ */
 const latestSpans = new Map<string, Span>();
 const SPANS_MAX = 2_000;
 

@@ -13,7 +13,9 @@ const FACT_CHARACTERS_MAX = 256;
 const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Whether a text can be the id of a wallet, key, limit or posting: 1 to 128 characters, see {@link isText}. */
+/**
+ * Whether a text can be the id of a wallet, key, limit or posting: 1 to 128 characters, see {@link isText}.
+ */
 export function isId(id: string): boolean {
   return isText(id, ID_CHARACTERS_MAX) && id.length > 0;
 }

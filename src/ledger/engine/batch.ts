@@ -100,8 +100,8 @@ export interface Completions {
 }
 
 /**
- * Does not delay the next batch while the disk syncs: its commit follows in the same log. When the sync fails,
- * commands fail as `unavailable`; repeating a command shows whether it was applied.
+ * Does not delay the next batch while the disk syncs: its commit follows in the same log. When the sync
+ * fails, commands fail as `unavailable`; repeating a command shows whether it was applied.
  */
 export function createCompletions(sync: (() => Promise<void>) | undefined): Completions {
   let last = Promise.resolve();

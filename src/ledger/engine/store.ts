@@ -8,15 +8,17 @@ export interface Store {
    * throws, nothing was changed, unless the fault is `unknown`. Throws {@link StoreError}.
    */
   transact(walletIds: ReadonlySet<string>, batch: Batch): void | Promise<void>;
-  /** How a transaction that ended `unknown` was completed. Throws {@link StoreError} while it is undecided. */
+  /**
+   * How a transaction that ended `unknown` was completed. Throws {@link StoreError} while it is undecided.
+   */
   commitStatusOf?(transaction: string): Promise<CommitStatus>;
   /** Resolves when every commit before the call is on disk. Absent when commits are on disk at once. */
   sync?(): Promise<void>;
   /** Resolves when the database can be read. Throws {@link StoreError}. */
   ping(): Promise<void>;
   /**
-   * Open holds that a sweep should look at: those past their time, longest overdue first, then, of the last to
-   * expire, those taken while the clock ran ahead.
+   * Open holds that a sweep should look at: those past their time, longest overdue first, then, of the last
+   * to expire, those taken while the clock ran ahead.
    */
   findDue(limit: number): readonly ExpireRequest[] | Promise<readonly ExpireRequest[]>;
 }

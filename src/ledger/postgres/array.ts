@@ -14,7 +14,9 @@ export function encodeArray(values: Iterable<Value>): string {
   return `{${encoded}}`;
 }
 
-/** Encodes rows as one array per column, for `unnest` of several arrays. All rows have the first row's length. */
+/**
+ * Encodes rows as one array per column, for `unnest` of several arrays. All rows have the first row's length.
+ */
 export function encodeColumns(rows: readonly (readonly Value[])[]): string[] {
   const width = rows[0]?.length ?? 0;
   const columns: string[] = [];

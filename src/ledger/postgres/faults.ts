@@ -1,13 +1,17 @@
 import { SQL } from "bun";
 import { StoreError, type StoreFault } from "../engine/store.ts";
 
-/** Another session has the rows: a deadlock, a serialization failure, a lock timeout or a statement timeout. */
+/**
+ * Another session has the rows: a deadlock, a serialization failure, a lock timeout or a statement timeout.
+ */
 const BUSY = new Set(["40001", "40P01", "55P03", "57014"]);
 
 /** Invalid data, a violated constraint or limit (22, 23, 54), or an exception raised by a trigger. */
 const REJECTED = /^(22|23|54|P0001)/;
 
-/** The connection ended: no server (08), a shutdown or start (57P), or an idle transaction timeout (25P03). */
+/**
+ * The connection ended: no server (08), a shutdown or start (57P), or an idle transaction timeout (25P03).
+ */
 const LOST = /^(08|57P|25P03)/;
 
 /** The connection stays, but the server lacks resources (53) or is read-only (25006). */
@@ -17,8 +21,8 @@ const HINDERED = /^(53|25006)/;
 const CREATED_TWICE = "wallets_pkey";
 
 /**
- * Converts the error of a failed transaction. With `transaction`, COMMIT was sent: a lost connection then means
- * `unknown`. Keeps only the code of a PostgreSQL error, whose message may have values of rows.
+ * Converts the error of a failed transaction. With `transaction`, COMMIT was sent: a lost connection then
+ * means `unknown`. Keeps only the code of a PostgreSQL error, whose message may have values of rows.
  * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function storeErrorOf(error: unknown, transaction?: string): StoreError {

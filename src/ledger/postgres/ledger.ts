@@ -12,8 +12,8 @@ export interface PostgresLedgerOptions extends BatchOptions {
 }
 
 /**
- * Creates a ledger in PostgreSQL: one connection for batches, the database's pool for reads. Several processes
- * may share the database. The ledger survives restarts of the server.
+ * Creates a ledger in PostgreSQL: one connection for batches, the database's pool for reads. Several
+ * processes may share the database. The ledger survives restarts of the server.
  */
 export function createPostgresLedger({ database, now, ...options }: PostgresLedgerOptions): LocalLedger {
   const store = createPostgresStore({ database, now });

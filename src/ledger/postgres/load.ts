@@ -144,8 +144,8 @@ function mostTakenBy({ kind, request }: Command): Nanos | undefined {
 }
 
 /**
- * Whether a hold of the batch might find too little headroom. Only then are due holds read: reading them always
- * would slow every batch down.
+ * Whether a hold of the batch might find too little headroom. Only then are due holds read: reading them
+ * always would slow every batch down.
  */
 function mayFallShort(book: Book, spent: Nanos | undefined, nowMs: number): boolean {
   if (!book.wallet) return false;

@@ -16,7 +16,9 @@ export function createPostgresReads({ client, now }: PostgresReadsParts): Ledger
   return createLedgerReads({ dialect: POSTGRES, runShort: run, runLong: run }, now);
 }
 
-/** The most tries of one query. After a restart of the server, every pooled connection is dead when next used. */
+/**
+ * The most tries of one query. After a restart of the server, every pooled connection is dead when next used.
+ */
 const TRIES_MAX = 8;
 
 function createRunQuery(client: SQL): RunQuery {

@@ -15,14 +15,16 @@ export interface Session {
 
 export interface Connection {
   readonly client: ReservedSQL;
-  /** Identifies the server, its timeline and its last start: transaction ids are only comparable within these. */
+  /**
+   * Identifies the server, its timeline and its last start: transaction ids are only comparable within these.
+   */
   readonly server: string;
 }
 
 /**
- * The cluster, its timeline, and the time since the last crash. A crash loses the ids of transactions whose log
- * was not on disk, and later transactions reuse them: "committed" could then be about another transaction. The
- * postmaster may survive a crash but the statistics do not, so their reset time detects it.
+ * The cluster, its timeline, and the time since the last crash. A crash loses the ids of transactions whose
+ * log was not on disk, and later transactions reuse them: "committed" could then be about another
+ * transaction. The postmaster may survive a crash but the statistics do not, so their reset time detects it.
  */
 const SERVER = `SELECT concat_ws(' ', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
     extract(epoch FROM pg_postmaster_start_time()),

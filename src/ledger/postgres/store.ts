@@ -33,8 +33,8 @@ const TRANSACTION_MS = 6_000;
 const PING_MS = 2_000;
 
 /**
- * Stores the ledger in PostgreSQL. Several processes may share a database: a transaction locks the rows of its
- * wallets first, and every other row is only touched under the lock of its wallet.
+ * Stores the ledger in PostgreSQL. Several processes may share a database: a transaction locks the rows of
+ * its wallets first, and every other row is only touched under the lock of its wallet.
  */
 export function createPostgresStore({
   database,

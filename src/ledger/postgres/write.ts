@@ -21,9 +21,9 @@ export interface Write {
 const ROWS_MAX = 128;
 
 /**
- * Yields the statements that write a batch, to be sent in order; each is encoded when it is requested. None for
- * a batch without changes. New wallets come first: a session that creates the same wallet at once waits there,
- * and fails before it writes anything else.
+ * Yields the statements that write a batch, to be sent in order; each is encoded when it is requested. None
+ * for a batch without changes. New wallets come first: a session that creates the same wallet at once waits
+ * there, and fails before it writes anything else.
  */
 export function* encodeWrites(books: ReadonlyMap<string, WorkingBook>): Generator<Write> {
   const rows = rowsOf(books);

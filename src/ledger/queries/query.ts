@@ -1,4 +1,5 @@
-// What every query of the ledger is made of: statements, their values, and what the two databases spell differently.
+// What every query of the ledger is made of: statements, their values, and what the two databases spell
+// differently.
 
 /** A value of a statement. Bigints are integers of 64 bits. */
 export type QueryValue = string | number | bigint | null;

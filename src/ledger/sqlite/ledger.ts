@@ -16,8 +16,8 @@ export interface SqliteLedgerOptions extends BatchOptions {
 }
 
 /**
- * Creates a ledger in a SQLite file, over a connection of its own. Several processes may share the file: every
- * batch reads its rows under the file's lock.
+ * Creates a ledger in a SQLite file, over a connection of its own. Several processes may share the file:
+ * every batch reads its rows under the file's lock.
  */
 export function createSqliteLedger({
   database: { path },

@@ -9,9 +9,10 @@ export interface LogSync {
 }
 
 /**
- * Syncs off the event loop; SQLite itself would block the process for each commit. Commits made during one sync
- * share the next one, so that a slow disk makes larger groups instead of a longer queue. After a failed sync
- * every later one fails: the kernel may have dropped the pages, and a later success would not cover them.
+ * Syncs off the event loop; SQLite itself would block the process for each commit. Commits made during one
+ * sync share the next one, so that a slow disk makes larger groups instead of a longer queue. After a failed
+ * sync every later one fails: the kernel may have dropped the pages, and a later success would not cover
+ * them.
  */
 export function createLogSync(path: string): LogSync {
   let log: number | undefined;

@@ -13,8 +13,8 @@ export interface SqliteStoreParts {
 }
 
 /**
- * Stores the ledger in a SQLite file. A transaction locks the whole file and runs synchronously. It never waits:
- * when another process is writing, it throws `busy` at once.
+ * Stores the ledger in a SQLite file. A transaction locks the whole file and runs synchronously. It never
+ * waits: when another process is writing, it throws `busy` at once.
  */
 export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Store {
   const load = createLoader(client);

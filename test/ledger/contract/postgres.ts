@@ -8,7 +8,9 @@ import { NOON_MS } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
 import type { LedgerUnderTest } from "./env.ts";
 
-/** Opens a ledger in a PostgreSQL database. `openAnother` opens connections of its own, as a replica would. */
+/**
+ * Opens a ledger in a PostgreSQL database. `openAnother` opens connections of its own, as a replica would.
+ */
 export async function openOnPostgres(): Promise<LedgerUnderTest> {
   const { url, drop } = await createTestDatabase();
   const clock = { nowMs: NOON_MS };

@@ -12,8 +12,8 @@ const LONG_TIMEOUTS = {
 };
 
 /**
- * Opens a ledger behind a gRPC server and a client. `openAnother` opens a second server and client on the same
- * database. Closing throws if a server logged a warning or error, or if the audit has findings.
+ * Opens a ledger behind a gRPC server and a client. `openAnother` opens a second server and client on the
+ * same database. Closing throws if a server logged a warning or error, or if the audit has findings.
  */
 export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
   return async () => {
