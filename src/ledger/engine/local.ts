@@ -27,7 +27,7 @@ export function createLocalLedger({ store, reads, now, options, close }: LocalLe
     ...reads,
     createWallet: (walletId) => submit("create_wallet", { walletId }),
     setWalletState: (request) => submit("set_wallet_state", request),
-    hold: (request, limits) => submit("hold", request, limits),
+    hold: (request, holdOptions) => submit("hold", request, holdOptions),
     extend: (request) => submit("extend", request),
     settle: (request) => submit("settle", request),
     release: (request) => submit("release", request),
