@@ -3,12 +3,14 @@ import { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../src/ledger/audit/audit.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
+import { createDueRead } from "../../src/ledger/postgres/due.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createPostgresStore } from "../../src/ledger/postgres/store.ts";
+import { openTcpProxy } from "../ledger-grpc/tcp-proxy.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
 import { openPostgresEnv, type PostgresEnv } from "./postgres-env.ts";
-import { errorCodeOf, FACTS, holdIdOf, holdOf, WALLET } from "./samples.ts";
+import { errorCodeOf, FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
 const BALANCES = { posted: 93n, held: 4n, available: 89n };
 
@@ -113,6 +115,28 @@ test("the commit status of a transaction of another server is unknown", async ()
   expect(await store.commitStatusOf?.(`${row.id} 7000000000000000000 00000001`)).toBe("unknown");
   await store.close();
   await database.close();
+  await env.close();
+});
+
+test("a search for due holds fails when the server vanished, and the next one succeeds", async () => {
+  const env = await openPostgresEnv(10n);
+  await env.ledger.hold(holdOf(1n, { ttlMs: 1_000 }));
+  const url = new URL(env.url);
+  const proxy = await openTcpProxy(Number(url.port));
+  url.port = proxy.address.replace(/^.*:/, "");
+  const database = await openPostgres(url.href);
+  const due = createDueRead(database, () => NOON_MS + 2_000, 1_000);
+  const found = [{ walletId: WALLET, holdId: holdIdOf("h1") }];
+  expect(await due.find(10)).toEqual(found);
+
+  proxy.swallow("both");
+  await expect(due.find(10)).rejects.toThrow();
+  proxy.heal();
+  expect(await Promise.all([due.find(10), due.find(10)])).toEqual([found, found]);
+
+  await due.close();
+  await database.close();
+  await proxy.close();
   await env.close();
 });
 
