@@ -25,9 +25,8 @@ const ALLOWED: Record<string, readonly string[]> = {
     "telemetry",
     "ledger/core",
     "ledger/ledger.ts",
-    // What a client can refuse by itself, it refuses in the words of the reads themselves.
+    // The client validates commands and queries with the ledger's own rules and reads.
     "ledger/queries",
-    "ledger/sqlite/dialect.ts",
     "@grpc/grpc-js",
     "@grpc/proto-loader",
     "@grpc/reflection",

@@ -1,8 +1,8 @@
 import type { StorageConfig } from "../config/environment.ts";
 import type { LedgerConfig, RemoteLedger } from "../config/ledger.ts";
 import { connectDatabase, type Database } from "../db/database.ts";
-import type { BatchOptions } from "../ledger/engine/batch.ts";
-import type { SweptLedger } from "../ledger/engine/local.ts";
+import type { BatchOptions } from "../ledger/engine/batcher.ts";
+import type { LocalLedger } from "../ledger/engine/local.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** The database with accounts and keys, and the ledger with their money. */

@@ -3,7 +3,7 @@ import { isAway } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { Meter, OpenHold } from "./request.ts";
 
-const ENDED: readonly LedgerRefusal[] = ["hold_settled", "hold_released"];
+const ENDED: readonly LedgerErrorCode[] = ["hold_settled", "hold_released"];
 
 type HeldMoney = Pick<OpenHold, "walletId" | "holdId">;
 
@@ -67,5 +67,5 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
 }
 
 function isEnded(fault: unknown): boolean {
-  return fault instanceof LedgerError && ENDED.includes(fault.refusal);
+  return fault instanceof LedgerError && ENDED.includes(fault.code);
 }

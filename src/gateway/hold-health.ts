@@ -74,7 +74,7 @@ async function holdNothing(ledger: Ledger, holdId: string): Promise<void> {
       facts: PROBE_FACTS,
     });
   await hold().catch(async (fault: unknown) => {
-    if (!(fault instanceof LedgerError) || fault.refusal !== "wallet_not_found") throw fault;
+    if (!(fault instanceof LedgerError) || fault.code !== "wallet_not_found") throw fault;
     await ledger.createWallet(PROBE_WALLET);
     await hold();
   });

@@ -50,7 +50,7 @@ function toLedgerError(error: unknown): LedgerError {
   const { code, metadata } = error as Partial<ServiceError>;
   const refusal = readCallRefusal(metadata);
   // The time of a call is up at both ends at once; only a hold has a deadline of its own.
-  if (refusal && refusal.refusal !== "deadline_exceeded") return refusal;
+  if (refusal && refusal.code !== "deadline_exceeded") return refusal;
   const fault = code === undefined ? "lost" : faultOf(code);
   return new LedgerError("unavailable", new LedgerLinkError(fault, error));
 }

@@ -2,8 +2,8 @@ import type { Book } from "../ledger/core/book.ts";
 import type { Command } from "../ledger/core/command.ts";
 import { decide } from "../ledger/core/decide.ts";
 import { LedgerError, type LedgerReads } from "../ledger/ledger.ts";
+import { SQLITE } from "../ledger/queries/query.ts";
 import { createLedgerReads } from "../ledger/queries/reads.ts";
-import { SQLITE } from "../ledger/sqlite/dialect.ts";
 
 const EMPTY_BOOK: Book = Object.freeze({
   wallet: undefined,
@@ -19,8 +19,8 @@ const EMPTY_BOOK: Book = Object.freeze({
  * books. So it is refused as it would be there, though it might not even travel as it is. Throws LedgerError.
  */
 export function checkCommand(command: Command): void {
-  const outcome = decide(EMPTY_BOOK, command, Date.now());
-  const refusal = "refusal" in outcome ? outcome.refusal : undefined;
+  const decision = decide(EMPTY_BOOK, command, Date.now());
+  const refusal = "declined" in decision ? decision.declined : undefined;
   if (refusal?.startsWith("invalid_")) throw new LedgerError(refusal);
 }
 
@@ -28,6 +28,6 @@ const nothing = async () => [];
 
 /** The reads of a ledger that has nothing: they refuse the questions that every ledger refuses. */
 export const emptyReads: LedgerReads = createLedgerReads(
-  { dialect: SQLITE, askBriefly: nothing, askAtLength: nothing },
+  { dialect: SQLITE, runShort: nothing, runLong: nothing },
   Date.now,
 );

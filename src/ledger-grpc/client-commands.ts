@@ -1,6 +1,6 @@
 import type { Mutation } from "../gen/tollgate/ledger/v1/Mutation.ts";
 import type { MutationResult__Output } from "../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { AnswerOf, Command, CommandKind, RequestOf } from "../ledger/core/command.ts";
+import type { Command, CommandKind, RequestOf, ResultOf } from "../ledger/core/command.ts";
 import type { HoldOptions, Ledger, LedgerReads } from "../ledger/ledger.ts";
 import { checkCommand } from "./client-check.ts";
 import type { Mutations } from "./client-mutations.ts";
@@ -27,7 +27,7 @@ export type LedgerCommands = Omit<Ledger, keyof LedgerReads | "ping" | "close">;
 /** How a command travels, and its answer. */
 interface Travel<Kind extends CommandKind> {
   encode(request: RequestOf<Kind>): Mutation;
-  decode(result: MutationResult__Output): AnswerOf<Kind>;
+  decode(result: MutationResult__Output): ResultOf<Kind>;
 }
 
 /** The sweep is the ledger's own: `expire` does not travel. */
@@ -76,7 +76,7 @@ export function createRemoteCommands({ submit }: Pick<Mutations, "submit">): Led
     request: RequestOf<Kind>,
     { deadlineMs }: HoldOptions = {},
   ) =>
-    new Promise<AnswerOf<Kind>>((resolve, reject) => {
+    new Promise<ResultOf<Kind>>((resolve, reject) => {
       // Safe because kind and request came as a pair.
       checkCommand({ kind, request } as Command);
       const { encode, decode } = TRAVELS[kind];

@@ -66,7 +66,7 @@ export function refuse(pending: Pending, error: LedgerError): void {
 
 /** That the last try was not done says nothing of one before it, whose answer was lost. */
 function ofEveryTry(error: LedgerError, { sends }: Pending): LedgerError {
-  const isOfOneTry = error.refusal === "deadline_exceeded" || error.refusal === "queue_full";
+  const isOfOneTry = error.code === "deadline_exceeded" || error.code === "queue_full";
   return isOfOneTry && sends > 1 ? new LedgerError("unavailable", error) : error;
 }
 

@@ -1,5 +1,5 @@
-import { LedgerError, type LedgerReads, type LedgerRefusal } from "../ledger/ledger.ts";
-import { isStorable } from "../ledger/queries/text.ts";
+import { LedgerError, type LedgerErrorCode, type LedgerReads } from "../ledger/ledger.ts";
+import { isStorable } from "../ledger/queries/query.ts";
 import type { Call } from "./client-call.ts";
 import { emptyReads } from "./client-check.ts";
 import { decodeSpendLimitUsage } from "./codec/limits.ts";
@@ -75,13 +75,13 @@ export function createRemoteReads({
 
 /** What is read, or `undefined` where the ledger itself has nothing to say, and its service a refusal. */
 async function unless<Answer>(
-  refusal: LedgerRefusal,
+  refusal: LedgerErrorCode,
   read: () => Promise<Answer>,
 ): Promise<Answer | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof LedgerError && error.refusal === refusal) return undefined;
+    if (error instanceof LedgerError && error.code === refusal) return undefined;
     throw error;
   }
 }

@@ -15,8 +15,8 @@ export function explain(error: unknown, request: object = {}): Failure {
   if (error instanceof InvalidField) return { reason: error.fault, about: { field: error.field } };
   if (error instanceof LedgerError) {
     // Safe because every request says these things under these names, if at all.
-    const about = suspect(error.refusal, request as Named);
-    return { reason: error.refusal, about: { ...about, shortfall: error.shortfall } };
+    const about = suspect(error.code, request as Named);
+    return { reason: error.code, about: { ...about, shortfall: error.shortfall } };
   }
   return { reason: "internal", about: {} };
 }

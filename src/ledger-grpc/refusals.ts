@@ -1,8 +1,8 @@
 import { status } from "@grpc/grpc-js";
-import type { LedgerRefusal } from "../ledger/ledger.ts";
+import type { LedgerErrorCode } from "../ledger/ledger.ts";
 
 /** Why a call fails: a refusal of the ledger, or something that never came to it. */
-export type Reason = LedgerRefusal | "invalid_request" | "unauthenticated" | "internal";
+export type Reason = LedgerErrorCode | "invalid_request" | "unauthenticated" | "internal";
 
 /** What a status tells beside its reason. */
 export type DetailKind = "bad_request" | "precondition" | "quota" | "resource" | "retry";
@@ -115,6 +115,6 @@ export const REASONS = Object.freeze({
 const REFUSALS_NONE: readonly Reason[] = ["invalid_request", "unauthenticated", "internal"];
 
 /** Whether a word from outside is a refusal of the ledger. */
-export function isRefusal(word: string): word is LedgerRefusal {
+export function isRefusal(word: string): word is LedgerErrorCode {
   return Object.hasOwn(REASONS, word) && !REFUSALS_NONE.includes(word as Reason);
 }

@@ -1,6 +1,6 @@
 import { NANOS_MAX } from "../domain/money.ts";
-import { isId, isTtl } from "../ledger/core/check.ts";
-import type { LedgerRefusal } from "../ledger/ledger.ts";
+import { isId, isTtl } from "../ledger/core/validate.ts";
+import type { LedgerErrorCode } from "../ledger/ledger.ts";
 import type { About } from "./status.ts";
 
 /** What a request may name. Reads and mutations have a few of these each. */
@@ -32,11 +32,11 @@ const IDS = {
 } as const;
 
 /** What a refused request is about, as far as the request itself shows it. */
-export function suspect(refusal: LedgerRefusal, request: Named): About {
+export function suspect(refusal: LedgerErrorCode, request: Named): About {
   return { field: fieldOf(refusal, request), resource: resourceOf(refusal, request) };
 }
 
-function fieldOf(refusal: LedgerRefusal, request: Named): string | undefined {
+function fieldOf(refusal: LedgerErrorCode, request: Named): string | undefined {
   const prefix = request.period === undefined ? "" : "limit.";
   switch (refusal) {
     case "invalid_id":
@@ -78,7 +78,7 @@ function badQueryOf({ pageSize, pageToken, groupBy = [] }: Named): string {
 }
 
 /** An id that was refused, or is longer than one may be, is not said back. */
-function resourceOf(refusal: LedgerRefusal, request: Named): string | undefined {
+function resourceOf(refusal: LedgerErrorCode, request: Named): string | undefined {
   const { walletId, keyId } = request;
   if (walletId === undefined || !isId(walletId)) return undefined;
   const wallet = `wallets/${walletId}`;
@@ -88,7 +88,7 @@ function resourceOf(refusal: LedgerRefusal, request: Named): string | undefined 
   return part === undefined ? wallet : `${wallet}/${part}`;
 }
 
-function ownPartOf(refusal: LedgerRefusal, request: Named): string | undefined {
+function ownPartOf(refusal: LedgerErrorCode, request: Named): string | undefined {
   const { holdId, topUpId, chargeId, refundId, limitId } = request;
   const hold = holdId && isId(holdId) ? `holds/${holdId}` : undefined;
   if (refusal.startsWith("hold_") || refusal === "refund_exceeds_charge") return hold;

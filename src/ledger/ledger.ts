@@ -1,4 +1,6 @@
-// What a ledger can be told and asked, whole in one file: every store and every caller has this one text.
+// The interface of the ledger: the commands it takes, the reads it serves, and the errors of both. One file
+// of more than 300 lines on purpose: every store, the gRPC client and every caller depend on exactly these
+// types, and commands and reads share most of them.
 import type { Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
@@ -13,10 +15,10 @@ export interface Balances {
 /** `held` is open; the other three are final, except that a late settlement may follow `expired`. */
 export type HoldState = "held" | "settled" | "released" | "expired";
 
-/** Where the charged usage came from: the upstream, a local count, the last heartbeat, or nowhere. */
+/** The source of the charged usage: the upstream's report, a local count, the last heartbeat, or none. */
 export type ChargeSource = "reported" | "estimated" | "expired" | "none";
 
-/** A frozen wallet takes no new holds; what is open can still be settled. */
+/** A frozen wallet takes no new holds. Its open holds can still be settled. */
 export type WalletState = "active" | "frozen";
 
 export interface WalletSummary {
@@ -26,44 +28,48 @@ export interface WalletSummary {
   readonly createdAtMs: number;
 }
 
-/** A bound on what a key (or, without one, the wallet) spends per calendar period; weeks start on Monday. */
+/** The calendar period of a spending limit. Weeks start on Monday; `total` never resets. */
 export type LimitPeriod = "total" | "day" | "week" | "month";
 
+/** The most that a key, or without a key the whole wallet, may spend per period. */
 export interface SpendLimit {
   readonly walletId: string;
   readonly limitId: string;
-  /** The key that is bound; `undefined` binds the whole wallet. */
+  /** The key that the limit binds; `undefined` binds the whole wallet. */
   readonly keyId: string | undefined;
   readonly period: LimitPeriod;
-  /** Whose midnight periods start at, an IANA name; UTC without one. */
+  /** The time zone whose midnight starts each period, an IANA name. Default: UTC. */
   readonly timeZone?: string | undefined;
   readonly amount: Nanos;
 }
 
-/** A limit in its current period. `resetsAtMs` is `undefined` for `total`. */
+/** A limit with the counters of its current period. */
 export interface SpendLimitUsage extends SpendLimit {
   readonly used: Nanos;
   readonly held: Nanos;
+  /** The next period's start in Unix milliseconds; `undefined` for `total`. */
   readonly resetsAtMs: number | undefined;
 }
 
-/** Who asked for what: written when the hold is taken. Texts of facts are at most 256 characters, without controls. */
+/**
+ * The facts of a request, written when its hold is taken. Each text has at most 256 characters, no controls.
+ */
 export interface RequestFacts {
   readonly surface: string;
   readonly model: string;
 }
 
-/** One try at one route, as the receipt lists it. */
+/** One attempt at one route, as listed on the receipt. */
 export interface Attempt {
   readonly upstream: string;
-  /** The HTTP status, or 0 when none came. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
   readonly ms: number;
 }
 
-/** How a request ended: written when its hold is settled or released. */
+/** The facts of how a request ended, written when its hold is settled or released. */
 export interface OutcomeFacts {
-  /** `ok`, a code of the error contract, or `client_closed`. */
+  /** `ok`, an error code of the gateway, or `client_closed`. */
   readonly outcome: string;
   readonly source: ChargeSource;
   readonly upstream?: string | undefined;
@@ -72,33 +78,33 @@ export interface OutcomeFacts {
   readonly usage?: Usage | undefined;
   readonly firstOutputMs?: number | undefined;
   readonly totalMs?: number | undefined;
-  /** At most 8; older ones are dropped. */
+  /** Only the last 8 are stored. */
   readonly attempts: readonly Attempt[];
 }
 
 export interface HoldRequest {
   readonly walletId: string;
   /**
-   * UUIDv7 in lower case, chosen by the caller: it is the idempotency key. Its time is the receipt's place
-   * in every list, so it may be at most a day off the ledger's clock.
+   * A lower-case UUIDv7 chosen by the caller: the idempotency key. Its time orders the receipt in every list,
+   * and must be within a day of the ledger's clock.
    */
   readonly holdId: string;
   readonly keyId: string;
-  /** What is wanted, from 0. */
+  /** The amount wanted, from 0. */
   readonly amount: Nanos;
-  /** The least that is of use; at most `amount`. */
+  /** The smallest amount to grant; at most `amount`. */
   readonly minimum: Nanos;
-  /** How long the hold outlives its last heartbeat. */
+  /** Milliseconds from the last heartbeat to the expiry of the hold. */
   readonly ttlMs: number;
   readonly facts: RequestFacts;
   readonly metadata?: Metadata | undefined;
 }
 
-/** The caller's own JSON object, at most 4 KiB printed. */
+/** The caller's own JSON object, at most 4 KiB as text. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 export interface HoldOptions {
-  /** A hold that the ledger has not come to by this Unix time is refused as `deadline_exceeded`, and not taken. */
+  /** A hold not decided by this Unix time fails with `deadline_exceeded` and is not taken. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -112,7 +118,7 @@ export interface HoldGrant {
 export interface ExtendRequest {
   readonly walletId: string;
   readonly holdId: string;
-  /** What the request has cost so far; never lowers what an earlier heartbeat said. */
+  /** The cost of the request so far. Never lowers the amount of an earlier heartbeat. */
   readonly accrued: Nanos;
   readonly ttlMs: number;
 }
@@ -120,10 +126,10 @@ export interface ExtendRequest {
 export interface SettleRequest {
   readonly walletId: string;
   readonly holdId: string;
-  /** What it came to, from 0. More than was held is booked in full. */
+  /** The actual cost, from 0. A cost above the held amount is booked in full. */
   readonly amount: Nanos;
   readonly facts: OutcomeFacts;
-  /** Added to what the hold came with; a name that both have takes this value. */
+  /** Merged into the hold's metadata; these members override members of the same name. */
   readonly metadata?: Metadata | undefined;
 }
 
@@ -141,18 +147,20 @@ export interface Settlement {
   readonly replayed: boolean;
 }
 
-/** Money into the wallet. The ids of top-ups, charges and refunds are at most 128 characters, kept for ever. */
+/**
+ * Adds money to the wallet. Ids of top-ups, charges and refunds have at most 128 characters, kept for ever.
+ */
 export interface TopUpRequest {
   readonly walletId: string;
   readonly topUpId: string;
   readonly amount: Nanos;
 }
 
-/** A cost that no hold was taken for, or that was found out after its hold had ended. */
+/** Books a cost that had no hold, or that became known after its hold had ended. */
 export interface ChargeRequest {
   readonly walletId: string;
   readonly chargeId: string;
-  /** Who spent it: the charge counts against the limits of this key. */
+  /** The key that spent it: the charge counts against the limits of this key. */
   readonly keyId: string;
   readonly amount: Nanos;
   readonly facts: RequestFacts;
@@ -160,13 +168,13 @@ export interface ChargeRequest {
   readonly metadata?: Metadata | undefined;
 }
 
-/** A captured cost given back. */
+/** Returns captured cost to the wallet. */
 export interface RefundRequest {
   readonly walletId: string;
   readonly refundId: string;
   /** The hold, or the receipt of a charge. */
   readonly holdId: string;
-  /** At most what is left of the captured cost. */
+  /** At most the captured cost less earlier refunds. */
   readonly amount: Nanos;
 }
 
@@ -176,11 +184,11 @@ export interface Posting {
 }
 
 export interface ChargePosting extends Posting {
-  /** The id of the charge's receipt, a UUIDv7 of the ledger's. */
+  /** The id of the charge's receipt: a UUIDv7 made by the ledger. */
   readonly receiptId: string;
 }
 
-/** What moved money: a hold's own capture, its expiry, what came after that, or a posting with an id of its own. */
+/** Why money moved: a hold's capture, its expiry, its late settlement, or a posting with an id of its own. */
 export type TransferKindName =
   | "top_up"
   | "settlement"
@@ -189,21 +197,21 @@ export type TransferKindName =
   | "refund"
   | "charge";
 
-/** One line of a wallet's journal. */
+/** One transfer in a wallet's journal. */
 export interface JournalLine {
   /** From 1, without gaps. */
   readonly seq: number;
-  /** The caller's id of a top-up, charge or refund; else the hold's. */
+  /** The caller's id of a top-up, charge or refund; otherwise the hold's id. */
   readonly transferId: string;
   readonly kind: TransferKindName;
-  /** What it changed `posted` by: positive into the wallet. */
+  /** The change of `posted`: positive into the wallet. */
   readonly amount: Nanos;
   readonly postedAfter: Nanos;
   readonly holdId: string | undefined;
   readonly createdAtMs: number;
 }
 
-/** A request from hold to settlement. The receipt is the hold; there is no second record of it. */
+/** A request from hold to settlement. The hold is stored once, as this receipt. */
 export interface Receipt {
   readonly holdId: string;
   readonly walletId: string;
@@ -220,26 +228,26 @@ export interface Receipt {
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Where a page of a list begins. */
+/** Names one page of a list. */
 export interface PageRequest {
-  /** Items at most, 1 to 1,000. */
+  /** The most items on the page, 1 to 1,000. */
   readonly size: number;
-  /** What the page before gave as `nextToken`; without one, the first page. */
+  /** The `nextToken` of the previous page. Default: the first page. */
   readonly token?: string | undefined;
 }
 
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Names the next page; `undefined` on the last. */
+  /** The token of the next page; `undefined` on the last page. */
   readonly nextToken: string | undefined;
 }
 
-/** Which receipts are meant. Every condition that is there must hold. */
+/** Selects receipts. A receipt must match every condition given. */
 export interface ReceiptFilter {
   readonly walletId: string;
-  /** Unix milliseconds of the ids' time: from this on … */
+  /** The first Unix millisecond of the receipt id's time … */
   readonly fromMs?: number | undefined;
-  /** … and before this. */
+  /** … and the first Unix millisecond after the range. */
   readonly toMs?: number | undefined;
   readonly keyId?: string | undefined;
   readonly surface?: string | undefined;
@@ -249,30 +257,32 @@ export interface ReceiptFilter {
   readonly outcome?: string | undefined;
 }
 
-/** What usage may be grouped by; `hour` and `day` are in UTC. */
+/** A dimension to group usage by. `hour` and `day` are in UTC. */
 export type UsageDimension = "hour" | "day" | "key" | "surface" | "model" | "upstream" | "outcome" | "source";
 
 export interface UsageQuery extends ReceiptFilter {
-  /** At most four, each once; without any, one row of everything. */
+  /** At most four, each once. Without any, one row sums all receipts. */
   readonly groupBy: readonly UsageDimension[];
 }
 
-/** What a group of receipts comes to. */
+/** The sums of a group of receipts. */
 export interface UsageRow {
-  /** The group, a value per dimension of the query: Unix milliseconds for `hour` and `day`, null for what is not known. */
+  /**
+   * One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value.
+   */
   readonly group: Readonly<Partial<Record<UsageDimension, string | number | null>>>;
   readonly requests: number;
   readonly captured: Nanos;
   readonly refunded: Nanos;
-  /** Tokens of the receipts that say theirs. */
+  /** Summed over the receipts that have a usage. */
   readonly usage: Usage;
 }
 
 /**
- * Why a command was refused. Repeat `queue_full`, which was not applied, and `unavailable`, of which that
- * is not known, with the same id.
+ * Why a call failed. Repeat these two with the same id: `queue_full` was not applied; whether `unavailable`
+ * was applied is unknown.
  */
-export type LedgerRefusal =
+export type LedgerErrorCode =
   | "invalid_amount"
   | "invalid_id"
   | "invalid_facts"
@@ -296,69 +306,68 @@ export type LedgerRefusal =
   | "unavailable";
 
 /**
- * The amounts behind a hold that was declined for lack of money, in nano-USD from 0, as they were under the
- * wallet's lock. They are those of the limits after `spending_limit_exceeded`, else those of the wallet.
+ * The amounts of a hold declined for lack of money, in nano-USD from 0, read under the wallet's lock. After
+ * `spending_limit_exceeded` they are amounts of the limits, otherwise of the wallet.
  */
 export interface Shortfall {
   /** The hold's minimum. */
   readonly needed: Nanos;
-  /** What a hold could have had. */
+  /** The largest amount that could have been held. */
   readonly available: Nanos;
-  /** What a hold could have had without the open holds. */
+  /** The largest amount that could have been held without the open holds. */
   readonly unheld: Nanos;
 }
 
-/** A refused command changed nothing. */
+/** A call that failed. Only after `unavailable` may its command have been applied. */
 export class LedgerError extends Error {
   override readonly name = "LedgerError";
-  readonly refusal: LedgerRefusal;
-  /** Only of `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`; an older ledger sends none. */
+  readonly code: LedgerErrorCode;
+  /**
+   * Only of `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`; older ledgers send none.
+   */
   readonly shortfall: Shortfall | undefined;
 
-  constructor(refusal: LedgerRefusal, reason?: unknown, shortfall?: Shortfall) {
-    super(refusal, { cause: reason });
-    this.refusal = refusal;
+  constructor(code: LedgerErrorCode, cause?: unknown, shortfall?: Shortfall) {
+    super(code, { cause });
+    this.code = code;
     this.shortfall = shortfall;
-  }
-
-  /** For logs, which name faults by their codes. */
-  get code(): LedgerRefusal {
-    return this.refusal;
   }
 }
 
 /**
- * The books. Every mutation is atomic, durable when its promise resolves, and idempotent by its id:
- * the same id with the same parameters gives the same answer (`replayed`, with the balances of now),
- * with others `conflict`. Rejects with {@link LedgerError}.
+ * The ledger. Every command is atomic, durable when its promise resolves, and idempotent by its id: an equal
+ * command with a used id returns the first result, `replayed` and with the balances of now; a different
+ * command rejects with `conflict`. Rejects with {@link LedgerError}.
  */
 export interface Ledger extends LedgerReads {
-  /** Creates the wallet of an account; repeating it is harmless. */
+  /** Creates a wallet. An existing wallet stays as it is. */
   createWallet(walletId: string): Promise<Balances>;
   setWalletState(request: WalletStateRequest): Promise<void>;
-  /** Reserves the smaller of `amount` and what wallet and limits allow, if that is at least `minimum`. */
+  /**
+   * Reserves the smaller of `amount` and the headroom of wallet and limits, if that is at least `minimum`.
+   */
   hold(request: HoldRequest, options?: HoldOptions): Promise<HoldGrant>;
-  /** A heartbeat: keeps the hold open and remembers what an expiry would capture. Never reopens a hold. */
+  /** A heartbeat: keeps the hold open and sets the amount an expiry would capture. Never reopens a hold. */
   extend(request: ExtendRequest): Promise<void>;
-  /** Books the actual cost and frees the rest. Never refused for lack of money, nor for being late. */
+  /** Books the actual cost and frees the rest. Never declined for lack of money, nor after an expiry. */
   settle(request: SettleRequest): Promise<Settlement>;
-  /** Frees the whole hold; nothing is booked. After an expiry it only answers what that captured. */
+  /** Frees the whole hold and books nothing. After an expiry it returns the captured amount unchanged. */
   release(request: ReleaseRequest): Promise<Settlement>;
   topUp(request: TopUpRequest): Promise<Posting>;
-  /** Books a cost without a hold. Never refused for lack of money. */
+  /** Books a cost without a hold. Never declined for lack of money. */
   charge(request: ChargeRequest): Promise<ChargePosting>;
   refund(request: RefundRequest): Promise<Posting>;
   /**
-   * Creates or replaces a limit; what it counted in the period counts against the new amount. Another period
-   * or zone starts another count. The id stays its key's for ever: for another key it is a `conflict`.
+   * Creates or replaces a limit. The amount counted in the period so far counts against the new amount;
+   * another period or zone starts another counter. A limit id used for one key is a `conflict` for another.
    */
   setSpendLimit(limit: SpendLimit): Promise<void>;
-  /** Removes a limit; one that is not there is no error. What it counted is kept, should it come back. */
+  /** Removes a limit; a missing limit is no error. Its counters are kept for a limit of the same id. */
   deleteSpendLimit(request: DeleteSpendLimitRequest): Promise<void>;
 
-  /** Resolves when the books can be read. Rejects with `unavailable`. */
+  /** Resolves when the ledger's storage can be read. Rejects with `unavailable`. */
   ping(): Promise<void>;
-  /** Resolves when every accepted command is answered; the ledger takes no more after that. */
+  /** Takes no more commands. Resolves when every accepted command is completed. */
   close(): Promise<void>;
 }
 
@@ -372,21 +381,22 @@ export interface DeleteSpendLimitRequest {
   readonly limitId: string;
 }
 
-/** What may be asked of the books without changing them; sees what is committed. Rejects with {@link LedgerError}. */
+/** The reads of a ledger. They see committed changes only. Reject with {@link LedgerError}. */
 export interface LedgerReads {
   /** Rejects with `wallet_not_found`. */
   balances(walletId: string): Promise<Balances>;
-  /** `undefined` when there is none. */
+  /** `undefined` for an unknown wallet. */
   wallet(walletId: string): Promise<WalletSummary | undefined>;
-  /** By id. Rejects with `invalid_query`, like every read that takes a page or a filter. */
+  /** Sorted by id. Rejects with `invalid_query`, like every read that takes a page or a filter. */
   wallets(page: PageRequest): Promise<Page<WalletSummary>>;
-  /** The limits that bind a key, those of the whole wallet among them; without a key every limit. By id. */
+  /** The limits that bind a key, those of the whole wallet included; without a key, all. Sorted by id. */
   spendLimits(walletId: string, keyId?: string): Promise<readonly SpendLimitUsage[]>;
+  /** `undefined` for an unknown wallet or hold. */
   receipt(walletId: string, holdId: string): Promise<Receipt | undefined>;
-  /** The newest first. */
+  /** Newest first. */
   receipts(filter: ReceiptFilter, page: PageRequest): Promise<Page<Receipt>>;
-  /** The journal of a wallet, the newest first. */
+  /** The journal of a wallet, newest first. */
   transfers(walletId: string, page: PageRequest): Promise<Page<JournalLine>>;
-  /** In the order of `groupBy`; at most 10,000 rows, else `invalid_query`. */
+  /** Sorted by the dimensions of `groupBy`. Rejects with `invalid_query` above 10,000 rows. */
   usage(query: UsageQuery): Promise<readonly UsageRow[]>;
 }

@@ -1,7 +1,7 @@
 import {
   type Ledger,
   LedgerError,
-  type LedgerRefusal,
+  type LedgerErrorCode,
   type ReleaseRequest,
   type Settlement,
   type SettleRequest,
@@ -61,7 +61,7 @@ export async function bookEntry(
 
 /** Whether a ledger refused because it is away, full or late: it may take the same command another time. */
 export function isAway(fault: unknown): boolean {
-  return fault instanceof LedgerError && AWAY.has(fault.refusal);
+  return fault instanceof LedgerError && AWAY.has(fault.code);
 }
 
-const AWAY: ReadonlySet<LedgerRefusal> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);
+const AWAY: ReadonlySet<LedgerErrorCode> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);

@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
 import { connect } from "../db/sqlite/database.ts";
-import type { LedgerRefusal } from "../ledger/ledger.ts";
+import type { LedgerErrorCode } from "../ledger/ledger.ts";
 import { createLogSync } from "../ledger/sqlite/log-sync.ts";
 import { type FileLock, takeFileLock } from "./file-lock.ts";
 import { checkTables, countEntries, createTables, hasTables, isDamage } from "./tables.ts";
@@ -37,7 +37,7 @@ export interface StoredEntry {
 
 export interface RefusedEntry {
   readonly seq: number;
-  readonly refusal: LedgerRefusal | "unreadable";
+  readonly refusal: LedgerErrorCode | "unreadable";
 }
 
 /** Ends the name of a journal that could not be read. */

@@ -89,7 +89,7 @@ async function fateOf(ledger: Ledger, { seq, holdId, text }: StoredEntry): Promi
     if (!(fault instanceof LedgerError) || isAway(fault)) return { kind: "kept", seq, fault };
     // Whatever stands against it, there is no hold that this should have freed.
     if (entry.kind === "abandon") return { kind: "booked", seq };
-    return { kind: "refused", seq, refusal: fault.refusal, about: aboutEntry(entry) };
+    return { kind: "refused", seq, refusal: fault.code, about: aboutEntry(entry) };
   }
 }
 

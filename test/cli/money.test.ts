@@ -56,7 +56,7 @@ describe("refund", () => {
 
   test("never exceeds the charge", async () => {
     await expect(refund({ id: "r", amount: 1_001n })).rejects.toMatchObject({
-      refusal: "refund_exceeds_charge",
+      code: "refund_exceeds_charge",
     });
     await refund({ id: "all" });
     await expect(refund({ id: "more" })).rejects.toThrow("Nothing is left of the charge to refund.");
@@ -66,7 +66,7 @@ describe("refund", () => {
   test("rejects an id that refunded another receipt", async () => {
     await refund({ id: "r" });
     receipt = await charge(2_000n);
-    await expect(refund({ id: "r" })).rejects.toMatchObject({ refusal: "conflict" });
+    await expect(refund({ id: "r" })).rejects.toMatchObject({ code: "conflict" });
     expect(await postedNow()).toBe(8_000n);
   });
 

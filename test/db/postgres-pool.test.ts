@@ -4,7 +4,7 @@ import { openPostgres } from "../../src/db/postgres/database.ts";
 import { apiKeys } from "../../src/db/postgres/schema.ts";
 import { createWatchedPool } from "../../src/db/postgres/watched-pool.ts";
 import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
-import { openPostgresBooks } from "../ledger/postgres-books.ts";
+import { openPostgresEnv } from "../ledger/postgres-env.ts";
 import { NOON_MS, WALLET } from "../ledger/samples.ts";
 import { openTcpProxy, type TcpProxy } from "../ledger-grpc/tcp-proxy.ts";
 import { createTestDatabase } from "../support/postgres.ts";
@@ -12,8 +12,8 @@ import { createTestDatabase } from "../support/postgres.ts";
 // The first test may have to start a server; and it takes seconds until one counts as vanished.
 
 test("key look-ups and balances go on when the server vanished from every connection", async () => {
-  const books = await openPostgresBooks(10n);
-  const { url, proxy } = await behindProxy(books.url);
+  const env = await openPostgresEnv(10n);
+  const { url, proxy } = await behindProxy(env.url);
   const { db, client, close } = await openPostgres(url);
   const reads = createPostgresReads({ client, now: () => NOON_MS });
   await Promise.all([1, 2, 3, 4].map(() => client.unsafe("SELECT pg_sleep(0.05)")));
@@ -31,7 +31,7 @@ test("key look-ups and balances go on when the server vanished from every connec
 
   await close();
   await proxy.close();
-  await books.close();
+  await env.close();
 });
 
 test("queries reject when the server does not answer anybody, and work again when it does", async () => {

@@ -1,6 +1,11 @@
 import { expect, test } from "bun:test";
 import { createHeartbeats } from "../../src/gateway/heartbeats.ts";
-import { type ExtendRequest, type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import {
+  type ExtendRequest,
+  type Ledger,
+  LedgerError,
+  type LedgerErrorCode,
+} from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
 /** A ledger that declines heartbeats with `state.errorCode`; `beats` are those that it took. */

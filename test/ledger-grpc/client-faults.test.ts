@@ -6,7 +6,7 @@ import { type HoldRequest, type Ledger, LedgerError } from "../../src/ledger/led
 import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/client.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
 import { encodeRefusal } from "../../src/ledger-grpc/status.ts";
-import { refusalOf } from "../ledger/samples.ts";
+import { errorCodeOf } from "../ledger/samples.ts";
 import { DONE, type MutationStream, openScriptedService, type ScriptedService } from "./scripted-service.ts";
 
 let service: ScriptedService;
@@ -51,7 +51,7 @@ function doneWith(id: string): MutationResult {
 async function faultOf(promise: Promise<unknown>): Promise<string> {
   const error = await promise.catch((each: unknown) => each);
   if (!(error instanceof LedgerError) || !(error.cause instanceof LedgerLinkError)) throw error;
-  expect(error.refusal).toBe("unavailable");
+  expect(error.code).toBe("unavailable");
   return error.cause.code;
 }
 
@@ -61,7 +61,7 @@ function topUps(ids: readonly string[]): Promise<readonly string[]> {
     ids.map((topUpId) =>
       ledger.topUp({ walletId: "acme", topUpId, amount: 1n }).then(
         () => "done",
-        (error) => (error instanceof LedgerError ? error.refusal : `stray: ${error}`),
+        (error) => (error instanceof LedgerError ? error.code : `stray: ${error}`),
       ),
     ),
   );
@@ -132,7 +132,7 @@ describe("what goes out", () => {
     connect();
     service.onMessage = ({ sequence }, stream) =>
       stream.write({ sequence, results: [{ status: encodeRefusal("insufficient_balance") }] });
-    await refusalOf(ledger.hold(HOLD, { deadlineMs: Date.now() + 60_000 }));
+    await errorCodeOf(ledger.hold(HOLD, { deadlineMs: Date.now() + 60_000 }));
     const timeout = service.messages[0]?.mutations[0]?.createHold?.timeout;
     const leftMs = Number(timeout?.seconds) * 1_000 + Number(timeout?.nanos) / 1e6;
     expect(leftMs).toBeWithin(1, 60_001);
@@ -220,7 +220,7 @@ describe("a refusal that speaks of one try", () => {
       connect();
       service.onMessage = ({ sequence }, stream) =>
         stream.write({ sequence, results: [{ status: encodeRefusal(refusal) }] });
-      expect(await refusalOf(ledger.hold(HOLD))).toBe(refusal);
+      expect(await errorCodeOf(ledger.hold(HOLD))).toBe(refusal);
     },
   );
 
@@ -232,7 +232,7 @@ describe("a refusal that speaks of one try", () => {
         if (service.streams === 1) fail(stream, status.UNAVAILABLE);
         else stream.write({ sequence, results: [{ status: encodeRefusal(refusal) }] });
       };
-      expect(await refusalOf(ledger.hold(HOLD))).toBe("unavailable");
+      expect(await errorCodeOf(ledger.hold(HOLD))).toBe("unavailable");
       expect(service.messages).toHaveLength(2);
     },
   );
@@ -243,6 +243,6 @@ describe("a refusal that speaks of one try", () => {
       if (service.streams === 1) fail(stream, status.UNAVAILABLE);
       else stream.write({ sequence, results: [{ status: encodeRefusal("insufficient_balance") }] });
     };
-    expect(await refusalOf(ledger.hold(HOLD))).toBe("insufficient_balance");
+    expect(await errorCodeOf(ledger.hold(HOLD))).toBe("insufficient_balance");
   });
 });

@@ -6,7 +6,7 @@ import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { connectLedger } from "../../src/ledger-grpc/client.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
 import { freePort } from "../bench/free-port.ts";
-import { FACTS, holdOf, refusalOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
+import { errorCodeOf, FACTS, holdOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
 import { type ServedProcess, serveProcess, TOKEN } from "./served-process.ts";
 import { openTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
@@ -54,7 +54,7 @@ function topUp(id: string | number): Promise<unknown> {
 function outcomeOf(mutation: Promise<unknown>): Promise<string> {
   return mutation.then(
     () => "done",
-    (error) => (error instanceof LedgerError ? error.refusal : `stray: ${error}`),
+    (error) => (error instanceof LedgerError ? error.code : `stray: ${error}`),
   );
 }
 
@@ -132,7 +132,7 @@ describe("a ledger in another process", () => {
   test("refuses a hold that is past its deadline, and takes one that is not", async () => {
     const holdId = Bun.randomUUIDv7();
     const hold = holdOf(0n, { holdId });
-    expect(await refusalOf(ledger.hold(hold, { deadlineMs: Date.now() - 1 }))).toBe("deadline_exceeded");
+    expect(await errorCodeOf(ledger.hold(hold, { deadlineMs: Date.now() - 1 }))).toBe("deadline_exceeded");
     expect(await ledger.hold(hold, { deadlineMs: Date.now() + 5_000 })).toMatchObject({ replayed: false });
   });
 });
@@ -201,7 +201,7 @@ describe("a connection that breaks", () => {
     const { connections } = network;
     while (network.connections === connections) await Bun.sleep(2);
     const holdId = Bun.randomUUIDv7();
-    const held = refusalOf(ledger.hold(holdOf(0n, { holdId }), { deadlineMs: Date.now() + 50 }));
+    const held = errorCodeOf(ledger.hold(holdOf(0n, { holdId }), { deadlineMs: Date.now() + 50 }));
     await Bun.sleep(60);
     network.heal();
     expect(await held).toBe("deadline_exceeded");
@@ -211,7 +211,7 @@ describe("a connection that breaks", () => {
   test("leaves a hold in doubt that was sent before its deadline", async () => {
     network.swallow("answers");
     const hold = holdOf(0n, { holdId: Bun.randomUUIDv7() });
-    const held = refusalOf(ledger.hold(hold, { deadlineMs: Date.now() + 300 }));
+    const held = errorCodeOf(ledger.hold(hold, { deadlineMs: Date.now() + 300 }));
     await new Promise<void>((resolve) => {
       network.onData = (direction) => direction === "answers" && resolve();
     });
@@ -279,14 +279,14 @@ describe("closing", () => {
   test("waits for what is under way, and takes nothing more", async () => {
     const all = Array.from({ length: 500 }, (_, id) => outcomeOf(topUp(id)));
     const closed = ledger.close();
-    expect(await refusalOf(topUp("late"))).toBe("unavailable");
+    expect(await errorCodeOf(topUp("late"))).toBe("unavailable");
     expect(new Set(await Promise.all(all))).toEqual(new Set(["done"]));
     await closed;
   });
 
   test("does not wait for ever for a ledger that is away", async () => {
     network.refuse();
-    const lost = refusalOf(topUp(1));
+    const lost = errorCodeOf(topUp(1));
     await ledger.close();
     expect(await lost).toBe("unavailable");
   });

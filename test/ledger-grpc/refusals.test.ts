@@ -18,14 +18,14 @@ describe("refusals", () => {
   test.each(refusals)("%s comes back as itself, from a result and from a call", (refusal) => {
     const reason = refusal as keyof typeof REASONS;
     const status = through("google.rpc.Status", encodeRefusal(reason, { field: "f", resource: "wallets/w" }));
-    expect(readRefusal(status)?.refusal).toBe(reason as never);
-    expect(readCallRefusal(encodeCallRefusal(reason).metadata)?.refusal).toBe(reason as never);
+    expect(readRefusal(status)?.code).toBe(reason as never);
+    expect(readCallRefusal(encodeCallRefusal(reason).metadata)?.code).toBe(reason as never);
   });
 
   test("the amounts of a declined hold come back as they were", () => {
     const shortfall = { needed: 4n * 10n ** 18n, available: 0n, unheld: 1n };
     const status = through("google.rpc.Status", encodeRefusal("insufficient_balance", { shortfall }));
-    expect(readRefusal(status)).toMatchObject({ refusal: "insufficient_balance", shortfall });
+    expect(readRefusal(status)).toMatchObject({ code: "insufficient_balance", shortfall });
   });
 
   test.each([
@@ -40,7 +40,7 @@ describe("refusals", () => {
   });
 
   test("what the ledger could not do for another reason is unavailable", () => {
-    expect(readRefusal(through("google.rpc.Status", encodeRefusal("internal")))?.refusal).toBe("unavailable");
+    expect(readRefusal(through("google.rpc.Status", encodeRefusal("internal")))?.code).toBe("unavailable");
   });
 
   test("a detail that cannot be read is none of the ledger's", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { connect as connectTcp } from "node:net";
 import { credentials } from "@grpc/grpc-js";
-import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import { type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
 import { LedgerListenError, serveLedger } from "../../src/ledger-grpc/server.ts";
 import { holdIdOf } from "../ledger/samples.ts";
 import { createCaller, TOKEN, tokenOf } from "./caller.ts";
@@ -10,7 +10,7 @@ import { standInLedger } from "./stand-in-ledger.ts";
 
 const HOLD = { walletId: "acme", holdId: holdIdOf("h1"), keyId: "k1", amountNanos: 7, ttl: { seconds: 60 } };
 
-function refusing(refusal: LedgerRefusal): Ledger {
+function refusing(refusal: LedgerErrorCode): Ledger {
   return standInLedger({ hold: () => Promise.reject(new LedgerError(refusal)) });
 }
 

@@ -1,8 +1,8 @@
-// A process that does everything a ledger can do, over and over, until its standard input ends; then it says
-// on stdout how many requests there were. Its arguments: the dialect and the path or URL of the database.
+// A process that runs every kind of command repeatedly until its standard input ends, and then prints the
+// number of requests. Arguments: the dialect, and the path or URL of the database.
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
@@ -20,17 +20,17 @@ let next = 0;
 await Promise.all(WALLETS.map(fund));
 console.log("ready");
 const working = Array.from({ length: WORKERS }, async () => {
-  while (!isDone) await request(next++).catch(ignoreRefusal);
+  while (!isDone) await request(next++).catch(ignoreDecline);
 });
 await Bun.stdin.text();
 isDone = true;
 await Promise.all(working);
 await ledger.close();
 console.log(next);
-// The database's own connections would keep the process.
+// Open database connections would keep the process alive.
 process.exit();
 
-async function open(): Promise<SweptLedger> {
+async function open(): Promise<LocalLedger> {
   const options = { busyMaxMs: 20_000 };
   if (dialect === "sqlite") return createSqliteLedger({ database: openDatabase(place), ...options });
   return createPostgresLedger({ database: await openPostgres(place), ...options });
@@ -43,7 +43,7 @@ async function fund(walletId: string): Promise<void> {
   await ledger.setSpendLimit(limit);
 }
 
-/** A request from its hold to one of its ends; every few of them something more happens to the wallet. */
+/** Holds and resolves; every few requests also refunds, tops up, charges or loses a hold. */
 async function request(n: number): Promise<void> {
   const walletId = WALLETS[n % WALLETS.length] ?? "";
   const which = { walletId, holdId: Bun.randomUUIDv7() };
@@ -54,7 +54,7 @@ async function request(n: number): Promise<void> {
   if (n % 3 !== 0 && n % 4 === 0) await ledger.refund({ ...which, refundId: `${name} r${n}`, amount: 1n });
   if (n % 5 === 0) await ledger.topUp({ walletId, topUpId: `${name} t${n}`, amount: 100n });
   if (n % 7 === 0) await charge(walletId, n);
-  if (n % 11 === 0) await lose(walletId);
+  if (n % 11 === 0) await expireHold(walletId);
 }
 
 async function charge(walletId: string, n: number): Promise<void> {
@@ -69,8 +69,8 @@ async function charge(walletId: string, n: number): Promise<void> {
   });
 }
 
-/** A request whose process died, and what became of it. */
-async function lose(walletId: string): Promise<void> {
+/** A hold that expires, and its late settlement. */
+async function expireHold(walletId: string): Promise<void> {
   const which = { walletId, holdId: Bun.randomUUIDv7() };
   await ledger.hold(holdOf(5n, { ...which, minimum: 0n, ttlMs: 1 }));
   await ledger.extend({ ...which, accrued: 2n, ttlMs: 1 });
@@ -78,7 +78,7 @@ async function lose(walletId: string): Promise<void> {
   await ledger.settle({ ...which, amount: 4n, facts: FACTS });
 }
 
-/** A wallet may have too little, which is no fault. */
-function ignoreRefusal(error: unknown): void {
-  if (!(error instanceof LedgerError) || error.refusal === "unavailable") throw error;
+/** A wallet may have too little money. */
+function ignoreDecline(error: unknown): void {
+  if (!(error instanceof LedgerError) || error.code === "unavailable") throw error;
 }

@@ -7,12 +7,12 @@ import { createTestDatabase } from "../support/postgres.ts";
 import { temporaryFolder } from "./samples.ts";
 
 const AUDITS = 20;
-/** When the loads have done a little of everything. */
+/** Enough transfers for several of each kind. */
 const TRANSFERS = 400;
 const PROCESSES = 2;
 
 interface Audited {
-  /** What a load gets as its arguments. */
+  /** The arguments of a load process. */
   readonly place: readonly [dialect: string, place: string];
   audit(walletsPerSnapshot: number): Promise<AuditReport>;
   close(): Promise<void>;
@@ -44,11 +44,11 @@ async function startLoad(place: Audited["place"]) {
     stdout: "pipe",
     stderr: "inherit",
   });
-  const said = child.stdout.getReader();
-  const line = async () => new TextDecoder().decode((await said.read()).value).trim();
+  const output = child.stdout.getReader();
+  const line = async () => new TextDecoder().decode((await output.read()).value).trim();
   expect(await line()).toBe("ready");
   return {
-    /** Ends it, and says how many requests it made. */
+    /** Ends the load and returns the number of its requests. */
     async end() {
       await child.stdin.end();
       const requests = Number(await line());
@@ -58,12 +58,12 @@ async function startLoad(place: Audited["place"]) {
   };
 }
 
-describe.each(["SQLite", "PostgreSQL"] as const)("an audit of a %s ledger at work", (dialect) => {
-  test("never calls right books wrong, however often it looks and in whatever ranges", async () => {
+describe.each(["SQLite", "PostgreSQL"] as const)("an audit of a %s ledger under load", (dialect) => {
+  test("finds nothing, for any number of wallets per snapshot", async () => {
     const store = await stores[dialect]();
     const loads = await Promise.all(Array.from({ length: PROCESSES }, () => startLoad(store.place)));
     const reports: AuditReport[] = [];
-    // The books move from under the audits, or these prove nothing.
+    // Audits continue until enough transfers were written during them.
     const seen = new Set<number>();
     while (seen.size < AUDITS || Math.max(...seen) < TRANSFERS) {
       const report = await store.audit(1 + (reports.length % 6));

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit/audit.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { copyBooks } from "./copy-books.ts";
+import { copyLedger } from "./copy-ledger.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, type OpenLedger, openLedger, WALLET } from "./samples.ts";
 
 const walletId = WALLET;
@@ -14,7 +14,7 @@ const [h1, h2, h3, h4, h5] = ["h1", "h2", "h3", "h4", "h5"].map((name) => holdId
   string,
 ];
 
-/** Books with something of everything in them, over three wallets. */
+/** Opens a ledger of three wallets with every kind of transfer and hold. */
 async function openUsed(): Promise<OpenLedger> {
   const open = await openLedger(100n);
   const { ledger, clock } = open;
@@ -50,19 +50,19 @@ interface AuditedStore {
   close(): Promise<void>;
 }
 
-const stores: Readonly<Record<"SQLite" | "PostgreSQL", (books: OpenLedger) => Promise<AuditedStore>>> = {
+const stores: Readonly<Record<"SQLite" | "PostgreSQL", (open: OpenLedger) => Promise<AuditedStore>>> = {
   SQLite: async ({ database, close }) => ({
     run: async (statement) => database.client.run(statement),
     audit: (nowMs = NOON_MS, walletsPerSnapshot = 1_000) =>
       auditSqlite(database, nowMs, { walletsPerSnapshot }),
     close,
   }),
-  PostgreSQL: async (books) => {
+  PostgreSQL: async (source) => {
     const { database } = await openPostgresOnce();
     const emptied = ["wallets", "transfers", "holds", "spend_limits", "limit_counters"];
     await database.client.unsafe(`TRUNCATE ${emptied.join(", ")}`);
-    await copyBooks(books.database.client, database.client);
-    await books.close();
+    await copyLedger(source.database.client, database.client);
+    await source.close();
     return {
       run: (statement) => database.client.unsafe(statement),
       audit: (nowMs = NOON_MS, walletsPerSnapshot = 1_000) =>
@@ -78,7 +78,7 @@ function openPostgresOnce() {
   opened ??= (async () => {
     const server = await createTestDatabase();
     const database = await openPostgres(server.url);
-    // These would refuse the damage, and emptying the tables for the next test.
+    // The triggers would reject the damage and the TRUNCATE before the next test.
     await database.client.unsafe("ALTER TABLE transfers DISABLE TRIGGER USER");
     return { server, database };
   })();
@@ -91,7 +91,7 @@ afterAll(async () => {
   await server?.drop();
 });
 
-/** Transfers refuse every change until this is done. */
+/** Statements that allow changes of transfers. */
 const ALLOW_DAMAGE = {
   SQLite: "DROP TRIGGER transfers_never_change; DROP TRIGGER transfers_never_go;",
   PostgreSQL: "",
@@ -100,7 +100,7 @@ const ALLOW_DAMAGE = {
 describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", (dialect) => {
   const openStore = async () => stores[dialect](await openUsed());
 
-  test("finds nothing in right books and says what it looked at", async () => {
+  test("finds nothing in a correct ledger and reports its counts", async () => {
     const store = await openStore();
     const report = await store.audit();
     expect(report).toMatchObject({ wallets: 3, holds: 6, transfers: 8, findings: [], warnings: [] });
@@ -109,7 +109,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
     await store.close();
   });
 
-  test("comes to the same in whatever ranges it looks", async () => {
+  test("has an equal report for any number of wallets per snapshot", async () => {
     const store = await openStore();
     const whole = await store.audit();
     for (const wallets of [1, 2, 3, 4]) expect(await store.audit(NOON_MS, wallets)).toEqual(whole);
@@ -127,10 +127,14 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
       "UPDATE wallets SET posted = posted + 1 WHERE wallet_id = 'zebra'",
       ["I2"],
     ],
-    ["money held for nobody", "UPDATE wallets SET held = held + 1 WHERE wallet_id = 'acme'", ["I3"]],
-    ["a hold that is not held", `UPDATE holds SET state = 'released' WHERE hold_id = '${h3}'`, ["I3", "I6"]],
+    ["a held amount without a hold", "UPDATE wallets SET held = held + 1 WHERE wallet_id = 'acme'", ["I3"]],
     [
-      "a release that was paid for",
+      "a hold that was released without its held amount",
+      `UPDATE holds SET state = 'released' WHERE hold_id = '${h3}'`,
+      ["I3", "I6"],
+    ],
+    [
+      "a released hold with a captured cost",
       `UPDATE holds SET state = 'released' WHERE hold_id = '${h1}'`,
       ["I5", "R1"],
     ],
@@ -140,7 +144,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
       "DELETE FROM transfers WHERE kind = 3 AND wallet_id = 'acme'",
       ["I2", "I4", "I5"],
     ],
-    ["a lost charge", "DELETE FROM transfers WHERE kind = 6", ["I2", "I4", "I5"]],
+    ["a lost charge transfer", "DELETE FROM transfers WHERE kind = 6", ["I2", "I4", "I5"]],
     ["a wrong running balance", "UPDATE transfers SET posted_after = 1 WHERE kind = 2", ["I4"]],
     [
       "a gap in the journal",
@@ -148,55 +152,51 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
       ["I4"],
     ],
     [
-      "a cost that was never booked",
+      "a captured cost without a transfer",
       `UPDATE holds SET captured = captured + 1 WHERE hold_id = '${h1}'`,
       ["I5", "I6"],
     ],
     [
-      "a refund that was never booked",
+      "a refunded amount without a transfer",
       `UPDATE holds SET refunded = refunded + 1 WHERE hold_id = '${h1}'`,
       ["I5", "I6"],
     ],
-    ["a transfer of no hold", `DELETE FROM holds WHERE hold_id = '${h1}'`, ["I5", "I6"]],
+    ["a transfer without its hold", `DELETE FROM holds WHERE hold_id = '${h1}'`, ["I5", "I6"]],
     ["a charge without its receipt", "DELETE FROM holds WHERE surface = 'batch'", ["I5", "I6"]],
-    ["a capture that names no receipt", "UPDATE transfers SET hold_id = NULL WHERE kind = 2", ["I5", "R1"]],
-    ["a capture of another receipt", `UPDATE transfers SET hold_id = '${h2}' WHERE kind = 2`, ["I5", "R1"]],
+    ["a capture without a hold id", "UPDATE transfers SET hold_id = NULL WHERE kind = 2", ["I5", "R1"]],
     [
-      "a top-up that names a receipt",
+      "a capture with another hold's id",
+      `UPDATE transfers SET hold_id = '${h2}' WHERE kind = 2`,
+      ["I5", "R1"],
+    ],
+    [
+      "a top-up with a hold id",
       `UPDATE transfers SET hold_id = '${h2}' WHERE transfer_id = 'funds'`,
       ["I5", "R1"],
     ],
     [
-      "a cost captured in two halves",
+      "a cost captured by two transfers of one kind",
       `UPDATE transfers SET amount = 5 WHERE kind = 2;
        INSERT INTO transfers SELECT wallet_id, seq + 100, 'again', kind, debit_account, credit_account, 4, 0, hold_id, 0
        FROM transfers WHERE kind = 2`,
       ["I4", "R1"],
     ],
+    ["an expiry capture on a hold settled in time", "UPDATE transfers SET kind = 3 WHERE kind = 2", ["R1"]],
+    ["a settlement transfer on an expired hold", "UPDATE transfers SET kind = 2 WHERE kind = 4", ["R1"]],
+    ["a charge transfer on a hold", "UPDATE transfers SET kind = 6 WHERE kind = 2", ["R1"]],
+    ["a counter with too much used", "UPDATE limit_counters SET used = used + 1", ["I6"]],
+    ["a counter with too much held", "UPDATE limit_counters SET held = held + 1", ["I6"]],
+    ["a missing counter", "DELETE FROM limit_counters", ["I6"]],
+    ["a counter without holds", "INSERT INTO limit_counters VALUES ('zebra', 'l9', 0, 1, 0)", ["I6"]],
+    ["missing wallets", "DELETE FROM wallets", ["I2", "I3"]],
+    ["a missing wallet between two others", "DELETE FROM wallets WHERE wallet_id = 'other'", ["I2", "I3"]],
     [
-      "an expiry's capture on what was settled in time",
-      "UPDATE transfers SET kind = 3 WHERE kind = 2",
-      ["R1"],
-    ],
-    ["a settlement on what had expired", "UPDATE transfers SET kind = 2 WHERE kind = 4", ["R1"]],
-    ["a charge on what had been held", "UPDATE transfers SET kind = 6 WHERE kind = 2", ["R1"]],
-    ["a counter that has drifted", "UPDATE limit_counters SET used = used + 1", ["I6"]],
-    ["a counter that holds too much", "UPDATE limit_counters SET held = held + 1", ["I6"]],
-    ["a counter that is gone", "DELETE FROM limit_counters", ["I6"]],
-    ["a counter of nobody", "INSERT INTO limit_counters VALUES ('zebra', 'l9', 0, 1, 0)", ["I6"]],
-    ["wallets that are gone", "DELETE FROM wallets", ["I2", "I3"]],
-    [
-      "a wallet that is gone between two others",
-      "DELETE FROM wallets WHERE wallet_id = 'other'",
-      ["I2", "I3"],
-    ],
-    [
-      "an overdraft that no cost explains",
+      "an overdraft without a cost that explains it",
       "UPDATE wallets SET credit_limit = -200 WHERE wallet_id = 'acme'",
       ["I8"],
     ],
     [
-      "an overdraft above what costs explain",
+      "an overdraft above the costs that explain it",
       "UPDATE wallets SET credit_limit = -51 WHERE wallet_id = 'other'",
       ["I8"],
     ],
@@ -210,9 +210,9 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
     await store.close();
   });
 
-  test("accepts an overdraft that late costs, costs above their hold and charges explain", async () => {
-    const books = await openUsed();
-    const { ledger } = books;
+  test("accepts an overdraft explained by late settlements, costs above the held amount and charges", async () => {
+    const open = await openUsed();
+    const { ledger } = open;
     await ledger.settle({ walletId, holdId: h3, amount: 500n, facts: FACTS });
     await ledger.settle({ walletId, holdId: h4, amount: 4_000_000_000_000n, facts: FACTS });
     await ledger.charge({
@@ -223,7 +223,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
       facts: { surface: "batch", model: "demo" },
       outcome: { outcome: "ok", source: "reported", attempts: [] },
     });
-    const store = await stores[dialect](books);
+    const store = await stores[dialect](open);
     expect((await store.audit()).findings).toEqual([]);
     await store.close();
   });
@@ -237,7 +237,7 @@ describe.each(["SQLite", "PostgreSQL"] as const)("the audit of a ledger in %s", 
     await store.close();
   });
 
-  test("reports a hundred rows of an invariant and no more, over all ranges", async () => {
+  test("reports at most 100 findings of an invariant over all snapshots", async () => {
     const store = await openStore();
     await store.run(`INSERT INTO wallets (wallet_id, posted, held, credit_limit, state, last_seq, created_at_ms)
       SELECT 'w' || n, 1, 0, 0, 'active', 0, 0

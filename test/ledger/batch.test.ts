@@ -1,21 +1,23 @@
+// The batch loop on a real SQLite store. One file of more than 300 lines, because all tests share its
+// fixture.
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { connect } from "../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
-import { type Batcher, createBatcher } from "../../src/ledger/engine/batch.ts";
+import { type Batcher, createBatcher } from "../../src/ledger/engine/batcher.ts";
 import { type Store, StoreError } from "../../src/ledger/engine/store.ts";
 import { createSqliteStore } from "../../src/ledger/sqlite/store.ts";
 import { commands } from "./commands.ts";
 import {
+  errorCodeOf,
   FACTS,
   holdIdOf,
   holdOf,
   NOON_MS,
   type OpenLedger,
   openLedger,
-  refusalOf,
   WALLET,
 } from "./samples.ts";
 
@@ -40,11 +42,11 @@ function counting(store: Store): Store & { readonly sizes: number[] } {
   return {
     ...store,
     sizes,
-    transact: (walletIds, turn) =>
+    transact: (walletIds, batch) =>
       store.transact(walletIds, {
-        ...turn,
+        ...batch,
         collect() {
-          const collected = turn.collect();
+          const collected = batch.collect();
           sizes.push(collected.length);
           return collected;
         },
@@ -58,7 +60,7 @@ function openBatcher(client: Database, options = {}) {
 }
 
 describe("the batch loop", () => {
-  test("commits everything of one turn of the event loop at once", async () => {
+  test("commits all commands of one event-loop turn together", async () => {
     const client = connect(open.database.path, 0);
     const { store, batcher } = openBatcher(client);
     await Promise.all(
@@ -71,37 +73,37 @@ describe("the batch loop", () => {
     client.close();
   });
 
-  test("answers nobody before the commit", async () => {
-    let isAnswered = false;
+  test("completes no command before the commit", async () => {
+    let isCompleted = false;
     const client = connect(open.database.path, 0);
     const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });
     const late: Store = {
       ...store,
-      async transact(walletIds, turn) {
+      async transact(walletIds, batch) {
         await Bun.sleep(20);
-        expect(isAnswered).toBe(false);
-        await store.transact(walletIds, turn);
+        expect(isCompleted).toBe(false);
+        await store.transact(walletIds, batch);
       },
     };
     const held = createBatcher(late)
       .submit("hold", holdOf(1n))
       .then(() => {
-        isAnswered = true;
+        isCompleted = true;
       });
     await held;
-    expect(isAnswered).toBe(true);
+    expect(isCompleted).toBe(true);
     client.close();
   });
 
-  test("takes into a batch what came while the lock was awaited, and leaves other wallets their turn", async () => {
+  test("collects commands that arrive while it waits for the lock, but only of its wallets", async () => {
     await open.ledger.createWallet("other");
     const client = connect(open.database.path, 0);
     const store = counting(createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined }));
     const slow: Store = {
       ...store,
-      async transact(walletIds, turn) {
+      async transact(walletIds, batch) {
         await Bun.sleep(10);
-        await store.transact(walletIds, turn);
+        await store.transact(walletIds, batch);
       },
     };
     const batcher = createBatcher(slow);
@@ -114,7 +116,7 @@ describe("the batch loop", () => {
     client.close();
   });
 
-  test("refuses what does not fit the queue, and only that", async () => {
+  test("fails only the commands that exceed the queue", async () => {
     const client = connect(open.database.path, 0);
     const { batcher } = openBatcher(client, { queueMax: 3 });
     const given = ["a", "b", "c", "d"].map((name) =>
@@ -122,16 +124,16 @@ describe("the batch loop", () => {
     );
     const results = await Promise.allSettled(given);
     expect(results.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "fulfilled", "rejected"]);
-    expect(await refusalOf(given[3] ?? Promise.resolve())).toBe("queue_full");
+    expect(await errorCodeOf(given[3] ?? Promise.resolve())).toBe("queue_full");
     client.close();
   });
 
-  test("answers what it took before it closes, and takes no more", async () => {
+  test("completes accepted commands when closed and takes no more", async () => {
     const client = connect(open.database.path, 0);
     const { batcher } = openBatcher(client);
     const taken = batcher.submit("hold", holdOf(1n));
     const closed = batcher.close();
-    expect(await refusalOf(batcher.submit("hold", holdOf(1n, { holdId: holdIdOf("h2") })))).toBe(
+    expect(await errorCodeOf(batcher.submit("hold", holdOf(1n, { holdId: holdIdOf("h2") })))).toBe(
       "unavailable",
     );
     await closed;
@@ -140,7 +142,7 @@ describe("the batch loop", () => {
     client.close();
   });
 
-  test("reads for one transaction what a limit set in it will need", async () => {
+  test("reads the counters that a limit set in the batch needs", async () => {
     const client = connect(open.database.path, 0);
     const { store, batcher } = openBatcher(client);
     const limit = { walletId: WALLET, limitId: "l1", keyId: "k1", amount: 5n };
@@ -150,14 +152,14 @@ describe("the batch loop", () => {
     ]);
     await batcher.submit("set_spend_limit", { ...limit, period: "total" });
     const monthly = batcher.submit("set_spend_limit", { ...limit, period: "month" });
-    const refused = refusalOf(batcher.submit("hold", holdOf(2n, { holdId: holdIdOf("h2") })));
+    const declined = errorCodeOf(batcher.submit("hold", holdOf(2n, { holdId: holdIdOf("h2") })));
     await monthly;
-    expect(await refused).toBe("spending_limit_exceeded");
+    expect(await declined).toBe("spending_limit_exceeded");
     expect(store.sizes).toEqual([2, 1, 2]);
     client.close();
   });
 
-  test("keeps all but the one command of a batch that the database cannot keep", async () => {
+  test("stores all commands of a batch but the one that the database rejects", async () => {
     open.database.client.run(`CREATE TRIGGER poison BEFORE INSERT ON holds WHEN new.hold_id = '${holdIdOf("h37")}'
       BEGIN SELECT RAISE(ABORT, 'poison'); END`);
     const given = Array.from({ length: 90 }, (_, i) =>
@@ -165,14 +167,14 @@ describe("the batch loop", () => {
     );
     const results = await Promise.allSettled(given);
     expect(results.flatMap(({ status }, i) => (status === "rejected" ? [i] : []))).toEqual([37]);
-    expect(await refusalOf(given[37] ?? Promise.resolve())).toBe("unavailable");
+    expect(await errorCodeOf(given[37] ?? Promise.resolve())).toBe("unavailable");
     expect(await open.ledger.balances(WALLET)).toMatchObject({ held: 89n });
     expect((await auditSqlite(open.database, NOON_MS)).findings).toEqual([]);
   });
 });
 
-describe("a database that is locked", () => {
-  test("is waited for without stopping the event loop", async () => {
+describe("a locked database", () => {
+  test("is waited for without blocking the event loop", async () => {
     const patient = await openLedger(100n, { busyMaxMs: 120_000 });
     const blocker = connect(patient.database.path, 0);
     blocker.run("BEGIN IMMEDIATE");
@@ -187,10 +189,10 @@ describe("a database that is locked", () => {
     await patient.close();
   });
 
-  test("for too long makes commands unavailable, and they can be given again", async () => {
+  test("fails commands as unavailable after a while, and they can be repeated", async () => {
     const blocker = connect(open.database.path, 0);
     blocker.run("BEGIN IMMEDIATE");
-    expect(await refusalOf(open.ledger.hold(holdOf(1n)))).toBe("unavailable");
+    expect(await errorCodeOf(open.ledger.hold(holdOf(1n)))).toBe("unavailable");
     expect(await open.ledger.balances(WALLET)).toMatchObject({ held: 0n });
     blocker.run("ROLLBACK");
     expect(await open.ledger.hold(holdOf(1n))).toMatchObject({ granted: 1n, replayed: false });
@@ -198,8 +200,8 @@ describe("a database that is locked", () => {
   });
 });
 
-describe("a database that cannot be written", () => {
-  const hopeless: [string, (path: string) => Database][] = [
+describe("a database", () => {
+  const unwritable: [string, (path: string) => Database][] = [
     ["is read-only", (path) => new Database(path, { readonly: true })],
     [
       "is full",
@@ -211,32 +213,29 @@ describe("a database that cannot be written", () => {
     ],
   ];
 
-  test.each(hopeless)(
-    "because it %s makes commands unavailable and changes nothing",
-    async (_, connectTo) => {
-      const before = dump(open.database.client);
-      const client = connectTo(open.database.path);
-      const { batcher } = openBatcher(client);
-      const metadata = { long: "x".repeat(4000) };
-      const given = Array.from({ length: 50 }, (_, i) =>
-        refusalOf(batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(`h${i}`), metadata }))),
-      );
-      expect(new Set(await Promise.all(given))).toEqual(new Set(["unavailable"]));
-      expect(dump(open.database.client)).toEqual(before);
-      client.close();
-      expect(await open.ledger.hold(holdOf(1n))).toMatchObject({ granted: 1n });
-    },
-  );
+  test.each(unwritable)("that %s fails commands as unavailable and changes nothing", async (_, connectTo) => {
+    const before = dump(open.database.client);
+    const client = connectTo(open.database.path);
+    const { batcher } = openBatcher(client);
+    const metadata = { long: "x".repeat(4000) };
+    const given = Array.from({ length: 50 }, (_, i) =>
+      errorCodeOf(batcher.submit("hold", holdOf(1n, { holdId: holdIdOf(`h${i}`), metadata }))),
+    );
+    expect(new Set(await Promise.all(given))).toEqual(new Set(["unavailable"]));
+    expect(dump(open.database.client)).toEqual(before);
+    client.close();
+    expect(await open.ledger.hold(holdOf(1n))).toMatchObject({ granted: 1n });
+  });
 });
 
-test("a ping says whether the books can be read", async () => {
+test("a ping fails when the database cannot be read", async () => {
   await open.ledger.ping();
   open.database.client.run("ALTER TABLE wallets RENAME TO gone");
-  expect(await refusalOf(open.ledger.ping())).toBe("unavailable");
+  expect(await errorCodeOf(open.ledger.ping())).toBe("unavailable");
 });
 
-describe("batches on a real store", () => {
-  test("come to the same rows and answers as their commands one by one", async () => {
+describe("batches in SQLite", () => {
+  test("have the rows and results of their commands one by one", async () => {
     const plan = fc.array(fc.array(commands, { minLength: 1, maxLength: 25, size: "max" }), {
       minLength: 1,
       maxLength: 3,
@@ -246,9 +245,9 @@ describe("batches on a real store", () => {
         const [together, apart] = [await openLedger(100n), await openLedger(100n)];
         const [one, other] = [clientOf(together), clientOf(apart)];
         for (const batch of batches) {
-          const answers = await Promise.all(batch.map((command) => give(one.batcher, command)));
+          const completions = await Promise.all(batch.map((command) => submit(one.batcher, command)));
           for (const [index, command] of batch.entries()) {
-            expect(await give(other.batcher, command)).toEqual(answers[index]);
+            expect(await submit(other.batcher, command)).toEqual(completions[index]);
           }
         }
         expect(dump(one.client)).toEqual(dump(other.client));
@@ -266,7 +265,7 @@ function clientOf(ledger: OpenLedger) {
   return { client, ...openBatcher(client) };
 }
 
-async function give(batcher: Batcher, { kind, request }: Command): Promise<unknown> {
+async function submit(batcher: Batcher, { kind, request }: Command): Promise<unknown> {
   try {
     return await batcher.submit(kind, request);
   } catch (error) {
@@ -274,7 +273,7 @@ async function give(batcher: Batcher, { kind, request }: Command): Promise<unkno
   }
 }
 
-test("a refusal in a batch leaves the commands beside it alone", async () => {
+test("a decline in a batch does not affect its other commands", async () => {
   const given = [
     open.ledger.hold(holdOf(60n)),
     open.ledger.hold(holdOf(60n, { holdId: holdIdOf("h2") })),
@@ -286,24 +285,24 @@ test("a refusal in a batch leaves the commands beside it alone", async () => {
   expect(await open.ledger.balances(WALLET)).toEqual({ posted: 90n, held: 60n, available: 30n });
 });
 
-test("a hold that may have been taken is not refused as late when that is found out", async () => {
+test("a hold in doubt is not declined as late after its commit status is known", async () => {
   const client = connect(open.database.path, 0);
   const store = createSqliteStore({ client, now: () => NOON_MS, sync: async () => undefined });
   let nowMs = NOON_MS;
   let isLost = true;
-  const forgetful: Store = {
+  const lossy: Store = {
     ...store,
-    async transact(walletIds, turn) {
-      await store.transact(walletIds, turn);
+    async transact(walletIds, batch) {
+      await store.transact(walletIds, batch);
       if (isLost) throw new StoreError("unknown", new Error("The connection ended"), "1");
     },
-    async fateOf() {
+    async commitStatusOf() {
       isLost = false;
       nowMs = NOON_MS + 60_000;
       return "unknown";
     },
   };
-  const batcher = createBatcher(forgetful, { now: () => nowMs });
+  const batcher = createBatcher(lossy, { now: () => nowMs });
   const grant = await batcher.submit("hold", holdOf(10n), { deadlineMs: NOON_MS + 1_000 });
   expect(grant).toMatchObject({ granted: 10n, replayed: true });
   await batcher.close();

@@ -7,48 +7,48 @@ const DAY_MS = 86_400_000;
 const MOST = 4n * 10n ** 18n;
 
 const holdIdAfter = (days: number, index: number) => holdIdOf(`h${index + 1}`, NOON_MS + days * DAY_MS);
-/** As the clock goes on, old ids can no longer be taken, and those of later days can. */
+/** Ids of several days: as time passes, the old ones become invalid and the later ones valid. */
 const ids = fc.oneof(
   { weight: 10, arbitrary: fc.constantFrom(...[0, 0, 0, 0, 1].map(holdIdAfter)) },
   { weight: 1, arbitrary: fc.constantFrom(...[2, 7].map(holdIdAfter)) },
 );
-const noIds = fc.constantFrom("h1", holdIdOf("h1").toUpperCase());
+const invalidIds = fc.constantFrom("h1", holdIdOf("h1").toUpperCase());
 const chargeIds = ["c1", "c2", "t1"];
-/** A charge has one receipt, whoever asks for it first; until it is booked there is no such hold. */
+/** The receipt id of a charge. It names no hold until the charge is booked. */
 const receiptIdOf = (chargeId: string) => holdIdOf(`receipt of ${chargeId}`);
-/** What a command may name: mostly a hold, now and then a charge's receipt, or no such id at all. */
-const named = fc.oneof(
+/** The hold id of a command: mostly a hold, sometimes a charge's receipt, or an invalid id. */
+const holdIds = fc.oneof(
   { weight: 12, arbitrary: ids },
   { weight: 2, arbitrary: fc.constantFrom(...chargeIds.map(receiptIdOf)) },
-  { weight: 1, arbitrary: noIds },
+  { weight: 1, arbitrary: invalidIds },
 );
 const keys = fc.constantFrom("k1", "k2");
-const some = fc.oneof(
+const amounts = fc.oneof(
   { weight: 12, arbitrary: fc.bigInt(0n, 40n) },
   { weight: 1, arbitrary: fc.constantFrom(-1n, MOST, MOST + 1n, MOST - 1n) },
 );
-const notes = fc.oneof(
+const metadata = fc.oneof(
   { weight: 10, arbitrary: fc.constant(undefined) },
   { weight: 5, arbitrary: fc.constantFrom({ job: 7 }, { job: 8 }) },
   { weight: 1, arbitrary: fc.constant({ long: "é".repeat(2048) }) },
 );
-const lives = fc.constantFrom(10, 50, 60_000);
+const ttls = fc.constantFrom(10, 50, 60_000);
 
-/** Time passes, or a command is given. */
+/** Time passes, or a command is decided. */
 export type Step = { readonly passesMs: number } | { readonly command: Command };
 
-/** Commands on one wallet with few ids and small amounts, so that they meet; and the odd monstrous one. */
+/** Commands on one wallet with few ids and mostly small amounts, so that they interact. */
 export const commands: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc
       .record({
-        holdId: fc.oneof({ weight: 14, arbitrary: ids }, { weight: 1, arbitrary: noIds }),
+        holdId: fc.oneof({ weight: 14, arbitrary: ids }, { weight: 1, arbitrary: invalidIds }),
         keyId: keys,
-        amount: some,
+        amount: amounts,
         spare: fc.bigInt(0n, 30n),
-        ttlMs: lives,
-        metadata: notes,
+        ttlMs: ttls,
+        metadata,
       })
       .map(({ spare, amount, ...rest }) => ({
         kind: "hold" as const,
@@ -58,37 +58,37 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .record({ holdId: named, accrued: some, ttlMs: lives })
+      .record({ holdId: holdIds, accrued: amounts, ttlMs: ttls })
       .map((request) => ({ kind: "extend" as const, request: { walletId: WALLET, ...request } })),
   },
   {
     weight: 6,
-    arbitrary: fc.record({ holdId: named, amount: some, metadata: notes }).map((request) => ({
+    arbitrary: fc.record({ holdId: holdIds, amount: amounts, metadata }).map((request) => ({
       kind: "settle" as const,
       request: { walletId: WALLET, facts: FACTS, ...request },
     })),
   },
   {
     weight: 2,
-    arbitrary: fc.record({ holdId: named, metadata: notes }).map((request) => ({
+    arbitrary: fc.record({ holdId: holdIds, metadata }).map((request) => ({
       kind: "release" as const,
       request: { walletId: WALLET, facts: FACTS, ...request },
     })),
   },
   {
     weight: 3,
-    arbitrary: named.map((holdId) => ({ kind: "expire" as const, request: { walletId: WALLET, holdId } })),
+    arbitrary: holdIds.map((holdId) => ({ kind: "expire" as const, request: { walletId: WALLET, holdId } })),
   },
   {
     weight: 3,
     arbitrary: fc
-      .record({ topUpId: fc.constantFrom("t1", "t2", "t3", "t4"), amount: some })
+      .record({ topUpId: fc.constantFrom("t1", "t2", "t3", "t4"), amount: amounts })
       .map((request) => ({ kind: "top_up" as const, request: { walletId: WALLET, ...request } })),
   },
   {
     weight: 2,
     arbitrary: fc
-      .record({ refundId: fc.constantFrom("r1", "r2", "t1"), holdId: named, amount: some })
+      .record({ refundId: fc.constantFrom("r1", "r2", "t1"), holdId: holdIds, amount: amounts })
       .map((request) => ({ kind: "refund" as const, request: { walletId: WALLET, ...request } })),
   },
   {
@@ -118,7 +118,7 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .record({ chargeId: fc.constantFrom(...chargeIds), keyId: keys, amount: some, metadata: notes })
+      .record({ chargeId: fc.constantFrom(...chargeIds), keyId: keys, amount: amounts, metadata })
       .map((request) => ({
         kind: "charge" as const,
         request: {
@@ -147,7 +147,7 @@ export const commands: fc.Arbitrary<Command> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: "create_wallet" as const, request: { walletId: WALLET } }) },
 );
 
-/** A life of a wallet, funded early more often than not; what was said is said again now and then. */
+/** Steps of one wallet, usually funded first. Some steps repeat an earlier one. */
 export const steps: fc.Arbitrary<readonly Step[]> = fc
   .tuple(
     fc.oneof({ weight: 7, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
@@ -164,13 +164,13 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc
       { maxLength: 120, size: "max" },
     ),
   )
-  .map(([isFunded, told]) => {
-    const life: Step[] = isFunded ? [...FUNDED] : [];
-    for (const step of told) {
-      const again = "stepsBack" in step ? life.at(-1 - step.stepsBack) : step;
-      if (again) life.push(again);
+  .map(([isFunded, drawn]) => {
+    const given: Step[] = isFunded ? [...FUNDED] : [];
+    for (const step of drawn) {
+      const repeated = "stepsBack" in step ? given.at(-1 - step.stepsBack) : step;
+      if (repeated) given.push(repeated);
     }
-    return life;
+    return given;
   });
 
 const FUNDED: readonly Step[] = [

@@ -1,20 +1,20 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** When a connection is cut: COMMIT seen but not passed on, or passed on and its answer kept back. */
+/** When a connection is cut: COMMIT was received but not forwarded, or forwarded but its reply was not. */
 type Cut = "before commit" | "after commit";
 
-/** Stands between a client and PostgreSQL, and cuts the connection at a commit when told to. */
+/** A proxy in front of PostgreSQL that can cut a connection at a commit. */
 export interface CuttingProxy {
   readonly url: string;
-  /** Cuts the next commit. Resolves when it has. */
+  /** Cuts the connection of the next commit. Resolves when it is cut. */
   cutNext(cut: Cut): Promise<void>;
-  /** Cuts every connection, and refuses new ones until `open`. */
+  /** Cuts every connection, and new ones until `open`. */
   shut(): void;
   open(): void;
   close(): Promise<void>;
 }
 
-/** A whole simple query, and the answer to it, as they are on the wire. */
+/** The text of a simple COMMIT query, and of the tag that completes it, on the wire. */
 const COMMIT = "COMMIT\0";
 
 export async function startCuttingProxy(databaseUrl: string): Promise<CuttingProxy> {
@@ -36,15 +36,15 @@ export async function startCuttingProxy(databaseUrl: string): Promise<CuttingPro
       sockets.add(socket);
       socket.setNoDelay(true).on("error", end).on("close", end);
     }
-    const pass = (from: Socket, to: Socket, cut: Cut) =>
+    const forward = (from: Socket, to: Socket, cut: Cut) =>
       from.on("data", (bytes: Buffer) => {
         if (next?.cut !== cut || !bytes.includes(COMMIT)) return void to.write(bytes);
         end();
         next.done();
         next = undefined;
       });
-    pass(client, upstream, "before commit");
-    pass(upstream, client, "after commit");
+    forward(client, upstream, "before commit");
+    forward(upstream, client, "after commit");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 

@@ -1,5 +1,5 @@
-// A process that holds and settles as fast as it can and says on stdout what was acknowledged. It says when
-// it is ready, and begins when it is told to, so that all of them run at once.
+// A process that holds and settles as fast as it can and prints what was acknowledged. It sends "ready" and
+// begins at the next message, so that several of them run at once.
 import { writeSync } from "node:fs";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
@@ -28,7 +28,9 @@ async function spend(walletId: string, holdName: string): Promise<void> {
   writeSync(1, `settled ${holdId}\n`);
 }
 
-/** In each round every wallet once, in an order of its own: whoever locks them in that order meets others. */
+/**
+ * Spends once per round on every wallet, in random order, so that processes lock wallets in different orders.
+ */
 async function work(worker: number): Promise<void> {
   for (let round = 0; round < Number(rounds); round++) {
     const shuffled = walletIds.toSorted(() => Math.random() - 0.5);

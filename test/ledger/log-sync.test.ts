@@ -8,7 +8,7 @@ function inFolder(act: (database: string) => Promise<void>): () => Promise<void>
   return async () => {
     const folder = mkdtempSync(join(tmpdir(), "tollgate-log-sync-"));
     try {
-      await act(join(folder, "books.db"));
+      await act(join(folder, "ledger.db"));
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -17,7 +17,7 @@ function inFolder(act: (database: string) => Promise<void>): () => Promise<void>
 
 describe("createLogSync()", () => {
   test(
-    "commits that come while a sync runs are all answered by the next one",
+    "commits made during a sync share the next one",
     inFolder(async (database) => {
       writeFileSync(`${database}-wal`, "frames");
       const log = createLogSync(database);
@@ -27,7 +27,7 @@ describe("createLogSync()", () => {
   );
 
   test(
-    "a log that is not there is refused, and found once it is",
+    "a missing log fails, and succeeds once it exists",
     inFolder(async (database) => {
       const log = createLogSync(database);
       await expect(log.sync()).rejects.toThrow("ENOENT");
@@ -38,13 +38,13 @@ describe("createLogSync()", () => {
   );
 
   test(
-    "a log that cannot be synced refuses all who wait, and all who come after",
+    "a failed sync fails all pending and later syncs",
     inFolder(async (database) => {
       symlinkSync("/dev/null", `${database}-wal`);
       const log = createLogSync(database);
-      // Awaited together: while one is expected, the other's rejection would be nobody's.
-      const outcomes = await Promise.allSettled([log.sync(), log.sync()]);
-      const codes = outcomes.map((each) => (each.status === "rejected" ? each.reason.code : "synced"));
+      // Awaited together: awaited one by one, the second rejection would be unhandled.
+      const results = await Promise.allSettled([log.sync(), log.sync()]);
+      const codes = results.map((each) => (each.status === "rejected" ? each.reason.code : "synced"));
       expect(codes).toEqual(["EINVAL", "EINVAL"]);
       await expect(log.sync()).rejects.toThrow("EINVAL");
       log.close();

@@ -1,5 +1,5 @@
-// Plants each fault of faults.ts in a copy of the ledger and runs the tests of the rules against it: a
-// fault that they let live, or that no longer applies to the text, fails the run.
+// Applies each mutation of faults.ts to a copy of the ledger and runs the tests of the rules on it. The run
+// fails when the tests pass on a mutation, or when a mutation no longer applies to the source text.
 import { cpSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,13 +7,13 @@ import { FAULTS, type Fault } from "./faults.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const TESTS = ["decide", "properties", "period"].map((name) => `test/ledger/${name}`);
-/** The same random lives in every run, and no time spent on making a failing one shorter. */
+/** A fixed seed, and no shrinking of failing examples. */
 const SEED = `import fc from "fast-check";\nfc.configureGlobal({ seed: 20260114, endOnFailure: true });\n`;
 const RUN_MS_MAX = 60_000;
 const AT_ONCE = 2;
 
-/** What became of a fault: `killed` is what it should be. */
-type Fate = "killed" | "SURVIVED" | "DOES NOT APPLY" | "DOES NOT RUN";
+/** The result of the tests on a mutation; `killed` is the expected one. */
+type Status = "killed" | "SURVIVED" | "DOES NOT APPLY" | "DOES NOT RUN";
 
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), "tollgate-mutate-"));
@@ -38,7 +38,7 @@ async function runTests(copy: string): Promise<{ readonly passed: boolean; reado
   return { passed: (await tests.exited) === 0, output };
 }
 
-async function fateOf(copy: string, { file, from, to }: Fault): Promise<Fate> {
+async function statusOf(copy: string, { file, from, to }: Fault): Promise<Status> {
   const path = join(copy, "src/ledger", file);
   const text = await Bun.file(path).text();
   if (text.split(from).length !== 2) return "DOES NOT APPLY";
@@ -52,31 +52,31 @@ async function fateOf(copy: string, { file, from, to }: Fault): Promise<Fate> {
   return output.includes("Unhandled error between tests") ? "DOES NOT RUN" : "killed";
 }
 
-/** Goes through the faults that are left, in a copy of its own, until there are none. */
-async function plantAll(left: Fault[], fates: Map<Fault, Fate>): Promise<void> {
+/** Takes faults off `left` and tests each in one copy of the tree, until none is left. */
+async function testAll(left: Fault[], statuses: Map<Fault, Status>): Promise<void> {
   const copy = copyTree();
   try {
     for (let fault = left.shift(); fault; fault = left.shift()) {
-      const fate = await fateOf(copy, fault);
-      fates.set(fault, fate);
-      console.log(`${fate.padEnd(14)} ${fault.file}: ${fault.says}`);
+      const status = await statusOf(copy, fault);
+      statuses.set(fault, status);
+      console.log(`${status.padEnd(14)} ${fault.file}: ${fault.name}`);
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
 }
 
-async function expectSound(): Promise<void> {
+async function expectPassing(): Promise<void> {
   const copy = copyTree();
   const { passed, output } = await runTests(copy);
   rmSync(copy, { recursive: true, force: true });
-  if (!passed) throw new Error(`The tests fail without any fault:\n${output}`);
+  if (!passed) throw new Error(`The tests fail without a mutation:\n${output}`);
 }
 
-await expectSound();
+await expectPassing();
 const left = [...FAULTS];
-const fates = new Map<Fault, Fate>();
-await Promise.all(Array.from({ length: AT_ONCE }, () => plantAll(left, fates)));
-const killed = [...fates.values()].filter((fate) => fate === "killed").length;
+const statuses = new Map<Fault, Status>();
+await Promise.all(Array.from({ length: AT_ONCE }, () => testAll(left, statuses)));
+const killed = [...statuses.values()].filter((status) => status === "killed").length;
 console.log(`${killed} of ${FAULTS.length} faults killed`);
 if (killed < FAULTS.length) process.exit(1);

@@ -1,21 +1,23 @@
+// One file and one closure on purpose: every rule of the oracle sums over the same few maps.
 import type { Command } from "../../src/ledger/core/command.ts";
 import type { Shortfall, SpendLimit } from "../../src/ledger/ledger.ts";
 
 const MOST = 4n * 10n ** 18n;
 const HOUR_MS = 3_600_000;
-/** What the clocks of the zones are ahead of UTC in the first weeks of 2026. */
+/** The offsets of the zones from UTC in the first weeks of 2026. */
 const AHEAD_MS = new Map([
   ["UTC", 0],
   ["Asia/Kathmandu", 5.75 * HOUR_MS],
   ["America/New_York", -5 * HOUR_MS],
 ]);
 
-interface ToldHold {
-  readonly asked: string;
+interface OracleHold {
+  /** The parameters of the hold command, as JSON. */
+  readonly parameters: string;
   readonly key: string;
   readonly granted: bigint;
   readonly takenAt: number;
-  /** Limits it counts against, each with the name of its period then. */
+  /** The limits it counts against, each with the name of its period. */
   readonly counts: readonly { readonly limit: string; readonly period: string }[];
   until: number;
   accrued: bigint;
@@ -23,23 +25,23 @@ interface ToldHold {
   booked: bigint;
   named: bigint | undefined;
   back: bigint;
-  /** What was said when it ended. */
+  /** The metadata of the command that ended it. */
   note: object | undefined;
 }
 
-/** What a command must come to: a refusal, or the parts of the answer that matter. */
+/** The expected decision: a decline, or a result. */
 export type Expected =
-  | { readonly refused: string; readonly shortfall?: Shortfall }
-  | { readonly said: Readonly<Record<string, unknown>> };
+  | { readonly declined: string; readonly shortfall?: Shortfall }
+  | { readonly result: Readonly<Record<string, unknown>> };
 
 /**
- * The ledger once more, written as a story that is summed up from the beginning at every question. It
- * shares no code and no running total with the real one.
+ * A second implementation of the rules that recomputes every sum from the start for each command. It shares
+ * no code and no running total with the first.
  */
 export function createOracle() {
   let exists = false;
   let isFrozen = false;
-  const holds = new Map<string, ToldHold>();
+  const holds = new Map<string, OracleHold>();
   const topUps = new Map<string, bigint>();
   const refunds = new Map<string, { hold: string; amount: bigint }>();
   const charges = new Map<string, string>();
@@ -57,64 +59,71 @@ export function createOracle() {
   const heldBy = (limit: string, period: string) =>
     sum(against(limit, period).map((hold) => (hold.ended === "no" ? hold.granted : 0n)));
 
-  const overflowsWith = (counts: ToldHold["counts"], more: bigint) =>
+  const overflowsWith = (counts: OracleHold["counts"], more: bigint) =>
     posted() - more < -MOST || counts.some(({ limit, period }) => used(limit, period) + more > MOST);
 
-  const end = (hold: ToldHold, how: "settled" | "released" | "expired", booked: bigint, note?: object) => {
+  const end = (hold: OracleHold, how: "settled" | "released" | "expired", booked: bigint, note?: object) => {
     hold.ended = how;
     hold.booked = booked;
     hold.note = note;
   };
-  /** An expiry takes what was accrued, or as much of it as any sum can still bear. */
-  const expire = (hold: ToldHold) => {
-    const bearable = [posted() + MOST, ...hold.counts.map((each) => MOST - used(each.limit, each.period))];
+  /** An expiry captures the accrued amount, clamped so that no sum overflows. */
+  const expire = (hold: OracleHold) => {
+    const bookable = [posted() + MOST, ...hold.counts.map((each) => MOST - used(each.limit, each.period))];
     end(
       hold,
       "expired",
-      [hold.accrued, ...bearable].reduce((one, other) => (one < other ? one : other)),
+      [hold.accrued, ...bookable].reduce((one, other) => (one < other ? one : other)),
     );
   };
   const countsOf = (key: string, now: number) =>
     [...limits.values()]
       .filter((limit) => limit.keyId === undefined || limit.keyId === key)
       .map((limit) => ({ limit: limit.limitId, period: nameOf(limit, now) }));
-  const settlement = (hold: ToldHold, replayed: boolean): Expected => ({
-    said: {
+  const settlement = (hold: OracleHold, replayed: boolean): Expected => ({
+    result: {
       state: hold.ended === "no" ? "held" : hold.ended,
       captured: hold.booked,
       balances: balances(),
       replayed,
     },
   });
-  const refused = (why: string): Expected => ({ refused: why });
+  const declined = (why: string): Expected => ({ declined: why });
   const isName = (name: string) => name.length >= 1 && name.length <= 128 && !name.includes("\n");
   const isTooLong = (note: object | undefined) => note && Buffer.byteLength(JSON.stringify(note)) > 4096;
 
-  const askHold = (request: Extract<Command, { kind: "hold" }>["request"], now: number): Expected => {
+  const decideHold = (request: Extract<Command, { kind: "hold" }>["request"], now: number): Expected => {
     const { holdId, keyId, amount, minimum, ttlMs } = request;
-    if (!isHoldName(holdId) || !isName(keyId)) return refused("invalid_id");
-    if (minimum < 0n || amount < minimum || amount > MOST || ttlMs < 1) return refused("invalid_amount");
-    if (isTooLong(request.metadata)) return refused("invalid_metadata");
-    if (!exists) return refused("wallet_not_found");
-    const asked = JSON.stringify([keyId, `${amount}`, `${minimum}`, ttlMs, request.facts, request.metadata]);
+    if (!isHoldName(holdId) || !isName(keyId)) return declined("invalid_id");
+    if (minimum < 0n || amount < minimum || amount > MOST || ttlMs < 1) return declined("invalid_amount");
+    if (isTooLong(request.metadata)) return declined("invalid_metadata");
+    if (!exists) return declined("wallet_not_found");
+    const parameters = JSON.stringify([
+      keyId,
+      `${amount}`,
+      `${minimum}`,
+      ttlMs,
+      request.facts,
+      request.metadata,
+    ]);
     const before = holds.get(holdId);
-    if (before && before.asked !== asked) return refused("conflict");
-    if (before) return { said: { granted: before.granted, balances: balances(), replayed: true } };
-    if (Math.abs(timeOf(holdId) - now) > 24 * HOUR_MS) return refused("invalid_id");
-    if (isFrozen) return refused("wallet_frozen");
+    if (before && before.parameters !== parameters) return declined("conflict");
+    if (before) return { result: { granted: before.granted, balances: balances(), replayed: true } };
+    if (Math.abs(timeOf(holdId) - now) > 24 * HOUR_MS) return declined("invalid_id");
+    if (isFrozen) return declined("wallet_frozen");
 
     const counts = countsOf(keyId, now);
     const unspent = () =>
       counts.map(({ limit, period }) => (limits.get(limit)?.amount ?? 0n) - used(limit, period));
-    const rooms = () =>
+    const headrooms = () =>
       counts.map(({ limit, period }) => {
         return (limits.get(limit)?.amount ?? 0n) - used(limit, period) - heldBy(limit, period);
       });
     const leastOf = (amounts: readonly bigint[]) => amounts.reduce((a, b) => (a < b ? a : b));
-    const room = () => leastOf([balances().available, ...rooms()]);
+    const headroom = () => leastOf([balances().available, ...headrooms()]);
 
     const undo: (() => void)[] = [];
-    if (room() < minimum) {
+    if (headroom() < minimum) {
       const due = all().filter(({ ended, until }) => ended === "no" && until <= now);
       for (const hold of due.toSorted((one, other) => one.until - other.until)) {
         expire(hold);
@@ -124,25 +133,25 @@ export function createOracle() {
         });
       }
     }
-    if (room() < minimum) {
-      const isOfLimit = rooms().some((left) => left < minimum);
+    if (headroom() < minimum) {
+      const isOfLimit = headrooms().some((left) => left < minimum);
       const why = isOfLimit
         ? "spending_limit_exceeded"
         : posted() >= minimum
           ? "balance_on_hold"
           : "insufficient_balance";
-      const orNothing = (amount: bigint) => (amount < 0n ? 0n : amount);
+      const orZero = (amount: bigint) => (amount < 0n ? 0n : amount);
       const shortfall = {
         needed: minimum,
-        available: orNothing(isOfLimit ? leastOf(rooms()) : balances().available),
-        unheld: orNothing(isOfLimit ? leastOf(unspent()) : posted()),
+        available: orZero(isOfLimit ? leastOf(headrooms()) : balances().available),
+        unheld: orZero(isOfLimit ? leastOf(unspent()) : posted()),
       };
       for (const step of undo) step();
-      return { refused: why, shortfall };
+      return { declined: why, shortfall };
     }
-    const granted = room() < amount ? room() : amount;
+    const granted = headroom() < amount ? headroom() : amount;
     holds.set(holdId, {
-      asked,
+      parameters,
       key: keyId,
       granted,
       takenAt: now,
@@ -155,22 +164,23 @@ export function createOracle() {
       back: 0n,
       note: undefined,
     });
-    return { said: { granted, balances: balances(), replayed: false } };
+    return { result: { granted, balances: balances(), replayed: false } };
   };
 
-  const askCharge = (request: Extract<Command, { kind: "charge" }>["request"], now: number): Expected => {
+  const decideCharge = (request: Extract<Command, { kind: "charge" }>["request"], now: number): Expected => {
     const { chargeId, receiptId, keyId, amount } = request;
-    if (amount < 1n || amount > MOST) return refused("invalid_amount");
-    if (isTooLong(request.metadata)) return refused("invalid_metadata");
-    if (!exists) return refused("wallet_not_found");
+    if (amount < 1n || amount > MOST) return declined("invalid_amount");
+    if (isTooLong(request.metadata)) return declined("invalid_metadata");
+    if (!exists) return declined("wallet_not_found");
     const before = holds.get(charges.get(chargeId) ?? "");
-    const answer = (replayed: boolean) => ({ said: { balances: balances(), replayed, receiptId } });
-    if (before) return before.key === keyId && before.booked === amount ? answer(true) : refused("conflict");
+    const posting = (replayed: boolean) => ({ result: { balances: balances(), replayed, receiptId } });
+    if (before)
+      return before.key === keyId && before.booked === amount ? posting(true) : declined("conflict");
     const counts = countsOf(keyId, now);
-    if (overflowsWith(counts, amount)) return refused("balance_overflow");
+    if (overflowsWith(counts, amount)) return declined("balance_overflow");
     charges.set(chargeId, receiptId);
     holds.set(receiptId, {
-      asked: "a charge",
+      parameters: "a charge",
       key: keyId,
       granted: 0n,
       takenAt: now,
@@ -183,58 +193,58 @@ export function createOracle() {
       back: 0n,
       note: undefined,
     });
-    return answer(false);
+    return posting(false);
   };
 
-  const onHold = (holdId: string, then: (hold: ToldHold) => Expected): Expected => {
-    if (!exists) return refused("wallet_not_found");
+  const onHold = (holdId: string, then: (hold: OracleHold) => Expected): Expected => {
+    if (!exists) return declined("wallet_not_found");
     const hold = holds.get(holdId);
-    return hold ? then(hold) : refused("hold_not_found");
+    return hold ? then(hold) : declined("hold_not_found");
   };
 
-  const ask = ({ kind, request }: Command, now: number): Expected => {
+  const decide = ({ kind, request }: Command, now: number): Expected => {
     switch (kind) {
       case "create_wallet":
         exists = true;
-        return { said: balances() };
+        return { result: balances() };
       case "set_wallet_state":
-        if (!exists) return refused("wallet_not_found");
+        if (!exists) return declined("wallet_not_found");
         isFrozen = request.state === "frozen";
-        return { said: {} };
+        return { result: {} };
       case "hold":
-        return askHold(request, now);
+        return decideHold(request, now);
       case "charge":
-        return askCharge(request, now);
+        return decideCharge(request, now);
       case "extend":
-        if (!isHoldName(request.holdId)) return refused("invalid_id");
+        if (!isHoldName(request.holdId)) return declined("invalid_id");
         if (request.accrued < 0n || request.accrued > MOST || request.ttlMs < 1)
-          return refused("invalid_amount");
+          return declined("invalid_amount");
         return onHold(request.holdId, (hold) => {
-          if (hold.ended !== "no") return refused(`hold_${hold.ended}`);
+          if (hold.ended !== "no") return declined(`hold_${hold.ended}`);
           if (request.accrued > hold.accrued) hold.accrued = request.accrued;
           if (now + request.ttlMs > hold.until) hold.until = now + request.ttlMs;
-          return { said: {} };
+          return { result: {} };
         });
       case "settle":
-        if (!isHoldName(request.holdId)) return refused("invalid_id");
-        if (request.amount < 0n || request.amount > MOST) return refused("invalid_amount");
-        if (isTooLong(request.metadata)) return refused("invalid_metadata");
+        if (!isHoldName(request.holdId)) return declined("invalid_id");
+        if (request.amount < 0n || request.amount > MOST) return declined("invalid_amount");
+        if (isTooLong(request.metadata)) return declined("invalid_metadata");
         return onHold(request.holdId, (hold) => {
-          if (hold.ended === "released") return refused("hold_released");
+          if (hold.ended === "released") return declined("hold_released");
           if (hold.ended === "settled") {
-            return hold.named === request.amount ? settlement(hold, true) : refused("conflict");
+            return hold.named === request.amount ? settlement(hold, true) : declined("conflict");
           }
           const most = request.amount > hold.booked ? request.amount : hold.booked;
-          if (overflowsWith(hold.counts, most - hold.booked)) return refused("balance_overflow");
+          if (overflowsWith(hold.counts, most - hold.booked)) return declined("balance_overflow");
           end(hold, "settled", most, request.metadata);
           hold.named = request.amount;
           return settlement(hold, false);
         });
       case "release":
-        if (!isHoldName(request.holdId)) return refused("invalid_id");
-        if (isTooLong(request.metadata)) return refused("invalid_metadata");
+        if (!isHoldName(request.holdId)) return declined("invalid_id");
+        if (isTooLong(request.metadata)) return declined("invalid_metadata");
         return onHold(request.holdId, (hold) => {
-          if (hold.ended === "settled") return refused("hold_settled");
+          if (hold.ended === "settled") return declined("hold_settled");
           if (hold.ended !== "no") return settlement(hold, true);
           end(hold, "released", 0n, request.metadata);
           return settlement(hold, false);
@@ -246,52 +256,52 @@ export function createOracle() {
           return settlement(hold, false);
         });
       case "top_up": {
-        if (request.amount < 1n || request.amount > MOST) return refused("invalid_amount");
-        if (!exists) return refused("wallet_not_found");
+        if (request.amount < 1n || request.amount > MOST) return declined("invalid_amount");
+        if (!exists) return declined("wallet_not_found");
         const before = topUps.get(request.topUpId);
-        if (before !== undefined && before !== request.amount) return refused("conflict");
-        if (before !== undefined) return { said: { balances: balances(), replayed: true } };
-        if (posted() + request.amount > MOST) return refused("balance_overflow");
+        if (before !== undefined && before !== request.amount) return declined("conflict");
+        if (before !== undefined) return { result: { balances: balances(), replayed: true } };
+        if (posted() + request.amount > MOST) return declined("balance_overflow");
         topUps.set(request.topUpId, request.amount);
-        return { said: { balances: balances(), replayed: false } };
+        return { result: { balances: balances(), replayed: false } };
       }
       case "refund": {
-        if (!isHoldName(request.holdId)) return refused("invalid_id");
-        if (request.amount < 1n || request.amount > MOST) return refused("invalid_amount");
-        if (!exists) return refused("wallet_not_found");
+        if (!isHoldName(request.holdId)) return declined("invalid_id");
+        if (request.amount < 1n || request.amount > MOST) return declined("invalid_amount");
+        if (!exists) return declined("wallet_not_found");
         const { refundId, holdId, amount } = request;
         const before = refunds.get(refundId);
-        if (before && (before.hold !== holdId || before.amount !== amount)) return refused("conflict");
-        if (before) return { said: { balances: balances(), replayed: true } };
+        if (before && (before.hold !== holdId || before.amount !== amount)) return declined("conflict");
+        if (before) return { result: { balances: balances(), replayed: true } };
         const hold = holds.get(holdId);
-        if (!hold) return refused("hold_not_found");
-        if (hold.booked - hold.back < amount) return refused("refund_exceeds_charge");
-        if (posted() + amount > MOST) return refused("balance_overflow");
+        if (!hold) return declined("hold_not_found");
+        if (hold.booked - hold.back < amount) return declined("refund_exceeds_charge");
+        if (posted() + amount > MOST) return declined("balance_overflow");
         hold.back += amount;
         refunds.set(refundId, { hold: holdId, amount });
-        return { said: { balances: balances(), replayed: false } };
+        return { result: { balances: balances(), replayed: false } };
       }
       case "set_spend_limit": {
         const { limitId, keyId } = request;
-        if (request.amount < 0n || request.amount > MOST) return refused("invalid_amount");
-        if (!AHEAD_MS.has(request.timeZone ?? "UTC")) return refused("invalid_time_zone");
-        if (!exists) return refused("wallet_not_found");
-        if (owners.has(limitId) && owners.get(limitId) !== keyId) return refused("conflict");
+        if (request.amount < 0n || request.amount > MOST) return declined("invalid_amount");
+        if (!AHEAD_MS.has(request.timeZone ?? "UTC")) return declined("invalid_time_zone");
+        if (!exists) return declined("wallet_not_found");
+        if (owners.has(limitId) && owners.get(limitId) !== keyId) return declined("conflict");
         owners.set(limitId, keyId);
         limits.set(limitId, request);
-        return { said: {} };
+        return { result: {} };
       }
       case "delete_spend_limit":
-        if (!exists) return refused("wallet_not_found");
+        if (!exists) return declined("wallet_not_found");
         limits.delete(request.limitId);
-        return { said: {} };
+        return { result: {} };
     }
   };
 
-  return { ask, balances, used, heldBy, limits, nameOf, holds };
+  return { decide, balances, used, heldBy, limits, nameOf, holds };
 }
 
-/** Whether a name is made as the seventh kind of UUID is, digit by digit. */
+/** Whether a text is a lower-case UUIDv7, checked digit by digit. */
 function isHoldName(name: string): boolean {
   const parts = name.split("-");
   const [, , version = "", variant = ""] = parts;
@@ -307,7 +317,7 @@ function timeOf(holdId: string): number {
   return Number(`0x${holdId.replaceAll("-", "").slice(0, 12)}`);
 }
 
-/** The instant that a calendar period starts at, by walking the calendar of its zone back. */
+/** Returns the start of a calendar period, found by stepping days back in its zone. */
 function nameOf({ period, timeZone = "UTC" }: Pick<SpendLimit, "period" | "timeZone">, atMs: number): string {
   if (period === "total") return "ever";
   const aheadMs = AHEAD_MS.get(timeZone) ?? 0;

@@ -14,21 +14,21 @@ describe("a period in UTC", () => {
     ["month", "2028-02-29T12:00:00.000Z", "2028-02-01", "2028-03-01"],
     ["month", "2026-12-31T23:59:59.999Z", "2026-12-01", "2027-01-01"],
     ["week", "2026-03-29T01:30:00.000Z", "2026-03-23", "2026-03-30"],
-  ])("%s of %s runs from %s to %s", (period, at, start, end) => {
+  ])("the %s of %s runs from %s to %s", (period, at, start, end) => {
     expect(new Date(periodStart(period, Date.parse(at))).toISOString()).toStartWith(start);
     expect(new Date(periodEnd(period, Date.parse(at)) ?? 0).toISOString()).toStartWith(end);
   });
 
-  test("total starts with time and never ends", () => {
+  test("total starts at 0 and has no end", () => {
     expect(periodStart("total", Date.now())).toBe(0);
     expect(periodEnd("total", Date.now())).toBeUndefined();
   });
 });
 
-describe("a period in a zone", () => {
+describe("a period in a time zone", () => {
   test.each<[string, LimitPeriod, string, string, string, string]>([
     [
-      "goes by its midnight",
+      "starts at the zone's midnight",
       "day",
       "Asia/Tokyo",
       "2026-01-14T15:00Z",
@@ -36,7 +36,7 @@ describe("a period in a zone", () => {
       "2026-01-15T15:00Z",
     ],
     [
-      "ends at its midnight",
+      "ends at the zone's midnight",
       "day",
       "Asia/Tokyo",
       "2026-01-14T14:59:59.999Z",
@@ -44,7 +44,7 @@ describe("a period in a zone", () => {
       "2026-01-14T15:00Z",
     ],
     [
-      "half an hour off",
+      "starts at midnight of a zone with a half-hour offset",
       "day",
       "Asia/Kolkata",
       "2026-01-14T12:00Z",
@@ -52,7 +52,7 @@ describe("a period in a zone", () => {
       "2026-01-14T18:30Z",
     ],
     [
-      "a quarter off",
+      "starts at midnight of a zone with a quarter-hour offset",
       "month",
       "Asia/Kathmandu",
       "2026-01-31T18:15Z",
@@ -60,7 +60,7 @@ describe("a period in a zone", () => {
       "2026-02-28T18:15Z",
     ],
     [
-      "a day of 23 hours",
+      "has 23 hours on the day clocks go forward",
       "day",
       "Europe/Berlin",
       "2026-03-29T12:00Z",
@@ -68,7 +68,7 @@ describe("a period in a zone", () => {
       "2026-03-29T22:00Z",
     ],
     [
-      "a day of 25 hours",
+      "has 25 hours on the day clocks go back",
       "day",
       "Europe/Berlin",
       "2026-10-25T12:00Z",
@@ -76,7 +76,7 @@ describe("a period in a zone", () => {
       "2026-10-25T23:00Z",
     ],
     [
-      "a week over the change",
+      "is a week across a clock change",
       "week",
       "Europe/Berlin",
       "2026-03-29T12:00Z",
@@ -84,7 +84,7 @@ describe("a period in a zone", () => {
       "2026-03-29T22:00Z",
     ],
     [
-      "a month over the change",
+      "is a month across a clock change",
       "month",
       "America/New_York",
       "2026-03-20T12:00Z",
@@ -92,7 +92,7 @@ describe("a period in a zone", () => {
       "2026-04-01T04:00Z",
     ],
     [
-      "half an hour of summer",
+      "is a day with a clock change of half an hour",
       "day",
       "Australia/Lord_Howe",
       "2026-04-04T18:00Z",
@@ -100,7 +100,7 @@ describe("a period in a zone", () => {
       "2026-04-05T13:30Z",
     ],
     [
-      "a day without a midnight",
+      "starts at 01:00 on a day without a midnight",
       "day",
       "America/Sao_Paulo",
       "2018-11-04T12:00Z",
@@ -108,7 +108,7 @@ describe("a period in a zone", () => {
       "2018-11-05T02:00Z",
     ],
     [
-      "the day before it",
+      "ends at 01:00 before a day without a midnight",
       "day",
       "America/Sao_Paulo",
       "2018-11-04T02:59:59.999Z",
@@ -116,7 +116,7 @@ describe("a period in a zone", () => {
       "2018-11-04T03:00Z",
     ],
     [
-      "a month without a first midnight",
+      "is a month whose first day has no midnight",
       "month",
       "Asia/Damascus",
       "2011-04-01T12:00Z",
@@ -124,7 +124,7 @@ describe("a period in a zone", () => {
       "2011-04-30T21:00Z",
     ],
     [
-      "a midnight that comes twice",
+      "starts at the first of two midnights",
       "day",
       "America/Havana",
       "2026-11-01T05:30Z",
@@ -132,7 +132,7 @@ describe("a period in a zone", () => {
       "2026-11-02T05:00Z",
     ],
     [
-      "an evening that comes again",
+      "gives an evening that occurs twice to the new day",
       "day",
       "America/St_Johns",
       "2010-11-07T03:00Z",
@@ -140,7 +140,7 @@ describe("a period in a zone", () => {
       "2010-11-08T03:30Z",
     ],
     [
-      "a day that never was",
+      "skips a date that a zone skipped",
       "day",
       "Pacific/Apia",
       "2011-12-30T09:59Z",
@@ -148,7 +148,7 @@ describe("a period in a zone", () => {
       "2011-12-30T10:00Z",
     ],
     [
-      "the day after it",
+      "starts after the skipped date",
       "day",
       "Pacific/Apia",
       "2011-12-30T10:00Z",
@@ -161,14 +161,14 @@ describe("a period in a zone", () => {
     expect(new Date(periodEnd(period, atMs, zone) ?? 0)).toEqual(new Date(end));
   });
 
-  test("total knows no zone", () => {
+  test("total is independent of the zone", () => {
     expect(periodStart("total", Date.now(), "Asia/Tokyo")).toBe(0);
   });
 
   const zones = ["UTC", "Etc/UTC", "America/St_Johns", "America/Sao_Paulo", "Pacific/Apia", "Asia/Kathmandu"];
   const around = fc.integer({ min: Date.UTC(2007, 0), max: Date.UTC(2027, 0) });
 
-  test("follows the one before without a gap, whatever was asked before", () => {
+  test("follows the previous one without a gap, whatever spans are cached", () => {
     const periods = fc.constantFrom<LimitPeriod>("day", "week", "month");
     fc.assert(
       fc.property(periods, fc.constantFrom(...zones), around, (period, zone, atMs) => {
@@ -183,7 +183,7 @@ describe("a period in a zone", () => {
     );
   });
 
-  test("in UTC by another name is the same as in UTC", () => {
+  test("in an alias of UTC equals the period in UTC", () => {
     fc.assert(
       fc.property(fc.constantFrom<LimitPeriod>("day", "week", "month"), around, (period, atMs) => {
         expect(periodStart(period, atMs, "Etc/UTC")).toBe(periodStart(period, atMs));
@@ -193,9 +193,9 @@ describe("a period in a zone", () => {
   });
 });
 
-test("a time zone is a name of the IANA database, and no offset", () => {
+test("a time zone is a name in the IANA database, not an offset", () => {
   expect(["UTC", "Europe/Berlin", "US/Pacific", "Asia/Kolkata"].map(isTimeZone)).toEqual(Array(4).fill(true));
-  const none = [
+  const invalid = [
     "",
     "+02:00",
     "-0500",
@@ -204,5 +204,5 @@ test("a time zone is a name of the IANA database, and no offset", () => {
     "Europe/Berlin\u0000",
     "UTC[u-ca=hebrew]",
   ];
-  expect(none.map(isTimeZone)).toEqual(none.map(() => false));
+  expect(invalid.map(isTimeZone)).toEqual(invalid.map(() => false));
 });

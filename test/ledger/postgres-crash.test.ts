@@ -9,10 +9,10 @@ import { holdOf, WALLET } from "./samples.ts";
 const OTHER = "other";
 
 /**
- * The kernel kills a backend that takes too much memory, and the postmaster starts all of them anew: what
- * was not on disk is forgotten, ids of transactions among it, and whoever comes first gets those.
+ * When the kernel kills a backend, the postmaster restarts all of them. Transactions that were not on disk
+ * are lost, and later transactions get their ids.
  */
-test("a top-up whose commit a crash undid is not taken for the commit that got its id", async () => {
+test("a top-up whose commit a crash undid is not mistaken for a later commit with its transaction id", async () => {
   const server = await startPostgresServer();
   const proxy = await startCuttingProxy(server.url);
   const database = await openPostgres(server.url);
@@ -45,7 +45,7 @@ async function openBackend(url: string) {
   return { pid: Number(row.pid), close: () => client.close().catch(() => undefined) };
 }
 
-/** Another process's commits, from the moment that the server takes any. */
+/** Commits holds of another process until the server accepts one. */
 async function untilHeld(replica: ReturnType<typeof createPostgresLedger>): Promise<void> {
   for (;;) {
     try {

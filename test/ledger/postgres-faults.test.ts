@@ -2,32 +2,32 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../src/ledger/audit/audit.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
+import { createDueRead } from "../../src/ledger/postgres/due.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createPostgresStore } from "../../src/ledger/postgres/store.ts";
+import { openTcpProxy } from "../ledger-grpc/tcp-proxy.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { type CuttingProxy, startCuttingProxy } from "./cutting-proxy.ts";
-import { openPostgresBooks, type PostgresBooks } from "./postgres-books.ts";
-import { FACTS, holdIdOf, holdOf, refusalOf, WALLET } from "./samples.ts";
-
-// The first test may have to start a server.
+import { openPostgresEnv, type PostgresEnv } from "./postgres-env.ts";
+import { errorCodeOf, FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
 const BALANCES = { posted: 93n, held: 4n, available: 89n };
 
-/** Commands of one batch: each stands on the one before it. */
-function batch(ledger: SweptLedger): Promise<unknown>[] {
+/** The commands of one batch, each depending on the one before. */
+function batch(ledger: LocalLedger): Promise<unknown>[] {
   const [walletId, holdId] = [WALLET, holdIdOf("h1")];
   return [
     ledger.hold(holdOf(10n)),
     ledger.extend({ walletId, holdId, accrued: 3n, ttlMs: 60_000 }),
     ledger.settle({ walletId, holdId, amount: 8n, facts: FACTS }),
     ledger.topUp({ walletId, topUpId: "t1", amount: 1n }),
-    refusalOf(ledger.settle({ walletId, holdId, amount: 9n, facts: FACTS })),
+    errorCodeOf(ledger.settle({ walletId, holdId, amount: 9n, facts: FACTS })),
     ledger.hold(holdOf(4n, { holdId: holdIdOf("h2") })),
   ];
 }
 
-const ANSWERS = [
+const RESULTS = [
   { granted: 10n, replayed: false },
   undefined,
   { state: "settled", captured: 8n, replayed: false },
@@ -36,89 +36,111 @@ const ANSWERS = [
   { granted: 4n, replayed: false, balances: BALANCES },
 ];
 
-describe("a connection that ends", () => {
-  let books: PostgresBooks;
+describe("a connection that is cut", () => {
+  let env: PostgresEnv;
   let proxy: CuttingProxy;
-  let ledger: SweptLedger;
+  let ledger: LocalLedger;
 
   beforeEach(async () => {
-    books = await openPostgresBooks(100n);
-    proxy = await startCuttingProxy(books.url);
-    ledger = await books.openAnother({ url: proxy.url, busyMaxMs: 4_000 });
+    env = await openPostgresEnv(100n);
+    proxy = await startCuttingProxy(env.url);
+    ledger = await env.openAnother({ url: proxy.url, busyMaxMs: 4_000 });
   });
 
   afterEach(async () => {
-    const findings = await books.audit();
-    await books.close();
+    const findings = await env.audit();
+    await env.close();
     await proxy.close();
     expect(findings).toEqual([]);
   });
 
   test.each(["before commit", "after commit"] as const)(
-    "%s leaves no trace in the answers: each is the first one",
+    "%s does not change any result, and none is a replay",
     async (cut) => {
       const isCut = proxy.cutNext(cut);
       const given = batch(ledger);
       await isCut;
-      expect(await Promise.all(given)).toMatchObject(ANSWERS);
+      expect(await Promise.all(given)).toMatchObject(RESULTS);
       expect(await ledger.balances(WALLET)).toEqual(BALANCES);
     },
   );
 
-  test("between two batches is not noticed by anybody", async () => {
+  test("between two batches fails no command", async () => {
     await ledger.hold(holdOf(1n));
-    await books.client.unsafe(
+    await env.client.unsafe(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()",
     );
     expect(await ledger.hold(holdOf(1n, { holdId: holdIdOf("h2") }))).toMatchObject({ replayed: false });
   });
 
-  test("for good makes commands unavailable, at once while it lasts, and no longer than it lasts", async () => {
+  test("permanently fails commands as unavailable, at once until it can be reopened", async () => {
     proxy.shut();
-    expect(await refusalOf(ledger.hold(holdOf(1n)))).toBe("unavailable");
+    expect(await errorCodeOf(ledger.hold(holdOf(1n)))).toBe("unavailable");
     const startedMs = performance.now();
     const cpu = process.cpuUsage();
-    expect(await refusalOf(ledger.hold(holdOf(1n)))).toBe("unavailable");
-    // The first one has waited for four seconds.
+    expect(await errorCodeOf(ledger.hold(holdOf(1n)))).toBe("unavailable");
+    // The first hold waited four seconds.
     expect(performance.now() - startedMs).toBeLessThan(3_500);
-    expect(await refusalOf(ledger.ping())).toBe("unavailable");
+    expect(await errorCodeOf(ledger.ping())).toBe("unavailable");
     await Bun.sleep(500);
     expect(process.cpuUsage(cpu).user / 1_000).toBeLessThan(250);
     proxy.open();
     await untilTaken(() => ledger.hold(holdOf(1n)));
-    expect(await books.ledger.balances(WALLET)).toMatchObject({ held: 1n });
+    expect(await env.ledger.balances(WALLET)).toMatchObject({ held: 1n });
   });
 
-  test("for good while a commit is not answered leaves its commands to be asked after", async () => {
+  test("permanently during a commit fails its command as unavailable, and the command can be repeated", async () => {
     const isCut = proxy.cutNext("after commit").then(proxy.shut);
-    const refused = refusalOf(ledger.hold(holdOf(7n)));
+    const failed = errorCodeOf(ledger.hold(holdOf(7n)));
     await isCut;
-    expect(await refused).toBe("unavailable");
+    expect(await failed).toBe("unavailable");
     proxy.open();
     await untilTaken(() => ledger.hold(holdOf(7n)));
     expect(await ledger.hold(holdOf(7n))).toMatchObject({ granted: 7n, replayed: true });
     expect(await ledger.balances(WALLET)).toMatchObject({ held: 7n });
   });
 
-  test("lets the ledger be closed while it lasts", async () => {
+  test("does not prevent closing the ledger", async () => {
     proxy.shut();
-    expect(await refusalOf(ledger.hold(holdOf(1n)))).toBe("unavailable");
+    expect(await errorCodeOf(ledger.hold(holdOf(1n)))).toBe("unavailable");
     await ledger.close();
   });
 });
 
-test("of a transaction of another server, or of another life of this one, nothing is known", async () => {
-  const books = await openPostgresBooks(0n);
-  const database = await openPostgres(books.url);
+test("the commit status of a transaction of another server is unknown", async () => {
+  const env = await openPostgresEnv(0n);
+  const database = await openPostgres(env.url);
   const store = createPostgresStore({ database, now: undefined });
   const [row] = await database.client.unsafe("SELECT pg_current_xact_id()::text AS id");
-  expect(await store.fateOf?.(`${row.id} 7000000000000000000 00000001`)).toBe("unknown");
+  expect(await store.commitStatusOf?.(`${row.id} 7000000000000000000 00000001`)).toBe("unknown");
   await store.close();
   await database.close();
-  await books.close();
+  await env.close();
 });
 
-test("a server killed under load loses nothing that was answered, and the ledger goes on when it is back", async () => {
+test("a search for due holds fails when the server vanished, and the next one succeeds", async () => {
+  const env = await openPostgresEnv(10n);
+  await env.ledger.hold(holdOf(1n, { ttlMs: 1_000 }));
+  const url = new URL(env.url);
+  const proxy = await openTcpProxy(Number(url.port));
+  url.port = proxy.address.replace(/^.*:/, "");
+  const database = await openPostgres(url.href);
+  const due = createDueRead(database, () => NOON_MS + 2_000, 1_000);
+  const found = [{ walletId: WALLET, holdId: holdIdOf("h1") }];
+  expect(await due.find(10)).toEqual(found);
+
+  proxy.swallow("both");
+  await expect(due.find(10)).rejects.toThrow();
+  proxy.heal();
+  expect(await Promise.all([due.find(10), due.find(10)])).toEqual([found, found]);
+
+  await due.close();
+  await database.close();
+  await proxy.close();
+  await env.close();
+});
+
+test("a server killed under load loses no acknowledged hold, and the ledger recovers with it", async () => {
   const server = await startPostgresServer();
   const database = await openPostgres(server.url);
   const ledger = createPostgresLedger({ database, busyMaxMs: 500 });
@@ -128,12 +150,12 @@ test("a server killed under load loses nothing that was answered, and the ledger
   for (let round = 0; round < 3; round++) {
     await load.untilMore(200);
     await server.kill();
-    await load.untilRefused();
+    await load.untilFailed();
     await server.start();
   }
   await load.untilMore(200);
   await load.stop();
-  expect(load.strays).toEqual([]);
+  expect(load.unexpected).toEqual([]);
 
   const client = new SQL(server.url, { max: 1 });
   const stored: { hold_id: string }[] = await client.unsafe("SELECT hold_id::text FROM holds");
@@ -146,11 +168,11 @@ test("a server killed under load loses nothing that was answered, and the ledger
   await server.stop();
 });
 
-/** 64 callers that take holds as fast as they can, and never give up. */
-function startLoad(ledger: SweptLedger) {
+/** 64 callers that take holds in a loop and continue after errors. */
+function startLoad(ledger: LocalLedger) {
   const taken: string[] = [];
-  const strays: unknown[] = [];
-  let refused = 0;
+  const unexpected: unknown[] = [];
+  let failed = 0;
   let isStopped = false;
   const call = async () => {
     while (!isStopped) {
@@ -159,8 +181,8 @@ function startLoad(ledger: SweptLedger) {
         await ledger.hold(holdOf(1n, { holdId }));
         taken.push(holdId);
       } catch (error) {
-        refused++;
-        if (!(error instanceof Error && error.message === "unavailable")) strays.push(error);
+        failed++;
+        if (!(error instanceof Error && error.message === "unavailable")) unexpected.push(error);
         await Bun.sleep(5);
       }
     }
@@ -171,14 +193,14 @@ function startLoad(ledger: SweptLedger) {
   };
   return {
     taken,
-    strays,
+    unexpected,
     untilMore(count: number) {
       const wanted = taken.length + count;
       return until(() => taken.length >= wanted);
     },
-    untilRefused() {
-      const wanted = refused + 1;
-      return until(() => refused >= wanted);
+    untilFailed() {
+      const wanted = failed + 1;
+      return until(() => failed >= wanted);
     },
     async stop() {
       isStopped = true;

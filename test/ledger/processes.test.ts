@@ -4,7 +4,7 @@ import type { SQL } from "bun";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { type AuditReport, auditPostgres, auditSqlite } from "../../src/ledger/audit/audit.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";
@@ -15,16 +15,16 @@ const WORKERS = 32;
 const PROCESSES = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
 /** A database that several processes share. */
-interface SharedBooks {
+interface SharedLedger {
   readonly url: string;
-  readonly ledger: SweptLedger;
+  readonly ledger: LocalLedger;
   audit(): Promise<AuditReport>;
-  /** Transactions that the database broke off because they waited for each other. */
+  /** The number of deadlocks that the database has detected. */
   deadlocks(): Promise<number>;
   close(): Promise<void>;
 }
 
-async function shareSqlite(): Promise<SharedBooks> {
+async function shareSqlite(): Promise<SharedLedger> {
   const folder = temporaryFolder();
   const database = openDatabase(join(folder.path, "ledger.db"));
   const ledger = createSqliteLedger({ database });
@@ -41,10 +41,10 @@ async function shareSqlite(): Promise<SharedBooks> {
   };
 }
 
-async function sharePostgres(): Promise<SharedBooks> {
+async function sharePostgres(): Promise<SharedLedger> {
   const { url, drop } = await createTestDatabase();
   const database = await openPostgres(url);
-  await notice(database.client, "20ms");
+  await setDeadlockTimeout(database.client, "20ms");
   const ledger = createPostgresLedger({ database });
   return {
     url,
@@ -64,10 +64,10 @@ async function sharePostgres(): Promise<SharedBooks> {
 }
 
 /**
- * Lets the server look for deadlocks long before the ledger gives up a lock, or it would never count one.
- * Only a superuser may ask for that, which on a private server we are.
+ * Makes the server check for deadlocks before the ledger's lock timeout; otherwise it would never count one.
+ * Only a superuser may set this.
  */
-async function notice(client: SQL, after: string): Promise<void> {
+async function setDeadlockTimeout(client: SQL, after: string): Promise<void> {
   const [row] =
     await client`SELECT current_setting('is_superuser') AS is_superuser, current_database() AS name`;
   if (row.is_superuser === "on")
@@ -79,19 +79,19 @@ interface Load {
   readonly wallets: readonly string[];
 }
 
-/** A load process that is open and waits to be told to go. */
+/** Starts a load process. It has opened the ledger, and begins its load when `start` is called. */
 async function prepareLoad(url: string, name: string, { rounds, wallets }: Load) {
   const child = `${import.meta.dir}/load-child.ts`;
   const command = [process.execPath, child, url, name, `${rounds}`, wallets.join(",")];
   const ready = Promise.withResolvers<unknown>();
   const load = Bun.spawn(command, { stdout: "pipe", stderr: "inherit", ipc: ready.resolve });
   await Promise.race([ready.promise, load.exited]);
-  // Read from the start: a pipe that is full would stop the process.
-  const said = new Response(load.stdout).text();
-  return { load, said, go: () => load.send("go") };
+  // Read from the start: a full pipe would block the process.
+  const output = new Response(load.stdout).text();
+  return { load, output, start: () => load.send("start") };
 }
 
-async function fund(ledger: SweptLedger, wallets: readonly string[]): Promise<void> {
+async function fund(ledger: LocalLedger, wallets: readonly string[]): Promise<void> {
   for (const walletId of wallets) {
     await ledger.createWallet(walletId);
     await ledger.topUp({ walletId, topUpId: "funds", amount: FUNDS });
@@ -110,45 +110,45 @@ const LOADS = [
 ] as const;
 
 test.each(STORES.flatMap(([store, share]) => LOADS.map(([on, load]) => [on, store, share, load] as const)))(
-  "eight processes on %s of %s lose nothing, book nothing twice, and never wait for each other for ever",
+  "eight processes on %s of %s lose no command, book none twice, and never deadlock",
   async (_, __, share, load) => {
-    const books = await share();
-    await fund(books.ledger, load.wallets);
-    const loads = await Promise.all(PROCESSES.map((name) => prepareLoad(books.url, name, load)));
-    for (const { go } of loads) go();
+    const shared = await share();
+    await fund(shared.ledger, load.wallets);
+    const loads = await Promise.all(PROCESSES.map((name) => prepareLoad(shared.url, name, load)));
+    for (const { start } of loads) start();
     const exits = await Promise.all(loads.map(({ load: { exited } }) => exited));
     expect(exits).toEqual(PROCESSES.map(() => 0));
 
     const settledEach = BigInt(PROCESSES.length * WORKERS * load.rounds);
     const spent = { posted: FUNDS - 2n * settledEach, held: 0n };
-    for (const walletId of load.wallets) expect(await books.ledger.balances(walletId)).toMatchObject(spent);
+    for (const walletId of load.wallets) expect(await shared.ledger.balances(walletId)).toMatchObject(spent);
     const holds = Number(settledEach) * load.wallets.length;
-    expect(await books.audit()).toMatchObject({ holds, findings: [], warnings: [] });
-    expect(await books.deadlocks()).toBe(0);
-    await books.close();
+    expect(await shared.audit()).toMatchObject({ holds, findings: [], warnings: [] });
+    expect(await shared.deadlocks()).toBe(0);
+    await shared.close();
   },
 );
 
-test("what a killed process had acknowledged is all there, and the books are right", async () => {
+test("every command that a killed process acknowledged is stored, and the audit finds nothing", async () => {
   const open = await openLedger(FUNDS);
   const { path, client } = open.database;
-  const { load, said, go } = await prepareLoad(`sqlite:${path}`, "k", {
+  const { load, output, start } = await prepareLoad(`sqlite:${path}`, "k", {
     rounds: 1_000_000,
     wallets: [WALLET],
   });
   const settled = () => client.query("SELECT 1 FROM holds WHERE state = 'settled' LIMIT 1 OFFSET 2000").get();
-  go();
+  start();
   while (settled() === null) await Bun.sleep(5);
   load.kill("SIGKILL");
   await load.exited;
 
-  // What follows the last line feed was cut off by the kill.
-  const lines = (await said).split("\n").slice(0, -1);
+  // The kill may have cut off the last line.
+  const lines = (await output).split("\n").slice(0, -1);
   const rows = client.query<{ hold_id: string; state: string }, []>("SELECT hold_id, state FROM holds").all();
   const states = new Map(rows.map((row) => [row.hold_id, row.state]));
   const missing = lines.filter((line) => {
-    const [what, holdId = ""] = line.split(" ");
-    return what === "settled" ? states.get(holdId) !== "settled" : !states.has(holdId);
+    const [state, holdId = ""] = line.split(" ");
+    return state === "settled" ? states.get(holdId) !== "settled" : !states.has(holdId);
   });
   expect(lines.length).toBeGreaterThan(100);
   expect(missing).toEqual([]);

@@ -4,11 +4,11 @@ import { counterKey } from "../../src/ledger/core/book.ts";
 import type { Command } from "../../src/ledger/core/command.ts";
 import { periodStart } from "../../src/ledger/core/period.ts";
 import { commands, steps } from "./commands.ts";
-import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-store.ts";
+import { decideBatch, emptyWallet, type MemoryWallet } from "./memory-wallet.ts";
 import { createOracle } from "./oracle.ts";
 import { NOON_MS } from "./samples.ts";
 
-/** Everything about a wallet, to compare; maps lose their order. */
+/** All rows of a wallet, for comparison. Maps are sorted. */
 function snapshot(stored: MemoryWallet): unknown {
   const sorted = <Value>(map: ReadonlyMap<string, Value>) =>
     [...map].toSorted(([one], [other]) => (one < other ? -1 : 1));
@@ -16,7 +16,7 @@ function snapshot(stored: MemoryWallet): unknown {
     wallet: stored.wallet,
     transfers: stored.transfers,
     holds: sorted(stored.holds),
-    endings: sorted(stored.endings),
+    resolutions: sorted(stored.resolutions),
     limits: sorted(stored.limits),
     counters: sorted(stored.counters),
   });
@@ -39,30 +39,33 @@ function expectInvariants({ wallet, holds, transfers, counters }: MemoryWallet):
   for (const counter of counters.values()) expect(counter.used >= 0n && counter.held >= 0n).toBe(true);
 }
 
-describe("whatever happens to a wallet", () => {
-  test("the ledger and a story that sums everything up from the beginning say the same", () => {
+describe("for random commands on a wallet", () => {
+  test("the rules agree with an oracle that recomputes every sum from the start", () => {
     fc.assert(
-      fc.property(steps, (life) => {
+      fc.property(steps, (given) => {
         const stored = emptyWallet();
         const oracle = createOracle();
         let nowMs = NOON_MS;
-        for (const step of life) {
+        for (const step of given) {
           if ("passesMs" in step) {
             nowMs += step.passesMs;
             continue;
           }
           const before = snapshot(stored);
-          const [outcome] = decideBatch(stored, [step.command], nowMs);
-          const expected = oracle.ask(step.command, nowMs);
+          const [decision] = decideBatch(stored, [step.command], nowMs);
+          const expected = oracle.decide(step.command, nowMs);
           const got =
-            outcome && "answer" in outcome
-              ? { said: outcome.answer ?? {} }
-              : { refused: outcome?.refusal, ...(outcome?.shortfall && { shortfall: outcome.shortfall }) };
+            decision && "result" in decision
+              ? { result: decision.result ?? {} }
+              : {
+                  declined: decision?.declined,
+                  ...(decision?.shortfall && { shortfall: decision.shortfall }),
+                };
           expect(got).toEqual(expected as typeof got);
-          if ("refused" in expected) expect(snapshot(stored)).toEqual(before);
+          if ("declined" in expected) expect(snapshot(stored)).toEqual(before);
           expectInvariants(stored);
           for (const [holdId, { note }] of oracle.holds) {
-            expect(stored.endings.get(holdId)?.metadata).toBe(note && JSON.stringify(note));
+            expect(stored.resolutions.get(holdId)?.metadata).toBe(note && JSON.stringify(note));
           }
           for (const limit of oracle.limits.values()) {
             const key = {
@@ -80,7 +83,7 @@ describe("whatever happens to a wallet", () => {
     );
   });
 
-  test("every command given a second time at once answers the same and changes nothing more", () => {
+  test("a command repeated at once has the first result and changes nothing", () => {
     fc.assert(
       fc.property(fc.array(commands, { maxLength: 60, size: "max" }), (given) => {
         const stored = emptyWallet();
@@ -89,16 +92,16 @@ describe("whatever happens to a wallet", () => {
           const after = snapshot(stored);
           const [second] = decideBatch(stored, [command], NOON_MS);
           expect(snapshot(stored)).toEqual(after);
-          const said = (outcome: typeof first) =>
-            outcome && "answer" in outcome ? { ...outcome.answer, replayed: undefined } : outcome;
-          expect(said(second)).toEqual(said(first));
+          const withoutReplayed = (decision: typeof first) =>
+            decision && "result" in decision ? { ...decision.result, replayed: undefined } : decision;
+          expect(withoutReplayed(second)).toEqual(withoutReplayed(first));
         }
       }),
       { numRuns: 150 },
     );
   });
 
-  test("commands decided in one batch come to what they come to one by one", () => {
+  test("commands decided in one batch equal commands decided one by one", () => {
     const batches = fc.array(fc.array(commands, { maxLength: 30, size: "max" }), { maxLength: 6 });
     fc.assert(
       fc.property(batches, fc.array(fc.constantFrom(0, 10, 60_000)), (given, pauses) => {
@@ -113,7 +116,7 @@ describe("whatever happens to a wallet", () => {
         for (const [index, batch] of [[create, fund], ...given].entries()) {
           const one = decideBatch(together, batch, nowMs);
           const other = batch.flatMap((command) => decideBatch(apart, [command], nowMs));
-          expect(one.map(answerOf)).toEqual(other.map(answerOf));
+          expect(one.map(withoutChanges)).toEqual(other.map(withoutChanges));
           expect(snapshot(together)).toEqual(snapshot(apart));
           nowMs += pauses[index] ?? 0;
         }
@@ -123,6 +126,6 @@ describe("whatever happens to a wallet", () => {
   });
 });
 
-function answerOf(outcome: object): object {
-  return "changes" in outcome ? { ...outcome, changes: undefined } : outcome;
+function withoutChanges(decision: object): object {
+  return "changes" in decision ? { ...decision, changes: undefined } : decision;
 }

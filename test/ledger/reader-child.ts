@@ -1,7 +1,7 @@
-// A process that asks one question of the books and has nothing else to do.
-import { createReader } from "../../src/ledger/sqlite/reader.ts";
+// A process that runs one query in the worker reader and must then exit by itself.
+import { createWorkerReader } from "../../src/ledger/sqlite/reads.ts";
 
 const [path = ""] = process.argv.slice(2);
-const reader = createReader({ path });
-const [row] = await reader.ask({ sql: "SELECT count(*) AS count FROM wallets", values: [] });
+const reader = createWorkerReader({ path });
+const [row] = await reader.run({ sql: "SELECT count(*) AS count FROM wallets", values: [] });
 console.log(`${row?.count} wallets`);

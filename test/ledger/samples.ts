@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.ts";
-import type { BatchOptions } from "../../src/ledger/engine/batch.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { BatchOptions } from "../../src/ledger/engine/batcher.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { type HoldRequest, LedgerError, type OutcomeFacts } from "../../src/ledger/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 
@@ -28,14 +28,14 @@ export const FACTS: OutcomeFacts = {
   attempts: [{ upstream: "anthropic", status: 200, ms: 850 }],
 };
 
-/** A UUIDv7 of that time, the same whenever the same name is asked for. */
+/** Returns a UUIDv7 of time `atMs` that is determined by the name. */
 export function holdIdOf(name: string, atMs = NOON_MS): string {
   const time = atMs.toString(16).padStart(12, "0");
   const hash = new Bun.CryptoHasher("sha256").update(name).digest("hex");
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hash.slice(0, 3)}-8${hash.slice(3, 6)}-${hash.slice(6, 18)}`;
 }
 
-/** A hold of `amount` named "h1", all or nothing unless said otherwise. */
+/** A request for a hold of exactly `amount` with the id of "h1". */
 export function holdOf(amount: bigint, changes: Partial<HoldRequest> = {}): HoldRequest {
   return {
     walletId: WALLET,
@@ -49,19 +49,19 @@ export function holdOf(amount: bigint, changes: Partial<HoldRequest> = {}): Hold
   };
 }
 
-/** The refusal of a promise that must be refused. */
-export async function refusalOf(promise: Promise<unknown>): Promise<string> {
+/** Returns the code of the LedgerError that a promise must reject with. */
+export async function errorCodeOf(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
   } catch (error) {
-    if (error instanceof LedgerError) return error.refusal;
+    if (error instanceof LedgerError) return error.code;
     throw error;
   }
-  throw new Error("expected a refusal, got an answer");
+  throw new Error("Expected a LedgerError, got a result");
 }
 
 export interface OpenLedger {
-  readonly ledger: SweptLedger;
+  readonly ledger: LocalLedger;
   readonly database: SqliteDatabase;
   readonly clock: { nowMs: number };
   close(): Promise<void>;
@@ -72,7 +72,7 @@ export function temporaryFolder(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A ledger on a real file, with a wallet of `funds` and a clock that stands at {@link NOON_MS}. */
+/** Opens a ledger in a SQLite file, with a wallet of `funds` and a clock fixed at {@link NOON_MS}. */
 export async function openLedger(funds: bigint, options: BatchOptions = {}): Promise<OpenLedger> {
   const folder = temporaryFolder();
   const database = openDatabase(join(folder.path, "ledger.db"));

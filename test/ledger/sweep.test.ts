@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { startSweeper } from "../../src/ledger/engine/sweeper.ts";
 
-test("the sweeper comes again and again, at once while sweeps are full, also after one that failed", async () => {
+test("the sweeper sweeps repeatedly, at once after a full sweep, and also after a failed one", async () => {
   const sweeps = [500, 500, 3, new Error("locked"), 0, 0];
   const errors: unknown[] = [];
   let swept = 0;
@@ -23,7 +23,7 @@ test("the sweeper comes again and again, at once while sweeps are full, also aft
   expect(swept).toBe(stoppedAt);
 });
 
-test("the sweeper comes soon after the start, for what a killed process has left", async () => {
+test("the sweeper sweeps soon after its start, for holds of a killed process", async () => {
   const { promise: swept, resolve } = Promise.withResolvers<number>();
   const startedAt = performance.now();
   const ledger = {

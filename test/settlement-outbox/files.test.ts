@@ -29,7 +29,7 @@ function leave(write: (path: string) => void): string {
 
 /** Leaves a journal with one settlement of 40 behind, as a process does that ends while the ledger is away. */
 async function leaveJournal(change: (client: Database) => void): Promise<string> {
-  books.ledger.is = "away";
+  books.ledger.mode = "away";
   const journal = books.journal();
   await journal.append(await books.heldFor("left", 40n));
   await journal.close();
@@ -37,7 +37,7 @@ async function leaveJournal(change: (client: Database) => void): Promise<string>
   const client = new Database(path);
   change(client);
   client.close();
-  books.ledger.is = "here";
+  books.ledger.mode = "here";
   return path;
 }
 
@@ -118,7 +118,7 @@ describe("a journal on a disk that fails", () => {
 
   test("refuses what could not be synced, and takes the next into a file of its own", async () => {
     const journal = books.journal({ everyMs: 60_000 });
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     const [log = ""] = books.files().filter((name) => name.endsWith("-wal"));
     rmSync(join(books.folder, "journal", log));
     symlinkSync("/dev/null", join(books.folder, "journal", log));
@@ -127,7 +127,7 @@ describe("a journal on a disk that fails", () => {
     if (!a || !b) throw new Error("two holds were taken");
     await expect(journal.append(a)).rejects.toThrow("the disk refuses it");
     await journal.append(b);
-    books.ledger.is = "here";
+    books.ledger.mode = "here";
     await journal.drain(60_000);
     expect(journal.pending()).toBe(0);
     // What was refused had been written all the same, and a real cost is booked.
@@ -138,7 +138,7 @@ describe("a journal on a disk that fails", () => {
 test("looking for journals changes nothing, also where there are none", async () => {
   expect(findJournals(join(books.folder, "nowhere"))).toEqual([]);
   const journal = books.journal();
-  books.ledger.is = "away";
+  books.ledger.mode = "away";
   await journal.append(await books.heldFor("a"));
   const files = books.files();
   for (let round = 0; round < 50; round++) expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);

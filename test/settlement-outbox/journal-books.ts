@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import type { JournalEntry } from "../../src/settlement-outbox/entry.ts";
 import { type JournalOptions, type OpenJournal, openJournal } from "../../src/settlement-outbox/outbox.ts";
-import { type FickleLedger, fickle } from "../ledger/fickle-ledger.ts";
 import { FACTS, holdIdOf, holdOf, type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
+import { createUnreliableLedger, type UnreliableLedger } from "../ledger/unreliable-ledger.ts";
 import { createLogBook, type LogBook } from "../support/log-book.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -13,7 +13,7 @@ export const FUNDS = 1_000_000n;
 /** Real books behind a ledger that can go away, and a data folder for the journals beside it. */
 export interface JournalBooks {
   readonly open: OpenLedger;
-  readonly ledger: FickleLedger;
+  readonly ledger: UnreliableLedger;
   readonly folder: string;
   readonly log: LogBook;
   /** Opens a journal that looks around often. */
@@ -28,7 +28,7 @@ export interface JournalBooks {
 
 export async function openJournalBooks(): Promise<JournalBooks> {
   const open = await openLedger(FUNDS);
-  const ledger = fickle(open.ledger);
+  const ledger = createUnreliableLedger(open.ledger);
   const folder = tempFolder();
   const log = createLogBook();
   const journals: OpenJournal[] = [];
@@ -50,7 +50,7 @@ export async function openJournalBooks(): Promise<JournalBooks> {
     },
     files: () => readdirSync(join(folder, "journal")).sort(),
     async close() {
-      ledger.is = "here";
+      ledger.mode = "here";
       for (const journal of journals) await journal.close();
       const { findings } = await auditSqlite(open.database, open.clock.nowMs);
       await open.close();

@@ -25,13 +25,13 @@ const abandonOf = (name: string): JournalEntry => ({
 describe("while the ledger is away", () => {
   test("an entry is on disk when it is taken, and booked once when the ledger is back", async () => {
     const journal = books.journal();
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     await journal.append(await books.heldFor("a", 40n));
     expect(findJournals(books.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
     expect(journal.pending()).toBe(1);
     expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS, held: 40n });
 
-    books.ledger.is = "here";
+    books.ledger.mode = "here";
     await journal.drain(60_000);
     expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n, held: 0n });
     expect(await books.open.ledger.receipt(WALLET, holdIdOf("a"))).toMatchObject({
@@ -43,10 +43,10 @@ describe("while the ledger is away", () => {
 
   test("it is said once that it is, and once that it is back", async () => {
     const journal = books.journal();
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     await journal.append(await books.heldFor("a"));
-    await until(() => books.ledger.asked > 4);
-    books.ledger.is = "here";
+    await until(() => books.ledger.calls > 4);
+    books.ledger.mode = "here";
     await journal.drain(60_000);
     const events = books.log
       .text()
@@ -57,21 +57,21 @@ describe("while the ledger is away", () => {
 
   test("one entry a round is enough to see whether it still is", async () => {
     const journal = books.journal({ everyMs: 20 });
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     await Promise.all(["a", "b", "c", "d"].map(async (name) => journal.append(await books.heldFor(name))));
     await until(() => books.log.text() !== "");
-    const asked = books.ledger.asked;
-    await until(() => books.ledger.asked >= asked + 3);
-    expect(books.ledger.asked).toBe(asked + 3);
+    const asked = books.ledger.calls;
+    await until(() => books.ledger.calls >= asked + 3);
+    expect(books.ledger.calls).toBe(asked + 3);
   });
 
   test("a thousand entries of many turns are all booked afterwards", async () => {
     const journal = books.journal();
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     const names = Array.from({ length: 1_000 }, (_, index) => `many-${index}`);
     const entries = await Promise.all(names.map((name) => books.heldFor(name, 3n)));
     await Promise.all(entries.map((entry) => journal.append(entry)));
-    books.ledger.is = "here";
+    books.ledger.mode = "here";
     await journal.drain(60_000);
     expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 3_000n, held: 0n });
   });
@@ -104,13 +104,13 @@ describe("a replay", () => {
     const { ledger } = books.open;
     const entry = await books.heldFor("a", 50n);
     await ledger.extend({ walletId: WALLET, holdId: holdIdOf("a"), accrued: 30n, ttlMs: 60_000 });
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     await journal.append(entry);
     books.open.clock.nowMs += 61_000;
     await ledger.sweep();
     expect(await ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 30n, held: 0n });
 
-    books.ledger.is = "here";
+    books.ledger.mode = "here";
     await journal.drain(60_000);
     const { items } = await ledger.transfers(WALLET, { size: 2 });
     expect(items).toMatchObject([
@@ -175,12 +175,12 @@ describe("an entry that the ledger refuses for good", () => {
     });
     await journal.close();
 
-    const asked = books.ledger.asked;
+    const asked = books.ledger.calls;
     const next = books.journal();
     await next.append(await books.heldFor("a"));
     await next.drain(60_000);
     await Bun.sleep(50);
-    expect(books.ledger.asked).toBe(asked + 1);
+    expect(books.ledger.calls).toBe(asked + 1);
     expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
   });
 
@@ -203,7 +203,7 @@ describe("an entry that the ledger refuses for good", () => {
 describe("a journal takes no entry", () => {
   test("above its bound, and takes entries again when it is replayed", async () => {
     const journal = books.journal({ entriesMax: 2 });
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     const [a, b, c] = await Promise.all(["a", "b", "c"].map((name) => books.heldFor(name)));
     if (!a || !b || !c) throw new Error("three holds were taken");
     const taken = await Promise.allSettled([journal.append(a), journal.append(b), journal.append(c)]);
@@ -211,14 +211,14 @@ describe("a journal takes no entry", () => {
     await expect(journal.append(c)).rejects.toThrow(
       "Cannot journal the end of a hold: too many entries wait already",
     );
-    books.ledger.is = "here";
+    books.ledger.mode = "here";
     await journal.drain(60_000);
     await journal.append(c);
   });
 
   test("of an abandoned hold when a hundredth of its room is used up", async () => {
     const journal = books.journal({ entriesMax: 200 });
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     await journal.append(abandonOf("a"));
     await journal.append(abandonOf("b"));
     await expect(journal.append(abandonOf("c"))).rejects.toThrow("too many entries");
@@ -244,9 +244,9 @@ describe("a journal takes no entry", () => {
 describe("close()", () => {
   test("gives the ledger what is left, and removes the file", async () => {
     const journal = books.journal({ everyMs: 60_000, closeMs: 2_000 });
-    books.ledger.is = "away";
+    books.ledger.mode = "away";
     await journal.append(await books.heldFor("a", 40n));
-    books.ledger.is = "here";
+    books.ledger.mode = "here";
     await journal.close();
     expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n });
     expect(books.files()).toEqual([]);
@@ -256,7 +256,7 @@ describe("close()", () => {
     "leaves the rest on disk within its time when the ledger is %s, and says how much",
     async (state) => {
       const journal = books.journal({ closeMs: 100 });
-      books.ledger.is = state;
+      books.ledger.mode = state;
       await journal.append(await books.heldFor("a", 40n));
       const closingAt = performance.now();
       await journal.close();
@@ -264,7 +264,7 @@ describe("close()", () => {
       expect(books.log.text()).toContain('"entries":1');
       expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
 
-      books.ledger.is = "here";
+      books.ledger.mode = "here";
       const next = books.journal();
       await until(() => findJournals(books.folder).length === 0);
       expect(next.pending()).toBe(0);
@@ -274,7 +274,7 @@ describe("close()", () => {
 });
 
 test("what is in a journal is for this user alone", async () => {
-  books.ledger.is = "away";
+  books.ledger.mode = "away";
   const journal = books.journal();
   await journal.append(await books.heldFor("a"));
   expect(statSync(join(books.folder, "journal")).mode & 0o777).toBe(0o700);

@@ -89,7 +89,7 @@ describe("a process that is killed", () => {
     const followers = [1, 2, 3].map(() => books.journal());
     await until(() => findJournals(books.folder).length === 0);
     expect(await posted()).toBe(FUNDS - 500n);
-    expect(books.ledger.asked).toBe(50);
+    expect(books.ledger.calls).toBe(50);
     for (const follower of followers) await follower.close();
     expect(books.files()).toEqual([]);
   });

@@ -1,7 +1,7 @@
-import type { LedgerRefusal } from "../../ledger/ledger.ts";
+import type { LedgerErrorCode } from "../../ledger/ledger.ts";
 
 /** What is wrong with a field: what the ledger itself would refuse it for, or that it cannot be read at all. */
-export type FieldFault = Extract<LedgerRefusal, `invalid_${string}`> | "invalid_request";
+export type FieldFault = Extract<LedgerErrorCode, `invalid_${string}`> | "invalid_request";
 
 /** A message whose field cannot be read. `field` is its path in the message, as the proto names it. */
 export class InvalidField extends Error {

@@ -1,72 +1,219 @@
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { connect, type SqliteDatabase } from "../../db/sqlite/database.ts";
-import { POSTGRES } from "../postgres/dialect.ts";
-import type { QueryValue, Row } from "../queries/query.ts";
-import { SQLITE } from "../sqlite/dialect.ts";
-import { type AuditedBooks, type AuditOptions, type AuditReport, runAudit } from "./run-audit.ts";
+import {
+  createValues,
+  type Dialect,
+  POSTGRES,
+  type QueryValue,
+  type Row,
+  type RunQuery,
+  SQLITE,
+  type Values,
+} from "../queries/query.ts";
+import { type Invariant, invariantsOf, overdueHolds, type WalletRange } from "./invariants.ts";
 
-export type { AuditReport, Finding } from "./run-audit.ts";
-
-/** A database of either dialect with the books of a ledger. */
+/** A ledger's database of either dialect. */
 export type AuditedDatabase =
   | { readonly dialect: "sqlite"; readonly sqlite: Pick<SqliteDatabase, "path"> }
   | { readonly dialect: "postgres"; readonly postgres: Pick<PostgresDatabase, "connect"> };
 
-type RangeOptions = Omit<AuditOptions, "nowMs">;
+/** The result of an audit. The books balance when `findings` is empty. */
+export interface AuditReport {
+  readonly wallets: number;
+  readonly holds: number;
+  readonly transfers: number;
+  readonly checked: readonly string[];
+  /** At most 100 per invariant. */
+  readonly findings: readonly Finding[];
+  /** Holds well past their time that no sweep has expired yet. At most 100. */
+  readonly warnings: readonly Finding[];
+}
 
-const BUSY_MS = 5_000;
-/** A SQLite file has no index by wallet: each range would read the whole of it. */
-const ALL_AT_ONCE = Number.MAX_SAFE_INTEGER;
+/** One row that violates an invariant. `subject` is a hold, transfer or limit; `undefined` is the wallet. */
+export interface Finding {
+  readonly invariant: string;
+  readonly says: string;
+  readonly walletId: string;
+  readonly subject: string | undefined;
+}
 
-/** Audits the books in a database while others may be writing them. */
+/** Audits a ledger's database, which may be in use. */
 export function auditDatabase(database: AuditedDatabase, nowMs: number): Promise<AuditReport> {
   return database.dialect === "sqlite"
     ? auditSqlite(database.sqlite, nowMs)
     : auditPostgres(database.postgres, nowMs);
 }
 
+export interface AuditOptions {
+  /** The most wallets audited in one snapshot. Default: 1,000 in PostgreSQL, all in SQLite. */
+  readonly walletsPerSnapshot?: number;
+}
+
+const BUSY_MS = 5_000;
+const WALLETS_PER_SNAPSHOT = 1_000;
+/** A SQLite file has no index by wallet: each range would scan whole tables. */
+const ALL_WALLETS = Number.MAX_SAFE_INTEGER;
+
 /**
- * Audits a SQLite ledger, over a connection of its own. Takes no lock that a running server would notice,
- * but as long as the books are large, on the event loop: not in a process that serves.
+ * Audits a SQLite ledger, over a connection of its own. Takes no lock that blocks a running server, but
+ * blocks the event loop for the whole audit: do not call it in a process that serves.
  */
 export async function auditSqlite(
   { path }: Pick<SqliteDatabase, "path">,
   nowMs: number,
-  options: RangeOptions = {},
+  { walletsPerSnapshot = ALL_WALLETS }: AuditOptions = {},
 ): Promise<AuditReport> {
   const client = connect(path, BUSY_MS);
-  const inSnapshot: AuditedBooks["inSnapshot"] = async (look) => {
+  const inSnapshot: AuditSource["inSnapshot"] = async (read) => {
     client.run("BEGIN");
     try {
-      return await look(async ({ sql, values }) => client.query<Row, QueryValue[]>(sql).all(...values));
+      return await read(async ({ sql, values }) => client.query<Row, QueryValue[]>(sql).all(...values));
     } finally {
       if (client.inTransaction) client.run("COMMIT");
     }
   };
   try {
-    return await runAudit(
-      { dialect: SQLITE, inSnapshot },
-      { nowMs, walletsPerSnapshot: ALL_AT_ONCE, ...options },
-    );
+    return await runAudit({ dialect: SQLITE, inSnapshot }, { nowMs, walletsPerSnapshot });
   } finally {
     client.close();
   }
 }
 
-/** Audits a PostgreSQL ledger, over a connection of its own that only reads and takes as long as it needs. */
+/** Audits a PostgreSQL ledger, over a read-only connection of its own without a statement timeout. */
 export async function auditPostgres(
   database: Pick<PostgresDatabase, "connect">,
   nowMs: number,
-  options: RangeOptions = {},
+  { walletsPerSnapshot = WALLETS_PER_SNAPSHOT }: AuditOptions = {},
 ): Promise<AuditReport> {
   const client = database.connect({ max: 1, session: { statement_timeout: 0 } });
-  const inSnapshot: AuditedBooks["inSnapshot"] = (look) =>
+  const inSnapshot: AuditSource["inSnapshot"] = (read) =>
     client.begin("isolation level repeatable read read only", (snapshot) =>
-      look(async ({ sql, values }) => snapshot.unsafe(sql, [...values])),
+      read(async ({ sql, values }) => snapshot.unsafe(sql, [...values])),
     );
   try {
-    return await runAudit({ dialect: POSTGRES, inSnapshot }, { nowMs, ...options });
+    return await runAudit({ dialect: POSTGRES, inSnapshot }, { nowMs, walletsPerSnapshot });
   } finally {
     await client.close();
   }
+}
+
+interface AuditSource {
+  readonly dialect: Dialect;
+  /** Runs queries that all see the same snapshot of the database. */
+  inSnapshot<Result>(read: (run: RunQuery) => Promise<Result>): Promise<Result>;
+}
+
+/** The most rows per invariant. */
+const ROWS_MAX = 100;
+/** The audit warns of holds further past their time than this. The sweeper runs every few seconds. */
+const GRACE_MS = 30_000;
+
+/**
+ * Checks every invariant, one range of wallets after the other, each range in a snapshot of its own: a long
+ * snapshot would keep PostgreSQL from vacuuming. The ranges cover all ids, so that rows without a wallet are
+ * found too.
+ */
+async function runAudit(
+  { dialect, inSnapshot }: AuditSource,
+  { nowMs, walletsPerSnapshot }: { readonly nowMs: number; readonly walletsPerSnapshot: number },
+): Promise<AuditReport> {
+  const tally = createTally();
+  let after: string | undefined;
+  do {
+    after = await inSnapshot(async (run) => {
+      const through = await endOfRange(run, dialect, { after, wallets: walletsPerSnapshot });
+      await auditRange(run, dialect, { tally, nowMs, after, through });
+      return through;
+    });
+  } while (after !== undefined);
+  return tally.report();
+}
+
+interface RangeStart {
+  readonly after: string | undefined;
+  readonly wallets: number;
+}
+
+/** Returns the last wallet of a range; `undefined` for the last range, which has no upper bound. */
+async function endOfRange(run: RunQuery, dialect: Dialect, { after, wallets }: RangeStart) {
+  const values = createValues(dialect);
+  const condition = after === undefined ? "" : `WHERE wallet_id > ${values.add(after)}`;
+  const sql = `SELECT wallet_id FROM wallets ${condition} ORDER BY wallet_id
+    LIMIT 1 OFFSET ${values.add(wallets - 1)}`;
+  const [row] = await run({ sql, values: values.all });
+  return row ? String(row.wallet_id) : undefined;
+}
+
+interface AuditedRange {
+  readonly tally: Tally;
+  readonly nowMs: number;
+  readonly after: string | undefined;
+  readonly through: string | undefined;
+}
+
+const TABLES = ["wallets", "holds", "transfers"] as const;
+
+async function auditRange(run: RunQuery, dialect: Dialect, { tally, nowMs, after, through }: AuditedRange) {
+  const values = createValues(dialect);
+  const range = rangeOf(values, after, through);
+  const runAll = (sql: string) => run({ sql, values: values.all });
+  for (const table of TABLES) {
+    const [row] = await runAll(`SELECT count(*) AS count FROM ${table} WHERE ${range("wallet_id")}`);
+    tally.count(table, Number(row?.count));
+  }
+  for (const invariant of invariantsOf(dialect, range)) {
+    tally.find(invariant, await runAll(limited(invariant)));
+  }
+  const overdue = overdueHolds(range, `${nowMs - GRACE_MS}`);
+  tally.warn(overdue, await runAll(limited(overdue)));
+}
+
+function rangeOf(values: Values, after: string | undefined, through: string | undefined): WalletRange {
+  const first = after === undefined ? undefined : values.add(after);
+  const last = through === undefined ? undefined : values.add(through);
+  return (walletId) => {
+    const bounds = [first && `${walletId} > ${first}`, last && `${walletId} <= ${last}`];
+    return bounds.filter(Boolean).join(" AND ") || "1 = 1";
+  };
+}
+
+function limited({ sql }: Invariant): string {
+  return `SELECT wallet_id, subject FROM (${sql}) AS found LIMIT ${ROWS_MAX}`;
+}
+
+type Tally = ReturnType<typeof createTally>;
+
+/** Collects the counts and findings of all ranges. */
+function createTally() {
+  const counts = { wallets: 0, holds: 0, transfers: 0 };
+  const checked = new Set<string>();
+  const findings = new Map<string, Finding[]>();
+  const warnings = new Map<string, Finding[]>();
+
+  const add = (to: Map<string, Finding[]>, { id, says }: Invariant, rows: readonly Row[]) => {
+    checked.add(`${id}: ${says}`);
+    const found = to.get(id) ?? [];
+    for (const { wallet_id, subject } of rows.slice(0, ROWS_MAX - found.length)) {
+      const finding = {
+        walletId: String(wallet_id),
+        subject: subject === null ? undefined : String(subject),
+      };
+      found.push({ invariant: id, says, ...finding });
+    }
+    to.set(id, found);
+  };
+
+  return {
+    count(table: (typeof TABLES)[number], rows: number) {
+      counts[table] += rows;
+    },
+    find: (invariant: Invariant, rows: readonly Row[]) => add(findings, invariant, rows),
+    warn: (invariant: Invariant, rows: readonly Row[]) => add(warnings, invariant, rows),
+    report: (): AuditReport => ({
+      ...counts,
+      checked: [...checked].sort(),
+      findings: [...findings.values()].flat(),
+      warnings: [...warnings.values()].flat(),
+    }),
+  };
 }

@@ -1,29 +1,32 @@
 import type { Dialect } from "../queries/query.ts";
 
-/** A statement about the books that is always true: its query returns the rows that contradict it. */
+/** A statement that is always true of a ledger. Its query returns the rows that violate it. */
 export interface Invariant {
   readonly id: string;
+  /** The statement as a clause, printed by `tollgate audit`. */
   readonly says: string;
-  /** Columns `wallet_id` and `subject` (a hold, transfer or limit, null for the wallet as a whole). */
+  /** Selects `wallet_id` and `subject`: the id of a hold, transfer or limit; null for the wallet itself. */
   readonly sql: string;
 }
 
-/** Limits a query to the wallets that are looked at, by the name of its column of wallet ids. */
-export type Range = (walletId: string) => string;
+/**
+ * Returns the SQL condition that limits a query to the audited wallets. Parameter: a column of wallet ids.
+ */
+export type WalletRange = (walletId: string) => string;
 
-/** What credits the wallet adds to its balance, what debits it is taken from it. */
+/** The amount of a transfer with its sign on the wallet's balance: credits are positive. */
 const SIGNED = "CASE WHEN credit_account = 1 THEN amount ELSE -amount END";
 
 /**
- * The invariants of a ledger, in words that both stores understand. Transfer kinds: 1 top-up, 2 settlement,
- * 3 expiry capture, 4 late settlement, 5 refund, 6 charge; accounts: 1 wallet, 2 usage revenue, 3 funding.
+ * The invariants of a ledger, in SQL that both databases run. Transfer kinds: 1 top-up, 2 settlement,
+ * 3 expiry capture, 4 late settlement, 5 refund, 6 charge. Accounts: 1 wallet, 2 usage revenue, 3 funding.
  */
-export function invariantsOf(dialect: Dialect, range: Range): readonly Invariant[] {
+export function invariantsOf(dialect: Dialect, range: WalletRange): readonly Invariant[] {
   return [...walletInvariants(range), ...receiptInvariants(range), countersAgree(dialect, range)];
 }
 
-/** I7, a warning: a hold is open well past its time. `before` stands for the Unix milliseconds it ended before. */
-export function overdueHolds(range: Range, before: string): Invariant {
+/** I7, only a warning. `before` is SQL for the Unix milliseconds before which a hold counts as overdue. */
+export function overdueHolds(range: WalletRange, before: string): Invariant {
   return {
     id: "I7",
     says: "no hold is open past its time",
@@ -32,7 +35,7 @@ export function overdueHolds(range: Range, before: string): Invariant {
   };
 }
 
-function walletInvariants(range: Range): readonly Invariant[] {
+function walletInvariants(range: WalletRange): readonly Invariant[] {
   return [
     {
       id: "I1",
@@ -64,7 +67,7 @@ function walletInvariants(range: Range): readonly Invariant[] {
     },
     {
       id: "I4",
-      says: "transfers are numbered without a gap and each carries on from the balance before",
+      says: "transfers are numbered without a gap and each continues from the balance before",
       sql: `SELECT wallet_id, transfer_id AS subject FROM (
           SELECT wallet_id, transfer_id, seq, posted_after, ${SIGNED} AS signed, row_number() OVER chain AS place,
             lag(posted_after, 1, CAST(0 AS bigint)) OVER chain AS posted_before
@@ -77,8 +80,8 @@ function walletInvariants(range: Range): readonly Invariant[] {
     },
     {
       id: "I8",
-      says: "a negative available balance is explained by charges, and costs above what was held or after expiry",
-      // In parts of 10^9: the sum of all such costs may be beyond 64 bits.
+      says: "a negative available balance is explained by charges, costs above the held amount and late settlements",
+      // Summed in parts of 10^9: the sum of all such costs may exceed 64 bits.
       sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM (
           SELECT wallet_id, held - posted - credit_limit AS overdraft FROM wallets
           WHERE ${range("wallet_id")} AND posted - held + credit_limit < 0
@@ -95,11 +98,11 @@ function walletInvariants(range: Range): readonly Invariant[] {
   ];
 }
 
-function receiptInvariants(range: Range): readonly Invariant[] {
+function receiptInvariants(range: WalletRange): readonly Invariant[] {
   return [
     {
       id: "I5",
-      says: "a hold's transfers come to what it captured and gave back, never lost and never twice",
+      says: "a hold's transfers add up to its captured and refunded amounts",
       sql: `SELECT h.wallet_id, CAST(h.hold_id AS text) AS subject FROM holds h LEFT JOIN (
           SELECT wallet_id, hold_id, sum(CASE WHEN kind = 5 THEN 0 ELSE amount END) AS captures,
             sum(CASE WHEN kind = 5 THEN amount ELSE 0 END) AS refunds
@@ -115,7 +118,7 @@ function receiptInvariants(range: Range): readonly Invariant[] {
     },
     {
       id: "R1",
-      says: "each part of a receipt's cost was captured by one transfer, of the kind that its end calls for",
+      says: "a receipt's cost was captured by at most one transfer of each kind that its state allows",
       sql: `SELECT h.wallet_id, CAST(h.hold_id AS text) AS subject FROM (
           SELECT wallet_id, hold_id, count(*) AS captures, count(DISTINCT kind) AS kinds,
             sum(CASE WHEN kind = 2 THEN 1 ELSE 0 END) AS settlements,
@@ -138,7 +141,7 @@ function receiptInvariants(range: Range): readonly Invariant[] {
   ];
 }
 
-function countersAgree({ elements, item }: Dialect, range: Range): Invariant {
+function countersAgree({ elements, item }: Dialect, range: WalletRange): Invariant {
   return {
     id: "I6",
     says: "a limit's counters are the sums of the holds that count against its period",

@@ -1,10 +1,12 @@
 import type { Nanos } from "../../domain/money.ts";
 import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../ledger.ts";
 
-/** The accounts of a wallet's book; the wallet's own is what we owe its owner. */
+/** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });
 
-/** Why money moved. An id names at most one transfer of each kind, for ever. */
+/**
+ * Why money moved. An id names at most one transfer of each kind, for ever. The database has these numbers.
+ */
 export const TRANSFER_KINDS = Object.freeze({
   topUp: 1,
   settlement: 2,
@@ -21,20 +23,20 @@ export interface Wallet {
   readonly held: Nanos;
   readonly creditLimit: Nanos;
   readonly state: "active" | "frozen";
-  /** The sequence number of its newest transfer; 0 before the first. */
+  /** The sequence number of the newest transfer; 0 before the first. */
   readonly lastSeq: number;
   readonly createdAtMs: number;
 }
 
-/** A limit in the period that a hold was taken in: what the hold counts against to its end. */
+/** A limit in the period that a hold was taken in. The hold counts against this period until resolved. */
 export interface LimitPeriodKey {
   readonly limitId: string;
   readonly periodStartMs: number;
 }
 
 /**
- * Everything the rules need to know of a hold; the rest of the receipt only passes through. A charge is a
- * hold that was settled when it was taken: it was granted nothing and has no time to live.
+ * The part of a receipt that the rules read. A charge is a hold that was settled when it was taken: its
+ * granted amount and its time to live are 0.
  */
 export interface Hold {
   readonly holdId: string;
@@ -45,7 +47,7 @@ export interface Hold {
   readonly minimum: Nanos;
   readonly granted: Nanos;
   readonly accrued: Nanos;
-  /** What the settlement named. */
+  /** The amount of the settle command; `captured` is larger after a late settlement below the expiry's. */
   readonly actual: Nanos | undefined;
   readonly captured: Nanos;
   readonly refunded: Nanos;
@@ -55,20 +57,20 @@ export interface Hold {
   readonly resolvedAtMs: number | undefined;
   readonly limits: readonly LimitPeriodKey[];
   readonly facts: RequestFacts;
-  /** Printed JSON. */
+  /** JSON text. */
   readonly metadata: string | undefined;
 }
 
-/** How a hold ended: what its receipt says beside the money. */
-export interface Ending {
+/** What the end of a hold adds to its receipt beside the money. */
+export interface Resolution {
   readonly facts: OutcomeFacts;
-  /** Printed JSON, laid over what the hold came with. */
+  /** JSON text. Its members override those of the hold's metadata. */
   readonly metadata: string | undefined;
 }
 
-/** A limit as it is kept: a deleted one stays, so that its id and what it counted never become another key's. */
-export interface KeptLimit extends SpendLimit {
-  /** `undefined` while it is in force. */
+/** A limit as stored. A deleted limit keeps its row, so that no other key can take its id and counters. */
+export interface StoredLimit extends SpendLimit {
+  /** `undefined` while the limit is in force. */
   readonly deletedAtMs?: number | undefined;
 }
 
@@ -77,7 +79,7 @@ export interface Counter extends LimitPeriodKey {
   readonly held: Nanos;
 }
 
-/** One debit and one credit. `seq` has no gaps; `postedAfter` is the wallet's balance after it. */
+/** One debit and one credit. `seq` has no gaps. `postedAfter` is the wallet's balance after the transfer. */
 export interface Transfer {
   readonly seq: number;
   readonly transferId: string;
@@ -91,30 +93,31 @@ export interface Transfer {
 }
 
 /**
- * The part of a wallet's book that some commands concern, as it was read under the wallet's lock.
- * Complete for those commands: a hold or posting that is not in it does not exist.
+ * The part of a wallet's book that the commands of a batch need, read under the wallet's lock. Complete for
+ * those commands: a hold or posting that is not in the book does not exist.
  */
 export interface Book {
   readonly wallet: Wallet | undefined;
   readonly holds: ReadonlyMap<string, Hold>;
-  /** Deleted ones may be among them. */
-  readonly limits: ReadonlyMap<string, KeptLimit>;
-  /** By {@link counterKey}; a counter that was looked for and not found is here with zeros. */
+  /** By limit id; deleted limits included. */
+  readonly limits: ReadonlyMap<string, StoredLimit>;
+  /** By {@link counterKey}. A counter without a row has zeros. */
   readonly counters: ReadonlyMap<string, Counter>;
   /** Top-ups, charges and refunds by {@link postingKey}. */
   readonly postings: ReadonlyMap<string, Transfer>;
-  /** Holds whose time was up when the book was read. */
+  /** Open holds that were past their time when the book was read. */
   readonly dueHoldIds: readonly string[];
 }
 
-/** What an accepted command changes: whole new rows, and transfers to append. */
+/** The changes of an accepted command: whole new rows, and transfers to append. */
 export interface Changes {
   readonly wallet?: Wallet;
   readonly holds?: readonly Hold[];
-  readonly endings?: ReadonlyMap<string, Ending>;
+  /** By hold id. */
+  readonly resolutions?: ReadonlyMap<string, Resolution>;
   readonly counters?: readonly Counter[];
   readonly transfers?: readonly Transfer[];
-  readonly limits?: readonly KeptLimit[];
+  readonly limits?: readonly StoredLimit[];
 }
 
 export function counterKey(key: LimitPeriodKey): string {

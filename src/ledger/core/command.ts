@@ -6,17 +6,46 @@ import type {
   ExtendRequest,
   HoldGrant,
   HoldRequest,
+  LedgerErrorCode,
   Posting,
   RefundRequest,
   ReleaseRequest,
   Settlement,
   SettleRequest,
+  Shortfall,
   SpendLimit,
   TopUpRequest,
   WalletStateRequest,
 } from "../ledger.ts";
+import type { Book, Changes } from "./book.ts";
 
-/** A hold whose time is up; asked for by the sweeper, never by a caller. */
+/** Every command that can change a wallet: the request it carries and the result it returns. */
+interface Commands {
+  readonly create_wallet: { readonly request: { readonly walletId: string }; readonly result: Balances };
+  readonly set_wallet_state: { readonly request: WalletStateRequest; readonly result: undefined };
+  readonly hold: { readonly request: HoldRequest; readonly result: HoldGrant };
+  readonly extend: { readonly request: ExtendRequest; readonly result: undefined };
+  readonly settle: { readonly request: SettleRequest; readonly result: Settlement };
+  readonly release: { readonly request: ReleaseRequest; readonly result: Settlement };
+  readonly expire: { readonly request: ExpireRequest; readonly result: Settlement };
+  readonly top_up: { readonly request: TopUpRequest; readonly result: Posting };
+  readonly charge: { readonly request: ChargeCommand; readonly result: ChargePosting };
+  readonly refund: { readonly request: RefundRequest; readonly result: Posting };
+  readonly set_spend_limit: { readonly request: SpendLimit; readonly result: undefined };
+  readonly delete_spend_limit: { readonly request: DeleteSpendLimitRequest; readonly result: undefined };
+}
+
+export type CommandKind = keyof Commands;
+export type RequestOf<Kind extends CommandKind> = Commands[Kind]["request"];
+export type ResultOf<Kind extends CommandKind> = Commands[Kind]["result"];
+export type CommandResult = ResultOf<CommandKind>;
+
+/** One command: its kind and its request. */
+export type Command = {
+  readonly [Kind in CommandKind]: { readonly kind: Kind; readonly request: RequestOf<Kind> };
+}[CommandKind];
+
+/** Expires a hold that is past its time. Submitted by the sweeper, never by a caller. */
 export interface ExpireRequest {
   readonly walletId: string;
   readonly holdId: string;
@@ -27,29 +56,18 @@ export interface ChargeCommand extends ChargeRequest {
   readonly receiptId: string;
 }
 
-/** Every command that can change a wallet, with what it asks and what it answers. */
-interface Commands {
-  readonly create_wallet: { readonly request: { readonly walletId: string }; readonly answer: Balances };
-  readonly set_wallet_state: { readonly request: WalletStateRequest; readonly answer: undefined };
-  readonly hold: { readonly request: HoldRequest; readonly answer: HoldGrant };
-  readonly extend: { readonly request: ExtendRequest; readonly answer: undefined };
-  readonly settle: { readonly request: SettleRequest; readonly answer: Settlement };
-  readonly release: { readonly request: ReleaseRequest; readonly answer: Settlement };
-  readonly expire: { readonly request: ExpireRequest; readonly answer: Settlement };
-  readonly top_up: { readonly request: TopUpRequest; readonly answer: Posting };
-  readonly charge: { readonly request: ChargeCommand; readonly answer: ChargePosting };
-  readonly refund: { readonly request: RefundRequest; readonly answer: Posting };
-  readonly set_spend_limit: { readonly request: SpendLimit; readonly answer: undefined };
-  readonly delete_spend_limit: { readonly request: DeleteSpendLimitRequest; readonly answer: undefined };
+/** Decides one kind of command on a book. Pure: equal books, requests and times give equal decisions. */
+export type Rule<Request, Result> = (book: Book, request: Request, nowMs: number) => Decision<Result>;
+
+/** What a rule returned: a result, with `changes` unless there was nothing to change, or a decline. */
+export type Decision<Result> = { readonly result: Result; readonly changes?: Changes } | Declined;
+
+/** A decline. It changes nothing. `shortfall` has the amounts of a decline for lack of money. */
+export interface Declined {
+  readonly declined: LedgerErrorCode;
+  readonly shortfall?: Shortfall;
 }
 
-export type CommandKind = keyof Commands;
-export type RequestOf<Kind extends CommandKind> = Commands[Kind]["request"];
-export type AnswerOf<Kind extends CommandKind> = Commands[Kind]["answer"];
-
-/** One command: its kind and its request. */
-export type Command = {
-  readonly [Kind in CommandKind]: { readonly kind: Kind; readonly request: RequestOf<Kind> };
-}[CommandKind];
-
-export type Answer = AnswerOf<CommandKind>;
+export function decline(code: LedgerErrorCode): Declined {
+  return { declined: code };
+}

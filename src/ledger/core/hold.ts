@@ -1,50 +1,59 @@
-import type { HoldGrant, HoldRequest, LedgerRefusal } from "../ledger.ts";
+import type { ExtendRequest, HoldGrant, HoldRequest, LedgerErrorCode } from "../ledger.ts";
 import { balancesOf, type Hold } from "./book.ts";
-import { isAmount, isFresh, isHoldId, isId, isTtl } from "./check.ts";
-import { expireDue, join } from "./expire-due.ts";
-import { areRequestFacts } from "./facts.ts";
-import { isSameMetadata, printMetadata } from "./metadata.ts";
-import { type Rule, refuse } from "./outcome.ts";
+import { decline, type Rule } from "./command.ts";
+import { expireDue, mergeChanges } from "./expire.ts";
+import { type BoundLimit, declineForHeadroom, type Headroom, headroomOf, limitsOf } from "./headroom.ts";
 import { counterOf, type Money } from "./resolve.ts";
-import { type BoundLimit, limitsOf, type Room, readRoom, shortage } from "./room.ts";
+import {
+  areRequestFacts,
+  isAmount,
+  isFresh,
+  isHoldId,
+  isId,
+  isSameMetadata,
+  isTtl,
+  printMetadata,
+} from "./validate.ts";
 
 /**
- * Reserves the smaller of `amount` and what wallet and limits allow. In order: `invalid_id`,
- * `invalid_amount`, `invalid_facts`, `invalid_metadata`, `wallet_not_found`, `conflict` (the id is taken),
- * `invalid_id` (the id's time is more than a day off), `wallet_frozen`, `spending_limit_exceeded`,
- * `balance_on_hold` (enough but for what is held), `insufficient_balance`. Before the last three the
- * wallet's due holds are expired; a hold that is refused all the same stores nothing.
+ * Reserves the smaller of `amount` and the headroom of wallet and limits. Declines, in order: `invalid_id`,
+ * `invalid_amount`, `invalid_facts`, `invalid_metadata`, `wallet_not_found`, `conflict` (the id was used with
+ * other parameters), `invalid_id` (the id's time is more than a day off), `wallet_frozen`,
+ * `spending_limit_exceeded`, `balance_on_hold` (enough without the open holds), `insufficient_balance`.
+ *
+ * Before one of the last three, the wallet's due holds are expired. If the hold is declined nevertheless,
+ * those expiries are not stored.
  */
 export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
-  const invalid = refusalOf(request);
-  if (invalid) return refuse(invalid);
+  const invalid = problemOf(request);
+  if (invalid) return decline(invalid);
   const metadata = printMetadata(request.metadata);
-  if (metadata === null) return refuse("invalid_metadata");
+  if (metadata === null) return decline("invalid_metadata");
   const { wallet } = book;
-  if (!wallet) return refuse("wallet_not_found");
+  if (!wallet) return decline("wallet_not_found");
 
   const stored = book.holds.get(request.holdId);
   if (stored) {
-    if (!isSame(stored, request, metadata)) return refuse("conflict");
-    return { answer: { granted: stored.granted, balances: balancesOf(wallet), replayed: true } };
+    if (!isSame(stored, request, metadata)) return decline("conflict");
+    return { result: { granted: stored.granted, balances: balancesOf(wallet), replayed: true } };
   }
-  if (!isFresh(request.holdId, nowMs)) return refuse("invalid_id");
-  if (wallet.state === "frozen") return refuse("wallet_frozen");
+  if (!isFresh(request.holdId, nowMs)) return decline("invalid_id");
+  if (wallet.state === "frozen") return decline("wallet_frozen");
 
   const money = { wallet, counters: book.counters };
   const limits = limitsOf(book, request.keyId, nowMs);
-  const room = readRoom(money, limits);
-  if (room.least >= request.minimum) return grant(money, request, { limits, metadata, nowMs, room });
+  const headroom = headroomOf(money, limits);
+  if (headroom.least >= request.minimum) return grant(money, request, { limits, metadata, nowMs, headroom });
 
   const expired = expireDue(book, money, nowMs);
-  if (!expired) return shortage(room, request.minimum);
-  const roomAfter = readRoom(expired.after, limits);
-  if (roomAfter.least < request.minimum) return shortage(roomAfter, request.minimum);
-  const granted = grant(expired.after, request, { limits, metadata, nowMs, room: roomAfter });
-  return { answer: granted.answer, changes: join(expired.changes, granted.changes) };
+  if (!expired) return declineForHeadroom(headroom, request.minimum);
+  const headroomAfter = headroomOf(expired.after, limits);
+  if (headroomAfter.least < request.minimum) return declineForHeadroom(headroomAfter, request.minimum);
+  const granted = grant(expired.after, request, { limits, metadata, nowMs, headroom: headroomAfter });
+  return { result: granted.result, changes: mergeChanges(expired.changes, granted.changes) };
 };
 
-function refusalOf(request: HoldRequest): LedgerRefusal | undefined {
+function problemOf(request: HoldRequest): LedgerErrorCode | undefined {
   if (!isId(request.walletId) || !isHoldId(request.holdId) || !isId(request.keyId)) return "invalid_id";
   const isBounded = isAmount(request.amount) && isAmount(request.minimum);
   if (!isBounded || request.minimum > request.amount || !isTtl(request.ttlMs)) return "invalid_amount";
@@ -70,10 +79,10 @@ function grant(
     readonly limits: readonly BoundLimit[];
     readonly metadata: string | undefined;
     readonly nowMs: number;
-    readonly room: Room;
+    readonly headroom: Headroom;
   },
 ) {
-  const granted = at.room.least < request.amount ? at.room.least : request.amount;
+  const granted = at.headroom.least < request.amount ? at.headroom.least : request.amount;
   const wallet = { ...money.wallet, held: money.wallet.held + granted };
   const keys = at.limits.map(({ key }) => key);
   const taken: Hold = {
@@ -100,6 +109,25 @@ function grant(
     const counter = counterOf(money, key);
     return { ...counter, held: counter.held + granted };
   });
-  const answer = { granted, balances: balancesOf(wallet), replayed: false };
-  return { answer, changes: { wallet, holds: [taken], counters } };
+  const result = { granted, balances: balancesOf(wallet), replayed: false };
+  return { result, changes: { wallet, holds: [taken], counters } };
 }
+
+/**
+ * A heartbeat. Never lowers the accrued amount and never shortens a hold's life; a hold past its time that
+ * is not expired yet lives on. Declines, in order: `invalid_id`, `invalid_amount`, `wallet_not_found`,
+ * `hold_not_found`, `hold_settled` / `hold_released` / `hold_expired`.
+ */
+export const extend: Rule<ExtendRequest, undefined> = (book, request, nowMs) => {
+  if (!isId(request.walletId) || !isHoldId(request.holdId)) return decline("invalid_id");
+  if (!isAmount(request.accrued) || !isTtl(request.ttlMs)) return decline("invalid_amount");
+  if (!book.wallet) return decline("wallet_not_found");
+  const hold = book.holds.get(request.holdId);
+  if (!hold) return decline("hold_not_found");
+  if (hold.state !== "held") return decline(`hold_${hold.state}`);
+
+  const accrued = request.accrued > hold.accrued ? request.accrued : hold.accrued;
+  const expiresAtMs = Math.max(hold.expiresAtMs, nowMs + request.ttlMs);
+  if (accrued === hold.accrued && expiresAtMs === hold.expiresAtMs) return { result: undefined };
+  return { result: undefined, changes: { holds: [{ ...hold, accrued, expiresAtMs }] } };
+};

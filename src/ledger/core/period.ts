@@ -5,7 +5,7 @@ const WEEK_DAYS = 7;
 /** 1970-01-01 was a Thursday: the Monday before it lies three days earlier. */
 const DAYS_SINCE_MONDAY_AT_EPOCH = 3;
 
-/** A period that comes again: from its start on, and before its end; Unix milliseconds. */
+/** One recurrence of a period, from `startMs` to before `endMs`, in Unix milliseconds. */
 interface Span {
   readonly startMs: number;
   readonly endMs: number;
@@ -13,17 +13,19 @@ interface Span {
 
 type Recurring = Exclude<LimitPeriod, "total">;
 
-/** Unix milliseconds of the start of the period that `atMs` lies in; 0 for `total`. Weeks start on Monday. */
+/**
+ * Returns the Unix milliseconds at which the period of `atMs` starts; 0 for `total`. Weeks start on Monday.
+ */
 export function periodStart(period: LimitPeriod, atMs: number, timeZone?: string): number {
   return period === "total" ? 0 : spanOf(period, atMs, timeZone).startMs;
 }
 
-/** Unix milliseconds of the next period's start; `undefined` for `total`, which never resets. */
+/** Returns the Unix milliseconds at which the next period starts; `undefined` for `total`. */
 export function periodEnd(period: LimitPeriod, atMs: number, timeZone?: string): number | undefined {
   return period === "total" ? undefined : spanOf(period, atMs, timeZone).endMs;
 }
 
-/** Whether a name is one of the IANA database, like "Asia/Kolkata"; an offset like "+02:00" is not. */
+/** Whether a name is in the IANA database, like "Asia/Kolkata". An offset like "+02:00" is not. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
@@ -51,24 +53,26 @@ function utcMonth(atMs: number, monthsLater: number): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + monthsLater, 1);
 }
 
-/** The last span asked for of each zone and period: calendars are slow, and the next question is about now. */
-const known = new Map<string, Span>();
-const KNOWN_MAX = 2_000;
+/**
+ * The latest span computed for each zone and period. Calendar arithmetic is slow, and most calls ask for now.
+ */
+const latestSpans = new Map<string, Span>();
+const SPANS_MAX = 2_000;
 
 function zonedSpan(period: Recurring, atMs: number, timeZone: string): Span {
   const name = `${period} ${timeZone}`;
-  const last = known.get(name);
-  if (last && atMs >= last.startMs && atMs < last.endMs) return last;
+  const cached = latestSpans.get(name);
+  if (cached && atMs >= cached.startMs && atMs < cached.endMs) return cached;
   const span = computeSpan(period, atMs, timeZone);
-  if (known.size >= KNOWN_MAX) known.clear();
-  known.set(name, span);
+  if (latestSpans.size >= SPANS_MAX) latestSpans.clear();
+  latestSpans.set(name, span);
   return span;
 }
 
 /**
- * A period starts when its first date does, which is not always midnight. Clocks that go back over
- * midnight live some minutes of the day before twice; the second time belongs to the new period, so
- * that periods follow each other on the line of time.
+ * A period starts with its first date, which is not always at midnight. Where clocks go back over midnight,
+ * some minutes of the day before occur twice. The second occurrence belongs to the new period, so that
+ * periods are contiguous in absolute time.
  */
 function computeSpan(period: Recurring, atMs: number, timeZone: string): Span {
   const today = Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(timeZone).toPlainDate();

@@ -1,29 +1,40 @@
-import type { Posting, RefundRequest, TopUpRequest } from "../ledger.ts";
+// The postings that have an id of their own: top-ups, charges and refunds.
+import type { ChargePosting, LedgerErrorCode, Posting, RefundRequest, TopUpRequest } from "../ledger.ts";
 import {
   ACCOUNTS,
   type Book,
   balancesOf,
   type Changes,
+  type Hold,
   postingKey,
   TRANSFER_KINDS,
   type Transfer,
   type Wallet,
 } from "./book.ts";
-import { isAmount, isHoldId, isId, isKeepable } from "./check.ts";
-import { type Outcome, type Rule, refuse } from "./outcome.ts";
-import { counterOf } from "./resolve.ts";
+import { type ChargeCommand, type Decision, decline, type Rule } from "./command.ts";
+import { limitsOf } from "./headroom.ts";
+import { bookable, counterOf, resolveHold } from "./resolve.ts";
+import {
+  areOutcomeFacts,
+  areRequestFacts,
+  isAmount,
+  isHoldId,
+  isId,
+  isStorableSum,
+  printMetadata,
+} from "./validate.ts";
 
 /**
- * Money into a wallet, also a frozen one. In order: `invalid_id`, `invalid_amount` (also zero),
- * `wallet_not_found`, `conflict` (the id named another amount), `balance_overflow`.
+ * Adds money to a wallet, also to a frozen one. Declines, in order: `invalid_id`, `invalid_amount` (also 0),
+ * `wallet_not_found`, `conflict` (the id was used with another amount), `balance_overflow`.
  */
 export const topUp: Rule<TopUpRequest, Posting> = (book, request, nowMs) => {
-  if (!isId(request.walletId) || !isId(request.topUpId)) return refuse("invalid_id");
-  if (!isAmount(request.amount) || request.amount === 0n) return refuse("invalid_amount");
-  if (!book.wallet) return refuse("wallet_not_found");
+  if (!isId(request.walletId) || !isId(request.topUpId)) return decline("invalid_id");
+  if (!isAmount(request.amount) || request.amount === 0n) return decline("invalid_amount");
+  if (!book.wallet) return decline("wallet_not_found");
   const stored = book.postings.get(postingKey(TRANSFER_KINDS.topUp, request.topUpId));
-  if (stored) return replay(book.wallet, stored.amount === request.amount);
-  return post(book.wallet, {
+  if (stored) return replayCredit(book.wallet, stored.amount === request.amount);
+  return credit(book.wallet, {
     transferId: request.topUpId,
     kind: TRANSFER_KINDS.topUp,
     debitAccount: ACCOUNTS.funding,
@@ -35,21 +46,21 @@ export const topUp: Rule<TopUpRequest, Posting> = (book, request, nowMs) => {
 };
 
 /**
- * Gives a captured cost back, on the wallet and on the limits it was counted against. In order:
- * `invalid_id`, `invalid_amount` (also zero), `wallet_not_found`, `conflict` (the id named something
- * else), `hold_not_found`, `refund_exceeds_charge`, `balance_overflow`.
+ * Returns captured cost to the wallet and to the limits it was counted against. Declines, in order:
+ * `invalid_id`, `invalid_amount` (also 0), `wallet_not_found`, `conflict` (the id was used with other
+ * parameters), `hold_not_found`, `refund_exceeds_charge`, `balance_overflow`.
  */
 export const refund: Rule<RefundRequest, Posting> = (book, request, nowMs) => {
   const { walletId, refundId, holdId, amount } = request;
-  if (!isId(walletId) || !isId(refundId) || !isHoldId(holdId)) return refuse("invalid_id");
-  if (!isAmount(amount) || amount === 0n) return refuse("invalid_amount");
-  if (!book.wallet) return refuse("wallet_not_found");
+  if (!isId(walletId) || !isId(refundId) || !isHoldId(holdId)) return decline("invalid_id");
+  if (!isAmount(amount) || amount === 0n) return decline("invalid_amount");
+  if (!book.wallet) return decline("wallet_not_found");
   const stored = book.postings.get(postingKey(TRANSFER_KINDS.refund, refundId));
-  if (stored) return replay(book.wallet, stored.amount === amount && stored.holdId === holdId);
+  if (stored) return replayCredit(book.wallet, stored.amount === amount && stored.holdId === holdId);
   const hold = book.holds.get(holdId);
-  if (!hold) return refuse("hold_not_found");
-  if (amount > hold.captured - hold.refunded) return refuse("refund_exceeds_charge");
-  return post(
+  if (!hold) return decline("hold_not_found");
+  if (amount > hold.captured - hold.refunded) return decline("refund_exceeds_charge");
+  return credit(
     book.wallet,
     {
       transferId: refundId,
@@ -60,11 +71,11 @@ export const refund: Rule<RefundRequest, Posting> = (book, request, nowMs) => {
       holdId,
       createdAtMs: nowMs,
     },
-    { holds: [{ ...hold, refunded: hold.refunded + amount }], counters: givenBack(book, request) },
+    { holds: [{ ...hold, refunded: hold.refunded + amount }], counters: refundedCounters(book, request) },
   );
 };
 
-function givenBack(book: Book, { holdId, amount }: RefundRequest) {
+function refundedCounters(book: Book, { holdId, amount }: RefundRequest) {
   const limits = book.holds.get(holdId)?.limits ?? [];
   return limits.map((key) => {
     const counter = counterOf(book, key);
@@ -72,25 +83,105 @@ function givenBack(book: Book, { holdId, amount }: RefundRequest) {
   });
 }
 
-function replay(wallet: Wallet, isSame: boolean): Outcome<Posting> {
-  return isSame ? { answer: { balances: balancesOf(wallet), replayed: true } } : refuse("conflict");
+function replayCredit(wallet: Wallet, isSame: boolean): Decision<Posting> {
+  return isSame ? { result: { balances: balancesOf(wallet), replayed: true } } : decline("conflict");
 }
 
-/** Credits the wallet with one transfer, and changes `beside` it. */
-function post(
+/** Credits the wallet with one transfer. `beside` are changes of the same decision to other rows. */
+function credit(
   wallet: Wallet,
   transfer: Omit<Transfer, "seq" | "postedAfter">,
   beside: Changes = {},
-): Outcome<Posting> {
+): Decision<Posting> {
   const posted = wallet.posted + transfer.amount;
-  if (!isKeepable(posted)) return refuse("balance_overflow");
+  if (!isStorableSum(posted)) return decline("balance_overflow");
   const after = { ...wallet, posted, lastSeq: wallet.lastSeq + 1 };
   return {
-    answer: { balances: balancesOf(after), replayed: false },
+    result: { balances: balancesOf(after), replayed: false },
     changes: {
       ...beside,
       wallet: after,
       transfers: [{ ...transfer, seq: after.lastSeq, postedAfter: posted }],
     },
+  };
+}
+
+/**
+ * Books a cost without a hold, whatever the balance and the limits allow, also on a frozen wallet. Declines,
+ * in order: `invalid_id`, `invalid_amount` (also 0), `invalid_facts`, `invalid_metadata`,
+ * `wallet_not_found`, `conflict` (the id was used with another amount or key), `balance_overflow`.
+ */
+export const charge: Rule<ChargeCommand, ChargePosting> = (book, request, nowMs) => {
+  const invalid = problemOf(request);
+  if (invalid) return decline(invalid);
+  const metadata = printMetadata(request.metadata);
+  if (metadata === null) return decline("invalid_metadata");
+  const { wallet, counters } = book;
+  if (!wallet) return decline("wallet_not_found");
+  const replayed = replayCharge(book, wallet, request);
+  if (replayed) return replayed;
+
+  const money = { wallet, counters };
+  const receipt = receiptOf(book, request, { metadata, nowMs });
+  if (request.amount > bookable(money, receipt.limits)) return decline("balance_overflow");
+  const changes = resolveHold(money, receipt, {
+    state: "settled",
+    captured: request.amount,
+    actual: request.amount,
+    kind: TRANSFER_KINDS.charge,
+    transferId: request.chargeId,
+    resolution: { facts: request.outcome, metadata: undefined },
+    nowMs,
+  });
+  const result = { balances: balancesOf(changes.wallet), replayed: false, receiptId: request.receiptId };
+  return { result, changes };
+};
+
+function problemOf(request: ChargeCommand): LedgerErrorCode | undefined {
+  const { walletId, chargeId, keyId, receiptId, amount } = request;
+  if (![walletId, chargeId, keyId].every(isId) || !isHoldId(receiptId)) return "invalid_id";
+  if (!isAmount(amount) || amount === 0n) return "invalid_amount";
+  return areRequestFacts(request.facts) && areOutcomeFacts(request.outcome) ? undefined : "invalid_facts";
+}
+
+/** The decision of a charge that was booked before. Without its receipt, only the amount is compared. */
+function replayCharge(
+  { postings, holds }: Book,
+  wallet: Wallet,
+  { chargeId, keyId, amount }: ChargeCommand,
+): Decision<ChargePosting> | undefined {
+  const stored = postings.get(postingKey(TRANSFER_KINDS.charge, chargeId));
+  if (stored?.holdId === undefined) return undefined;
+  const receipt = holds.get(stored.holdId);
+  const isSame = stored.amount === amount && (receipt === undefined || receipt.keyId === keyId);
+  if (!isSame) return decline("conflict");
+  return { result: { balances: balancesOf(wallet), replayed: true, receiptId: stored.holdId } };
+}
+
+/** The receipt of a charge: a hold of 0 that is settled at once. `ttlMs` 0 distinguishes it from holds. */
+function receiptOf(
+  book: Book,
+  request: ChargeCommand,
+  { metadata, nowMs }: { readonly metadata: string | undefined; readonly nowMs: number },
+): Hold {
+  return {
+    holdId: request.receiptId,
+    keyId: request.keyId,
+    state: "held",
+    late: false,
+    requested: 0n,
+    minimum: 0n,
+    granted: 0n,
+    accrued: 0n,
+    actual: undefined,
+    captured: 0n,
+    refunded: 0n,
+    ttlMs: 0,
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs,
+    resolvedAtMs: undefined,
+    limits: limitsOf(book, request.keyId, nowMs).map(({ key }) => key),
+    facts: request.facts,
+    metadata,
   };
 }

@@ -1,44 +1,44 @@
 import type { SpendLimit } from "../ledger.ts";
 import { type Hold, type LimitPeriodKey, TRANSFER_KINDS, type Transfer, type TransferKind } from "./book.ts";
-import { isHoldId, isId } from "./check.ts";
 import type { Command } from "./command.ts";
 import { isTimeZone, periodStart } from "./period.ts";
+import { isHoldId, isId } from "./validate.ts";
 
 /**
- * What has to be read of one wallet before its commands can be decided. An id that no row can have is
- * left out: the rules refuse it, and a database would not even take it as a parameter.
+ * The rows of one wallet that must be read before its commands can be decided. Invalid ids are left out: the
+ * rules decline them, and no row can have them.
  */
-export interface Needs {
+export interface ReadSet {
   readonly holdIds: ReadonlySet<string>;
-  /** Keys that spend: their limits in force, and those of the whole wallet. */
+  /** Keys that spend: read their limits in force and those of the whole wallet. */
   readonly keyIds: ReadonlySet<string>;
-  /** Limits that are about to be set or deleted: read whether in force or not. */
+  /** Limits to be set or deleted: read whether in force or not. */
   readonly limitIds: ReadonlySet<string>;
-  /** Limits as they are about to be set. */
+  /** The new values of limits to be set. */
   readonly limits: readonly SpendLimit[];
   readonly postings: readonly { readonly kind: TransferKind; readonly transferId: string }[];
 }
 
-/** Sorts the commands of a batch by what they need of which wallet. The same for every store. */
-export function needsOf(commands: readonly Command[]): ReadonlyMap<string, Needs> {
-  const byWallet = new Map<string, GrowingNeeds>();
+/** Collects the read set of each wallet that the commands of a batch name. */
+export function readSetsOf(commands: readonly Command[]): ReadonlyMap<string, ReadSet> {
+  const byWallet = new Map<string, GrowingReadSet>();
   for (const command of commands) {
     const { walletId } = command.request;
-    let needs = byWallet.get(walletId);
-    if (!needs) {
-      needs = noNeeds();
-      byWallet.set(walletId, needs);
+    let readSet = byWallet.get(walletId);
+    if (!readSet) {
+      readSet = emptyReadSet();
+      byWallet.set(walletId, readSet);
     }
-    if (isId(walletId)) add(needs, command);
+    if (isId(walletId)) add(readSet, command);
   }
   return byWallet;
 }
 
 /**
- * The counters that decisions on these limits and holds can touch: of each limit that of the current
- * period, of each hold those of the period it was taken in. May name one twice.
+ * The counters that decisions on these limits and holds can change: each limit's counter of the current
+ * period, and each hold's counters of the periods it was taken in. May name a counter twice.
  */
-export function countersNeeded(
+export function countersOf(
   limits: Iterable<SpendLimit>,
   holds: Iterable<Hold>,
   nowMs: number,
@@ -51,8 +51,8 @@ export function countersNeeded(
   return keys;
 }
 
-/** Holds that must be read as well, for the postings that were found: a charge names its receipt. */
-export function receiptsNamed(postings: Iterable<Transfer>): readonly string[] {
+/** The receipts of the charges among stored postings. A replayed charge is compared with its receipt. */
+export function receiptsOf(postings: Iterable<Transfer>): readonly string[] {
   const holdIds: string[] = [];
   for (const { kind, holdId } of postings) {
     if (kind === TRANSFER_KINDS.charge && holdId !== undefined) holdIds.push(holdId);
@@ -60,7 +60,7 @@ export function receiptsNamed(postings: Iterable<Transfer>): readonly string[] {
   return holdIds;
 }
 
-interface GrowingNeeds extends Needs {
+interface GrowingReadSet extends ReadSet {
   readonly holdIds: Set<string>;
   readonly keyIds: Set<string>;
   readonly limitIds: Set<string>;
@@ -68,62 +68,62 @@ interface GrowingNeeds extends Needs {
   readonly postings: { kind: TransferKind; transferId: string }[];
 }
 
-function noNeeds(): GrowingNeeds {
+function emptyReadSet(): GrowingReadSet {
   return { holdIds: new Set(), keyIds: new Set(), limitIds: new Set(), limits: [], postings: [] };
 }
 
-function add(needs: GrowingNeeds, { kind, request }: Command): void {
+function add(readSet: GrowingReadSet, { kind, request }: Command): void {
   switch (kind) {
     case "create_wallet":
     case "set_wallet_state":
       return;
     case "hold":
-      addKey(needs, request.keyId);
-      addHold(needs, request.holdId);
+      addKey(readSet, request.keyId);
+      addHold(readSet, request.holdId);
       return;
     case "extend":
     case "settle":
     case "release":
     case "expire":
-      addHold(needs, request.holdId);
+      addHold(readSet, request.holdId);
       return;
     case "top_up":
-      addPosting(needs, TRANSFER_KINDS.topUp, request.topUpId);
+      addPosting(readSet, TRANSFER_KINDS.topUp, request.topUpId);
       return;
     case "charge":
-      addKey(needs, request.keyId);
-      addPosting(needs, TRANSFER_KINDS.charge, request.chargeId);
+      addKey(readSet, request.keyId);
+      addPosting(readSet, TRANSFER_KINDS.charge, request.chargeId);
       return;
     case "refund":
-      addHold(needs, request.holdId);
-      addPosting(needs, TRANSFER_KINDS.refund, request.refundId);
+      addHold(readSet, request.holdId);
+      addPosting(readSet, TRANSFER_KINDS.refund, request.refundId);
       return;
     case "set_spend_limit":
-      addLimit(needs, request.limitId);
-      if (isCountable(request)) needs.limits.push(request);
+      addLimit(readSet, request.limitId);
+      if (hasPeriod(request)) readSet.limits.push(request);
       return;
     case "delete_spend_limit":
-      addLimit(needs, request.limitId);
+      addLimit(readSet, request.limitId);
   }
 }
 
-function addHold({ holdIds }: GrowingNeeds, holdId: string): void {
+function addHold({ holdIds }: GrowingReadSet, holdId: string): void {
   if (isHoldId(holdId)) holdIds.add(holdId);
 }
 
-function addKey({ keyIds }: GrowingNeeds, keyId: string): void {
+function addKey({ keyIds }: GrowingReadSet, keyId: string): void {
   if (isId(keyId)) keyIds.add(keyId);
 }
 
-function addLimit({ limitIds }: GrowingNeeds, limitId: string): void {
+function addLimit({ limitIds }: GrowingReadSet, limitId: string): void {
   if (isId(limitId)) limitIds.add(limitId);
 }
 
-function addPosting({ postings }: GrowingNeeds, kind: TransferKind, transferId: string): void {
+function addPosting({ postings }: GrowingReadSet, kind: TransferKind, transferId: string): void {
   if (isId(transferId)) postings.push({ kind, transferId });
 }
 
-/** Whether there is a period of this limit to speak of. */
-function isCountable({ limitId, timeZone }: SpendLimit): boolean {
+/** Whether the current period of a limit can be computed. */
+function hasPeriod({ limitId, timeZone }: SpendLimit): boolean {
   return isId(limitId) && (timeZone === undefined || isTimeZone(timeZone));
 }

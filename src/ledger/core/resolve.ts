@@ -1,74 +1,66 @@
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
-import type { HoldState } from "../ledger.ts";
+import type { HoldState, Settlement } from "../ledger.ts";
 import {
   ACCOUNTS,
   type Book,
+  balancesOf,
   type Changes,
   type Counter,
   counterKey,
-  type Ending,
   type Hold,
   type LimitPeriodKey,
+  type Resolution,
   type Transfer,
   type TransferKind,
   type Wallet,
 } from "./book.ts";
+import { type Decision, decline } from "./command.ts";
 
-/** The money part of a book, which each step of a decision passes on to the next. */
+/** The money part of a book, which each step of a decision hands to the next. */
 export interface Money {
   readonly wallet: Wallet;
   readonly counters: ReadonlyMap<string, Counter>;
 }
 
-/** How a hold leaves the state it is in. */
-export interface Resolution {
+/** How a hold leaves its present state. */
+export interface HoldTransition {
   readonly state: Exclude<HoldState, "held">;
-  /** What the hold has captured in all from now on; never less than before, and {@link bookable}. */
+  /** The hold's total captured amount afterwards: never less than before, and at most {@link bookable}. */
   readonly captured: Nanos;
   readonly actual?: Nanos;
   readonly kind: TransferKind;
-  /** Names the capture in the journal; the hold's own id unless a caller gave one. */
+  /** The id of the capture's transfer. Default: the hold's id. */
   readonly transferId?: string;
-  readonly ending: Ending;
+  readonly resolution: Resolution;
   readonly nowMs: number;
 }
 
-/** The most that can be booked on the wallet and on these counters while every sum can still be kept. */
-export function bookable(money: Money, limits: readonly LimitPeriodKey[]): Nanos {
-  let most = money.wallet.posted + NANOS_MAX;
-  for (const key of limits) {
-    const left = NANOS_MAX - counterOf(money, key).used;
-    if (left < most) most = left;
-  }
-  return most;
-}
-
 /**
- * The one way money leaves a hold: frees what is still reserved and books what was not booked before,
- * on the wallet and on the counters of the hold's own period.
+ * The only way money leaves a hold: frees the amount still reserved and books the amount not booked before,
+ * on the wallet and on the counters of the hold's own periods.
  */
 export function resolveHold(
   money: Money,
   hold: Hold,
-  resolution: Resolution,
+  transition: HoldTransition,
 ): Changes & { readonly wallet: Wallet } {
   const freed = hold.state === "held" ? hold.granted : 0n;
-  const booked = resolution.captured - hold.captured;
+  const booked = transition.captured - hold.captured;
   const { posted, held, lastSeq } = money.wallet;
   const moved = { ...money.wallet, posted: posted - booked, held: held - freed };
-  const transfers = booked > 0n ? [captureOf(moved, hold, resolution, booked)] : [];
+  const transfers = booked > 0n ? [captureOf(moved, hold, transition, booked)] : [];
   const resolved: Hold = {
     ...hold,
-    state: resolution.state,
+    state: transition.state,
     late: hold.late || hold.state === "expired",
-    captured: resolution.captured,
-    actual: resolution.actual,
-    resolvedAtMs: resolution.nowMs,
+    captured: transition.captured,
+    actual: transition.actual,
+    resolvedAtMs: transition.nowMs,
   };
   return {
     wallet: { ...moved, lastSeq: lastSeq + transfers.length },
     holds: [resolved],
-    endings: new Map([[hold.holdId, resolution.ending]]),
+    resolutions: new Map([[hold.holdId, transition.resolution]]),
     counters: hold.limits.map((key) => {
       const counter = counterOf(money, key);
       return { ...counter, used: counter.used + booked, held: counter.held - freed };
@@ -77,15 +69,8 @@ export function resolveHold(
   };
 }
 
-/** A counter of the book. Throws when it was never read: writing it would lose what is stored. */
-export function counterOf(book: Pick<Book, "counters">, key: LimitPeriodKey): Counter {
-  const counter = book.counters.get(counterKey(key));
-  if (!counter) throw new Error("Cannot decide: a limit counter was not read");
-  return counter;
-}
-
-function captureOf(moved: Wallet, { holdId }: Hold, resolution: Resolution, amount: Nanos): Transfer {
-  const { kind, transferId = holdId, nowMs } = resolution;
+function captureOf(moved: Wallet, { holdId }: Hold, transition: HoldTransition, amount: Nanos): Transfer {
+  const { kind, transferId = holdId, nowMs } = transition;
   return {
     seq: moved.lastSeq + 1,
     transferId,
@@ -97,4 +82,45 @@ function captureOf(moved: Wallet, { holdId }: Hold, resolution: Resolution, amou
     holdId,
     createdAtMs: nowMs,
   };
+}
+
+/** The largest amount that can be booked while the balance and these counters stay within ±NANOS_MAX. */
+export function bookable(money: Money, limits: readonly LimitPeriodKey[]): Nanos {
+  let most = money.wallet.posted + NANOS_MAX;
+  for (const key of limits) {
+    const left = NANOS_MAX - counterOf(money, key).used;
+    if (left < most) most = left;
+  }
+  return most;
+}
+
+/** Returns a counter of the book. Throws when it was not read: writing it would overwrite the stored one. */
+export function counterOf(book: Pick<Book, "counters">, key: LimitPeriodKey): Counter {
+  const counter = book.counters.get(counterKey(key));
+  if (!counter) throw new Error("Cannot decide: a limit counter was not read");
+  return counter;
+}
+
+/** Applies a rule to the hold that a request names. Declines `wallet_not_found`, then `hold_not_found`. */
+export function withHold(
+  { wallet, holds, counters }: Book,
+  { holdId }: { readonly holdId: string },
+  rule: (hold: Hold, money: Money) => Decision<Settlement>,
+): Decision<Settlement> {
+  if (!wallet) return decline("wallet_not_found");
+  const hold = holds.get(holdId);
+  return hold ? rule(hold, { wallet, counters }) : decline("hold_not_found");
+}
+
+/** Resolves a hold, as the decision of a command. */
+export function resolve(money: Money, hold: Hold, transition: HoldTransition): Decision<Settlement> {
+  const changes = resolveHold(money, hold, transition);
+  const { state, captured } = transition;
+  return { result: { state, captured, balances: balancesOf(changes.wallet), replayed: false }, changes };
+}
+
+/** Returns how a hold was resolved before, with the balances of now. */
+export function replaySettlement(hold: Hold, wallet: Wallet): Decision<Settlement> {
+  const { state, captured } = hold;
+  return { result: { state, captured, balances: balancesOf(wallet), replayed: true } };
 }

@@ -1,12 +1,14 @@
-import type { Balances, WalletStateRequest } from "../ledger.ts";
-import { balancesOf, type Wallet } from "./book.ts";
-import { isId } from "./check.ts";
-import { type Rule, refuse } from "./outcome.ts";
+// The commands of a wallet that move no money: its creation, its state and its spending limits.
+import type { Balances, DeleteSpendLimitRequest, SpendLimit, WalletStateRequest } from "../ledger.ts";
+import { balancesOf, type StoredLimit, type Wallet } from "./book.ts";
+import { decline, type Rule } from "./command.ts";
+import { isTimeZone } from "./period.ts";
+import { isAmount, isId } from "./validate.ts";
 
-/** Creates an empty, active wallet; one that is there stays as it is. Refuses `invalid_id`. */
+/** Creates an empty, active wallet. An existing wallet stays as it is. Declines `invalid_id`. */
 export const createWallet: Rule<{ readonly walletId: string }, Balances> = (book, { walletId }, nowMs) => {
-  if (!isId(walletId)) return refuse("invalid_id");
-  if (book.wallet) return { answer: balancesOf(book.wallet) };
+  if (!isId(walletId)) return decline("invalid_id");
+  if (book.wallet) return { result: balancesOf(book.wallet) };
   const wallet: Wallet = {
     walletId,
     posted: 0n,
@@ -16,13 +18,57 @@ export const createWallet: Rule<{ readonly walletId: string }, Balances> = (book
     lastSeq: 0,
     createdAtMs: nowMs,
   };
-  return { answer: balancesOf(wallet), changes: { wallet } };
+  return { result: balancesOf(wallet), changes: { wallet } };
 };
 
-/** Freezes a wallet or thaws it; what is held stays held. In order: `invalid_id`, `wallet_not_found`. */
+/** Freezes or unfreezes a wallet. Open holds stay. Declines, in order: `invalid_id`, `wallet_not_found`. */
 export const setWalletState: Rule<WalletStateRequest, undefined> = ({ wallet }, { walletId, state }) => {
-  if (!isId(walletId)) return refuse("invalid_id");
-  if (!wallet) return refuse("wallet_not_found");
-  if (wallet.state === state) return { answer: undefined };
-  return { answer: undefined, changes: { wallet: { ...wallet, state } } };
+  if (!isId(walletId)) return decline("invalid_id");
+  if (!wallet) return decline("wallet_not_found");
+  if (wallet.state === state) return { result: undefined };
+  return { result: undefined, changes: { wallet: { ...wallet, state } } };
 };
+
+/**
+ * Creates or replaces a limit, or restores a deleted one. The amount counted in the period so far counts
+ * against the new amount. Declines, in order: `invalid_id`, `invalid_amount`, `invalid_time_zone`,
+ * `wallet_not_found`, `conflict` (the id is, or was, a limit of another key).
+ *
+ * Another period or zone starts another counter at 0; the old periods keep theirs. When both periods start
+ * at the same instant (a month and its first day), the counter goes on: it holds only spending since then.
+ */
+export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request) => {
+  const { walletId, limitId, keyId, period, timeZone, amount } = request;
+  if (!isId(walletId) || !isId(limitId)) return decline("invalid_id");
+  if (keyId !== undefined && !isId(keyId)) return decline("invalid_id");
+  if (!isAmount(amount)) return decline("invalid_amount");
+  if (timeZone !== undefined && !isTimeZone(timeZone)) return decline("invalid_time_zone");
+  if (!book.wallet) return decline("wallet_not_found");
+  const stored = book.limits.get(limitId);
+  if (stored && stored.keyId !== keyId) return decline("conflict");
+  const limit = { walletId, limitId, keyId, period, timeZone, amount };
+  return stored && isSame(stored, limit)
+    ? { result: undefined }
+    : { result: undefined, changes: { limits: [limit] } };
+};
+
+/**
+ * Takes a limit out of force. A missing or deleted limit is no error. Declines, in order: `invalid_id`,
+ * `wallet_not_found`. Open holds still count against it, should it be restored.
+ */
+export const deleteSpendLimit: Rule<DeleteSpendLimitRequest, undefined> = (book, request, nowMs) => {
+  if (!isId(request.walletId) || !isId(request.limitId)) return decline("invalid_id");
+  if (!book.wallet) return decline("wallet_not_found");
+  const stored = book.limits.get(request.limitId);
+  if (!stored || stored.deletedAtMs !== undefined) return { result: undefined };
+  return { result: undefined, changes: { limits: [{ ...stored, deletedAtMs: nowMs }] } };
+};
+
+function isSame(stored: StoredLimit, limit: SpendLimit): boolean {
+  return (
+    stored.deletedAtMs === undefined &&
+    stored.period === limit.period &&
+    stored.timeZone === limit.timeZone &&
+    stored.amount === limit.amount
+  );
+}

@@ -3,44 +3,53 @@ import {
   type Changes,
   type Counter,
   counterKey,
-  type Ending,
   type Hold,
-  type KeptLimit,
   postingKey,
+  type Resolution,
+  type StoredLimit,
   type Transfer,
   type Wallet,
 } from "./book.ts";
 
-/** A book in the middle of a batch: each command sees what those before it did, nothing is written yet. */
+/** A book within a batch: each command sees the changes of the commands before it. Nothing is written yet. */
 export interface WorkingBook extends Book {
-  /** What a store has to write, each row once and in its last state. */
-  readonly unwritten: Unwritten;
+  readonly writeSet: WriteSet;
   apply(changes: Changes): void;
 }
 
-export interface Unwritten {
+/** The rows that a store must write, each once and in its last state. */
+export interface WriteSet {
+  /** `undefined` when the wallet's row did not change. */
   readonly wallet: Wallet | undefined;
-  /** Whether the wallet itself is new. */
+  /** Whether the wallet's row is to be inserted. */
   readonly createsWallet: boolean;
   readonly newHolds: ReadonlyMap<string, Hold>;
   readonly changedHolds: ReadonlyMap<string, Hold>;
-  readonly endings: ReadonlyMap<string, Ending>;
+  readonly resolutions: ReadonlyMap<string, Resolution>;
   readonly counters: ReadonlyMap<string, Counter>;
   readonly transfers: readonly Transfer[];
-  readonly limits: ReadonlyMap<string, KeptLimit>;
+  readonly limits: ReadonlyMap<string, StoredLimit>;
 }
 
-/** Opens a book for a batch. The maps of `loaded` become the working book's own. */
+/** A book as a store reads it. */
+export interface LoadedBook extends Book {
+  readonly holds: Map<string, Hold>;
+  readonly limits: Map<string, StoredLimit>;
+  readonly counters: Map<string, Counter>;
+  readonly postings: Map<string, Transfer>;
+}
+
+/** Opens a book for a batch. Changes the maps of `loaded`. */
 export function createWorkingBook(loaded: LoadedBook): WorkingBook {
   const { holds, limits, counters, postings, dueHoldIds } = loaded;
   let wallet = loaded.wallet;
   const writes = {
     newHolds: new Map<string, Hold>(),
     changedHolds: new Map<string, Hold>(),
-    endings: new Map<string, Ending>(),
+    resolutions: new Map<string, Resolution>(),
     counters: new Map<string, Counter>(),
     transfers: [] as Transfer[],
-    limits: new Map<string, KeptLimit>(),
+    limits: new Map<string, StoredLimit>(),
   };
   let changesWallet = false;
 
@@ -63,7 +72,7 @@ export function createWorkingBook(loaded: LoadedBook): WorkingBook {
     counters,
     postings,
     dueHoldIds,
-    get unwritten() {
+    get writeSet() {
       return {
         ...writes,
         wallet: changesWallet ? wallet : undefined,
@@ -77,7 +86,8 @@ export function createWorkingBook(loaded: LoadedBook): WorkingBook {
       }
       for (const hold of changes.holds ?? []) applyHold(hold);
       for (const counter of changes.counters ?? []) applyCounter(counter);
-      for (const [holdId, ending] of changes.endings ?? []) writes.endings.set(holdId, ending);
+      for (const [holdId, resolution] of changes.resolutions ?? [])
+        writes.resolutions.set(holdId, resolution);
       for (const transfer of changes.transfers ?? []) {
         writes.transfers.push(transfer);
         postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
@@ -88,12 +98,4 @@ export function createWorkingBook(loaded: LoadedBook): WorkingBook {
       }
     },
   };
-}
-
-/** A book as a store reads it. */
-export interface LoadedBook extends Book {
-  readonly holds: Map<string, Hold>;
-  readonly limits: Map<string, KeptLimit>;
-  readonly counters: Map<string, Counter>;
-  readonly postings: Map<string, Transfer>;
 }

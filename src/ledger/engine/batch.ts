@@ -1,79 +1,137 @@
-import type { AnswerOf, Command, CommandKind, RequestOf } from "../core/command.ts";
-import { type HoldOptions, LedgerError } from "../ledger.ts";
-import { createPatience } from "./backoff.ts";
-import { commitNext, hasWork, type Work } from "./commit.ts";
-import { createAnswers } from "./completions.ts";
-import { createLoop } from "./loop.ts";
-import type { Store } from "./store.ts";
-import type { Entry } from "./turn.ts";
+import type { Command, CommandResult, Decision } from "../core/command.ts";
+import { decide } from "../core/decide.ts";
+import { LedgerError } from "../ledger.ts";
+import type { Batch } from "./store.ts";
 
-/** Takes commands one by one and commits them together. */
-export interface Batcher {
-  /** Resolves when the command is durable. Rejects with LedgerError. */
-  submit<Kind extends CommandKind>(
-    kind: Kind,
-    request: RequestOf<Kind>,
-    options?: HoldOptions,
-  ): Promise<AnswerOf<Kind>>;
-  /** Takes no more commands; resolves when all that were taken are answered. */
-  close(): Promise<void>;
+/** A command in the queue, with the callbacks of its promise. */
+export interface QueuedCommand {
+  readonly command: Command;
+  /** Unix milliseconds after which the command is not decided any more. */
+  readonly deadlineMs: number | undefined;
+  readonly resolve: (result: CommandResult) => void;
+  readonly reject: (error: LedgerError) => void;
 }
 
-export interface BatchOptions {
-  /** Commands of one transaction at most; bounds how long it holds the lock. */
-  readonly batchMax?: number;
-  /** Wallets that one transaction locks at most; without it as many as its commands name. */
-  readonly walletsMax?: number | undefined;
-  /** Commands that may wait; above it `queue_full`. */
-  readonly queueMax?: number;
-  /** How long commands wait for a database that is locked or away before they are refused as `unavailable`. */
-  readonly busyMaxMs?: number;
-  /** The clock that deadlines of commands are read by. */
-  readonly now?: () => number;
+export interface BatchBounds {
+  readonly commandsMax: number;
+  readonly walletsMax: number;
+  readonly now: () => number;
+}
+
+/** A batch taken from the head of the queue. `queued` and `decisions` are filled by the store's calls. */
+export interface QueueBatch extends Batch {
+  readonly walletIds: ReadonlySet<string>;
+  readonly queued: readonly QueuedCommand[];
+  readonly decisions: readonly Decision<CommandResult>[];
+}
+
+export function createBatch(queue: QueuedCommand[], bounds: BatchBounds): QueueBatch {
+  const walletIds = walletsOf(queue, bounds);
+  let queued: readonly QueuedCommand[] = [];
+  const decisions: Decision<CommandResult>[] = [];
+  return {
+    walletIds,
+    decisions,
+    get queued() {
+      return queued;
+    },
+    collect() {
+      queued = takeCommands(queue, walletIds, bounds);
+      return queued.map(({ command }) => command);
+    },
+    decide(books, nowMs) {
+      for (const { command } of queued) {
+        const book = books.get(command.request.walletId);
+        if (!book) throw new Error("Cannot decide: a wallet's book was not read");
+        const decision = decide(book, command, nowMs);
+        if ("changes" in decision) book.apply(decision.changes);
+        decisions.push(decision);
+      }
+    },
+  };
+}
+
+/** The wallets of the first commands. */
+function walletsOf(
+  queue: readonly QueuedCommand[],
+  { commandsMax, walletsMax }: BatchBounds,
+): ReadonlySet<string> {
+  const walletIds = new Set<string>();
+  for (let seen = 0; seen < queue.length && seen < commandsMax && walletIds.size < walletsMax; seen++) {
+    const queued = queue[seen];
+    if (queued) walletIds.add(queued.command.request.walletId);
+  }
+  return walletIds;
 }
 
 /**
- * The batch loop: a command waits for the end of the event loop's turn, so that everything the turn
- * brought is decided in order and committed once. One transaction runs at a time; see commit.ts for what
- * happens when it fails. While a database stays away, commands are refused at once.
+ * Takes the first commands of the locked wallets off the queue. Commands of other wallets keep their places;
+ * commands past their deadline fail instead.
  */
-export function createBatcher(store: Store, options: BatchOptions = {}): Batcher {
-  const {
-    batchMax = 256,
-    walletsMax = batchMax,
-    queueMax = 20_000,
-    busyMaxMs = 2_000,
-    now = Date.now,
-  } = options;
-  const queue: Entry[] = [];
-  const work: Work = {
-    store,
-    queue,
-    answers: createAnswers(store.sync),
-    patience: createPatience(busyMaxMs),
-    bounds: { commandsMax: batchMax, walletsMax, now },
-    sizeMax: batchMax,
-    doubtful: undefined,
-    isAway: false,
-    isClosing: false,
-  };
-  const loop = createLoop({ hasWork: () => hasWork(work), step: () => commitNext(work) });
+function takeCommands(
+  queue: QueuedCommand[],
+  walletIds: ReadonlySet<string>,
+  { commandsMax, now }: BatchBounds,
+): readonly QueuedCommand[] {
+  const nowMs = now();
+  const taken: QueuedCommand[] = [];
+  const left: QueuedCommand[] = [];
+  let seen = 0;
+  for (; seen < queue.length && taken.length < commandsMax; seen++) {
+    const queued = queue[seen];
+    if (!queued) continue;
+    if (!walletIds.has(queued.command.request.walletId)) left.push(queued);
+    else if (queued.deadlineMs !== undefined && queued.deadlineMs < nowMs) failLate(queued);
+    else taken.push(queued);
+  }
+  queue.splice(0, seen, ...left);
+  return taken;
+}
+
+function failLate({ reject }: QueuedCommand): void {
+  reject(new LedgerError("deadline_exceeded"));
+}
+
+/** Completes the commands of committed batches once their changes are durable. */
+export interface Completions {
+  complete(batch: Pick<QueueBatch, "queued" | "decisions">): void;
+  /** Resolves when every batch passed to `complete` is completed. */
+  settled(): Promise<void>;
+}
+
+/**
+ * Does not delay the next batch while the disk syncs: its commit follows in the same log. When the sync
+ * fails, commands fail as `unavailable`; repeating a command shows whether it was applied.
+ */
+export function createCompletions(sync: (() => Promise<void>) | undefined): Completions {
+  let last = Promise.resolve();
+
+  async function completeDurable({ queued, decisions }: Pick<QueueBatch, "queued" | "decisions">) {
+    try {
+      await sync?.();
+      for (const [index, command] of queued.entries()) settleCommand(command, decisions[index]);
+    } catch (error) {
+      failAll(queued, error);
+    }
+  }
 
   return {
-    submit(kind, request, { deadlineMs } = {}) {
-      if (work.isClosing || work.isAway) return Promise.reject(new LedgerError("unavailable"));
-      if (queue.length >= queueMax) return Promise.reject(new LedgerError("queue_full"));
-      return new Promise((resolve, reject) => {
-        // Safe because kind and request came as a pair, and decide answers a kind with its own answer.
-        const command = { kind, request } as Command;
-        queue.push({ command, deadlineMs, resolve: resolve as Entry["resolve"], reject });
-        loop.wake();
-      });
+    complete(batch) {
+      last = completeDurable(batch);
     },
-    async close() {
-      work.isClosing = true;
-      await loop.atRest();
-      await work.answers.allGiven();
-    },
+    settled: () => last,
   };
+}
+
+function settleCommand(
+  { resolve, reject }: QueuedCommand,
+  decision: Decision<CommandResult> | undefined,
+): void {
+  if (decision && "result" in decision) resolve(decision.result);
+  else reject(new LedgerError(decision?.declined ?? "unavailable", undefined, decision?.shortfall));
+}
+
+/** Fails commands that were not applied, or whose commit status is unknown. */
+export function failAll(queued: readonly QueuedCommand[], cause: unknown): void {
+  for (const { reject } of queued) reject(new LedgerError("unavailable", cause));
 }

@@ -1,138 +1,145 @@
-import type { Patience } from "./backoff.ts";
-import { type Answers, refuse } from "./completions.ts";
+import type { Backoff } from "./backoff.ts";
+import {
+  type BatchBounds,
+  type Completions,
+  createBatch,
+  failAll,
+  type QueueBatch,
+  type QueuedCommand,
+} from "./batch.ts";
 import { type Store, StoreError, type StoreFault } from "./store.ts";
-import { createTurn, type Entry, type QueueTurn, type TurnBounds } from "./turn.ts";
 
-/** What a batch loop works on. */
-export interface Work {
+/** The state of a batch loop. */
+export interface CommitState {
   readonly store: Store;
-  readonly queue: Entry[];
-  readonly answers: Answers;
-  readonly patience: Patience;
-  readonly bounds: TurnBounds;
-  /** Commands of the next transaction at most: fewer while one of them is looked for that cannot be kept. */
-  sizeMax: number;
-  /** A turn that may have been committed. */
-  doubtful: { readonly turn: QueueTurn; readonly transaction: string } | undefined;
-  /** Whether the database was away for so long that nothing waits for it any more. */
+  readonly queue: QueuedCommand[];
+  readonly completions: Completions;
+  readonly backoff: Backoff;
+  readonly bounds: BatchBounds;
+  /** The most commands of the next transaction: fewer while a rejected command is being isolated. */
+  commandsMax: number;
+  /** A batch whose transaction may have been committed. */
+  inDoubt: { readonly batch: QueueBatch; readonly transaction: string } | undefined;
+  /** Whether the database was away for so long that commands fail at once. */
   isAway: boolean;
   isClosing: boolean;
 }
 
-/** How often a database that stays away is looked for. */
+/** The pause between pings of a database that stays away. */
 const PROBE_MS = 200;
 
-export function hasWork({ queue, doubtful, isAway, isClosing }: Work): boolean {
-  return queue.length > 0 || doubtful !== undefined || (isAway && !isClosing);
+export function hasWork({ queue, inDoubt, isAway, isClosing }: CommitState): boolean {
+  return queue.length > 0 || inDoubt !== undefined || (isAway && !isClosing);
 }
 
 /**
- * Takes the next step: commits what waits, asks what became of a commit, or looks whether the database is
- * back. Returns how many milliseconds to wait before the next one.
+ * Takes the next step: commits queued commands, resolves a transaction in doubt, or pings a database that is
+ * away. Returns the milliseconds to wait before the next step.
  */
-export function commitNext(work: Work): Promise<number> {
-  if (work.doubtful) return settleDoubt(work, work.doubtful);
-  if (work.isAway) return lookForDatabase(work);
-  return commitTurn(work);
+export function commitNext(state: CommitState): Promise<number> {
+  if (state.inDoubt) return resolveInDoubt(state, state.inDoubt);
+  if (state.isAway) return probeDatabase(state);
+  return commitBatch(state);
 }
 
-async function commitTurn(work: Work): Promise<number> {
-  const { store, queue, bounds, patience } = work;
-  const turn = createTurn(queue, { ...bounds, commandsMax: work.sizeMax });
-  patience.start();
+async function commitBatch(state: CommitState): Promise<number> {
+  const { store, queue, bounds, backoff } = state;
+  const batch = createBatch(queue, { ...bounds, commandsMax: state.commandsMax });
+  backoff.start();
   try {
-    await store.transact(turn.walletIds, turn);
+    await store.transact(batch.walletIds, batch);
   } catch (error) {
-    return recover(work, turn, error);
+    return recover(state, batch, error);
   }
-  work.sizeMax = Math.min(bounds.commandsMax, work.sizeMax * 2);
-  patience.restore();
-  work.answers.give(turn.entries, turn.outcomes);
+  state.commandsMax = Math.min(bounds.commandsMax, state.commandsMax * 2);
+  backoff.reset();
+  state.completions.complete(batch);
   return 0;
 }
 
 /**
- * A transaction that the database rejects is tried again by halves, until the one command that it cannot
- * keep is alone and refused. One that found the database locked or away is tried again for a while.
+ * Handles a transaction that failed. A batch that the database rejects is halved and tried again until the
+ * rejected command is alone and fails. After `busy` or `away`, the batch is tried again for a while.
  */
-function recover(work: Work, turn: QueueTurn, error: unknown): number {
-  const { entries } = turn;
-  const fault = faultOf(error, entries);
+function recover(state: CommitState, batch: QueueBatch, error: unknown): number {
+  const { queued } = batch;
+  const fault = faultOf(error, queued);
   if (fault === "unknown" && error instanceof StoreError && error.transaction !== undefined) {
-    work.doubtful = { turn, transaction: error.transaction };
-    return work.patience.pauseMs() ?? 0;
+    state.inDoubt = { batch, transaction: error.transaction };
+    return state.backoff.pauseMs() ?? 0;
   }
-  work.queue.unshift(...entries);
-  if (fault === "rejected" && entries.length > 1) {
-    work.sizeMax = Math.ceil(entries.length / 2);
+  state.queue.unshift(...queued);
+  if (fault === "rejected" && queued.length > 1) {
+    state.commandsMax = Math.ceil(queued.length / 2);
     return 0;
   }
-  if (fault === "rejected") return giveUp(work, { count: 1, error });
-  if (fault === "unavailable") return giveUp(work, { count: work.queue.length, error });
-  return tryAgain(work, { isAway: fault !== "busy", error });
+  if (fault === "rejected") return giveUp(state, { count: 1, error });
+  if (fault === "unavailable") return giveUp(state, { count: state.queue.length, error });
+  return tryAgain(state, { isAway: fault !== "busy", error });
+}
+
+/** A transaction rejected before it took any command cannot be the fault of a command. */
+function faultOf(error: unknown, queued: readonly QueuedCommand[]): StoreFault {
+  const fault = error instanceof StoreError ? error.fault : "rejected";
+  return fault === "rejected" && queued.length === 0 ? "unavailable" : fault;
 }
 
 /**
- * Asks what became of a commit that the connection did not outlive, before anything else runs. Committed, its
- * commands get the answers that were decided; aborted, they run again. So they do when the database can never
- * say, as after a failover: their ids make that safe, but those that had happened answer as repeated.
+ * Reads the commit status of a transaction whose connection ended during the commit, before any other batch
+ * runs. If committed, its commands are completed as decided. If aborted, they run again. If the status stays
+ * unknown, as after a failover, they run again too: safe by their ids, but results may be `replayed`.
  */
-async function settleDoubt(
-  work: Work,
-  { turn, transaction }: NonNullable<Work["doubtful"]>,
+async function resolveInDoubt(
+  state: CommitState,
+  { batch, transaction }: NonNullable<CommitState["inDoubt"]>,
 ): Promise<number> {
   try {
-    const fate = await work.store.fateOf?.(transaction);
-    work.doubtful = undefined;
-    if (fate !== "committed") {
-      work.queue.unshift(...(fate === "aborted" ? turn.entries : turn.entries.map(withoutDeadline)));
-      return tryAgain(work, { isAway: true, error: new Error("The database ends commits and undoes them") });
+    const status = await state.store.commitStatusOf?.(transaction);
+    state.inDoubt = undefined;
+    if (status !== "committed") {
+      state.queue.unshift(...(status === "aborted" ? batch.queued : batch.queued.map(withoutDeadline)));
+      const error = new Error("The database closes the connection during commits");
+      return tryAgain(state, { isAway: true, error });
     }
-    work.answers.give(turn.entries, turn.outcomes);
-    work.patience.restore();
+    state.completions.complete(batch);
+    state.backoff.reset();
     return 0;
   } catch (error) {
-    const pauseMs = work.patience.pauseMs();
+    const pauseMs = state.backoff.pauseMs();
     if (pauseMs !== undefined) return pauseMs;
-    work.doubtful = undefined;
-    work.queue.unshift(...turn.entries);
-    return tryAgain(work, { isAway: true, error });
+    state.inDoubt = undefined;
+    state.queue.unshift(...batch.queued);
+    return tryAgain(state, { isAway: true, error });
   }
 }
 
-/** It was come to in time; refused as late now, it would be said not to have happened, which nobody knows. */
-function withoutDeadline(entry: Entry): Entry {
-  return { ...entry, deadlineMs: undefined };
+/** `deadline_exceeded` would claim that the command was not applied, which is unknown. */
+function withoutDeadline(queued: QueuedCommand): QueuedCommand {
+  return { ...queued, deadlineMs: undefined };
 }
 
-/** Waits a little longer each time; when that was long enough, refuses all that waits. */
-function tryAgain(work: Work, { isAway, error }: { isAway: boolean; error: unknown }): number {
-  const pauseMs = work.patience.pauseMs();
+/** Returns the next pause. When the backoff is exhausted, fails every queued command instead. */
+function tryAgain(state: CommitState, { isAway, error }: { isAway: boolean; error: unknown }): number {
+  const pauseMs = state.backoff.pauseMs();
   if (pauseMs !== undefined) return pauseMs;
-  work.isAway = isAway;
-  return giveUp(work, { count: work.queue.length, error });
+  state.isAway = isAway;
+  return giveUp(state, { count: state.queue.length, error });
 }
 
-async function lookForDatabase(work: Work): Promise<number> {
+/** Fails the first `count` commands of the queue. */
+function giveUp(state: CommitState, { count, error }: { count: number; error: unknown }): number {
+  failAll(state.queue.splice(0, count), error);
+  state.commandsMax = state.bounds.commandsMax;
+  state.backoff.reset();
+  return 0;
+}
+
+async function probeDatabase(state: CommitState): Promise<number> {
   try {
-    await work.store.ping();
-    work.isAway = false;
+    await state.store.ping();
+    state.isAway = false;
     return 0;
   } catch {
     return PROBE_MS;
   }
-}
-
-/** Refuses the first commands of the queue. */
-function giveUp(work: Work, { count, error }: { count: number; error: unknown }): number {
-  refuse(work.queue.splice(0, count), error);
-  work.sizeMax = work.bounds.commandsMax;
-  work.patience.restore();
-  return 0;
-}
-
-/** A transaction that failed before it took a command cannot be blamed on one. */
-function faultOf(error: unknown, entries: readonly Entry[]): StoreFault {
-  const fault = error instanceof StoreError ? error.fault : "rejected";
-  return fault === "rejected" && entries.length === 0 ? "unavailable" : fault;
 }

@@ -1,25 +1,25 @@
 import { type Ledger, LedgerError, type LedgerReads } from "../ledger.ts";
-import { type BatchOptions, createBatcher } from "./batch.ts";
+import { type BatchOptions, createBatcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
-import { expireDue } from "./sweeper.ts";
+import { sweepOnce } from "./sweeper.ts";
 
-/** A ledger that can end the holds nobody ends. */
-export interface SweptLedger extends Ledger {
-  /** Expires the holds whose time is up, at most 500; returns how many were due. */
+/** A ledger in this process, which can also expire the holds that no caller ends. */
+export interface LocalLedger extends Ledger {
+  /** Expires at most 500 holds that are past their time. Returns how many were due. */
   sweep(): Promise<number>;
 }
 
-export interface LocalParts {
+export interface LocalLedgerParts {
   readonly store: Store;
   readonly reads: LedgerReads;
   readonly now: () => number;
   readonly options: BatchOptions;
-  /** Closes the connections, when every command is answered. */
+  /** Closes the connections. Called when every command is completed. */
   close(): void | Promise<void>;
 }
 
-/** A ledger in this process, over whichever store keeps its books. */
-export function createLocalLedger({ store, reads, now, options, close }: LocalParts): SweptLedger {
+/** Creates a ledger over a store of either database. */
+export function createLocalLedger({ store, reads, now, options, close }: LocalLedgerParts): LocalLedger {
   const batcher = createBatcher(store, { now, ...options });
   const { submit } = batcher;
   let closing: Promise<void> | undefined;
@@ -27,7 +27,7 @@ export function createLocalLedger({ store, reads, now, options, close }: LocalPa
     ...reads,
     createWallet: (walletId) => submit("create_wallet", { walletId }),
     setWalletState: (request) => submit("set_wallet_state", request),
-    hold: (request, limits) => submit("hold", request, limits),
+    hold: (request, holdOptions) => submit("hold", request, holdOptions),
     extend: (request) => submit("extend", request),
     settle: (request) => submit("settle", request),
     release: (request) => submit("release", request),
@@ -39,11 +39,11 @@ export function createLocalLedger({ store, reads, now, options, close }: LocalPa
     async ping() {
       try {
         await store.ping();
-      } catch (reason) {
-        throw new LedgerError("unavailable", reason);
+      } catch (cause) {
+        throw new LedgerError("unavailable", cause);
       }
     },
-    sweep: () => expireDue(store, submit),
+    sweep: () => sweepOnce(store, submit),
     close() {
       closing ??= batcher.close().then(close);
       return closing;

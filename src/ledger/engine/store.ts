@@ -1,57 +1,59 @@
 import type { Command, ExpireRequest } from "../core/command.ts";
 import type { WorkingBook } from "../core/working-book.ts";
 
-/** What the batch loop does inside one transaction of a store. */
-export interface Turn {
-  /** Called when the wallets are locked: only now is it fixed which of their commands are decided. */
-  collect(): readonly Command[];
-  /** Decides the collected commands on the books that were read for them, and applies each in turn. */
-  decide(books: ReadonlyMap<string, WorkingBook>, nowMs: number): void;
-}
-
-/** `unknown` when the database can never say: it fell over to another server, or forgot. */
-export type TransactionFate = "committed" | "aborted" | "unknown";
-
-/** Where the books are kept. Locks, loads and writes; knows no rule. */
+/** Where the ledger's rows are stored. A store locks, loads and writes; it has no rules. */
 export interface Store {
   /**
-   * Runs one turn in one transaction: locks the wallets, collects, reads, decides, writes, commits.
-   * When it throws nothing was changed, unless the fault is `unknown`. Throws {@link StoreError}.
+   * Runs one batch in one transaction: locks the wallets, collects, reads, decides, writes, commits. When it
+   * throws, nothing was changed, unless the fault is `unknown`. Throws {@link StoreError}.
    */
-  transact(walletIds: ReadonlySet<string>, turn: Turn): void | Promise<void>;
-  /** What became of a transaction that ended `unknown`. Throws {@link StoreError} when that is not decided yet. */
-  fateOf?(transaction: string): Promise<TransactionFate>;
-  /** Resolves when all that was committed before the call is on disk. Without it, a commit is already. */
+  transact(walletIds: ReadonlySet<string>, batch: Batch): void | Promise<void>;
+  /**
+   * How a transaction that ended `unknown` was completed. Throws {@link StoreError} while it is undecided.
+   */
+  commitStatusOf?(transaction: string): Promise<CommitStatus>;
+  /** Resolves when every commit before the call is on disk. Absent when commits are on disk at once. */
   sync?(): Promise<void>;
-  /** Resolves when the books can be read. Throws {@link StoreError}. */
+  /** Resolves when the database can be read. Throws {@link StoreError}. */
   ping(): Promise<void>;
   /**
-   * Open holds whose time is up, the longest due first; behind them those of the last to expire that were taken
-   * under a clock which ran ahead.
+   * Open holds that a sweep should look at: those past their time, longest overdue first, then, of the last
+   * to expire, those taken while the clock ran ahead.
    */
   findDue(limit: number): readonly ExpireRequest[] | Promise<readonly ExpireRequest[]>;
 }
 
+/** The commands of one transaction. */
+export interface Batch {
+  /** Called once the wallets are locked. Fixes which commands of these wallets the batch decides. */
+  collect(): readonly Command[];
+  /** Decides the collected commands on the books read for them, and applies each decision's changes. */
+  decide(books: ReadonlyMap<string, WorkingBook>, nowMs: number): void;
+}
+
+/** `unknown` when the database can never report it: after a failover, or when it no longer has the id. */
+export type CommitStatus = "committed" | "aborted" | "unknown";
+
 /**
- * Why a transaction did not happen: somebody else has the lock (`busy`), the database cannot be reached now
- * (`away`), it can be but not be used (`unavailable`), or it refuses this very data (`rejected`). `unknown` is
- * the one that may have happened: the connection ended while it was committed.
+ * Why a transaction failed: another session has the lock (`busy`), the database cannot be reached now
+ * (`away`), it is reached but cannot be used (`unavailable`), or it rejects this data (`rejected`). Only
+ * `unknown` may have been committed: the connection ended during the commit.
  */
 export type StoreFault = "busy" | "away" | "unavailable" | "rejected" | "unknown";
 
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly fault: StoreFault;
-  /** Of an `unknown` one: what {@link Store.fateOf} is asked for. */
+  /** The transaction to pass to {@link Store.commitStatusOf}; only with `unknown`. */
   readonly transaction: string | undefined;
 
-  constructor(fault: StoreFault, reason: unknown, transaction?: string) {
-    super(`The ledger's store did not commit: ${fault}`, { cause: reason });
+  constructor(fault: StoreFault, cause: unknown, transaction?: string) {
+    super(`The ledger's store did not commit: ${fault}`, { cause });
     this.fault = fault;
     this.transaction = transaction;
   }
 
-  /** For logs, which name faults by their codes. */
+  /** The property that the log prints of every error. */
   get code(): StoreFault {
     return this.fault;
   }

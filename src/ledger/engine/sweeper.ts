@@ -1,13 +1,13 @@
-import type { Batcher } from "./batch.ts";
+import type { Batcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
 
 const DUE_MAX = 500;
 
 /**
- * Expires the holds whose time is up, through the queue like every other command; each is looked at
- * again under the lock, so several sweepers do no harm. Returns how many were due, at most 500.
+ * Expires holds that are past their time, at most 500, and returns how many were due. The commands go through
+ * the queue and are decided under the lock, so several sweepers may run at once.
  */
-export async function expireDue(store: Store, submit: Batcher["submit"]): Promise<number> {
+export async function sweepOnce(store: Store, submit: Batcher["submit"]): Promise<number> {
   const due = await store.findDue(DUE_MAX);
   await Promise.all(due.map((request) => submit("expire", request)));
   return due.length;
@@ -15,15 +15,15 @@ export async function expireDue(store: Store, submit: Batcher["submit"]): Promis
 
 export interface SweeperOptions {
   readonly ledger: { sweep(): Promise<number> };
-  /** Default 5,000; the first pause is at most a fifth of it, the others differ by as much: replicas spread. */
+  /** Default 5,000, jittered by ±20 % so that replicas spread. The first pause is at most a fifth of it. */
   readonly everyMs?: number;
-  /** Told of a sweep that failed; the next one comes all the same. */
+  /** Called with the error of a failed sweep. The next sweep is scheduled nevertheless. */
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Sweeps soon, for a process that was killed before has left holds, then again and again. `stop` ends it and
- * waits for a sweep that is running.
+ * Sweeps soon, because a killed process may have left holds open, and then repeatedly. `stop` ends the
+ * sweeper and resolves when a running sweep is over.
  */
 export function startSweeper({ ledger, everyMs = 5_000, onError }: SweeperOptions): {
   stop(): Promise<void>;
@@ -33,7 +33,7 @@ export function startSweeper({ ledger, everyMs = 5_000, onError }: SweeperOption
   let timer: Timer;
 
   const sweepAll = async () => {
-    // A full sweep means that more is due.
+    // A full sweep means that more holds are due.
     while (!isStopped && (await ledger.sweep()) === DUE_MAX);
   };
   const schedule = (pauseMs: number) => {

@@ -1,32 +1,38 @@
-import type { Value } from "../queries/row-values.ts";
+import type { Value } from "../queries/rows.ts";
 
-/** Prints values as the text of a PostgreSQL array, which a statement casts to the type it needs. */
-export function printArray(values: Iterable<Value>): string {
-  let printed = "";
+/**
+ * Encodes values as the text of a PostgreSQL array, which a statement casts to the type it needs.
+ * @see https://www.postgresql.org/docs/current/arrays.html#ARRAYS-IO
+ */
+export function encodeArray(values: Iterable<Value>): string {
+  let encoded = "";
   for (const value of values) {
-    if (printed !== "") printed += ",";
-    printed +=
+    if (encoded !== "") encoded += ",";
+    encoded +=
       typeof value === "string" ? `"${escapeQuotes(value)}"` : value === null ? "NULL" : String(value);
   }
-  return `{${printed}}`;
+  return `{${encoded}}`;
 }
 
-/** Prints rows column by column, for `unnest` of several arrays. Every row is as long as the first. */
-export function printColumns(rows: readonly (readonly Value[])[]): string[] {
+/**
+ * Encodes rows as one array per column, for `unnest` of several arrays. All rows have the first row's length.
+ */
+export function encodeColumns(rows: readonly (readonly Value[])[]): string[] {
   const width = rows[0]?.length ?? 0;
   const columns: string[] = [];
   for (let column = 0; column < width; column++) {
-    columns.push(printArray(rows.map((row) => row[column] ?? null)));
+    columns.push(encodeArray(rows.map((row) => row[column] ?? null)));
   }
   return columns;
 }
 
 /**
- * Prints rows as one array of a row type, for `unnest` of that: for wide rows the server takes half as long
- * as for an array per column. A quote inside a row is itself inside the quotes of the array.
+ * Encodes rows as one array of a row type, for `unnest`. For wide rows, the server needs half the time of one
+ * array per column. A quote in a row is escaped twice: for the row and for the array.
+ * @see https://www.postgresql.org/docs/current/rowtypes.html#ROWTYPES-IO-SYNTAX
  */
-export function printRows(rows: readonly (readonly Value[])[]): string {
-  let printed = "";
+export function encodeRows(rows: readonly (readonly Value[])[]): string {
+  let encoded = "";
   for (const row of rows) {
     let fields = "";
     for (const value of row) {
@@ -34,9 +40,9 @@ export function printRows(rows: readonly (readonly Value[])[]): string {
       if (typeof value === "string") fields += `\\"${escapeQuotes(escapeQuotes(value))}\\"`;
       else if (value !== null) fields += String(value);
     }
-    printed += `${printed === "" ? "" : ","}"(${fields.slice(1)})"`;
+    encoded += `${encoded === "" ? "" : ","}"(${fields.slice(1)})"`;
   }
-  return `{${printed}}`;
+  return `{${encoded}}`;
 }
 
 function escapeQuotes(text: string): string {

@@ -2,24 +2,25 @@ import type { SQL } from "bun";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { ensurePartitions } from "../../db/postgres/partitions.ts";
 import type { ExpireRequest } from "../core/command.ts";
-import { CLOCKS_APART_MS } from "../core/settle.ts";
+import { CLOCK_SKEW_MAX_MS } from "../core/expire.ts";
+import type { Store } from "../engine/store.ts";
 import { createSession } from "./session.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** Finds what is to be swept, over a connection of its own. */
+/** Finds the holds to sweep, over a connection of its own. */
 export interface DueRead {
-  /** The open holds that a sweep is to look at, as a store finds them. */
+  /** See {@link Store.findDue}. */
   find(limit: number): Promise<readonly ExpireRequest[]>;
   close(): Promise<void>;
 }
 
-/** A server that vanished answers nothing, for ever: without a bound no sweep would come after it. */
+/** Bounds a search on a server that no longer answers, which would block every later sweep. */
 const SEARCH_MS = 10_000;
 
 /**
- * Whoever sweeps also makes the partitions of the months ahead, looking once an hour. One search runs at a
- * time, as the connection needs it.
+ * Every hour, the search first creates the partitions of the months ahead. One search runs at a time, because
+ * they share the connection.
  */
 export function createDueRead(
   database: Pick<PostgresDatabase, "connect">,
@@ -28,18 +29,18 @@ export function createDueRead(
 ): DueRead {
   const session = createSession(database, { statement_timeout: "8s" });
   let last: Promise<unknown> = Promise.resolve();
-  let lookedAtMs = Number.NEGATIVE_INFINITY;
+  let partitionedAtMs = Number.NEGATIVE_INFINITY;
 
   const search = async (client: SQL, limit: number) => {
-    // By a clock that nobody can set: after a wrong hour was put right, the next look would come that much later.
+    // A monotonic clock: after a correction of the wall clock, an hour could last much longer.
     const uptimeMs = performance.now();
-    if (uptimeMs - lookedAtMs >= HOUR_MS) {
-      // First, so that partitions which cannot be made fail one sweep an hour and not every one.
-      lookedAtMs = uptimeMs;
+    if (uptimeMs - partitionedAtMs >= HOUR_MS) {
+      // Set first, so that a failure to create partitions fails one sweep an hour and not every sweep.
+      partitionedAtMs = uptimeMs;
       await ensurePartitions(client, Date.now());
     }
     const due: DueRow[] = await client.unsafe(DUE, [now?.() ?? null, limit]);
-    const ahead: DueRow[] = await client.unsafe(AHEAD, [now?.() ?? null, limit, CLOCKS_APART_MS]);
+    const ahead: DueRow[] = await client.unsafe(AHEAD, [now?.() ?? null, limit, CLOCK_SKEW_MAX_MS]);
     const rows = [...due, ...ahead].slice(0, limit);
     return rows.map((row) => ({ walletId: row.wallet_id, holdId: row.hold_id }));
   };

@@ -1,24 +1,29 @@
 import { SQL } from "bun";
 import { StoreError, type StoreFault } from "../engine/store.ts";
 
-/** Somebody else had the rows: a deadlock, a serialization failure, or a lock or statement that took too long. */
+/**
+ * Another session has the rows: a deadlock, a serialization failure, a lock timeout or a statement timeout.
+ */
 const BUSY = new Set(["40001", "40P01", "55P03", "57014"]);
 
-/** Data that no database keeps (22, 23, 54), and what a trigger refuses. */
+/** Invalid data, a violated constraint or limit (22, 23, 54), or an exception raised by a trigger. */
 const REJECTED = /^(22|23|54|P0001)/;
 
-/** The connection ends: the server is not there (08), shuts down or starts up (57P), or waited too long (25P03). */
+/**
+ * The connection ended: no server (08), a shutdown or start (57P), or an idle transaction timeout (25P03).
+ */
 const LOST = /^(08|57P|25P03)/;
 
-/** It stays, but the server is full (53) or may only be read now (25006). */
+/** The connection stays, but the server lacks resources (53) or is read-only (25006). */
 const HINDERED = /^(53|25006)/;
 
-/** Two processes created one wallet at once: it is there now, and the same batch finds it. */
+/** Two processes created one wallet at once. The wallet exists now, so the batch succeeds when repeated. */
 const CREATED_TWICE = "wallets_pkey";
 
 /**
- * Says why a transaction did not happen. Once COMMIT was sent, a connection that ends leaves it `unknown`.
- * What PostgreSQL prints may hold values of rows: only its code goes on.
+ * Converts the error of a failed transaction. With `transaction`, COMMIT was sent: a lost connection then
+ * means `unknown`. Keeps only the code of a PostgreSQL error, whose message may have values of rows.
+ * @see https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function storeErrorOf(error: unknown, transaction?: string): StoreError {
   if (error instanceof StoreError) return error;
@@ -40,7 +45,7 @@ function faultOf(error: unknown): StoreFault {
   return REJECTED.test(errno) ? "rejected" : "unavailable";
 }
 
-/** Without a code of the server's the driver itself gave up: the connection is gone or never was. */
+/** An error without SQLSTATE is the driver's own: the connection is lost or was never opened. */
 function isConnectionLost(error: unknown): boolean {
   return error instanceof SQL.PostgresError && (error.errno === undefined || LOST.test(error.errno));
 }

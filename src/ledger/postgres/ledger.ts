@@ -1,21 +1,21 @@
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
-import type { BatchOptions } from "../engine/batch.ts";
-import { createLocalLedger, type SweptLedger } from "../engine/local.ts";
+import type { BatchOptions } from "../engine/batcher.ts";
+import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
 import { createPostgresReads } from "./reads.ts";
 import { createPostgresStore } from "./store.ts";
 
 export interface PostgresLedgerOptions extends BatchOptions {
-  /** Stays the caller's: closing the ledger leaves it open. */
+  /** Closing the ledger leaves the database open. */
   readonly database: PostgresDatabase;
-  /** A clock of tests. Without it the books go by the database's clock, the same for every process. */
+  /** A clock for tests. Default: the database's clock, which all processes share. */
   readonly now?: () => number;
 }
 
 /**
- * The ledger in PostgreSQL: one connection for its batches, the database's pool for its reads. Several
- * processes may share the database; it outlives the server's restarts.
+ * Creates a ledger in PostgreSQL: one connection for batches, the database's pool for reads. Several
+ * processes may share the database. The ledger survives restarts of the server.
  */
-export function createPostgresLedger({ database, now, ...options }: PostgresLedgerOptions): SweptLedger {
+export function createPostgresLedger({ database, now, ...options }: PostgresLedgerOptions): LocalLedger {
   const store = createPostgresStore({ database, now });
   const reads = createPostgresReads({ client: database.client, now: now ?? Date.now });
   return createLocalLedger({ store, reads, now: now ?? Date.now, options, close: store.close });

@@ -1,142 +1,193 @@
+import type { Nanos } from "../../domain/money.ts";
 import {
+  type Book,
+  balancesOf,
   type Counter,
   counterKey,
   type Hold,
-  type KeptLimit,
   type LimitPeriodKey,
   postingKey,
+  type StoredLimit,
   type Transfer,
   type Wallet,
 } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
-import { countersNeeded, type Needs, needsOf, receiptsNamed } from "../core/read-set.ts";
+import { periodStart } from "../core/period.ts";
+import { countersOf, type ReadSet, readSetsOf, receiptsOf } from "../core/read-set.ts";
+import { isAmount } from "../core/validate.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
-import { type BookReads, createBookReads } from "./book-reads.ts";
+import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
 import type { Connection } from "./session.ts";
-import { mayFallShort, spendingOf } from "./shortage.ts";
 
-/** What a batch decides on. */
-export interface Loaded {
+/** The input of a batch's decisions. */
+export interface LoadedBatch {
   readonly books: ReadonlyMap<string, WorkingBook>;
-  /** The database's clock after the lock was taken, so that one clock orders what several processes do. */
+  /** The database's clock, read after the lock: one clock orders the batches of all processes. */
   readonly nowMs: number;
-  /** The transaction's own id. */
   readonly transactionId: string;
 }
 
 export interface LoadRequest {
   readonly commands: readonly Command[];
-  /** Those of the commands, as far as they exist. */
+  /** The wallets of the commands that exist. */
   readonly wallets: ReadonlyMap<string, Wallet>;
-  /** A clock of tests. */
+  /** A clock for tests. */
   readonly now: (() => number) | undefined;
 }
 
-/** Due holds that one transaction looks at; the sweeper gets to the rest. */
+/** The most due holds of one transaction. The sweeper expires the rest. */
 const DUE_MAX = 500;
 
 /**
- * Reads the books that a batch needs, of wallets that are locked: what it reads is what is so now. Most
- * batches need one round trip; the rest is asked for when the first answers show that it matters.
+ * Reads the books of a batch. Must be called with the wallets locked, so that the rows read are current. Most
+ * batches need one round trip; further rows are read only when the first ones show that they are needed.
  */
-export async function loadBooks(connection: Connection, request: LoadRequest): Promise<Loaded> {
+export async function loadBooks(connection: Connection, request: LoadRequest): Promise<LoadedBatch> {
   const { commands, wallets, now } = request;
-  const needs = needsOf(commands);
-  const reads = createBookReads(connection);
+  const readSets = readSetsOf(commands);
+  const statements = createLoadStatements(connection);
   const books = new Map<string, GrowingBook>();
-  for (const walletId of needs.keys()) books.set(walletId, emptyBook(wallets.get(walletId)));
+  for (const walletId of readSets.keys()) books.set(walletId, emptyBook(wallets.get(walletId)));
 
-  const [moment, limits, holds, postings] = await Promise.all([
-    reads.moment(),
-    reads.limits(needs),
-    reads.holds(idsOf(needs)),
-    reads.postings(needs),
+  const [transaction, limits, holds, postings] = await Promise.all([
+    statements.transaction(),
+    statements.limits(readSets),
+    statements.holds(holdIdsOf(readSets)),
+    statements.postings(readSets),
   ]);
-  const nowMs = now ? now() : moment.nowMs;
+  const nowMs = now ? now() : transaction.nowMs;
   for (const { walletId, limit } of limits) books.get(walletId)?.limits.set(limit.limitId, limit);
-  keepHolds(books, holds);
+  addHolds(books, holds);
   for (const { walletId, transfer } of postings) {
     books.get(walletId)?.postings.set(postingKey(transfer.kind, transfer.transferId), transfer);
   }
-  await loadReceipts(reads, books);
-  await loadCounters(reads, { books, needs, nowMs });
-  await loadDue(reads, { books, needs, commands, nowMs });
+  await loadReceipts(statements, books);
+  await loadCounters(statements, { books, readSets, nowMs });
+  await loadDue(statements, { books, readSets, commands, nowMs });
   return {
     books: new Map([...books].map(([walletId, book]) => [walletId, createWorkingBook(book)])),
     nowMs,
-    transactionId: moment.transactionId,
+    transactionId: transaction.transactionId,
   };
 }
 
 type GrowingBook = LoadedBook & { readonly dueHoldIds: string[] };
 type Books = ReadonlyMap<string, GrowingBook>;
-type NeedsByWallet = ReadonlyMap<string, Needs>;
+type ReadSets = ReadonlyMap<string, ReadSet>;
 
-/** The receipts of charges that are repeated. */
-async function loadReceipts(reads: BookReads, books: Books): Promise<void> {
+/** Loads the receipts of charges that are replayed. */
+async function loadReceipts(statements: LoadStatements, books: Books): Promise<void> {
   const ids = [...books].flatMap(([walletId, { postings }]) =>
-    receiptsNamed(postings.values()).map((holdId) => ({ walletId, holdId })),
+    receiptsOf(postings.values()).map((holdId) => ({ walletId, holdId })),
   );
-  keepHolds(books, await reads.holds(ids));
+  addHolds(books, await statements.holds(ids));
 }
 
 async function loadCounters(
-  reads: BookReads,
-  { books, needs, nowMs }: { books: Books; needs: NeedsByWallet; nowMs: number },
+  statements: LoadStatements,
+  { books, readSets, nowMs }: { books: Books; readSets: ReadSets; nowMs: number },
 ): Promise<void> {
   const wanted = [...books].flatMap(([walletId, book]) =>
-    missingCounters(book, needs.get(walletId), nowMs).map((key) => ({ walletId, ...key })),
+    addMissingCounters(book, readSets.get(walletId), nowMs).map((key) => ({ walletId, ...key })),
   );
-  for (const { walletId, counter } of await reads.counters(wanted)) {
+  for (const { walletId, counter } of await statements.counters(wanted)) {
     books.get(walletId)?.counters.set(counterKey(counter), counter);
   }
 }
 
-/** The due holds of wallets where that could make room that is needed. */
+/** Loads the due holds of wallets whose headroom may be too small without expiring them. */
 async function loadDue(
-  reads: BookReads,
-  at: { books: Books; needs: NeedsByWallet; commands: readonly Command[]; nowMs: number },
+  statements: LoadStatements,
+  at: { books: Books; readSets: ReadSets; commands: readonly Command[]; nowMs: number },
 ): Promise<void> {
-  const { books, needs, commands, nowMs } = at;
+  const { books, readSets, commands, nowMs } = at;
   const spending = spendingOf(commands);
   const short = [...books].flatMap(([walletId, book]) =>
-    needs.get(walletId)?.keyIds.size && mayFallShort(book, spending.get(walletId), nowMs) ? [walletId] : [],
+    readSets.get(walletId)?.keyIds.size && mayFallShort(book, spending.get(walletId), nowMs)
+      ? [walletId]
+      : [],
   );
-  const due = await reads.due(short, nowMs, DUE_MAX);
-  keepHolds(books, due);
+  const due = await statements.due(short, nowMs, DUE_MAX);
+  addHolds(books, due);
   for (const { walletId, hold } of due) books.get(walletId)?.dueHoldIds.push(hold.holdId);
-  if (due.length > 0) await loadCounters(reads, at);
+  if (due.length > 0) await loadCounters(statements, at);
+}
+
+/** By wallet, the largest sum that commands can take from its headroom; `undefined` when unbounded. */
+type Spending = ReadonlyMap<string, Nanos | undefined>;
+
+function spendingOf(commands: readonly Command[]): Spending {
+  const spending = new Map<string, Nanos | undefined>();
+  for (const command of commands) {
+    const { walletId } = command.request;
+    const before = spending.has(walletId) ? spending.get(walletId) : 0n;
+    const more = mostTakenBy(command);
+    spending.set(walletId, before === undefined || more === undefined ? undefined : before + more);
+  }
+  return spending;
+}
+
+function mostTakenBy({ kind, request }: Command): Nanos | undefined {
+  switch (kind) {
+    case "hold":
+    case "settle":
+    case "charge":
+      // An invalid amount is declined, and takes nothing.
+      return isAmount(request.amount) ? request.amount : 0n;
+    case "expire":
+    case "set_spend_limit":
+      // An expiry captures the accrued amount, and a new limit changes the headroom.
+      return undefined;
+    default:
+      return 0n;
+  }
+}
+
+/**
+ * Whether a hold of the batch might find too little headroom. Only then are due holds read: reading them
+ * always would slow every batch down.
+ */
+function mayFallShort(book: Book, spent: Nanos | undefined, nowMs: number): boolean {
+  if (!book.wallet) return false;
+  if (spent === undefined || balancesOf(book.wallet).available < spent) return true;
+  return book.limits.values().some((limit) => {
+    if (limit.deletedAtMs !== undefined) return false;
+    const periodStartMs = periodStart(limit.period, nowMs, limit.timeZone);
+    const counter = book.counters.get(counterKey({ limitId: limit.limitId, periodStartMs }));
+    return counter === undefined || limit.amount - counter.used - counter.held < spent;
+  });
 }
 
 function emptyBook(wallet: Wallet | undefined): GrowingBook {
   return {
     wallet,
     holds: new Map<string, Hold>(),
-    limits: new Map<string, KeptLimit>(),
+    limits: new Map<string, StoredLimit>(),
     counters: new Map<string, Counter>(),
     postings: new Map<string, Transfer>(),
     dueHoldIds: [],
   };
 }
 
-function idsOf(needs: NeedsByWallet): readonly { walletId: string; holdId: string }[] {
+function holdIdsOf(readSets: ReadSets): readonly { walletId: string; holdId: string }[] {
   const ids: { walletId: string; holdId: string }[] = [];
-  for (const [walletId, { holdIds }] of needs) for (const holdId of holdIds) ids.push({ walletId, holdId });
+  for (const [walletId, { holdIds }] of readSets)
+    for (const holdId of holdIds) ids.push({ walletId, holdId });
   return ids;
 }
 
-function keepHolds(books: Books, holds: Iterable<{ walletId: string; hold: Hold }>): void {
+function addHolds(books: Books, holds: Iterable<{ walletId: string; hold: Hold }>): void {
   for (const { walletId, hold } of holds) books.get(walletId)?.holds.set(hold.holdId, hold);
 }
 
-/** Names the counters that can be touched and are not read yet, and puts zeros for them: that is what no row means. */
-function missingCounters(
+/** Adds zeros for the counters that are not read yet, and returns their keys. A missing row means zeros. */
+function addMissingCounters(
   { limits, holds, counters }: GrowingBook,
-  needs: Needs | undefined,
+  readSet: ReadSet | undefined,
   nowMs: number,
 ): readonly LimitPeriodKey[] {
   const missing: LimitPeriodKey[] = [];
-  for (const key of countersNeeded([...limits.values(), ...(needs?.limits ?? [])], holds.values(), nowMs)) {
+  for (const key of countersOf([...limits.values(), ...(readSet?.limits ?? [])], holds.values(), nowMs)) {
     if (counters.has(counterKey(key))) continue;
     counters.set(counterKey(key), { ...key, used: 0n, held: 0n });
     missing.push(key);

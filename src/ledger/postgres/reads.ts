@@ -1,38 +1,39 @@
 import { SQL } from "bun";
 import { LedgerError, type LedgerReads } from "../ledger.ts";
-import type { Ask, Query, Row } from "../queries/query.ts";
+import { POSTGRES, type Query, type Row, type RunQuery } from "../queries/query.ts";
 import { createLedgerReads } from "../queries/reads.ts";
-import { POSTGRES } from "./dialect.ts";
 import { storeErrorOf } from "./faults.ts";
 
 export interface PostgresReadsParts {
-  /** A pool of connections that read integers as bigint; its owner closes it. */
+  /** A pool whose connections return integers as bigint. Its owner closes it. */
   readonly client: SQL;
   readonly now: () => number;
 }
 
-/** The reads of a PostgreSQL ledger. */
+/** Creates the reads of a PostgreSQL ledger. */
 export function createPostgresReads({ client, now }: PostgresReadsParts): LedgerReads {
-  const ask = createAsk(client);
-  return createLedgerReads({ dialect: POSTGRES, askBriefly: ask, askAtLength: ask }, now);
+  const run = createRunQuery(client);
+  return createLedgerReads({ dialect: POSTGRES, runShort: run, runLong: run }, now);
 }
 
-/** A restart of the server leaves as many dead connections as the pool had; each is noticed when it is used. */
-const DEAD_MAX = 8;
+/**
+ * The most tries of one query. After a restart of the server, every pooled connection is dead when next used.
+ */
+const TRIES_MAX = 8;
 
-function createAsk(client: SQL): Ask {
-  const ask: (query: Query, tries: number) => Promise<readonly Row[]> = async (query, tries) => {
+function createRunQuery(client: SQL): RunQuery {
+  const run: (query: Query, tries: number) => Promise<readonly Row[]> = async (query, tries) => {
     try {
       return [...(await client.unsafe(query.sql, [...query.values]))];
     } catch (error) {
-      if (tries < DEAD_MAX && wasDead(error)) return ask(query, tries + 1);
+      if (tries < TRIES_MAX && wasDead(error)) return run(query, tries + 1);
       throw new LedgerError("unavailable", storeErrorOf(error));
     }
   };
-  return (query) => ask(query, 1);
+  return (query) => run(query, 1);
 }
 
-/** Whether the connection had ended before: the next one may be good. */
+/** Whether the connection had ended before the query, so that another connection may work. */
 function wasDead(error: unknown): boolean {
   if (!(error instanceof SQL.PostgresError)) return false;
   return error.code === "ERR_POSTGRES_CONNECTION_CLOSED" || /^57P0[12]/.test(error.errno ?? "");

@@ -3,11 +3,11 @@ import type { ConnectOptions } from "../../db/postgres/connection.ts";
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
 import { StoreError } from "../engine/store.ts";
 
-/** One connection, for one transaction at a time; what is asked beside that shares it. */
+/** One connection, for one transaction at a time. */
 export interface Session {
   /**
-   * Runs something on the connection, which is opened when there is none. When it fails or takes longer
-   * than it may, the connection is closed, which rolls back what is open, and the next run makes another.
+   * Runs `work` on the connection, which is opened first if necessary. When `work` fails or takes longer than
+   * `maxMs`, the connection is closed, which rolls back, and the next run opens another.
    */
   run<Result>(maxMs: number, work: (connection: Connection) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
@@ -15,21 +15,23 @@ export interface Session {
 
 export interface Connection {
   readonly client: ReservedSQL;
-  /** Names the server, its history and its life: transaction ids of another one mean nothing here. */
+  /**
+   * Identifies the server, its timeline and its last start: transaction ids are only comparable within these.
+   */
   readonly server: string;
 }
 
 /**
- * The cluster, its timeline, and the life of the server between two crashes. A crash forgets the ids of
- * transactions whose log was not on disk yet, and the next ones get the same ids: after it "committed" may be
- * said of somebody else's. The postmaster may outlive a crash, but statistics do not, so theirs tell it.
+ * The cluster, its timeline, and the time since the last crash. A crash loses the ids of transactions whose
+ * log was not on disk, and later transactions reuse them: "committed" could then be about another
+ * transaction. The postmaster may survive a crash but the statistics do not, so their reset time detects it.
  */
 const SERVER = `SELECT concat_ws(' ', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
     extract(epoch FROM pg_postmaster_start_time()),
     extract(epoch FROM (SELECT stats_reset FROM pg_stat_bgwriter))) AS server
   FROM pg_control_system()`;
 
-/** The driver itself tries for longer where somebody accepts connections and closes them. */
+/** The driver itself keeps trying for longer when a peer accepts connections and closes them. */
 const CONNECT_MS = 1_500;
 
 export function createSession(
@@ -44,7 +46,7 @@ export function createSession(
     opened ??= reserve(pool);
     return opened;
   };
-  const abandon = (connection: Promise<Connection>) => {
+  const drop = (connection: Promise<Connection>) => {
     if (opened === connection) opened = undefined;
     connection.then(({ client }) => closeQuietly(client)).catch(() => undefined);
   };
@@ -52,14 +54,14 @@ export function createSession(
   return {
     async run(maxMs, work) {
       const connection = open();
-      const watch = setTimeout(abandon, maxMs, connection);
+      const timeout = setTimeout(drop, maxMs, connection);
       try {
         return await work(await connection);
       } catch (error) {
-        abandon(connection);
+        drop(connection);
         throw error;
       } finally {
-        clearTimeout(watch);
+        clearTimeout(timeout);
       }
     },
     async close() {
@@ -72,7 +74,7 @@ export function createSession(
 
 async function reserve(pool: SQL): Promise<Connection> {
   const client = await connect(pool);
-  const watch = setTimeout(closeQuietly, CONNECT_MS, client);
+  const timeout = setTimeout(closeQuietly, CONNECT_MS, client);
   try {
     const [row] = await client.unsafe(SERVER);
     return { client, server: row.server };
@@ -80,7 +82,7 @@ async function reserve(pool: SQL): Promise<Connection> {
     closeQuietly(client);
     throw error;
   } finally {
-    clearTimeout(watch);
+    clearTimeout(timeout);
   }
 }
 

@@ -1,20 +1,23 @@
 import type { PostgresDatabase } from "../../db/postgres/database.ts";
-import { type Store, StoreError, type TransactionFate, type Turn } from "../engine/store.ts";
+import type { Wallet } from "../core/book.ts";
+import { isId } from "../core/validate.ts";
+import { type Batch, type CommitStatus, type Store, StoreError } from "../engine/store.ts";
+import { readWallet, type WalletRow } from "../queries/rows.ts";
+import { encodeArray } from "./array.ts";
 import { createDueRead } from "./due.ts";
 import { storeErrorOf } from "./faults.ts";
 import { loadBooks } from "./load.ts";
-import { lockWallets } from "./lock.ts";
 import { type Connection, createSession } from "./session.ts";
-import { printWrites, type Write } from "./write.ts";
+import { encodeWrites, type Write } from "./write.ts";
 
 export interface PostgresStoreParts {
   readonly database: PostgresDatabase;
-  /** A clock of tests; else the time is the database's, read under the lock. */
+  /** A clock for tests. Default: the database's clock, read under the lock. */
   readonly now: (() => number) | undefined;
 }
 
 const SETTINGS = {
-  // Behind whoever holds a wallet for this long, the batch is given up and tried again.
+  // A batch waits at most this long for a wallet's lock, then fails and is tried again.
   lock_timeout: "1s",
   statement_timeout: "4s",
   idle_in_transaction_session_timeout: "5s",
@@ -25,13 +28,13 @@ const SETTINGS = {
   enable_mergejoin: "off",
 };
 
-/** A transaction that takes longer than its statements may has lost its server. */
+/** Above the statement timeout: a transaction that takes longer has lost its server. */
 const TRANSACTION_MS = 6_000;
 const PING_MS = 2_000;
 
 /**
- * Keeps the books in PostgreSQL. Several processes may share a database: a transaction locks the rows of
- * its wallets first, and every other row is touched only under the lock of its wallet.
+ * Stores the ledger in PostgreSQL. Several processes may share a database: a transaction locks the rows of
+ * its wallets first, and every other row is only touched under the lock of its wallet.
  */
 export function createPostgresStore({
   database,
@@ -41,20 +44,22 @@ export function createPostgresStore({
   const probe = createSession(database);
   const due = createDueRead(database, now);
 
-  const transact = async (connection: Connection, walletIds: ReadonlySet<string>, turn: Turn) => {
+  const transact = async (connection: Connection, walletIds: ReadonlySet<string>, batch: Batch) => {
     const wallets = await lockWallets(connection, walletIds);
-    const commands = turn.collect();
+    const commands = batch.collect();
     const { books, nowMs, transactionId } = await loadBooks(connection, { commands, wallets, now });
-    turn.decide(books, nowMs);
-    await commit(connection, printWrites(books), transactionId);
+    batch.decide(books, nowMs);
+    await commit(connection, encodeWrites(books), transactionId);
   };
 
   return {
-    transact: (walletIds, turn) =>
-      withFaults(session.run(TRANSACTION_MS, (connection) => transact(connection, walletIds, turn))),
-    async fateOf(transaction) {
-      const fate = await withFaults(session.run(PING_MS, (connection) => readFate(connection, transaction)));
-      if (fate !== "in progress") return fate;
+    transact: (walletIds, batch) =>
+      withFaults(session.run(TRANSACTION_MS, (connection) => transact(connection, walletIds, batch))),
+    async commitStatusOf(transaction) {
+      const status = await withFaults(
+        session.run(PING_MS, (connection) => readCommitStatus(connection, transaction)),
+      );
+      if (status !== "in progress") return status;
       throw new StoreError("busy", new Error("The transaction is still running"));
     },
     ping: () =>
@@ -79,8 +84,28 @@ async function withFaults<Result>(work: Promise<Result>): Promise<Result> {
 }
 
 /**
- * Sends the writes and COMMIT one behind the other and waits for all at once: when one fails, COMMIT rolls
- * back. The driver sends when the event loop turns, so the server works on one write while the next is printed.
+ * Begins a transaction and locks wallets in the order of their ids, so that two batches never deadlock. Reads
+ * nothing else: a statement that waits for a lock reads other rows as of its start, which is too old when
+ * another commit ended the wait.
+ */
+async function lockWallets(
+  { client }: Connection,
+  walletIds: Iterable<string>,
+): Promise<ReadonlyMap<string, Wallet>> {
+  const possible = [...walletIds].filter(isId);
+  const [, rows]: [unknown, WalletRow[]] = await Promise.all([
+    client`BEGIN`.execute(),
+    client.unsafe(LOCK, [encodeArray(possible)]).execute(),
+  ]);
+  return new Map(rows.map((row) => [row.wallet_id, readWallet(row)]));
+}
+
+const LOCK = `SELECT wallet_id, posted, held, credit_limit, state, last_seq, created_at_ms FROM wallets
+  WHERE wallet_id = ANY($1::text[]) ORDER BY wallet_id FOR UPDATE`;
+
+/**
+ * Sends the writes and COMMIT in order and waits for all at once. When a write fails, COMMIT rolls back. The
+ * driver sends at the end of an event-loop turn, so the server runs one write while the next is encoded.
  */
 async function commit(
   { client, server }: Connection,
@@ -100,13 +125,14 @@ async function commit(
   }
 }
 
-async function readFate(
+/** @see https://www.postgresql.org/docs/current/functions-info.html#FUNCTIONS-PG-SNAPSHOT */
+async function readCommitStatus(
   { client, server }: Connection,
   transaction: string,
-): Promise<TransactionFate | "in progress"> {
+): Promise<CommitStatus | "in progress"> {
   const [transactionId = "", ...rest] = transaction.split(" ");
-  // Another server, or another history of this one: there the number means another transaction.
+  // On another server, or after a crash of this one, the number belongs to another transaction.
   if (rest.join(" ") !== server) return "unknown";
-  const [row] = await client.unsafe("SELECT pg_xact_status($1::text::xid8) AS fate", [transactionId]);
-  return row.fate ?? "unknown";
+  const [row] = await client.unsafe("SELECT pg_xact_status($1::text::xid8) AS status", [transactionId]);
+  return row.status ?? "unknown";
 }

@@ -1,4 +1,4 @@
-/** A column of a statement's rows: its name and its type. */
+/** A column of a row type: its name and its type. */
 export type Column = readonly [name: string, type: string];
 
 const HOLD_KEY: readonly Column[] = [
@@ -30,7 +30,7 @@ const REQUEST: readonly Column[] = [
   ["metadata", "json"],
 ];
 
-const ENDING: readonly Column[] = [
+const RESOLUTION: readonly Column[] = [
   ["outcome", "text"],
   ["source", "text"],
   ["upstream", "text"],
@@ -100,32 +100,32 @@ const LIMIT: readonly Column[] = [
 
 const CREATED: Column = ["created_at_ms", "bigint"];
 
-/** The row types that batches are sent in, with their fields in order. The migrations create them. */
+/** The row types that batches are sent as, with their fields in order. The migrations create them. */
 export const ROW_TYPES = {
   batch_wallet: [...WALLET_KEY, ...WALLET, CREATED],
   batch_hold: [...HOLD_KEY, ...STATE, ...REQUEST],
   batch_hold_state: [...HOLD_KEY, ...STATE],
-  batch_hold_ending: [...HOLD_KEY, ...STATE, ...ENDING],
+  batch_hold_ending: [...HOLD_KEY, ...STATE, ...RESOLUTION],
   batch_transfer: TRANSFER,
   batch_counter: [...COUNTER_KEY, ...COUNTER],
   batch_limit: [...LIMIT_KEY, ...LIMIT],
 } as const satisfies Record<string, readonly Column[]>;
 
-/** The statements that write a batch. Each takes its rows as an array of a row type, and how many they are. */
+/** The writing statements of a batch. Parameters: the rows as an array of a row type, and their number. */
 export const STATEMENTS = {
   newWallets: insert("wallets", "batch_wallet"),
   wallets: update("wallets", "batch_wallet", { key: WALLET_KEY, set: WALLET }),
   newHolds: insert("holds", "batch_hold"),
   holds: update("holds", "batch_hold_state", { key: HOLD_KEY, set: STATE }),
-  endings: update("holds", "batch_hold_ending", { key: HOLD_KEY, set: [...STATE, ...ENDING] }),
+  resolutions: update("holds", "batch_hold_ending", { key: HOLD_KEY, set: [...STATE, ...RESOLUTION] }),
   transfers: insert("transfers", "batch_transfer"),
-  counters: put("limit_counters", "batch_counter", { key: COUNTER_KEY, set: COUNTER }),
-  limits: put("spend_limits", "batch_limit", { key: LIMIT_KEY, set: LIMIT }),
+  counters: upsert("limit_counters", "batch_counter", { key: COUNTER_KEY, set: COUNTER }),
+  limits: upsert("spend_limits", "batch_limit", { key: LIMIT_KEY, set: LIMIT }),
 };
 
 type RowType = keyof typeof ROW_TYPES;
 
-interface Parts {
+interface UpdateColumns {
   readonly key: readonly Column[];
   readonly set: readonly Column[];
 }
@@ -135,22 +135,22 @@ function insert(table: string, type: RowType): string {
   return withCount(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM unnest($1::${type}[])`);
 }
 
-/** What the key does not find it inserts; of what it finds it replaces the rest. */
-function put(table: string, type: RowType, { key, set }: Parts): string {
+/** Inserts rows whose key is new; updates the other columns of existing rows. */
+function upsert(table: string, type: RowType, { key, set }: UpdateColumns): string {
   const columns = namesOf(ROW_TYPES[type]);
   const replaced = set.map(([name]) => `${name} = excluded.${name}`);
   return withCount(`INSERT INTO ${table} (${columns}) SELECT ${columns} FROM unnest($1::${type}[])
       ON CONFLICT (${namesOf(key)}) DO UPDATE SET ${replaced.join(", ")}`);
 }
 
-function update(table: string, type: RowType, { key, set }: Parts): string {
+function update(table: string, type: RowType, { key, set }: UpdateColumns): string {
   const assigned = set.map(([name]) => `${name} = r.${name}`);
   const match = key.map(([name]) => `t.${name} = r.${name}`);
   return withCount(`UPDATE ${table} AS t SET ${assigned.join(", ")} FROM unnest($1::${type}[]) AS r
       WHERE ${match.join(" AND ")}`);
 }
 
-/** Fails, by dividing by zero, unless every row was written: else the books are not as they were read. */
+/** Fails by a division by zero unless every row was written: otherwise rows changed after they were read. */
 function withCount(write: string): string {
   return `WITH written AS (${write} RETURNING 1)
     SELECT 1 / (count(*) = $2::integer)::integer FROM written`;

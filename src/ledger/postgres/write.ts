@@ -1,36 +1,36 @@
 import type { Wallet } from "../core/book.ts";
 import type { WorkingBook } from "../core/working-book.ts";
 import {
-  endingValues,
   limitValues,
   requestValues,
+  resolutionValues,
   stateValues,
   transferValues,
   type Value,
-} from "../queries/row-values.ts";
-import { printRows } from "./array.ts";
+} from "../queries/rows.ts";
+import { encodeRows } from "./array.ts";
 import { STATEMENTS } from "./write-statements.ts";
 
-/** A statement that writes, with its parameters. */
+/** A writing statement with its parameters. */
 export interface Write {
   readonly sql: string;
   readonly values: Value[];
 }
 
-/** Rows of one statement at most: while the server writes them, the next ones are printed. */
+/** The most rows of one statement. While the server writes them, the next statement is encoded. */
 const ROWS_MAX = 128;
 
 /**
- * What a batch changed, as statements to be sent one behind the other, each printed when it is asked for;
- * none for a batch that changed nothing. New wallets come first: who creates the same one at the same time
- * waits there, and fails before anything else of it is written.
+ * Yields the statements that write a batch, to be sent in order; each is encoded when it is requested. None
+ * for a batch without changes. New wallets come first: a session that creates the same wallet at once waits
+ * there, and fails before it writes anything else.
  */
-export function* printWrites(books: ReadonlyMap<string, WorkingBook>): Generator<Write> {
+export function* encodeWrites(books: ReadonlyMap<string, WorkingBook>): Generator<Write> {
   const rows = rowsOf(books);
   for (const kind of ORDER) {
     for (let start = 0; start < rows[kind].length; start += ROWS_MAX) {
       const some = rows[kind].slice(start, start + ROWS_MAX);
-      yield { sql: STATEMENTS[kind], values: [printRows(some), some.length] };
+      yield { sql: STATEMENTS[kind], values: [encodeRows(some), some.length] };
     }
   }
 }
@@ -40,7 +40,7 @@ const ORDER = [
   "wallets",
   "newHolds",
   "holds",
-  "endings",
+  "resolutions",
   "transfers",
   "counters",
   "limits",
@@ -54,7 +54,7 @@ function rowsOf(books: ReadonlyMap<string, WorkingBook>): Rows {
     wallets: [],
     newHolds: [],
     holds: [],
-    endings: [],
+    resolutions: [],
     transfers: [],
     counters: [],
     limits: [],
@@ -66,24 +66,25 @@ function rowsOf(books: ReadonlyMap<string, WorkingBook>): Rows {
   return rows;
 }
 
-function addRows(rows: Rows, walletId: string, { unwritten }: WorkingBook): void {
-  const { wallet, createsWallet, newHolds, changedHolds, endings } = unwritten;
+function addRows(rows: Rows, walletId: string, { writeSet }: WorkingBook): void {
+  const { wallet, createsWallet, newHolds, changedHolds, resolutions } = writeSet;
   if (wallet) (createsWallet ? rows.newWallets : rows.wallets).push(walletValues(wallet));
   for (const hold of newHolds.values()) {
     rows.newHolds.push([walletId, hold.holdId, ...stateValues(hold), ...requestValues(hold)]);
   }
   for (const hold of changedHolds.values()) {
-    if (!endings.has(hold.holdId)) rows.holds.push([walletId, hold.holdId, ...stateValues(hold)]);
+    if (!resolutions.has(hold.holdId)) rows.holds.push([walletId, hold.holdId, ...stateValues(hold)]);
   }
-  for (const [holdId, ending] of endings) {
+  for (const [holdId, resolution] of resolutions) {
     const hold = newHolds.get(holdId) ?? changedHolds.get(holdId);
-    if (hold) rows.endings.push([walletId, holdId, ...stateValues(hold), ...endingValues(ending)]);
+    if (hold)
+      rows.resolutions.push([walletId, holdId, ...stateValues(hold), ...resolutionValues(resolution)]);
   }
-  for (const transfer of unwritten.transfers) rows.transfers.push(transferValues(walletId, transfer));
-  for (const { limitId, periodStartMs, used, held } of unwritten.counters.values()) {
+  for (const transfer of writeSet.transfers) rows.transfers.push(transferValues(walletId, transfer));
+  for (const { limitId, periodStartMs, used, held } of writeSet.counters.values()) {
     rows.counters.push([walletId, limitId, periodStartMs, used, held]);
   }
-  for (const limit of unwritten.limits.values()) rows.limits.push(limitValues(limit));
+  for (const limit of writeSet.limits.values()) rows.limits.push(limitValues(limit));
 }
 
 function walletValues(wallet: Wallet): readonly Value[] {

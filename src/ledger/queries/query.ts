@@ -1,35 +1,60 @@
+// What every query of the ledger is made of: statements, their values, and what the two databases spell
+// differently.
+
 /** A value of a statement. Bigints are integers of 64 bits. */
 export type QueryValue = string | number | bigint | null;
 
-/** One statement that changes nothing, with the values of its placeholders. */
+/** A statement that only reads, with the values of its placeholders. */
 export interface Query {
   readonly sql: string;
   readonly values: readonly QueryValue[];
 }
 
-/** A row: integers come as bigint, sums may come as text. */
+/** A row. Integers are bigints; sums may be text. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Asks the books. Rejects with a LedgerError `unavailable` when they cannot be read. */
-export type Ask = (query: Query) => Promise<readonly Row[]>;
+/** Runs a query. Rejects with LedgerError `unavailable` when the database cannot be read. */
+export type RunQuery = (query: Query) => Promise<readonly Row[]>;
 
-/** What SQLite and PostgreSQL say differently; everything else they are asked in the same words. */
+/** The SQL that differs between SQLite and PostgreSQL. */
 export interface Dialect {
-  /** The n-th value of a statement, from 1. */
+  /** The placeholder of the n-th value of a statement, from 1. */
   placeholder(n: number): string;
-  /** A column of JSON as the text that was written. */
+  /** A JSON column as the text that was written. */
   json(column: string): string;
-  /** The Unix milliseconds in a UUIDv7. */
+  /** The Unix milliseconds in a column of UUIDv7s. */
   idTimeMs(column: string): string;
-  /** A list of values in JSON text, one row per element, as a table with the column `value`. */
+  /** A JSON array as a table: one row per element, with the column `value`. */
   elements(json: string): string;
-  /** The n-th element, from 0, of a `value` of {@link Dialect.elements}, itself a list. */
+  /** The n-th element, from 0, of a `value` of {@link Dialect.elements} that is an array itself. */
   item(n: number, type: "text" | "integer"): string;
-  /** What the transfers of one wallet are sorted by to come in the order of their numbers. */
+  /** The column that orders the transfers of one wallet by their numbers. */
   readonly transferOrder: string;
 }
 
-/** Collects the values of one statement; each call of `add` answers with the placeholder that stands for one. */
+export const SQLITE: Dialect = {
+  placeholder: (n) => `?${n}`,
+  json: (column) => column,
+  // JSON5 has hexadecimal numbers, which SQL has not.
+  idTimeMs: (column) => `(('0x' || substr(${column}, 1, 8) || substr(${column}, 10, 4)) ->> '$')`,
+  elements: (json) => `json_each(${json})`,
+  item: (n) => `value ->> ${n}`,
+  // The table has no index by number. Its rows are in order of time, and the newest are read first.
+  transferOrder: "rowid",
+};
+
+export const POSTGRES: Dialect = {
+  placeholder: (n) => `$${n}`,
+  // Without the cast, the driver would parse the JSON, and its text would be lost.
+  json: (column) => `${column}::text`,
+  idTimeMs: (column) =>
+    `('x' || substr(${column}::text, 1, 8) || substr(${column}::text, 10, 4))::bit(48)::bigint`,
+  elements: (json) => `json_array_elements(${json}::text::json)`,
+  item: (n, type) => (type === "integer" ? `(value ->> ${n})::bigint` : `value ->> ${n}`),
+  transferOrder: "seq",
+};
+
+/** Collects the values of one statement. `add` returns the placeholder of a value. */
 export interface Values {
   add(value: QueryValue): string;
   readonly all: readonly QueryValue[];
@@ -38,4 +63,21 @@ export interface Values {
 export function createValues({ placeholder }: Dialect): Values {
   const all: QueryValue[] = [];
   return { add: (value) => placeholder(all.push(value)), all };
+}
+
+const TEXT_CHARACTERS_MAX = 1_000;
+
+/**
+ * Whether a text can be in the database at all; others are never queried. PostgreSQL rejects NUL, and a lone
+ * surrogate would be sent as another character.
+ */
+export function isStorable(text: string): boolean {
+  return text.length <= TEXT_CHARACTERS_MAX && text.isWellFormed() && !text.includes("\0");
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** Whether a text is a lower-case UUID, as every hold id is. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
 }

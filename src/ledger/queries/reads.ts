@@ -1,31 +1,31 @@
 import type { LedgerReads } from "../ledger.ts";
-import type { Ask, Dialect } from "./query.ts";
+import type { Dialect, RunQuery } from "./query.ts";
 import { createReceiptList, createReceiptRead } from "./receipts.ts";
 import { createSpendLimitList } from "./spend-limits.ts";
 import { createTransferList } from "./transfers.ts";
 import { createUsageRead } from "./usage.ts";
 import { createBalancesRead, createWalletList, createWalletRead } from "./wallets.ts";
 
-/** Books that can be asked. */
-export interface AskableBooks {
+/** A ledger's database, for reads. */
+export interface LedgerDatabase {
   readonly dialect: Dialect;
-  /** For one or a few rows behind an index, by the way of which nothing waits. */
-  readonly askBriefly: Ask;
-  /** For what may look at many rows. */
-  readonly askAtLength: Ask;
+  /** For queries of a few rows behind an index. May run on the event loop. */
+  readonly runShort: RunQuery;
+  /** For queries that may scan many rows. */
+  readonly runLong: RunQuery;
 }
 
-/** The reads of a ledger, the same in every store: each writes its statement, and reads the rows. */
-export function createLedgerReads(books: AskableBooks, now: () => number): LedgerReads {
-  const { dialect, askBriefly, askAtLength } = books;
+/** Creates the reads of a ledger. Both databases share them; only the dialect differs. */
+export function createLedgerReads(database: LedgerDatabase, now: () => number): LedgerReads {
+  const { dialect, runShort, runLong } = database;
   return {
-    balances: createBalancesRead(askBriefly, dialect),
-    wallet: createWalletRead(askBriefly, dialect),
-    spendLimits: createSpendLimitList(askBriefly, dialect, now),
-    receipt: createReceiptRead(askBriefly, dialect),
-    wallets: createWalletList(askAtLength, dialect),
-    receipts: createReceiptList(askAtLength, dialect),
-    transfers: createTransferList(askAtLength, dialect),
-    usage: createUsageRead(askAtLength, dialect),
+    balances: createBalancesRead(runShort, dialect),
+    wallet: createWalletRead(runShort, dialect),
+    spendLimits: createSpendLimitList(runShort, dialect, now),
+    receipt: createReceiptRead(runShort, dialect),
+    wallets: createWalletList(runLong, dialect),
+    receipts: createReceiptList(runLong, dialect),
+    transfers: createTransferList(runLong, dialect),
+    usage: createUsageRead(runLong, dialect),
   };
 }

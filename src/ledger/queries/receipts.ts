@@ -1,33 +1,50 @@
-import type { Page, PageRequest, Receipt, ReceiptFilter } from "../ledger.ts";
-import { type PagedList, printPage, readPage } from "./page.ts";
-import { type Ask, createValues, type Dialect } from "./query.ts";
-import { printFilter } from "./receipt-filter.ts";
-import { readReceipt, receiptColumns } from "./receipt-row.ts";
-import { isStorable, isUuid } from "./text.ts";
+import type { Price } from "../../domain/model.ts";
+import type { Usage } from "../../domain/usage.ts";
+import {
+  type Attempt,
+  type ChargeSource,
+  type HoldState,
+  LedgerError,
+  type OutcomeFacts,
+  type Page,
+  type PageRequest,
+  type Receipt,
+  type ReceiptFilter,
+} from "../ledger.ts";
+import { createPage, type PagedList, readPage } from "./page.ts";
+import {
+  createValues,
+  type Dialect,
+  isStorable,
+  isUuid,
+  type Row,
+  type RunQuery,
+  type Values,
+} from "./query.ts";
 
-export function createReceiptRead(ask: Ask, dialect: Dialect) {
+export function createReceiptRead(run: RunQuery, dialect: Dialect) {
   return async (walletId: string, holdId: string): Promise<Receipt | undefined> => {
     if (!isStorable(walletId) || !isUuid(holdId)) return undefined;
     const values = createValues(dialect);
     const sql = `SELECT ${receiptColumns(dialect)} FROM holds
       WHERE wallet_id = ${values.add(walletId)} AND hold_id = ${values.add(holdId)}`;
-    const [row] = await ask({ sql, values: values.all });
+    const [row] = await run({ sql, values: values.all });
     return row && readReceipt(row);
   };
 }
 
-/** The newest first, by the time in their ids. */
-export function createReceiptList(ask: Ask, dialect: Dialect) {
+/** Newest first, by the time in the ids. */
+export function createReceiptList(run: RunQuery, dialect: Dialect) {
   return async (filter: ReceiptFilter, page: PageRequest): Promise<Page<Receipt>> => {
     const values = createValues(dialect);
-    const conditions = [...printFilter(filter, values)];
+    const conditions = [...conditionsOf(filter, values)];
     const list = listOf(filter);
     const { after, rowsMax } = readPage(list, page);
     if (after !== undefined) conditions.push(`hold_id < ${values.add(after)}`);
     const sql = `SELECT ${receiptColumns(dialect)} FROM holds WHERE ${conditions.join(" AND ")}
       ORDER BY hold_id DESC LIMIT ${values.add(rowsMax)}`;
-    const rows = await ask({ sql, values: values.all });
-    return printPage(list, page, { rows, read: readReceipt, positionOf: ({ holdId }) => holdId });
+    const rows = await run({ sql, values: values.all });
+    return createPage(list, page, { rows, read: readReceipt, positionOf: ({ holdId }) => holdId });
   };
 }
 
@@ -35,4 +52,160 @@ function listOf(filter: ReceiptFilter): PagedList {
   const { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome } = filter;
   const conditions = { walletId, fromMs, toMs, keyId, surface, model, upstream, state, outcome };
   return { name: ["receipts", conditions], isPosition: isUuid };
+}
+
+/** The time in a UUIDv7 has 48 bits. */
+const TIME_MS_MAX = 2 ** 48 - 1;
+
+/** The columns that a filter compares with a text. */
+const TEXT_COLUMNS = {
+  keyId: "key_id",
+  surface: "surface",
+  model: "model",
+  upstream: "upstream",
+  state: "state",
+  outcome: "outcome",
+} as const satisfies Partial<Record<keyof ReceiptFilter, string>>;
+
+const STATES: ReadonlySet<string> = new Set(["held", "settled", "released", "expired"]);
+
+/**
+ * Returns the SQL conditions of a filter over `holds`. A time range becomes a range of ids, which the primary
+ * key serves. Throws `invalid_query`.
+ */
+export function conditionsOf(filter: ReceiptFilter, values: Values): readonly string[] {
+  if (!isStorable(filter.walletId)) throw new LedgerError("invalid_query");
+  if (filter.state !== undefined && !STATES.has(filter.state)) throw new LedgerError("invalid_query");
+  const conditions = [`wallet_id = ${values.add(filter.walletId)}`];
+  if (filter.fromMs !== undefined) conditions.push(`hold_id >= ${values.add(firstIdOf(filter.fromMs))}`);
+  if (filter.toMs !== undefined) conditions.push(`hold_id < ${values.add(firstIdOf(filter.toMs))}`);
+  for (const [name, column] of Object.entries(TEXT_COLUMNS)) {
+    // Safe because the keys of TEXT_COLUMNS are text fields of a filter.
+    const text = filter[name as keyof typeof TEXT_COLUMNS];
+    if (text === undefined) continue;
+    if (!isStorable(text)) throw new LedgerError("invalid_query");
+    conditions.push(`${column} = ${values.add(text)}`);
+  }
+  return conditions;
+}
+
+/** The smallest id of a millisecond. */
+function firstIdOf(atMs: number): string {
+  if (!Number.isInteger(atMs) || atMs < 0 || atMs > TIME_MS_MAX) throw new LedgerError("invalid_query");
+  const digits = atMs.toString(16).padStart(12, "0");
+  return `${digits.slice(0, 8)}-${digits.slice(8)}-0000-0000-000000000000`;
+}
+
+const RECEIPT_COLUMNS = `wallet_id, hold_id, key_id, state, late, granted, captured, refunded, created_at_ms, resolved_at_ms,
+  surface, model, outcome, source, upstream, upstream_model, price_input, price_output, price_cached_input,
+  price_cache_write, price_cache_write_1h, input_tokens, cached_input_tokens, cache_write_tokens,
+  cache_write_1h_tokens, output_tokens, first_output_ms, total_ms`;
+const JSON_COLUMNS = ["metadata", "settle_metadata", "attempts"];
+
+/** The columns that {@link readReceipt} reads. */
+function receiptColumns({ json }: Dialect): string {
+  return [RECEIPT_COLUMNS, ...JSON_COLUMNS.map((column) => `${json(column)} AS ${column}`)].join(", ");
+}
+
+interface ReceiptRow {
+  readonly wallet_id: string;
+  readonly hold_id: string;
+  readonly key_id: string;
+  readonly state: HoldState;
+  /** An integer in SQLite, a boolean in PostgreSQL. */
+  readonly late: bigint | boolean;
+  readonly granted: bigint;
+  readonly captured: bigint;
+  readonly refunded: bigint;
+  readonly created_at_ms: bigint;
+  readonly resolved_at_ms: bigint | null;
+  readonly surface: string;
+  readonly model: string;
+  readonly outcome: string | null;
+  readonly source: ChargeSource | null;
+  readonly upstream: string | null;
+  readonly upstream_model: string | null;
+  readonly price_input: bigint | null;
+  readonly price_output: bigint | null;
+  readonly price_cached_input: bigint | null;
+  readonly price_cache_write: bigint | null;
+  readonly price_cache_write_1h: bigint | null;
+  readonly input_tokens: bigint | null;
+  readonly cached_input_tokens: bigint | null;
+  readonly cache_write_tokens: bigint | null;
+  readonly cache_write_1h_tokens: bigint | null;
+  readonly output_tokens: bigint | null;
+  readonly first_output_ms: bigint | null;
+  readonly total_ms: bigint | null;
+  readonly metadata: string | null;
+  readonly settle_metadata: string | null;
+  readonly attempts: string | null;
+}
+
+function readReceipt(given: Row): Receipt {
+  // Safe because the statement selects these columns, which have the schema's types.
+  const row = given as unknown as ReceiptRow;
+  return {
+    walletId: row.wallet_id,
+    holdId: row.hold_id,
+    keyId: row.key_id,
+    state: row.state,
+    late: Boolean(row.late),
+    granted: row.granted,
+    captured: row.captured,
+    refunded: row.refunded,
+    createdAtMs: Number(row.created_at_ms),
+    resolvedAtMs: readNumber(row.resolved_at_ms),
+    request: { surface: row.surface, model: row.model },
+    outcome: readOutcome(row),
+    metadata: readMetadata(row),
+  };
+}
+
+function readOutcome(row: ReceiptRow): OutcomeFacts | undefined {
+  if (row.outcome === null || row.source === null) return undefined;
+  return {
+    outcome: row.outcome,
+    source: row.source,
+    upstream: row.upstream ?? undefined,
+    upstreamModel: row.upstream_model ?? undefined,
+    price: readPrice(row),
+    usage: readUsage(row),
+    firstOutputMs: readNumber(row.first_output_ms),
+    totalMs: readNumber(row.total_ms),
+    // Safe because the column is only written with attempts.
+    attempts: JSON.parse(row.attempts ?? "[]") as readonly Attempt[],
+  };
+}
+
+/** The metadata of the hold, overridden by that of its settlement. */
+function readMetadata({ metadata, settle_metadata }: ReceiptRow): Receipt["metadata"] {
+  if (metadata === null && settle_metadata === null) return undefined;
+  return { ...JSON.parse(metadata ?? "{}"), ...JSON.parse(settle_metadata ?? "{}") };
+}
+
+function readPrice(row: ReceiptRow): Price | undefined {
+  if (row.price_input === null) return undefined;
+  return {
+    input: row.price_input,
+    output: row.price_output ?? 0n,
+    cachedInput: row.price_cached_input ?? 0n,
+    cacheWrite: row.price_cache_write ?? 0n,
+    cacheWrite1h: row.price_cache_write_1h ?? 0n,
+  };
+}
+
+function readUsage(row: ReceiptRow): Usage | undefined {
+  if (row.input_tokens === null) return undefined;
+  return {
+    inputTokens: Number(row.input_tokens),
+    cachedInputTokens: Number(row.cached_input_tokens),
+    cacheWriteTokens: Number(row.cache_write_tokens),
+    cacheWrite1hTokens: Number(row.cache_write_1h_tokens),
+    outputTokens: Number(row.output_tokens),
+  };
+}
+
+function readNumber(value: bigint | null): number | undefined {
+  return value === null ? undefined : Number(value);
 }

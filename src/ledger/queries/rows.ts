@@ -1,15 +1,17 @@
+// Converts between rows of the database and the types of core/book.ts. Both stores share it.
 import type {
   Counter,
   Hold,
-  KeptLimit,
   LimitPeriodKey,
+  Resolution,
+  StoredLimit,
   Transfer,
   TransferKind,
   Wallet,
 } from "../core/book.ts";
 import type { HoldState, LimitPeriod, SpendLimit } from "../ledger.ts";
 
-/** Rows as a statement with safe integers gives them: every integer a bigint. */
+/** A wallet as a statement returns it: in this and the other row types, every integer is a bigint. */
 export interface WalletRow {
   readonly wallet_id: string;
   readonly posted: bigint;
@@ -70,8 +72,6 @@ export interface TransferRow {
   readonly created_at_ms: bigint;
 }
 
-const NO_LIMITS: readonly LimitPeriodKey[] = [];
-
 export function readWallet(row: WalletRow): Wallet {
   return {
     walletId: row.wallet_id,
@@ -107,18 +107,12 @@ export function readHold(row: HoldRow): Hold {
   };
 }
 
-/** The inverse of {@link readLimitPeriods}: `[["limit", 1735689600000], …]`, null for none. */
-export function printLimitPeriods(keys: readonly LimitPeriodKey[]): string | null {
-  if (keys.length === 0) return null;
-  return JSON.stringify(keys.map(({ limitId, periodStartMs }) => [limitId, periodStartMs]));
-}
-
-export function readSpendLimit(row: SpendLimitRow): KeptLimit {
+export function readSpendLimit(row: SpendLimitRow): StoredLimit {
   const deletedAtMs = row.deleted_at_ms === null ? undefined : Number(row.deleted_at_ms);
   return { ...readLimitInForce(row), deletedAtMs };
 }
 
-/** A limit of a statement that reads no others. */
+/** Reads all columns but `deleted_at_ms`, for statements that select limits in force only. */
 export function readLimitInForce(row: Omit<SpendLimitRow, "deleted_at_ms">): SpendLimit {
   return {
     walletId: row.wallet_id,
@@ -138,7 +132,7 @@ export function readTransfer(row: TransferRow): Transfer {
   return {
     seq: Number(row.seq),
     transferId: row.transfer_id,
-    // Safe because only transfers of these kinds are ever written.
+    // Safe because only transfers of these kinds are written.
     kind: Number(row.kind) as TransferKind,
     debitAccount: Number(row.debit_account),
     creditAccount: Number(row.credit_account),
@@ -148,6 +142,88 @@ export function readTransfer(row: TransferRow): Transfer {
     createdAtMs: Number(row.created_at_ms),
   };
 }
+
+/** A value of a column, in either database. */
+export type Value = string | number | bigint | boolean | null;
+
+/** Only the newest attempts are stored. */
+const ATTEMPTS_MAX = 8;
+
+/** The columns of a hold that never change, `key_id` to `metadata`. */
+export function requestValues(hold: Hold): readonly Value[] {
+  return [
+    hold.keyId,
+    hold.requested,
+    hold.minimum,
+    hold.granted,
+    hold.ttlMs,
+    hold.createdAtMs,
+    printLimitPeriods(hold.limits),
+    hold.facts.surface,
+    hold.facts.model,
+    hold.metadata ?? null,
+  ];
+}
+
+/** The columns of a hold that any command may change, `state` to `resolved_at_ms`. */
+export function stateValues(hold: Hold): readonly Value[] {
+  return [
+    hold.state,
+    hold.late,
+    hold.accrued,
+    hold.actual ?? null,
+    hold.captured,
+    hold.refunded,
+    hold.expiresAtMs,
+    hold.resolvedAtMs ?? null,
+  ];
+}
+
+/** The columns of a hold that its resolution sets, `outcome` to `settle_metadata`. */
+export function resolutionValues({ facts, metadata }: Resolution): readonly Value[] {
+  const { price, usage, firstOutputMs, totalMs } = facts;
+  return [
+    facts.outcome,
+    facts.source,
+    facts.upstream ?? null,
+    facts.upstreamModel ?? null,
+    price?.input ?? null,
+    price?.output ?? null,
+    price?.cachedInput ?? null,
+    price?.cacheWrite ?? null,
+    price?.cacheWrite1h ?? null,
+    usage?.inputTokens ?? null,
+    usage?.cachedInputTokens ?? null,
+    usage?.cacheWriteTokens ?? null,
+    usage?.cacheWrite1hTokens ?? null,
+    usage?.outputTokens ?? null,
+    firstOutputMs === undefined ? null : Math.round(firstOutputMs),
+    totalMs === undefined ? null : Math.round(totalMs),
+    JSON.stringify(facts.attempts.slice(-ATTEMPTS_MAX)),
+    metadata ?? null,
+  ];
+}
+
+/** The columns of a transfer, `wallet_id` to `created_at_ms`. */
+export function transferValues(walletId: string, transfer: Transfer): readonly Value[] {
+  const { seq, transferId, kind, debitAccount, creditAccount, amount, postedAfter, createdAtMs } = transfer;
+  const head = [walletId, seq, transferId, kind, debitAccount, creditAccount, amount, postedAfter];
+  return [...head, transfer.holdId ?? null, createdAtMs];
+}
+
+/** The columns of a limit, `wallet_id` to `deleted_at_ms`. */
+export function limitValues(limit: StoredLimit): readonly Value[] {
+  const { walletId, limitId, keyId, period, timeZone, amount, deletedAtMs } = limit;
+  return [walletId, limitId, keyId ?? null, period, timeZone ?? null, amount, deletedAtMs ?? null];
+}
+
+/** Returns limit periods as JSON text, `[["limit", 1735689600000], …]`; null for none. */
+function printLimitPeriods(keys: readonly LimitPeriodKey[]): string | null {
+  if (keys.length === 0) return null;
+  return JSON.stringify(keys.map(({ limitId, periodStartMs }) => [limitId, periodStartMs]));
+}
+
+const NO_LIMITS: readonly LimitPeriodKey[] = [];
 
 function readLimitPeriods(printed: string | null): readonly LimitPeriodKey[] {
   if (printed === null) return NO_LIMITS;

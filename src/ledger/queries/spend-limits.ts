@@ -1,17 +1,16 @@
 import { periodEnd, periodStart } from "../core/period.ts";
 import type { SpendLimit, SpendLimitUsage } from "../ledger.ts";
-import { type Ask, createValues, type Dialect, type Row } from "./query.ts";
+import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
 import { readLimitInForce, type SpendLimitRow } from "./rows.ts";
-import { isStorable } from "./text.ts";
 
-/** The limits in force, each with the counter of the period that it is in now. By id. */
-export function createSpendLimitList(ask: Ask, dialect: Dialect, now: () => number) {
+/** The limits in force, each with the counter of its current period. Sorted by id. */
+export function createSpendLimitList(run: RunQuery, dialect: Dialect, now: () => number) {
   return async (walletId: string, keyId?: string): Promise<readonly SpendLimitUsage[]> => {
     if (!isStorable(walletId) || (keyId !== undefined && !isStorable(keyId))) return [];
-    const limits = await readLimits(ask, dialect, { walletId, keyId });
+    const limits = await readLimits(run, dialect, { walletId, keyId });
     if (limits.length === 0) return [];
     const nowMs = now();
-    const counters = await readCounters(ask, dialect, { walletId, limits, nowMs });
+    const counters = await readCounters(run, dialect, { walletId, limits, nowMs });
     return limits.map((limit) => ({
       ...limit,
       ...(counters.get(limit.limitId) ?? { used: 0n, held: 0n }),
@@ -20,37 +19,37 @@ export function createSpendLimitList(ask: Ask, dialect: Dialect, now: () => numb
   };
 }
 
-interface Whose {
+interface LimitOwner {
   readonly walletId: string;
   readonly keyId: string | undefined;
 }
 
-async function readLimits(ask: Ask, dialect: Dialect, { walletId, keyId }: Whose) {
+async function readLimits(run: RunQuery, dialect: Dialect, { walletId, keyId }: LimitOwner) {
   const values = createValues(dialect);
   const conditions = [`wallet_id = ${values.add(walletId)}`, "deleted_at_ms IS NULL"];
   if (keyId !== undefined) conditions.push(`(key_id IS NULL OR key_id = ${values.add(keyId)})`);
   const sql = `SELECT wallet_id, limit_id, key_id, period, time_zone, amount FROM spend_limits
     WHERE ${conditions.join(" AND ")} ORDER BY limit_id`;
-  return (await ask({ sql, values: values.all })).map(readLimit);
+  return (await run({ sql, values: values.all })).map(readLimit);
 }
 
-interface Counted {
+interface CountedLimits {
   readonly walletId: string;
   readonly limits: readonly SpendLimit[];
   readonly nowMs: number;
 }
 
-async function readCounters(ask: Ask, dialect: Dialect, { walletId, limits, nowMs }: Counted) {
+async function readCounters(run: RunQuery, dialect: Dialect, { walletId, limits, nowMs }: CountedLimits) {
   const keys = limits.map(({ limitId, period, timeZone }) => [limitId, periodStart(period, nowMs, timeZone)]);
   const values = createValues(dialect);
   const wanted = `SELECT ${dialect.item(0, "text")} AS limit_id, ${dialect.item(1, "integer")} AS period_start_ms
     FROM ${dialect.elements(values.add(JSON.stringify(keys)))}`;
   const sql = `SELECT limit_id, used, held FROM (${wanted}) AS wanted
     JOIN limit_counters USING (limit_id, period_start_ms) WHERE wallet_id = ${values.add(walletId)}`;
-  const rows = await ask({ sql, values: values.all });
+  const rows = await run({ sql, values: values.all });
   return new Map(
     rows.map((row) => {
-      // Safe because the statement names these columns, whose types are the schema's.
+      // Safe because the statement selects these columns, which have the schema's types.
       const { limit_id, used, held } = row as unknown as CounterRow;
       return [limit_id, { used, held }];
     }),
@@ -64,6 +63,6 @@ interface CounterRow {
 }
 
 function readLimit(row: Row): SpendLimit {
-  // Safe because the statement names these columns, whose types are the schema's.
+  // Safe because the statement selects these columns, which have the schema's types.
   return readLimitInForce(row as unknown as SpendLimitRow);
 }

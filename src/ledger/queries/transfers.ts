@@ -6,9 +6,8 @@ import {
   type PageRequest,
   type TransferKindName,
 } from "../ledger.ts";
-import { type PagedList, printPage, readPage } from "./page.ts";
-import { type Ask, createValues, type Dialect, type Row } from "./query.ts";
-import { isStorable } from "./text.ts";
+import { createPage, type PagedList, readPage } from "./page.ts";
+import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
 
 const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, TransferKindName>([
   [TRANSFER_KINDS.topUp, "top_up"],
@@ -19,8 +18,8 @@ const KIND_NAMES: ReadonlyMap<number, TransferKindName> = new Map<number, Transf
   [TRANSFER_KINDS.charge, "charge"],
 ]);
 
-/** The journal of a wallet, the newest first. */
-export function createTransferList(ask: Ask, dialect: Dialect) {
+/** The journal of a wallet, newest first. */
+export function createTransferList(run: RunQuery, dialect: Dialect) {
   return async (walletId: string, page: PageRequest): Promise<Page<JournalLine>> => {
     if (!isStorable(walletId)) throw new LedgerError("invalid_query");
     const list: PagedList = { name: ["transfers", walletId], isPosition: isSequenceNumber };
@@ -30,8 +29,8 @@ export function createTransferList(ask: Ask, dialect: Dialect) {
     if (after !== undefined) conditions.push(`seq < ${values.add(BigInt(after))}`);
     const sql = `SELECT seq, transfer_id, kind, credit_account, amount, posted_after, hold_id, created_at_ms
       FROM transfers WHERE ${conditions.join(" AND ")} ORDER BY ${dialect.transferOrder} DESC LIMIT ${values.add(rowsMax)}`;
-    const rows = await ask({ sql, values: values.all });
-    return printPage(list, page, { rows, read: readLine, positionOf: ({ seq }) => `${seq}` });
+    const rows = await run({ sql, values: values.all });
+    return createPage(list, page, { rows, read: readLine, positionOf: ({ seq }) => `${seq}` });
   };
 }
 
@@ -42,7 +41,7 @@ function isSequenceNumber(text: string): boolean {
 interface TransferRow {
   readonly seq: bigint;
   readonly transfer_id: string;
-  /** A small integer comes as a number where the store has such. */
+  /** PostgreSQL returns its small integers as numbers. */
   readonly kind: bigint | number;
   readonly credit_account: bigint | number;
   readonly amount: bigint;
@@ -52,10 +51,11 @@ interface TransferRow {
 }
 
 function readLine(given: Row): JournalLine {
-  // Safe because the statement names these columns, whose types are the schema's.
+  // Safe because the statement selects these columns, which have the schema's types.
   const row = given as unknown as TransferRow;
   const kind = KIND_NAMES.get(Number(row.kind));
-  if (!kind) throw new LedgerError("unavailable", new Error(`There is no transfer kind ${row.kind}`));
+  if (!kind)
+    throw new LedgerError("unavailable", new Error(`Cannot read a transfer: its kind is ${row.kind}`));
   return {
     seq: Number(row.seq),
     transferId: row.transfer_id,

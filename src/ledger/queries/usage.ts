@@ -1,6 +1,6 @@
 import { LedgerError, type UsageDimension, type UsageQuery, type UsageRow } from "../ledger.ts";
-import { type Ask, createValues, type Dialect, type Row } from "./query.ts";
-import { printFilter } from "./receipt-filter.ts";
+import { createValues, type Dialect, type Row, type RunQuery } from "./query.ts";
+import { conditionsOf } from "./receipts.ts";
 
 const DIMENSIONS_MAX = 4;
 const ROWS_MAX = 10_000;
@@ -25,31 +25,31 @@ const SUMMED = [
   "output_tokens",
 ] as const;
 
-/** A sum may be beyond 64 bits though each of its amounts is not: high and low parts are summed apart. */
+/** High and low parts of amounts are summed separately: a sum of 64-bit amounts may exceed 64 bits. */
 const PART = 1_000_000_000n;
 
-/** What receipts come to, by group. What is not known is a group of its own and comes first. */
-export function createUsageRead(ask: Ask, dialect: Dialect) {
+/** Sums receipts by group. Unknown values (null) form a group, which is sorted first. */
+export function createUsageRead(run: RunQuery, dialect: Dialect) {
   return async (query: UsageQuery): Promise<readonly UsageRow[]> => {
     const { groupBy } = query;
-    const isAskable = new Set(groupBy).size === groupBy.length && groupBy.length <= DIMENSIONS_MAX;
-    if (!isAskable) throw new LedgerError("invalid_query");
+    const isValid = new Set(groupBy).size === groupBy.length && groupBy.length <= DIMENSIONS_MAX;
+    if (!isValid) throw new LedgerError("invalid_query");
     const values = createValues(dialect);
-    const conditions = printFilter(query, values);
-    const groups = groupBy.map((dimension) => `${printDimension(dimension, dialect)} AS "${dimension}"`);
+    const conditions = conditionsOf(query, values);
+    const groups = groupBy.map((dimension) => `${expressionOf(dimension, dialect)} AS "${dimension}"`);
     const sums = SUMMED.map(
       (column) => `sum(${column} / ${PART}) AS ${column}_high,
       sum(${column} % ${PART}) AS ${column}_low`,
     );
     const sql = `SELECT ${[...groups, "count(*) AS requests", ...sums].join(", ")} FROM holds
-      WHERE ${conditions.join(" AND ")} ${printOrder(groupBy)} LIMIT ${values.add(ROWS_MAX + 1)}`;
-    const rows = await ask({ sql, values: values.all });
+      WHERE ${conditions.join(" AND ")} ${orderOf(groupBy)} LIMIT ${values.add(ROWS_MAX + 1)}`;
+    const rows = await run({ sql, values: values.all });
     if (rows.length > ROWS_MAX) throw new LedgerError("invalid_query");
     return rows.map((row) => readUsage(row, groupBy));
   };
 }
 
-function printDimension(dimension: UsageDimension, { idTimeMs }: Dialect): string {
+function expressionOf(dimension: UsageDimension, { idTimeMs }: Dialect): string {
   if (dimension === "hour" || dimension === "day") {
     const lengthMs = dimension === "hour" ? HOUR_MS : 24 * HOUR_MS;
     return `${idTimeMs("hold_id")} / ${lengthMs} * ${lengthMs}`;
@@ -58,7 +58,7 @@ function printDimension(dimension: UsageDimension, { idTimeMs }: Dialect): strin
   return COLUMNS[dimension];
 }
 
-function printOrder(groupBy: readonly UsageDimension[]): string {
+function orderOf(groupBy: readonly UsageDimension[]): string {
   if (groupBy.length === 0) return "";
   const places = groupBy.map((_, index) => `${index + 1}`);
   return `GROUP BY ${places.join(", ")} ORDER BY ${places.map((place) => `${place} NULLS FIRST`).join(", ")}`;
@@ -81,7 +81,7 @@ function readUsage(row: Row, groupBy: readonly UsageDimension[]): UsageRow {
   };
 }
 
-/** Null where nothing was there to sum. */
+/** A sum of no rows is null, and read as 0. */
 function readSum(row: Row, column: (typeof SUMMED)[number]): bigint {
   const part = (name: string) => BigInt((row[name] ?? 0) as bigint | string | number);
   return part(`${column}_high`) * PART + part(`${column}_low`);

@@ -1,24 +1,23 @@
 import { balancesOf, type Wallet } from "../core/book.ts";
 import { type Balances, LedgerError, type Page, type PageRequest, type WalletSummary } from "../ledger.ts";
-import { type PagedList, printPage, readPage } from "./page.ts";
-import { type Ask, createValues, type Dialect, type Row } from "./query.ts";
-import { isStorable } from "./text.ts";
+import { createPage, type PagedList, readPage } from "./page.ts";
+import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
 
 const COLUMNS = "wallet_id, posted, held, credit_limit, state, created_at_ms";
 const LIST: PagedList = { name: ["wallets"], isPosition: isStorable };
 
-export function createWalletRead(ask: Ask, dialect: Dialect) {
+export function createWalletRead(run: RunQuery, dialect: Dialect) {
   return async (walletId: string): Promise<WalletSummary | undefined> => {
     if (!isStorable(walletId)) return undefined;
     const values = createValues(dialect);
     const sql = `SELECT ${COLUMNS} FROM wallets WHERE wallet_id = ${values.add(walletId)}`;
-    const [row] = await ask({ sql, values: values.all });
+    const [row] = await run({ sql, values: values.all });
     return row && readWallet(row);
   };
 }
 
-export function createBalancesRead(ask: Ask, dialect: Dialect) {
-  const wallet = createWalletRead(ask, dialect);
+export function createBalancesRead(run: RunQuery, dialect: Dialect) {
+  const wallet = createWalletRead(run, dialect);
   return async (walletId: string): Promise<Balances> => {
     const found = await wallet(walletId);
     if (!found) throw new LedgerError("wallet_not_found");
@@ -26,15 +25,15 @@ export function createBalancesRead(ask: Ask, dialect: Dialect) {
   };
 }
 
-/** By id, byte by byte. */
-export function createWalletList(ask: Ask, dialect: Dialect) {
+/** Sorted by id, by its bytes. */
+export function createWalletList(run: RunQuery, dialect: Dialect) {
   return async (page: PageRequest): Promise<Page<WalletSummary>> => {
     const { after, rowsMax } = readPage(LIST, page);
     const values = createValues(dialect);
     const condition = after === undefined ? "" : `WHERE wallet_id > ${values.add(after)}`;
     const sql = `SELECT ${COLUMNS} FROM wallets ${condition} ORDER BY wallet_id LIMIT ${values.add(rowsMax)}`;
-    const rows = await ask({ sql, values: values.all });
-    return printPage(LIST, page, { rows, read: readWallet, positionOf: ({ walletId }) => walletId });
+    const rows = await run({ sql, values: values.all });
+    return createPage(LIST, page, { rows, read: readWallet, positionOf: ({ walletId }) => walletId });
   };
 }
 
@@ -48,7 +47,7 @@ interface WalletRow {
 }
 
 function readWallet(given: Row): WalletSummary {
-  // Safe because the statement names these columns, whose types are the schema's.
+  // Safe because the statement selects these columns, which have the schema's types.
   const { wallet_id, posted, held, credit_limit, state, created_at_ms } = given as unknown as WalletRow;
   const balances = balancesOf({ posted, held, creditLimit: credit_limit });
   return { walletId: wallet_id, state, balances, createdAtMs: Number(created_at_ms) };

@@ -1,14 +1,14 @@
 import { connect, type SqliteDatabase } from "../../db/sqlite/database.ts";
-import type { BatchOptions } from "../engine/batch.ts";
-import { createLocalLedger, type SweptLedger } from "../engine/local.ts";
+import type { BatchOptions } from "../engine/batcher.ts";
+import { createLocalLedger, type LocalLedger } from "../engine/local.ts";
 import { createLogSync } from "./log-sync.ts";
 import { createSqliteReads } from "./reads.ts";
 import { createSqliteStore } from "./store.ts";
 
-/** 16 MiB of log between checkpoints: a page that was written many times is copied once. */
+/** Checkpoints every 16 MiB of log, so that a page written many times is copied once. */
 const CHECKPOINT_PAGES = 4_000;
-/** How long preparing waits for another process, which may be opening the same file at this moment. */
-const START_MS = 2_000;
+/** How long preparing statements waits for another process that is opening the file. */
+const OPEN_MS = 2_000;
 
 export interface SqliteLedgerOptions extends BatchOptions {
   readonly database: SqliteDatabase;
@@ -16,22 +16,22 @@ export interface SqliteLedgerOptions extends BatchOptions {
 }
 
 /**
- * The ledger in a SQLite file, over a connection of its own. Several processes may share the file:
- * every batch reads the books anew under the file's lock.
+ * Creates a ledger in a SQLite file, over a connection of its own. Several processes may share the file:
+ * every batch reads its rows under the file's lock.
  */
 export function createSqliteLedger({
   database: { path },
   now = Date.now,
   ...options
-}: SqliteLedgerOptions): SweptLedger {
-  const client = connect(path, START_MS);
-  // A commit goes to the log unsynced, and is answered when the log is synced: see log-sync.
+}: SqliteLedgerOptions): LocalLedger {
+  const client = connect(path, OPEN_MS);
+  // SQLite writes a commit to the log without syncing it. log-sync.ts syncs before commands are completed.
   client.run("PRAGMA synchronous = NORMAL");
   client.run(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
   const log = createLogSync(path);
   const store = createSqliteStore({ client, now, sync: log.sync });
   const reads = createSqliteReads({ client, path, now });
-  // From now on the event loop waits for nobody.
+  // From now on, no statement may block the event loop.
   client.run("PRAGMA busy_timeout = 0");
   return createLocalLedger({
     store,

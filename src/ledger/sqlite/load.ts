@@ -3,14 +3,15 @@ import {
   type Counter,
   counterKey,
   type Hold,
-  type KeptLimit,
   type LimitPeriodKey,
   postingKey,
+  type StoredLimit,
   type Transfer,
 } from "../core/book.ts";
-import { countersNeeded, type Needs, receiptsNamed } from "../core/read-set.ts";
+import { countersOf, type ReadSet, receiptsOf } from "../core/read-set.ts";
 import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
 import {
+  type CounterRow,
   type HoldRow,
   readCounter,
   readHold,
@@ -19,29 +20,29 @@ import {
   readWallet,
   type SpendLimitRow,
   type TransferRow,
+  type WalletRow,
 } from "../queries/rows.ts";
-import { prepareCounterRead, prepareRead, prepareWalletRead } from "./statements.ts";
 
-/** Due holds that one transaction looks at; the sweeper gets to the rest. */
+/** The most due holds of one transaction. The sweeper expires the rest. */
 const DUE_MAX = 500;
 
 const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
   captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
 
-/** Reads the books that a batch needs; to be called inside its transaction. */
+/** Reads the books of a batch. Must be called inside its transaction. */
 export type LoadBooks = (
-  needs: ReadonlyMap<string, Needs>,
+  readSets: ReadonlyMap<string, ReadSet>,
   nowMs: number,
 ) => ReadonlyMap<string, WorkingBook>;
 
 export function createLoader(client: Database): LoadBooks {
   const statements = prepare(client);
 
-  const loadLimits = (walletId: string, needs: Needs) => {
-    const limits = new Map<string, KeptLimit>();
+  const loadLimits = (walletId: string, readSet: ReadSet) => {
+    const limits = new Map<string, StoredLimit>();
     const keep = (row: SpendLimitRow) => limits.set(row.limit_id, readSpendLimit(row));
-    for (const keyId of needs.keyIds) statements.limitsOfKey.all(walletId, keyId).forEach(keep);
-    for (const limitId of needs.limitIds) statements.limit.all(walletId, limitId).forEach(keep);
+    for (const keyId of readSet.keyIds) statements.limitsOfKey.all(walletId, keyId).forEach(keep);
+    for (const limitId of readSet.limitIds) statements.limit.all(walletId, limitId).forEach(keep);
     return limits;
   };
 
@@ -64,32 +65,33 @@ export function createLoader(client: Database): LoadBooks {
     return counters;
   };
 
-  const loadPostings = (walletId: string, needs: Needs) => {
+  const loadPostings = (walletId: string, readSet: ReadSet) => {
     const postings = new Map<string, Transfer>();
-    for (const { kind, transferId } of needs.postings) {
+    for (const { kind, transferId } of readSet.postings) {
       const row = statements.posting.get(walletId, transferId, kind);
       if (row) postings.set(postingKey(kind, transferId), readTransfer(row));
     }
     return postings;
   };
 
-  const loadDue = (needs: ReadonlyMap<string, Needs>, nowMs: number) => {
-    const takers = [...needs].flatMap(([walletId, { keyIds }]) => (keyIds.size > 0 ? [walletId] : []));
-    return takers.length > 0 ? statements.due.all(nowMs, JSON.stringify(takers), DUE_MAX) : [];
+  const loadDue = (readSets: ReadonlyMap<string, ReadSet>, nowMs: number) => {
+    const spenders = [...readSets].flatMap(([walletId, { keyIds }]) => (keyIds.size > 0 ? [walletId] : []));
+    return spenders.length > 0 ? statements.due.all(nowMs, JSON.stringify(spenders), DUE_MAX) : [];
   };
 
-  return (needs, nowMs) => {
-    const due = loadDue(needs, nowMs);
+  return (readSets, nowMs) => {
+    const due = loadDue(readSets, nowMs);
     const books = new Map<string, WorkingBook>();
-    for (const [walletId, need] of needs) {
+    for (const [walletId, readSet] of readSets) {
       const wallet = statements.wallet.get(walletId);
-      const limits = loadLimits(walletId, need);
-      const postings = loadPostings(walletId, need);
-      const receipts = receiptsNamed(postings.values());
-      const holds = loadHolds(walletId, receipts.length > 0 ? [...need.holdIds, ...receipts] : need.holdIds);
+      const limits = loadLimits(walletId, readSet);
+      const postings = loadPostings(walletId, readSet);
+      const receipts = receiptsOf(postings.values());
+      const holdIds = receipts.length > 0 ? [...readSet.holdIds, ...receipts] : readSet.holdIds;
+      const holds = loadHolds(walletId, holdIds);
       const dueHolds = due.filter((row) => row.wallet_id === walletId).map(readHold);
       for (const hold of dueHolds) holds.set(hold.holdId, hold);
-      const keys = countersNeeded([...limits.values(), ...need.limits], holds.values(), nowMs);
+      const keys = countersOf([...limits.values(), ...readSet.limits], holds.values(), nowMs);
       const loaded = {
         wallet: wallet ? readWallet(wallet) : undefined,
         holds,
@@ -105,14 +107,15 @@ export function createLoader(client: Database): LoadBooks {
 }
 
 function prepare(client: Database) {
+  /** Integers are read as bigint, as the row types require. */
   const query = <Row, Parameters extends (string | number)[]>(sql: string) =>
-    prepareRead<Row, Parameters>(client, sql);
+    client.query<Row, Parameters>(sql).safeIntegers(true);
   return {
-    wallet: prepareWalletRead(client),
+    wallet: query<WalletRow, [string]>("SELECT * FROM wallets WHERE wallet_id = ?"),
     hold: query<HoldRow, [string, string]>(
       `SELECT ${HOLD_COLUMNS} FROM holds WHERE wallet_id = ? AND hold_id = ?`,
     ),
-    // By the index of open holds: by the wallets, it would walk through all they ever had.
+    // Uses the index of open holds: by wallet, SQLite would scan every hold that the wallets ever had.
     due: query<HoldRow, [number, string, number]>(
       `SELECT ${HOLD_COLUMNS} FROM holds INDEXED BY holds_open
         WHERE state = 'held' AND expires_at_ms <= ? AND wallet_id IN (SELECT value FROM json_each(?))
@@ -125,7 +128,9 @@ function prepare(client: Database) {
     limit: query<SpendLimitRow, [string, string]>(
       "SELECT * FROM spend_limits WHERE wallet_id = ? AND limit_id = ?",
     ),
-    counter: prepareCounterRead(client),
+    counter: query<CounterRow, [string, string, number]>(
+      "SELECT used, held FROM limit_counters WHERE wallet_id = ? AND limit_id = ? AND period_start_ms = ?",
+    ),
     posting: query<TransferRow, [string, string, number]>(
       "SELECT * FROM transfers WHERE wallet_id = ? AND transfer_id = ? AND kind = ?",
     ),

@@ -1,17 +1,18 @@
 import { closeSync, fdatasync, fsyncSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** Brings the write-ahead log of a database to the disk. */
+/** Syncs the write-ahead log of a SQLite database to disk. */
 export interface LogSync {
-  /** Resolves when all that was committed before the call is on disk. */
+  /** Resolves when every commit before the call is on disk. */
   sync(): Promise<void>;
   close(): void;
 }
 
 /**
- * Syncs off the event loop: SQLite itself would stop the process for each commit. Commits that come
- * while one sync runs share the next one, so that a slow disk makes larger groups and not a longer queue.
- * A sync that failed is final: the kernel may have dropped the pages, and a later success would not mean them.
+ * Syncs off the event loop; SQLite itself would block the process for each commit. Commits made during one
+ * sync share the next one, so that a slow disk makes larger groups instead of a longer queue. After a failed
+ * sync every later one fails: the kernel may have dropped the pages, and a later success would not cover
+ * them.
  */
 export function createLogSync(path: string): LogSync {
   let log: number | undefined;
@@ -48,7 +49,7 @@ export function createLogSync(path: string): LogSync {
   };
 }
 
-/** Opens the log, which is there from the first commit on, and brings its name to the disk too. */
+/** Opens the log, which exists from the first commit on, and syncs its directory entry. */
 function openLog(path: string): number {
   const folder = openSync(dirname(path), "r");
   fsyncSync(folder);

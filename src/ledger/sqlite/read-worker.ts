@@ -2,19 +2,20 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Query, Row } from "../queries/query.ts";
 
-/** What the worker is asked, and what it answers under the same number. */
-export interface ReadQuestion extends Query {
+/** A query sent to the worker. */
+export interface ReadRequest extends Query {
   readonly number: number;
 }
 
-export type ReadAnswer =
+/** The worker's reply to the request of the same number. */
+export type ReadReply =
   | { readonly number: number; readonly rows: readonly Row[] }
   | { readonly number: number; readonly fault: string };
 
-/** How long a read waits where another process brings the database back after a crash. */
+/** How long a read waits while another process recovers the database after a crash. */
 const BUSY_MS = 5_000;
 
-// Safe because whoever starts the worker gives it a ReadWorkerData.
+// Safe because reads.ts starts the worker with a ReadWorkerData.
 const { path } = workerData as ReadWorkerData;
 const client = new Database(path, { readonly: true, strict: true });
 client.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
@@ -23,9 +24,9 @@ export interface ReadWorkerData {
   readonly path: string;
 }
 
-parentPort?.on("message", (question: ReadQuestion) => parentPort?.postMessage(answer(question)));
+parentPort?.on("message", (request: ReadRequest) => parentPort?.postMessage(replyTo(request)));
 
-function answer({ number, sql, values }: ReadQuestion): ReadAnswer {
+function replyTo({ number, sql, values }: ReadRequest): ReadReply {
   try {
     return { number, rows: readRows(sql, values) };
   } catch (error) {
@@ -33,7 +34,7 @@ function answer({ number, sql, values }: ReadQuestion): ReadAnswer {
   }
 }
 
-/** Keeps no statement: filters make many different ones. */
+/** Does not cache statements: filters make many different ones. */
 function readRows(sql: string, values: Query["values"]): readonly Row[] {
   using statement = client.prepare<Row, Query["values"][number][]>(sql);
   return statement.safeIntegers(true).all(...values);

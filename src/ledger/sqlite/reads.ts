@@ -1,30 +1,30 @@
 import type { Database } from "bun:sqlite";
+import { Worker } from "node:worker_threads";
 import { LedgerError, type LedgerReads } from "../ledger.ts";
-import type { Ask, QueryValue, Row } from "../queries/query.ts";
+import { type QueryValue, type Row, type RunQuery, SQLITE } from "../queries/query.ts";
 import { createLedgerReads } from "../queries/reads.ts";
-import { SQLITE } from "./dialect.ts";
-import { createReader } from "./reader.ts";
+import type { ReadReply, ReadRequest, ReadWorkerData } from "./read-worker.ts";
 
 export interface SqliteReadsParts {
-  /** For reads behind an index, on the event loop: an open connection to the file. */
+  /** An open connection to the file, for short queries on the event loop. */
   readonly client: Database;
   readonly path: string;
   readonly now: () => number;
 }
 
 export interface SqliteReads extends LedgerReads {
-  /** Ends the worker; reads that wait for it are refused as `unavailable`. */
+  /** Ends the worker. Pending reads fail as `unavailable`. */
   close(): void;
 }
 
-/** The reads of a SQLite ledger. Lists and sums are left to a worker, which the first of them starts. */
+/** Creates the reads of a SQLite ledger. Lists and sums run in a worker, which the first of them starts. */
 export function createSqliteReads({ client, path, now }: SqliteReadsParts): SqliteReads {
-  const reader = createReader({ path });
-  const books = { dialect: SQLITE, askBriefly: createBriefAsk(client), askAtLength: reader.ask };
-  return { ...createLedgerReads(books, now), close: reader.close };
+  const reader = createWorkerReader({ path });
+  const database = { dialect: SQLITE, runShort: createInlineReader(client), runLong: reader.run };
+  return { ...createLedgerReads(database, now), close: reader.close };
 }
 
-function createBriefAsk(client: Database): Ask {
+function createInlineReader(client: Database): RunQuery {
   return async ({ sql, values }) => {
     try {
       return client
@@ -34,5 +34,94 @@ function createBriefAsk(client: Database): Ask {
     } catch (error) {
       throw new LedgerError("unavailable", error);
     }
+  };
+}
+
+/** Reads a SQLite file off the event loop. */
+export interface WorkerReader {
+  /** Rejects with `unavailable` when the file cannot be read, or not in time. */
+  readonly run: RunQuery;
+  /** Ends the worker. Pending queries fail as `unavailable`. */
+  close(): void;
+}
+
+export interface WorkerReaderOptions {
+  readonly path: string;
+  /** The worker's script. */
+  readonly script?: URL;
+  /** Milliseconds that a query may take, with those queued before it. SQLite runs a late query to its end. */
+  readonly replyMsMax?: number;
+}
+
+/** The most queries that may be pending. The worker runs them in order. */
+const PENDING_MAX = 256;
+const REPLY_MS_MAX = 60_000;
+const SCRIPT = new URL("./read-worker.ts", import.meta.url);
+
+interface PendingQuery {
+  readonly resolve: (rows: readonly Row[]) => void;
+  readonly reject: (error: LedgerError) => void;
+  readonly timeout: Timer;
+}
+
+/** The first query starts a worker with a connection of its own. The query after its death starts another. */
+export function createWorkerReader(options: WorkerReaderOptions): WorkerReader {
+  const { path, script = SCRIPT, replyMsMax = REPLY_MS_MAX } = options;
+  const pending = new Map<number, PendingQuery>();
+  let worker: Worker | undefined;
+  let lastNumber = 0;
+  let isClosed = false;
+
+  function start(): Worker {
+    const workerData: ReadWorkerData = { path };
+    const started = new Worker(script, { workerData });
+    started.on("message", receive);
+    for (const event of ["error", "exit"]) {
+      started.on(event, (reason) => worker === started && end(reason));
+    }
+    // After `on`, which refs the worker again. The timeout of a pending query keeps the process alive.
+    started.unref();
+    return started;
+  }
+
+  function receive(reply: ReadReply): void {
+    const query = pending.get(reply.number);
+    if (!query) return;
+    remove(reply.number, query);
+    if ("rows" in reply) query.resolve(reply.rows);
+    else query.reject(new LedgerError("unavailable", new Error(reply.fault)));
+  }
+
+  /** Ends a worker that died, hangs, or is no longer needed, and fails the pending queries. */
+  function end(reason: unknown): void {
+    void worker?.terminate();
+    worker = undefined;
+    for (const [number, query] of pending) {
+      remove(number, query);
+      query.reject(new LedgerError("unavailable", reason));
+    }
+  }
+
+  function remove(number: number, query: PendingQuery): void {
+    clearTimeout(query.timeout);
+    pending.delete(number);
+  }
+
+  return {
+    async run({ sql, values }) {
+      if (isClosed || pending.size >= PENDING_MAX) throw new LedgerError("unavailable");
+      const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
+      const timeout = setTimeout(() => end(new Error("The read took too long")), replyMsMax);
+      const number = ++lastNumber;
+      pending.set(number, { resolve, reject, timeout });
+      worker ??= start();
+      const request: ReadRequest = { number, sql, values };
+      worker.postMessage(request);
+      return promise;
+    },
+    close() {
+      isClosed = true;
+      end(new Error("The ledger is closed"));
+    },
   };
 }

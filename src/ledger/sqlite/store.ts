@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from "bun:sqlite";
-import { needsOf } from "../core/read-set.ts";
-import { CLOCKS_APART_MS } from "../core/settle.ts";
+import { CLOCK_SKEW_MAX_MS } from "../core/expire.ts";
+import { readSetsOf } from "../core/read-set.ts";
 import { type Store, StoreError, type StoreFault } from "../engine/store.ts";
 import { createLoader } from "./load.ts";
 import { createWriter } from "./write.ts";
@@ -8,13 +8,13 @@ import { createWriter } from "./write.ts";
 export interface SqliteStoreParts {
   readonly client: Database;
   readonly now: () => number;
-  /** Brings what the client has committed to the disk. */
+  /** Syncs the commits of `client` to disk. */
   sync(): Promise<void>;
 }
 
 /**
- * Keeps the books in a SQLite file. A transaction locks the whole file and is over before it
- * returns, so it never waits: when another process writes, it throws `busy` at once.
+ * Stores the ledger in a SQLite file. A transaction locks the whole file and runs synchronously. It never
+ * waits: when another process is writing, it throws `busy` at once.
  */
 export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Store {
   const load = createLoader(client);
@@ -34,12 +34,12 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
   );
 
   return {
-    transact(_walletIds, turn) {
+    transact(_walletIds, batch) {
       try {
         begin.run();
         const nowMs = now();
-        const books = load(needsOf(turn.collect()), nowMs);
-        turn.decide(books, nowMs);
+        const books = load(readSetsOf(batch.collect()), nowMs);
+        batch.decide(books, nowMs);
         write(books);
         commit.run();
       } catch (error) {
@@ -57,7 +57,7 @@ export function createSqliteStore({ client, now, sync }: SqliteStoreParts): Stor
     },
     findDue(limit) {
       const nowMs = now();
-      return [...due.all(nowMs, limit), ...ahead.all(limit, nowMs, CLOCKS_APART_MS)].slice(0, limit);
+      return [...due.all(nowMs, limit), ...ahead.all(limit, nowMs, CLOCK_SKEW_MAX_MS)].slice(0, limit);
     },
   };
 }
@@ -66,7 +66,7 @@ function rollBack(client: Database): void {
   try {
     client.run("ROLLBACK");
   } catch {
-    // The first error says why; a failed commit may have rolled back by itself.
+    // A failed commit may have rolled back already. The first error is the one reported.
   }
 }
 

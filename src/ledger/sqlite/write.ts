@@ -1,65 +1,67 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import type { Wallet } from "../core/book.ts";
-import type { Unwritten, WorkingBook } from "../core/working-book.ts";
+import type { WorkingBook, WriteSet } from "../core/working-book.ts";
 import {
-  endingValues,
   limitValues,
   requestValues,
+  resolutionValues,
   stateValues,
   transferValues,
-} from "../queries/row-values.ts";
+} from "../queries/rows.ts";
 
-/** Writes what a batch changed; to be called inside its transaction. */
+/** Writes the changes of a batch. Must be called inside its transaction. */
 export type WriteBooks = (books: ReadonlyMap<string, WorkingBook>) => void;
 
 export function createWriter(client: Database): WriteBooks {
   const statements = prepare(client);
 
-  const writeHolds = (walletId: string, unwritten: Unwritten) => {
-    const { newHolds, changedHolds, endings } = unwritten;
+  const writeHolds = (walletId: string, writeSet: WriteSet) => {
+    const { newHolds, changedHolds, resolutions } = writeSet;
     for (const hold of newHolds.values()) {
       statements.insertHold.run(walletId, hold.holdId, ...requestValues(hold), ...stateValues(hold));
     }
     for (const hold of changedHolds.values()) {
-      if (!endings.has(hold.holdId)) statements.updateHold.run(...stateValues(hold), walletId, hold.holdId);
+      if (!resolutions.has(hold.holdId))
+        statements.updateHold.run(...stateValues(hold), walletId, hold.holdId);
     }
-    for (const [holdId, ending] of endings) {
+    for (const [holdId, resolution] of resolutions) {
       const hold = newHolds.get(holdId) ?? changedHolds.get(holdId);
-      if (hold) statements.resolveHold.run(...stateValues(hold), ...endingValues(ending), walletId, holdId);
+      if (!hold) continue;
+      statements.resolveHold.run(...stateValues(hold), ...resolutionValues(resolution), walletId, holdId);
     }
   };
 
-  const writeWallet = ({ createsWallet, wallet }: Unwritten) => {
+  const writeWallet = ({ createsWallet, wallet }: WriteSet) => {
     if (!wallet) return;
     if (createsWallet) {
       const { walletId, creditLimit, createdAtMs } = wallet;
       statements.insertWallet.run(walletId, creditLimit, createdAtMs);
     }
-    statements.updateWallet.run(...balancesOf(wallet));
+    statements.updateWallet.run(...walletValues(wallet));
   };
 
   return (books) => {
-    for (const [walletId, { unwritten }] of books) {
-      writeWallet(unwritten);
-      writeHolds(walletId, unwritten);
-      for (const transfer of unwritten.transfers) {
+    for (const [walletId, { writeSet }] of books) {
+      writeWallet(writeSet);
+      writeHolds(walletId, writeSet);
+      for (const transfer of writeSet.transfers) {
         statements.insertTransfer.run(...transferValues(walletId, transfer));
       }
-      for (const { limitId, periodStartMs, used, held } of unwritten.counters.values()) {
-        statements.putCounter.run(walletId, limitId, periodStartMs, used, held);
+      for (const { limitId, periodStartMs, used, held } of writeSet.counters.values()) {
+        statements.upsertCounter.run(walletId, limitId, periodStartMs, used, held);
       }
-      for (const limit of unwritten.limits.values()) statements.putLimit.run(...limitValues(limit));
+      for (const limit of writeSet.limits.values()) statements.upsertLimit.run(...limitValues(limit));
     }
   };
 }
 
-function balancesOf({ posted, held, state, lastSeq, walletId }: Wallet): SQLQueryBindings[] {
+function walletValues({ posted, held, state, lastSeq, walletId }: Wallet): SQLQueryBindings[] {
   return [posted, held, state, lastSeq, walletId];
 }
 
 const STATE = `state = ?, late = ?, accrued = ?, actual = ?, captured = ?, refunded = ?, expires_at_ms = ?,
   resolved_at_ms = ?`;
-const ENDING = `outcome = ?, source = ?, upstream = ?, upstream_model = ?, price_input = ?, price_output = ?,
+const RESOLUTION = `outcome = ?, source = ?, upstream = ?, upstream_model = ?, price_input = ?, price_output = ?,
   price_cached_input = ?, price_cache_write = ?, price_cache_write_1h = ?, input_tokens = ?,
   cached_input_tokens = ?, cache_write_tokens = ?, cache_write_1h_tokens = ?, output_tokens = ?,
   first_output_ms = ?, total_ms = ?, attempts = ?, settle_metadata = ?`;
@@ -77,14 +79,14 @@ function prepare(client: Database) {
       created_at_ms, limits, surface, model, metadata, state, late, accrued, actual, captured, refunded,
       expires_at_ms, resolved_at_ms) VALUES (${Array(20).fill("?").join(", ")})`),
     updateHold: query(`UPDATE holds SET ${STATE} WHERE wallet_id = ? AND hold_id = ?`),
-    resolveHold: query(`UPDATE holds SET ${STATE}, ${ENDING} WHERE wallet_id = ? AND hold_id = ?`),
+    resolveHold: query(`UPDATE holds SET ${STATE}, ${RESOLUTION} WHERE wallet_id = ? AND hold_id = ?`),
     insertTransfer:
       query(`INSERT INTO transfers (wallet_id, seq, transfer_id, kind, debit_account, credit_account,
       amount, posted_after, hold_id, created_at_ms) VALUES (${Array(10).fill("?").join(", ")})`),
-    putCounter: query(`INSERT INTO limit_counters (wallet_id, limit_id, period_start_ms, used, held)
+    upsertCounter: query(`INSERT INTO limit_counters (wallet_id, limit_id, period_start_ms, used, held)
       VALUES (?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET used = excluded.used, held = excluded.held`),
-    putLimit:
+    upsertLimit:
       query(`INSERT INTO spend_limits (wallet_id, limit_id, key_id, period, time_zone, amount, deleted_at_ms)
       VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT DO UPDATE SET period = excluded.period, time_zone = excluded.time_zone,

@@ -1,24 +1,23 @@
 import { afterAll, beforeAll, expect } from "bun:test";
-import type { Answer, Command } from "../../../src/ledger/core/command.ts";
+import type { Command, CommandResult, Decision } from "../../../src/ledger/core/command.ts";
 import { decide } from "../../../src/ledger/core/decide.ts";
-import type { Outcome } from "../../../src/ledger/core/outcome.ts";
 import type { Store } from "../../../src/ledger/engine/store.ts";
 import type { LedgerReads } from "../../../src/ledger/ledger.ts";
 import type { Step } from "../commands.ts";
-import { decideBatch, emptyWallet, type MemoryWallet } from "../memory-store.ts";
+import { decideBatch, emptyWallet, type MemoryWallet } from "../memory-wallet.ts";
 import { NOON_MS, WALLET } from "../samples.ts";
 
-/** A store under test, with what is read of it and a clock that a test moves. */
+/** A store under test, with its reads and a clock that tests set. */
 export interface OpenStore {
   readonly store: Store;
   readonly reads: LedgerReads;
   readonly clock: { nowMs: number };
-  /** Every row of a wallet in every table, in a fixed order, without the wallet's name. */
+  /** Returns every row of a wallet in every table, in a fixed order, without the wallet's id. */
   dump(walletId: string): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
-/** Opens stores for the tests of a file, and closes them after. */
+/** Opens a store before the tests of a file and closes it after them. */
 export function useStore(open: () => Promise<OpenStore>) {
   let opened: OpenStore | undefined;
   beforeAll(async () => {
@@ -31,81 +30,81 @@ export function useStore(open: () => Promise<OpenStore>) {
   };
 }
 
-/** Commands that belong together, at one instant. */
+/** Commands decided together, at one instant. */
 interface Batch {
   readonly nowMs: number;
   readonly commands: readonly Command[];
 }
 
-/** What a batch came to: an answer or a refusal per command. */
-type Said = { readonly answer: unknown } | { readonly refusal: string };
+/** The result or the decline of one command. */
+type Completion = { readonly result: unknown } | { readonly declined: string };
 
-/** Cuts a life of a wallet into batches where time passes, and gives two wallets a share of it each. */
+/** Splits steps into batches wherever time passes, and spreads the commands over two wallets, a and b. */
 export function batchesOf(steps: readonly Step[]): readonly Batch[] {
   const batches: { nowMs: number; commands: Command[] }[] = [{ nowMs: NOON_MS, commands: [...FUNDED] }];
   for (const [index, step] of steps.entries()) {
     const last = batches.at(-1);
     if (!last) break;
     if ("passesMs" in step) batches.push({ nowMs: last.nowMs + step.passesMs, commands: [] });
-    else last.commands.push(renamed(step.command, index % 3 === 0 ? "b" : "a"));
+    else last.commands.push(onWallet(step.command, index % 3 === 0 ? "b" : "a"));
   }
   return batches.filter(({ commands }) => commands.length > 0);
 }
 
-/** The same commands on other wallets. */
-function renamed<Any extends Command>(command: Any, walletId: string): Any {
+/** Returns a command with another wallet. */
+function onWallet<Any extends Command>(command: Any, walletId: string): Any {
   return { ...command, request: { ...command.request, walletId } };
 }
 
-/** Runs a batch as one transaction of a store. */
-async function runBatch(store: Store, commands: readonly Command[]): Promise<readonly Said[]> {
-  const outcomes: Outcome<Answer>[] = [];
+/** Runs commands in one transaction of a store. */
+async function runBatch(store: Store, commands: readonly Command[]): Promise<readonly Completion[]> {
+  const decisions: Decision<CommandResult>[] = [];
   const walletIds = new Set(commands.map(({ request }) => request.walletId));
   await store.transact(walletIds, {
     collect: () => commands,
-    decide(books, nowMs) {
+    decide(env, nowMs) {
       for (const command of commands) {
-        const book = books.get(command.request.walletId);
+        const book = env.get(command.request.walletId);
         if (!book) throw new Error("a wallet's book was not read");
-        const outcome = decide(book, command, nowMs);
-        if ("changes" in outcome) book.apply(outcome.changes);
-        outcomes.push(outcome);
+        const decision = decide(book, command, nowMs);
+        if ("changes" in decision) book.apply(decision.changes);
+        decisions.push(decision);
       }
     },
   });
-  return outcomes.map(saidOf);
+  return decisions.map(completionOf);
 }
 
-/** Runs batches on a store, whole or command by command, each wallet under a name of the run. */
+/** Runs batches on a store, whole or command by command. `run` prefixes the wallet ids. */
 export async function runAll(
   { store, clock }: OpenStore,
   batches: readonly Batch[],
   { run, isWhole }: { readonly run: string; readonly isWhole: boolean },
-): Promise<readonly Said[]> {
-  const said: Said[] = [];
+): Promise<readonly Completion[]> {
+  const completions: Completion[] = [];
   for (const { nowMs, commands } of batches) {
     clock.nowMs = nowMs;
-    const named = commands.map((command) => renamed(command, `${run}${command.request.walletId}`));
+    const named = commands.map((command) => onWallet(command, `${run}${command.request.walletId}`));
     const parts = isWhole ? [named] : named.map((command) => [command]);
-    for (const part of parts) said.push(...(await runBatch(store, part)));
+    for (const part of parts) completions.push(...(await runBatch(store, part)));
   }
-  return said;
+  return completions;
 }
 
-/** Runs batches on the pure rules, without any store. */
-export function decideAll(batches: readonly Batch[]): readonly Said[] {
+/** Decides batches with the rules alone, without a store. */
+export function decideAll(batches: readonly Batch[]): readonly Completion[] {
   const wallets = new Map<string, MemoryWallet>();
   return batches.flatMap(({ nowMs, commands }) => {
     return commands.flatMap((command) => {
       const { walletId } = command.request;
       const wallet = wallets.get(walletId) ?? emptyWallet();
       wallets.set(walletId, wallet);
-      return decideBatch(wallet, [command], nowMs).map(saidOf);
+      return decideBatch(wallet, [command], nowMs).map(completionOf);
     });
   });
 }
 
-/** What the reads say of a wallet, without its name. */
+/** Returns all reads of a wallet, without its id. */
 export async function readAll({ reads }: OpenStore, walletId: string) {
   const page = { size: 1000 };
   const all = {
@@ -124,21 +123,21 @@ export async function readAll({ reads }: OpenStore, walletId: string) {
 }
 
 export function expectSame(
-  said: readonly Said[],
-  expected: readonly Said[],
+  completions: readonly Completion[],
+  expected: readonly Completion[],
   batches: readonly Batch[],
 ): void {
   const commands = batches.flatMap((batch) => batch.commands);
-  const told = (list: readonly Said[]) => commands.map((command, i) => [command.kind, list[i]]);
-  expect(told(said)).toEqual(told(expected));
-  expect(said).toHaveLength(expected.length);
+  const byKind = (list: readonly Completion[]) => commands.map((command, i) => [command.kind, list[i]]);
+  expect(byKind(completions)).toEqual(byKind(expected));
+  expect(completions).toHaveLength(expected.length);
 }
 
-function saidOf(outcome: Outcome<Answer>): Said {
-  return "answer" in outcome ? { answer: outcome.answer } : { refusal: outcome.refusal };
+function completionOf(decision: Decision<CommandResult>): Completion {
+  return "result" in decision ? { result: decision.result } : { declined: decision.declined };
 }
 
 const FUNDED: readonly Command[] = ["a", "b"].flatMap((walletId) => [
-  renamed({ kind: "create_wallet", request: { walletId: WALLET } }, walletId),
-  renamed({ kind: "top_up", request: { walletId: WALLET, topUpId: "t0", amount: 100n } }, walletId),
+  onWallet({ kind: "create_wallet", request: { walletId: WALLET } }, walletId),
+  onWallet({ kind: "top_up", request: { walletId: WALLET, topUpId: "t0", amount: 100n } }, walletId),
 ]);

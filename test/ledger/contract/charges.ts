@@ -1,24 +1,24 @@
 import { describe, expect, test } from "bun:test";
 import { FACTS, NOON_MS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { LedgerEnv } from "./env.ts";
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Costs without a hold. */
-export function describeCharges(books: Books): void {
+/** Charges: costs without a hold. */
+export function describeCharges(env: LedgerEnv): void {
   const refund = (refundId: string, receiptId: string, amount: bigint) =>
-    books.ledger.refund({ walletId: books.walletId, refundId, holdId: receiptId, amount });
+    env.ledger.refund({ walletId: env.walletId, refundId, holdId: receiptId, amount });
 
   describe("a charge", () => {
-    test("books a cost, and has a receipt of its own", async () => {
-      const { walletId } = books;
-      const charged = await books.charge("c1", 30n, { metadata: { team: "Zürich" } });
+    test("books a cost and has a receipt", async () => {
+      const { walletId } = env;
+      const charged = await env.charge("c1", 30n, { metadata: { team: "Zürich" } });
       expect(charged).toEqual({
         receiptId: expect.stringMatching(UUID_V7),
         balances: { posted: 70n, held: 0n, available: 70n },
         replayed: false,
       });
-      expect(await books.ledger.receipt(walletId, charged.receiptId)).toEqual({
+      expect(await env.ledger.receipt(walletId, charged.receiptId)).toEqual({
         holdId: charged.receiptId,
         walletId,
         keyId: "k1",
@@ -33,7 +33,7 @@ export function describeCharges(books: Books): void {
         outcome: FACTS,
         metadata: { team: "Zürich" },
       });
-      expect((await books.ledger.transfers(walletId, { size: 1 })).items).toEqual([
+      expect((await env.ledger.transfers(walletId, { size: 1 })).items).toEqual([
         {
           seq: 2,
           transferId: "c1",
@@ -46,68 +46,68 @@ export function describeCharges(books: Books): void {
       ]);
     });
 
-    test("is never refused: not for money, not for a limit, not for a frozen wallet", async () => {
-      await books.limit("l1", 5n);
-      await books.freeze();
-      expect(await books.charge("c1", 500n)).toMatchObject({
+    test("is not declined for lack of money, by a limit or on a frozen wallet", async () => {
+      await env.limit("l1", 5n);
+      await env.freeze();
+      expect(await env.charge("c1", 500n)).toMatchObject({
         balances: { posted: -400n, available: -400n },
       });
-      expect(await books.limits()).toMatchObject([{ used: 500n, held: 0n }]);
+      expect(await env.limits()).toMatchObject([{ used: 500n, held: 0n }]);
     });
 
     test("counts against the limits of its key and of the wallet", async () => {
-      await books.limit("mine", 50n, { period: "day" });
-      await books.limit("all", 60n, { keyId: undefined, period: "month", timeZone: "Asia/Tokyo" });
-      await books.limit("other", 50n, { keyId: "k2" });
-      await books.charge("c1", 45n);
-      const used = (await books.limits()).map((limit) => [limit.limitId, limit.used]);
+      await env.limit("mine", 50n, { period: "day" });
+      await env.limit("all", 60n, { keyId: undefined, period: "month", timeZone: "Asia/Tokyo" });
+      await env.limit("other", 50n, { keyId: "k2" });
+      await env.charge("c1", 45n);
+      const used = (await env.limits()).map((limit) => [limit.limitId, limit.used]);
       expect(used).toEqual([
         ["all", 45n],
         ["mine", 45n],
         ["other", 0n],
       ]);
-      expect(await books.refusal(() => books.hold("h1", 6n))).toBe("spending_limit_exceeded");
-      expect(await books.hold("h1", 5n)).toMatchObject({ granted: 5n });
+      expect(await env.errorCode(() => env.hold("h1", 6n))).toBe("spending_limit_exceeded");
+      expect(await env.hold("h1", 5n)).toMatchObject({ granted: 5n });
     });
 
-    test("is refunded through its receipt, on the limits too", async () => {
-      await books.limit("l1", 50n);
-      const { receiptId } = await books.charge("c1", 30n);
+    test("is refunded through its receipt, also on the limits", async () => {
+      await env.limit("l1", 50n);
+      const { receiptId } = await env.charge("c1", 30n);
       expect(await refund("r1", receiptId, 20n)).toMatchObject({ balances: { posted: 90n } });
-      expect(await books.refusal(() => refund("r2", receiptId, 11n))).toBe("refund_exceeds_charge");
+      expect(await env.errorCode(() => refund("r2", receiptId, 11n))).toBe("refund_exceeds_charge");
       await refund("r2", receiptId, 10n);
-      expect(await books.limits()).toMatchObject([{ used: 0n }]);
+      expect(await env.limits()).toMatchObject([{ used: 0n }]);
     });
 
     test("cannot be extended, settled for another amount, or released", async () => {
-      const { ledger, walletId } = books;
-      const { receiptId: holdId } = await books.charge("c1", 30n);
+      const { ledger, walletId } = env;
+      const { receiptId: holdId } = await env.charge("c1", 30n);
       const extend = () => ledger.extend({ walletId, holdId, accrued: 40n, ttlMs: 60_000 });
       const settle = () => ledger.settle({ walletId, holdId, amount: 31n, facts: FACTS });
       const release = () => ledger.release({ walletId, holdId, facts: FACTS });
-      expect(await books.refusal(extend)).toBe("hold_settled");
-      expect(await books.refusal(settle)).toBe("conflict");
-      expect(await books.refusal(release)).toBe("hold_settled");
+      expect(await env.errorCode(extend)).toBe("hold_settled");
+      expect(await env.errorCode(settle)).toBe("conflict");
+      expect(await env.errorCode(release)).toBe("hold_settled");
     });
 
-    test("in the same turn as its replay and its contradiction is booked once", async () => {
+    test("is booked once when its replay and a conflict are in one batch", async () => {
       const [first, again, other] = await Promise.allSettled([
-        books.charge("c1", 30n),
-        books.charge("c1", 30n),
-        books.charge("c1", 31n),
+        env.charge("c1", 30n),
+        env.charge("c1", 30n),
+        env.charge("c1", 31n),
       ]);
       expect(first).toMatchObject({ value: { replayed: false } });
       const { value } = first as PromiseFulfilledResult<{ receiptId: string }>;
       expect(again).toMatchObject({ value: { replayed: true, receiptId: value.receiptId } });
-      expect(other).toMatchObject({ reason: { refusal: "conflict" } });
-      expect(await books.balances()).toMatchObject({ posted: 70n });
+      expect(other).toMatchObject({ reason: { code: "conflict" } });
+      expect(await env.balances()).toMatchObject({ posted: 70n });
     });
 
-    test("never ends up as a negative limit when a key's limit comes later", async () => {
-      const { receiptId } = await books.charge("c1", 30n);
-      await books.limit("l1", 50n);
+    test("never makes a limit's counter negative when the limit is set after it", async () => {
+      const { receiptId } = await env.charge("c1", 30n);
+      await env.limit("l1", 50n);
       await refund("r1", receiptId, 30n);
-      expect(await books.limits()).toMatchObject([{ used: 0n, held: 0n }]);
+      expect(await env.limits()).toMatchObject([{ used: 0n, held: 0n }]);
     });
   });
 }

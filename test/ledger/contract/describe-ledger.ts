@@ -1,9 +1,9 @@
 import { describe } from "bun:test";
 import { describeBadInput } from "./bad-input.ts";
-import { type OpenLedger, useBooks } from "./books.ts";
 import { describeCharges } from "./charges.ts";
 import { describeClosing } from "./closing.ts";
 import { describeConcurrency } from "./concurrency.ts";
+import { type OpenLedger, useLedgerEnv } from "./env.ts";
 import { describeExactness } from "./exactness.ts";
 import { describeFacts } from "./facts.ts";
 import { describeHolds } from "./holds.ts";
@@ -19,28 +19,28 @@ import { describeSettlements } from "./settlements.ts";
 import { describeUsage } from "./usage.ts";
 
 /**
- * The contract of {@link import("../../../src/ledger/ledger.ts").Ledger}, as tests that know nothing but
- * that interface. Every ledger passes it, wherever it keeps its books and whatever lies before them.
+ * The contract of {@link import("../../../src/ledger/ledger.ts").Ledger}, as tests that use nothing but
+ * that interface. Every ledger must pass it: each store, and each store behind gRPC.
  */
 export function describeLedger(name: string, open: OpenLedger): void {
   describe(name, () => {
-    const books = useBooks(open);
-    describeHolds(books);
-    describeSettlements(books);
-    describeCharges(books);
-    describeLimits(books);
-    describeIdempotency(books);
-    describeExactness(books);
-    describeBadInput(books);
-    describePrecedence(books);
-    describeReceipts(books);
-    describeMetadata(books);
-    describeFacts(books);
-    describeReceiptLists(books);
-    describeLists(books);
-    describePages(books);
-    describeUsage(books);
-    describeConcurrency(books);
+    const env = useLedgerEnv(open);
+    describeHolds(env);
+    describeSettlements(env);
+    describeCharges(env);
+    describeLimits(env);
+    describeIdempotency(env);
+    describeExactness(env);
+    describeBadInput(env);
+    describePrecedence(env);
+    describeReceipts(env);
+    describeMetadata(env);
+    describeFacts(env);
+    describeReceiptLists(env);
+    describeLists(env);
+    describePages(env);
+    describeUsage(env);
+    describeConcurrency(env);
     describeClosing(open);
   });
 }

@@ -2,19 +2,19 @@ import { describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import type { HoldRequest, OutcomeFacts } from "../../../src/ledger/ledger.ts";
 import { FACTS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { LedgerEnv } from "./env.ts";
 
-/** What is said of requests beside the money: kept as it is, or refused by name. */
-export function describeFacts(books: Books): void {
+/** Facts of requests and outcomes: stored unchanged, or declined with invalid_facts. */
+export function describeFacts(env: LedgerEnv): void {
   describe("facts", () => {
-    const textsKept = [
+    const validTexts = [
       "x".repeat(256),
       "😀".repeat(128),
       "'; DROP TABLE holds; --",
       "__proto__",
       "\u202eÄ \u00a0%_",
     ];
-    const textsRefused = [
+    const invalidTexts = [
       "\0",
       "a\0b",
       "lone \ud800",
@@ -31,8 +31,8 @@ export function describeFacts(books: Books): void {
       { ...FACTS, attempts: [{ upstream: text, status: 200, ms: 1 }] },
     ];
 
-    test.each(textsKept.map((text, i) => [i, text] as const))(
-      "with odd text %i are kept as they are",
+    test.each(validTexts.map((text, i) => [i, text] as const))(
+      "with unusual text %i are stored unchanged",
       async (_, text) => {
         const facts: HoldRequest["facts"] = { surface: text, model: text };
         const attempts = [{ upstream: text, status: 200, ms: 1 }];
@@ -43,52 +43,52 @@ export function describeFacts(books: Books): void {
           upstreamModel: text,
           attempts,
         };
-        await books.hold("h1", 10n, { facts });
-        await books.settle("h1", 10n, outcome);
-        expect(await books.receipt("h1")).toMatchObject({ request: facts, outcome });
-        expect(await books.hold("h1", 10n, { facts })).toMatchObject({ replayed: true });
-        const { receiptId } = await books.charge("c1", 10n, { facts, outcome });
-        expect(await books.ledger.receipt(books.walletId, receiptId)).toMatchObject({
+        await env.hold("h1", 10n, { facts });
+        await env.settle("h1", 10n, outcome);
+        expect(await env.receipt("h1")).toMatchObject({ request: facts, outcome });
+        expect(await env.hold("h1", 10n, { facts })).toMatchObject({ replayed: true });
+        const { receiptId } = await env.charge("c1", 10n, { facts, outcome });
+        expect(await env.ledger.receipt(env.walletId, receiptId)).toMatchObject({
           request: facts,
           outcome,
         });
-        const of = { walletId: books.walletId, surface: text, model: text, upstream: text, outcome: text };
-        expect((await books.ledger.receipts(of, { size: 5 })).items).toHaveLength(2);
+        const of = { walletId: env.walletId, surface: text, model: text, upstream: text, outcome: text };
+        expect((await env.ledger.receipts(of, { size: 5 })).items).toHaveLength(2);
         const groupBy = ["surface", "upstream"] as const;
-        expect(await books.ledger.usage({ ...of, groupBy })).toMatchObject([
+        expect(await env.ledger.usage({ ...of, groupBy })).toMatchObject([
           { group: { surface: text, upstream: text }, requests: 2, captured: 20n },
         ]);
       },
     );
 
-    test.each(textsRefused.map((text, i) => [i, text] as const))(
-      "with unkeepable text %i are refused by name",
+    test.each(invalidTexts.map((text, i) => [i, text] as const))(
+      "with invalid text %i are declined",
       async (_, text) => {
-        await books.hold("open", 10n);
+        await env.hold("open", 10n);
         const requests = [
           { surface: text, model: "demo" },
           { surface: "chat", model: text },
         ];
         const commands = [
           ...requests.flatMap((facts) => [
-            () => books.hold("h1", 10n, { facts }),
-            () => books.charge("c1", 10n, { facts }),
+            () => env.hold("h1", 10n, { facts }),
+            () => env.charge("c1", 10n, { facts }),
           ]),
           ...outcomes(text).flatMap((outcome) => [
-            () => books.settle("open", 1n, outcome),
-            () => books.release("open", outcome),
-            () => books.charge("c1", 1n, { outcome }),
+            () => env.settle("open", 1n, outcome),
+            () => env.release("open", outcome),
+            () => env.charge("c1", 1n, { outcome }),
           ]),
         ];
-        expect(await books.refusals(commands)).toEqual(commands.map(() => "invalid_facts"));
-        expect(await books.settle("open", 1n)).toMatchObject({ captured: 1n });
+        expect(await env.errorCodes(commands)).toEqual(commands.map(() => "invalid_facts"));
+        expect(await env.settle("open", 1n)).toMatchObject({ captured: 1n });
       },
     );
 
     test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300, 2 ** 63])(
-      "with the number %d are refused by name",
+      "with the number %d are declined",
       async (count) => {
-        await books.hold("open", 10n);
+        await env.hold("open", 10n);
         const { usage = NO_USAGE } = FACTS;
         const odd: OutcomeFacts[] = [
           { ...FACTS, usage: { ...usage, inputTokens: count } },
@@ -98,30 +98,30 @@ export function describeFacts(books: Books): void {
           { ...FACTS, totalMs: count },
           { ...FACTS, attempts: [{ upstream: "up", status: 200, ms: count }] },
         ];
-        const commands = odd.map((facts) => () => books.settle("open", 1n, facts));
-        expect(await books.refusals(commands)).toEqual(commands.map(() => "invalid_facts"));
+        const commands = odd.map((facts) => () => env.settle("open", 1n, facts));
+        expect(await env.errorCodes(commands)).toEqual(commands.map(() => "invalid_facts"));
       },
     );
 
     test.each([-1n, 4n * 10n ** 18n + 1n, 2n ** 63n, 2n ** 70n])(
-      "with the price %s are refused by name",
+      "with the price %s are declined",
       async (odd) => {
-        await books.hold("open", 10n);
+        await env.hold("open", 10n);
         const names = ["input", "output", "cachedInput", "cacheWrite", "cacheWrite1h"];
         const pricesOf = (name: string) => ({ ...FACTS.price, [name]: odd }) as OutcomeFacts["price"];
         const facts = names.map((name) => ({ ...FACTS, price: pricesOf(name) }));
-        const commands = facts.map((each) => () => books.settle("open", 1n, each));
-        expect(await books.refusals(commands)).toEqual(names.map(() => "invalid_facts"));
+        const commands = facts.map((each) => () => env.settle("open", 1n, each));
+        expect(await env.errorCodes(commands)).toEqual(names.map(() => "invalid_facts"));
       },
     );
 
-    test("count a token's price and a token's number to the last one", async () => {
+    test("store prices and token counts exactly", async () => {
       const most = 4n * 10n ** 18n;
       const price = { input: most, output: most - 1n, cachedInput: 0n, cacheWrite: 1n, cacheWrite1h: most };
       const usage = { ...NO_USAGE, inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: 1 };
-      await books.hold("h1", 10n);
-      await books.settle("h1", 10n, { ...FACTS, price, usage, totalMs: -5 });
-      expect(await books.receipt("h1")).toMatchObject({ outcome: { price, usage, totalMs: -5 } });
+      await env.hold("h1", 10n);
+      await env.settle("h1", 10n, { ...FACTS, price, usage, totalMs: -5 });
+      expect(await env.receipt("h1")).toMatchObject({ outcome: { price, usage, totalMs: -5 } });
     });
   });
 }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { holdIdOf, NOON_MS } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { LedgerEnv } from "./env.ts";
 import { pagesOf } from "./walk-pages.ts";
 
-/** Lists of transfers and of wallets: their order, and what they say. */
-export function describeLists(books: Books): void {
+/** Lists of transfers and of wallets: their order and their items. */
+export function describeLists(env: LedgerEnv): void {
   describe("a list of transfers", () => {
-    test("is the wallet's journal, the newest first, over any number of pages", async () => {
-      for (let i = 1; i <= 11; i++) await books.topUp(`t${i}`, BigInt(i));
+    test("is the wallet's journal, newest first, for any page size", async () => {
+      for (let i = 1; i <= 11; i++) await env.topUp(`t${i}`, BigInt(i));
       const pages = await pagesOf(
-        (page) => books.ledger.transfers(books.walletId, page),
+        (page) => env.ledger.transfers(env.walletId, page),
         5,
-        () => books.topUp(`later${Math.random()}`, 1n),
+        () => env.topUp(`later${Math.random()}`, 1n),
       );
       const seqs = pages.flat().map(({ seq }) => seq);
       expect(seqs).toEqual(Array.from({ length: 12 }, (_, i) => 12 - i));
@@ -26,17 +26,17 @@ export function describeLists(books: Books): void {
       });
     });
 
-    test("names every kind, with the sign of what it did to the wallet", async () => {
-      await books.hold("h1", 9n);
-      await books.settle("h1", 9n);
-      await books.refund("r1", "h1", 4n);
-      await books.charge("c1", 2n);
-      await books.hold("h2", 9n);
-      await books.extend("h2", 3n);
-      books.clock.nowMs += 60_000;
-      await books.sweep();
-      await books.settle("h2", 5n);
-      const { items } = await books.ledger.transfers(books.walletId, { size: 10 });
+    test("has every kind, with the sign of its change of the balance", async () => {
+      await env.hold("h1", 9n);
+      await env.settle("h1", 9n);
+      await env.refund("r1", "h1", 4n);
+      await env.charge("c1", 2n);
+      await env.hold("h2", 9n);
+      await env.extend("h2", 3n);
+      env.clock.nowMs += 60_000;
+      await env.sweep();
+      await env.settle("h2", 5n);
+      const { items } = await env.ledger.transfers(env.walletId, { size: 10 });
       expect(
         items.map((line) => [line.seq, line.kind, line.transferId, line.amount, line.postedAfter]),
       ).toEqual(
@@ -59,8 +59,8 @@ export function describeLists(books: Books): void {
       ]);
     });
 
-    test("of a wallet that is not there is empty", async () => {
-      expect(await books.ledger.transfers("wallet-none", { size: 5 })).toEqual({
+    test("of an unknown wallet is empty", async () => {
+      expect(await env.ledger.transfers("wallet-none", { size: 5 })).toEqual({
         items: [],
         nextToken: undefined,
       });
@@ -68,8 +68,8 @@ export function describeLists(books: Books): void {
   });
 
   describe("a list of wallets", () => {
-    test("is by id, byte for byte, over any number of pages", async () => {
-      const prefix = `${books.walletId}/`;
+    test("is sorted by the bytes of the ids, for any page size", async () => {
+      const prefix = `${env.walletId}/`;
       const names = [
         "B",
         "a",
@@ -89,39 +89,39 @@ export function describeLists(books: Books): void {
         "aB",
       ];
       const ids = names.map((name) => `${prefix}${name}`);
-      for (const id of ids) await books.ledger.createWallet(id);
+      for (const id of ids) await env.ledger.createWallet(id);
       const sorted = ids.toSorted((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
       for (const size of [3, 1000]) {
-        const pages = await pagesOf((page) => books.ledger.wallets(page), size);
+        const pages = await pagesOf((page) => env.ledger.wallets(page), size);
         const mine = pages.flat().filter(({ walletId }) => walletId.startsWith(prefix));
         expect(mine.map(({ walletId }) => walletId)).toEqual(sorted);
       }
     });
 
-    test("says of each what the wallet itself says", async () => {
-      await books.hold("h1", 30n);
-      await books.freeze();
-      const all = (await pagesOf((page) => books.ledger.wallets(page), 100)).flat();
-      const mine = all.find(({ walletId }) => walletId === books.walletId);
+    test("equals the reads of the single wallets", async () => {
+      await env.hold("h1", 30n);
+      await env.freeze();
+      const all = (await pagesOf((page) => env.ledger.wallets(page), 100)).flat();
+      const mine = all.find(({ walletId }) => walletId === env.walletId);
       expect(mine).toEqual({
-        walletId: books.walletId,
+        walletId: env.walletId,
         state: "frozen",
         balances: { posted: 100n, held: 30n, available: 70n },
         createdAtMs: NOON_MS,
       });
-      expect(mine).toEqual(await books.ledger.wallet(books.walletId));
+      expect(mine).toEqual(await env.ledger.wallet(env.walletId));
     });
 
-    test("shows each once that was there at the first page, whatever comes meanwhile", async () => {
-      const prefix = `${books.walletId}/`;
-      for (let i = 10; i < 20; i++) await books.ledger.createWallet(`${prefix}${i}`);
+    test("has each wallet of the first page's time once, whatever is created meanwhile", async () => {
+      const prefix = `${env.walletId}/`;
+      for (let i = 10; i < 20; i++) await env.ledger.createWallet(`${prefix}${i}`);
       let more = 0;
       const pages = await pagesOf(
-        (page) => books.ledger.wallets(page),
+        (page) => env.ledger.wallets(page),
         4,
         () => {
           more += 1;
-          return books.ledger.createWallet(`${prefix}1${more % 10}+${more}`);
+          return env.ledger.createWallet(`${prefix}1${more % 10}+${more}`);
         },
       );
       const seen = pages.flat().map(({ walletId }) => walletId);

@@ -6,9 +6,11 @@ import { createPostgresStore } from "../../../src/ledger/postgres/store.ts";
 import { createTestDatabase } from "../../support/postgres.ts";
 import { NOON_MS } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
-import type { LedgerUnderTest } from "./books.ts";
+import type { LedgerUnderTest } from "./env.ts";
 
-/** A ledger in a PostgreSQL database. What is opened beside it has connections of its own, as a replica has. */
+/**
+ * Opens a ledger in a PostgreSQL database. `openAnother` opens connections of its own, as a replica would.
+ */
 export async function openOnPostgres(): Promise<LedgerUnderTest> {
   const { url, drop } = await createTestDatabase();
   const clock = { nowMs: NOON_MS };
@@ -45,7 +47,7 @@ export async function openOnPostgres(): Promise<LedgerUnderTest> {
   };
 }
 
-/** The PostgreSQL store alone, without the batch loop before it. */
+/** Opens a PostgreSQL store alone, without the batch loop. */
 export async function openPostgresStore(): Promise<OpenStore> {
   const { url, drop } = await createTestDatabase();
   const database = await openPostgres(url);

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import type { ChargeRequest, HoldRequest } from "../../../src/ledger/ledger.ts";
 import { FACTS, holdIdOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import type { LedgerEnv } from "./env.ts";
 
 const MOST = 4n * 10n ** 18n;
 const H1 = holdIdOf("h1");
 
-/** Which refusal is named when several are due. */
-export function describePrecedence(books: Books): void {
-  describe("a refusal", () => {
+/** The precedence of codes when a command could be declined with several. */
+export function describePrecedence(env: LedgerEnv): void {
+  describe("a decline", () => {
     const none = { walletId: "wallet-none" };
     const bad = { amount: -1n };
     const large = { metadata: { text: "x".repeat(4096) } };
@@ -23,19 +23,19 @@ export function describePrecedence(books: Books): void {
       ["conflict", { amount: 7n, minimum: 1n }],
       ["invalid_id", { holdId: holdIdOf("h1", 0) }],
       ["wallet_frozen", { holdId: holdIdOf("h2"), amount: 900n, minimum: 900n }],
-    ])("of a hold is %s before any that is less grave", async (refusal, changes) => {
-      await books.limit("l1", 5n);
-      await books.hold("h1", 5n);
-      await books.freeze();
-      expect(await books.refusal(() => books.hold("h1", 5n, changes))).toBe(refusal);
+    ])("of a hold has the code %s before any later one", async (errorCode, changes) => {
+      await env.limit("l1", 5n);
+      await env.hold("h1", 5n);
+      await env.freeze();
+      expect(await env.errorCode(() => env.hold("h1", 5n, changes))).toBe(errorCode);
     });
 
-    test("of a hold names a limit before the money, and money on hold before money that is gone", async () => {
-      await books.limit("l1", 5n);
-      await books.hold("h1", 100n, { keyId: "k2" });
-      expect(await books.refusal(() => books.hold("h2", 6n))).toBe("spending_limit_exceeded");
-      expect(await books.refusal(() => books.hold("h2", 900n))).toBe("spending_limit_exceeded");
-      expect(await books.refusal(() => books.hold("h2", 5n))).toBe("balance_on_hold");
+    test("of a hold names a limit before the balance, and balance_on_hold before insufficient_balance", async () => {
+      await env.limit("l1", 5n);
+      await env.hold("h1", 100n, { keyId: "k2" });
+      expect(await env.errorCode(() => env.hold("h2", 6n))).toBe("spending_limit_exceeded");
+      expect(await env.errorCode(() => env.hold("h2", 900n))).toBe("spending_limit_exceeded");
+      expect(await env.errorCode(() => env.hold("h2", 5n))).toBe("balance_on_hold");
     });
 
     test.each<[string, Partial<ChargeRequest>]>([
@@ -45,9 +45,9 @@ export function describePrecedence(books: Books): void {
       ["wallet_not_found", none],
       ["conflict", { amount: MOST }],
       ["balance_overflow", { chargeId: "c2", amount: MOST }],
-    ])("of a charge is %s before any that is less grave", async (refusal, changes) => {
-      await books.charge("c1", 101n);
-      expect(await books.refusal(() => books.charge("c1", 101n, changes))).toBe(refusal);
+    ])("of a charge has the code %s before any later one", async (errorCode, changes) => {
+      await env.charge("c1", 101n);
+      expect(await env.errorCode(() => env.charge("c1", 101n, changes))).toBe(errorCode);
     });
 
     test.each([
@@ -58,13 +58,13 @@ export function describePrecedence(books: Books): void {
       ["hold_not_found", { refundId: "r2", holdId: holdIdOf("none") }],
       ["refund_exceeds_charge", { refundId: "r2", amount: MOST }],
       ["balance_overflow", { refundId: "r2", amount: 19n }],
-    ])("of a refund is %s before any that is less grave", async (refusal, changes) => {
-      await books.hold("h1", 20n);
-      await books.settle("h1", 20n);
-      await books.refund("r1", "h1", 1n);
-      await books.topUp("t1", MOST - 81n);
-      const request = { walletId: books.walletId, refundId: "r1", holdId: H1, amount: 1n, ...changes };
-      expect(await books.refusal(() => books.ledger.refund(request))).toBe(refusal);
+    ])("of a refund has the code %s before any later one", async (errorCode, changes) => {
+      await env.hold("h1", 20n);
+      await env.settle("h1", 20n);
+      await env.refund("r1", "h1", 1n);
+      await env.topUp("t1", MOST - 81n);
+      const request = { walletId: env.walletId, refundId: "r1", holdId: H1, amount: 1n, ...changes };
+      expect(await env.errorCode(() => env.ledger.refund(request))).toBe(errorCode);
     });
 
     test.each([
@@ -73,10 +73,10 @@ export function describePrecedence(books: Books): void {
       ["wallet_not_found", none],
       ["conflict", { amount: MOST }],
       ["balance_overflow", { topUpId: "t2", amount: MOST }],
-    ])("of a top-up is %s before any that is less grave", async (refusal, changes) => {
-      await books.topUp("t1", 1n);
-      const request = { walletId: books.walletId, topUpId: "t1", amount: 1n, ...changes };
-      expect(await books.refusal(() => books.ledger.topUp(request))).toBe(refusal);
+    ])("of a top-up has the code %s before any later one", async (errorCode, changes) => {
+      await env.topUp("t1", 1n);
+      const request = { walletId: env.walletId, topUpId: "t1", amount: 1n, ...changes };
+      expect(await env.errorCode(() => env.ledger.topUp(request))).toBe(errorCode);
     });
 
     test.each([
@@ -88,12 +88,12 @@ export function describePrecedence(books: Books): void {
       ["hold_released", { holdId: holdIdOf("released"), amount: MOST }],
       ["conflict", { amount: MOST }],
       ["balance_overflow", { holdId: holdIdOf("open"), amount: MOST }],
-    ])("of a settlement is %s before any that is less grave", async (refusal, changes) => {
-      for (const name of ["h1", "released", "open"]) await books.hold(name, 1n);
-      await books.release("released");
-      await books.settle("h1", 101n);
-      const request = { walletId: books.walletId, holdId: H1, amount: 1n, facts: FACTS, ...changes };
-      expect(await books.refusal(() => books.ledger.settle(request))).toBe(refusal);
+    ])("of a settlement has the code %s before any later one", async (errorCode, changes) => {
+      for (const name of ["h1", "released", "open"]) await env.hold(name, 1n);
+      await env.release("released");
+      await env.settle("h1", 101n);
+      const request = { walletId: env.walletId, holdId: H1, amount: 1n, facts: FACTS, ...changes };
+      expect(await env.errorCode(() => env.ledger.settle(request))).toBe(errorCode);
     });
   });
 }

@@ -1,21 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import type { Page, PageRequest, Receipt, ReceiptFilter } from "../../../src/ledger/ledger.ts";
-import { FACTS, holdIdOf, NOON_MS, refusalOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
+import type { LedgerEnv } from "./env.ts";
 import { pagesOf } from "./walk-pages.ts";
 
-/** Lists of receipts: their order, their ranges and conditions. */
-export function describeReceiptLists(books: Books): void {
+/** Lists of receipts: their order, time ranges and filters. */
+export function describeReceiptLists(env: LedgerEnv): void {
   const receipts = (filter: Partial<ReceiptFilter>, page: PageRequest = { size: 100 }) =>
-    books.ledger.receipts({ walletId: books.walletId, ...filter }, page);
+    env.ledger.receipts({ walletId: env.walletId, ...filter }, page);
   const idsOf = ({ items }: Page<Receipt>) => items.map(({ holdId }) => holdId);
   const holdAt = (name: string, offsetMs: number) =>
-    books.hold(name, 0n, { holdId: holdIdOf(name, NOON_MS + offsetMs) });
+    env.hold(name, 0n, { holdId: holdIdOf(name, NOON_MS + offsetMs) });
 
   describe("a list of receipts", () => {
-    test("is by the time in the ids, the newest first, over any number of pages", async () => {
+    test("is sorted by the time in the ids, newest first, for any page size", async () => {
       const ids = Array.from({ length: 25 }, (_, i) => holdIdOf(`h${i}`, NOON_MS + ((i * 7) % 25)));
-      await Promise.all(ids.map((holdId) => books.hold("", 0n, { holdId })));
+      await Promise.all(ids.map((holdId) => env.hold("", 0n, { holdId })));
       const newestFirst = ids.toSorted().reverse();
       for (const size of [1, 7, 24, 25, 26]) {
         const pages = await pagesOf((page) => receipts({}, page), size);
@@ -25,7 +25,7 @@ export function describeReceiptLists(books: Books): void {
       expect((await receipts({}, { size: 25 })).nextToken).toBeUndefined();
     });
 
-    test("shows each once that was there at the first page, whatever comes meanwhile", async () => {
+    test("has each receipt of the first page's time once, whatever is added meanwhile", async () => {
       const there: string[] = [];
       for (let i = 0; i < 12; i++) {
         await holdAt(`h${i}`, i * 10);
@@ -48,7 +48,7 @@ export function describeReceiptLists(books: Books): void {
       expect(there.filter((id) => !seen.includes(id))).toEqual([]);
     });
 
-    test("begins and ends with the range asked for: from its first millisecond, before its last", async () => {
+    test("includes the first millisecond of its range and excludes the last", async () => {
       for (const ms of [-1, 0, 1, 2, 3]) await holdAt(`h${ms}`, ms);
       const range = { fromMs: NOON_MS, toMs: NOON_MS + 2 };
       const expected = [holdIdOf("h1", NOON_MS + 1), holdIdOf("h0", NOON_MS)];
@@ -61,17 +61,17 @@ export function describeReceiptLists(books: Books): void {
       expect(await receipts({ fromMs: 0, toMs: 2 ** 47 })).toMatchObject({ items: { length: 5 } });
     });
 
-    test("holds what every condition asks for, and nothing else", async () => {
-      const { ledger, walletId } = books;
-      await books.hold("open", 1n, { keyId: "k2" });
-      await books.hold("paid", 1n, { facts: { surface: "messages", model: "demo" } });
-      await books.hold("freed", 1n, { facts: { surface: "chat", model: "large" } });
-      await books.hold("lost", 1n, { ttlMs: 1 });
-      await books.settle("paid", 1n, { ...FACTS, upstream: "openai" });
-      await books.release("freed", { outcome: "upstream_timeout", source: "none", attempts: [] });
-      books.clock.nowMs += 1;
-      await books.sweep();
-      const { receiptId } = await books.charge("c1", 1n, { keyId: "k2" });
+    test("has exactly the receipts that match every condition", async () => {
+      const { ledger, walletId } = env;
+      await env.hold("open", 1n, { keyId: "k2" });
+      await env.hold("paid", 1n, { facts: { surface: "messages", model: "demo" } });
+      await env.hold("freed", 1n, { facts: { surface: "chat", model: "large" } });
+      await env.hold("lost", 1n, { ttlMs: 1 });
+      await env.settle("paid", 1n, { ...FACTS, upstream: "openai" });
+      await env.release("freed", { outcome: "upstream_timeout", source: "none", attempts: [] });
+      env.clock.nowMs += 1;
+      await env.sweep();
+      const { receiptId } = await env.charge("c1", 1n, { keyId: "k2" });
       const cases: [Partial<ReceiptFilter>, string[]][] = [
         [{}, ["open", "paid", "freed", "lost", receiptId]],
         [{ keyId: "k2" }, ["open", receiptId]],
@@ -101,23 +101,23 @@ export function describeReceiptLists(books: Books): void {
       }
     });
 
-    test("says the same of each as the receipt itself", async () => {
-      await books.hold("h1", 5n, { metadata: { a: 1 } });
-      await books.settle("h1", 3n, FACTS, { b: 2 });
-      await books.hold("h2", 5n);
+    test("equals the reads of the single receipts", async () => {
+      await env.hold("h1", 5n, { metadata: { a: 1 } });
+      await env.settle("h1", 3n, FACTS, { b: 2 });
+      await env.hold("h2", 5n);
       const { items } = await receipts({});
       for (const item of items) {
-        expect(item).toEqual((await books.ledger.receipt(books.walletId, item.holdId)) as Receipt);
+        expect(item).toEqual((await env.ledger.receipt(env.walletId, item.holdId)) as Receipt);
       }
       expect(items).toHaveLength(2);
     });
 
-    test("gives a page of a thousand, however much each has to say", async () => {
+    test("has pages of a thousand receipts of the largest size", async () => {
       const text = "x".repeat(4_000);
       const metadata = { text };
       const names = Array.from({ length: 1_001 }, (_, i) => `h${i}`);
-      await Promise.all(names.map((name) => books.hold(name, 0n, { metadata })));
-      await Promise.all(names.map((name) => books.release(name, FACTS, { more: text })));
+      await Promise.all(names.map((name) => env.hold(name, 0n, { metadata })));
+      await Promise.all(names.map((name) => env.release(name, FACTS, { more: text })));
       const first = await receipts({}, { size: 1_000 });
       expect(first.items).toHaveLength(1_000);
       expect(first.items.every((item) => item.metadata?.more === text && item.metadata.text === text)).toBe(
@@ -128,7 +128,7 @@ export function describeReceiptLists(books: Books): void {
       expect(second.nextToken).toBeUndefined();
     });
 
-    test("refuses a range or a condition that cannot be", async () => {
+    test("rejects an invalid range or condition", async () => {
       const bad: unknown[] = [
         { fromMs: Number.NaN },
         { toMs: Number.POSITIVE_INFINITY },
@@ -138,7 +138,7 @@ export function describeReceiptLists(books: Books): void {
       ];
       for (const filter of bad) {
         const asked = filter as Partial<ReceiptFilter>;
-        expect([filter, await refusalOf(receipts(asked))]).toEqual([filter, "invalid_query"]);
+        expect([filter, await errorCodeOf(receipts(asked))]).toEqual([filter, "invalid_query"]);
       }
     });
   });

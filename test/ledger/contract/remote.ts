@@ -1,14 +1,19 @@
 import { connectLedger } from "../../../src/ledger-grpc/client.ts";
 import { type LedgerServerLog, serveLedger } from "../../../src/ledger-grpc/server.ts";
-import type { LedgerUnderTest, OpenLedger } from "./books.ts";
+import type { LedgerUnderTest, OpenLedger } from "./env.ts";
 
 const TOKEN = "token of the contract suite";
-/** A ledger that is slow with the machine is not away: what the client's own limits do is tested apart. */
-const PATIENT = { answerMaxMs: 120_000, outageMaxMs: 120_000, connectMaxMs: 120_000, listMaxMs: 120_000 };
+/** Long timeouts, because a slow machine is not a fault. The client's timeouts are tested elsewhere. */
+const LONG_TIMEOUTS = {
+  answerMaxMs: 120_000,
+  outageMaxMs: 120_000,
+  connectMaxMs: 120_000,
+  listMaxMs: 120_000,
+};
 
 /**
- * The same ledger behind a gRPC server and a client of it. What is opened beside it has a connection of its
- * own to another server on the same books. What the servers log, and what an audit finds, fails the closing.
+ * Opens a ledger behind a gRPC server and a client. `openAnother` opens a second server and client on the
+ * same database. Closing throws if a server logged a warning or error, or if the audit has findings.
  */
 export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
   return async () => {
@@ -20,7 +25,7 @@ export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
     };
     const open = async (ledger: LedgerUnderTest["ledger"]) => {
       const server = await serveLedger({ ledger, listen: { host: "127.0.0.1", port: 0 }, token: TOKEN, log });
-      const client = connectLedger({ address: server.address, token: TOKEN, ...PATIENT });
+      const client = connectLedger({ address: server.address, token: TOKEN, ...LONG_TIMEOUTS });
       return { server, client };
     };
     const first = await open(local.ledger);
@@ -28,7 +33,7 @@ export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
     return {
       ...local,
       ledger: first.client,
-      // Whether the books are right is the store's affair: once for the whole suite is enough here.
+      // The store's own suite audits after each test. Here, one audit on closing is enough.
       audit: async () => [],
       async openAnother() {
         second ??= local.openAnother().then(open);
@@ -41,7 +46,8 @@ export function openBehindGrpc(openLocal: OpenLedger): OpenLedger {
         }
         faults.push(...(await local.audit()));
         await local.close();
-        if (faults.length > 0) throw new Error(`Not without faults: ${Bun.inspect(faults)}`);
+        if (faults.length > 0)
+          throw new Error(`The servers or the audit reported faults: ${Bun.inspect(faults)}`);
       },
     };
   };

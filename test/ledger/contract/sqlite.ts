@@ -6,9 +6,9 @@ import { createSqliteReads } from "../../../src/ledger/sqlite/reads.ts";
 import { createSqliteStore } from "../../../src/ledger/sqlite/store.ts";
 import { NOON_MS, temporaryFolder } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
-import type { LedgerUnderTest } from "./books.ts";
+import type { LedgerUnderTest } from "./env.ts";
 
-/** A ledger on a SQLite file. What is opened beside it is another connection to the same file. */
+/** Opens a ledger in a SQLite file. `openAnother` opens a second connection to the file. */
 export async function openOnSqlite(): Promise<LedgerUnderTest> {
   const folder = temporaryFolder();
   const database = openDatabase(join(folder.path, "ledger.db"));
@@ -40,7 +40,7 @@ export async function openOnSqlite(): Promise<LedgerUnderTest> {
   };
 }
 
-/** The SQLite store alone, without the batch loop before it. */
+/** Opens a SQLite store alone, without the batch loop. */
 export async function openSqliteStore(): Promise<OpenStore> {
   const folder = temporaryFolder();
   const { path, close } = openDatabase(join(folder.path, "ledger.db"));

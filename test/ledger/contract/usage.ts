@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { UsageDimension, UsageQuery } from "../../../src/ledger/ledger.ts";
-import { FACTS, holdIdOf, NOON_MS, refusalOf } from "../samples.ts";
-import type { Books } from "./books.ts";
+import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
+import type { LedgerEnv } from "./env.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_START_MS = NOON_MS - 12 * HOUR_MS;
@@ -13,40 +13,40 @@ const NO_USAGE = {
   outputTokens: 0,
 };
 
-/** What receipts come to in groups. */
-export function describeUsage(books: Books): void {
+/** Usage: sums of receipts by group. */
+export function describeUsage(env: LedgerEnv): void {
   const usage = (query: Partial<UsageQuery> = {}) =>
-    books.ledger.usage({ walletId: books.walletId, groupBy: [], ...query });
+    env.ledger.usage({ walletId: env.walletId, groupBy: [], ...query });
 
   /** Five receipts over three hours and two days: settled, refunded, open, released and expired. */
   async function fill(): Promise<void> {
     const at = (name: string, hours: number) => ({ holdId: holdIdOf(name, NOON_MS + hours * HOUR_MS) });
-    const end = { walletId: books.walletId, facts: FACTS };
-    await books.hold("a", 10n, at("a", 0));
-    await books.hold("b", 10n, { ...at("b", 0.99), keyId: "k2" });
-    await books.hold("c", 10n, { ...at("c", 1), facts: { surface: "messages", model: "large" } });
-    await books.hold("d", 10n, at("d", -13));
-    await books.hold("e", 10n, { ...at("e", 2), ttlMs: 1 });
-    await books.ledger.settle({ ...end, ...at("a", 0), amount: 7n });
+    const end = { walletId: env.walletId, facts: FACTS };
+    await env.hold("a", 10n, at("a", 0));
+    await env.hold("b", 10n, { ...at("b", 0.99), keyId: "k2" });
+    await env.hold("c", 10n, { ...at("c", 1), facts: { surface: "messages", model: "large" } });
+    await env.hold("d", 10n, at("d", -13));
+    await env.hold("e", 10n, { ...at("e", 2), ttlMs: 1 });
+    await env.ledger.settle({ ...end, ...at("a", 0), amount: 7n });
     const other = { ...FACTS, upstream: "openai", source: "estimated" } as const;
-    await books.ledger.settle({ ...end, ...at("b", 0.99), amount: 5n, facts: other });
-    await books.ledger.refund({ walletId: books.walletId, refundId: "r1", ...at("b", 0.99), amount: 2n });
+    await env.ledger.settle({ ...end, ...at("b", 0.99), amount: 5n, facts: other });
+    await env.ledger.refund({ walletId: env.walletId, refundId: "r1", ...at("b", 0.99), amount: 2n });
     const timeout = { outcome: "upstream_timeout", source: "none", attempts: [] } as const;
-    await books.ledger.release({ ...end, ...at("d", -13), facts: timeout });
-    await books.ledger.extend({ walletId: books.walletId, ...at("e", 2), accrued: 3n, ttlMs: 1 });
-    books.clock.nowMs += 10;
-    await books.sweep();
+    await env.ledger.release({ ...end, ...at("d", -13), facts: timeout });
+    await env.ledger.extend({ walletId: env.walletId, ...at("e", 2), accrued: 3n, ttlMs: 1 });
+    env.clock.nowMs += 10;
+    await env.sweep();
   }
 
   describe("usage", () => {
-    test("of nothing is one row of nothing, or none in groups", async () => {
+    test("without receipts is one row of zeros, or no row when grouped", async () => {
       expect(await usage()).toEqual([
         { group: {}, requests: 0, captured: 0n, refunded: 0n, usage: NO_USAGE },
       ]);
       expect(await usage({ groupBy: ["key"] })).toEqual([]);
     });
 
-    test("sums up everything", async () => {
+    test("sums all receipts", async () => {
       await fill();
       const { usage: one } = FACTS;
       expect(await usage()).toEqual([
@@ -131,7 +131,7 @@ export function describeUsage(books: Books): void {
           ["reported", 1, 7n],
         ],
       ],
-    ])("by %s has a row per group, in order", async (dimension, rows) => {
+    ])("by %s has one sorted row per group", async (dimension, rows) => {
       await fill();
       const found = await usage({ groupBy: [dimension] });
       expect(found.map(({ group, requests, captured }) => [group[dimension], requests, captured])).toEqual(
@@ -139,7 +139,7 @@ export function describeUsage(books: Books): void {
       );
     });
 
-    test("by several has a row per combination that there is, in the order they are named", async () => {
+    test("by several dimensions has one sorted row per combination", async () => {
       await fill();
       const found = await usage({ groupBy: ["model", "day", "key"] });
       expect(found.map(({ group, requests }) => ({ ...group, requests }))).toEqual([
@@ -153,7 +153,7 @@ export function describeUsage(books: Books): void {
       expect(Object.keys(four[0]?.group ?? {}).sort()).toEqual(["hour", "outcome", "source", "upstream"]);
     });
 
-    test("is of the receipts that every condition asks for", async () => {
+    test("sums the receipts that match every condition", async () => {
       await fill();
       const cases: [Partial<UsageQuery>, number, bigint][] = [
         [{ keyId: "k1" }, 4, 10n],
@@ -170,23 +170,23 @@ export function describeUsage(books: Books): void {
       }
     });
 
-    test("keeps groups apart that only look alike", async () => {
+    test("keeps similar groups separate", async () => {
       for (const [name, keyId] of ["a", "A", "a ", "ä", "a\u0308", "null"].entries()) {
-        await books.charge(`c${name}`, 1n, { keyId });
+        await env.charge(`c${name}`, 1n, { keyId });
       }
       const found = await usage({ groupBy: ["key"] });
       expect(found.map(({ group }) => group.key)).toEqual(["A", "a", "a ", "a\u0308", "null", "ä"]);
     });
 
-    test("sums amounts that no double holds, to the nano", async () => {
+    test("sums amounts above double precision exactly", async () => {
       const most = 4n * 10n ** 18n;
-      await books.charge("c1", most);
-      await books.topUp("t1", most);
-      await books.charge("c2", most - 1n);
+      await env.charge("c1", most);
+      await env.topUp("t1", most);
+      await env.charge("c2", most - 1n);
       expect(await usage()).toMatchObject([{ requests: 2, captured: 2n * most - 1n }]);
     });
 
-    test("refuses more than four dimensions, one twice, and one that there is not", async () => {
+    test("rejects more than four, repeated and unknown dimensions", async () => {
       const bad: unknown[] = [
         ["hour", "day", "key", "surface", "model"],
         ["key", "key"],
@@ -198,20 +198,20 @@ export function describeUsage(books: Books): void {
         [undefined],
       ];
       for (const groupBy of bad) {
-        const refusal = await refusalOf(usage({ groupBy: groupBy as UsageDimension[] }));
-        expect([groupBy, refusal]).toEqual([groupBy, "invalid_query"]);
+        const errorCode = await errorCodeOf(usage({ groupBy: groupBy as UsageDimension[] }));
+        expect([groupBy, errorCode]).toEqual([groupBy, "invalid_query"]);
       }
       const late = { fromMs: Number.NaN };
-      expect(await refusalOf(usage(late))).toBe("invalid_query");
+      expect(await errorCodeOf(usage(late))).toBe("invalid_query");
     });
 
-    test("has at most 10,000 rows, and refuses to leave any out", async () => {
-      const charge = (i: number) => books.charge(`c${i}`, 1n, { keyId: `key${i}` });
+    test("is rejected above 10,000 rows", async () => {
+      const charge = (i: number) => env.charge(`c${i}`, 1n, { keyId: `key${i}` });
       await Promise.all(Array.from({ length: 10_000 }, (_, i) => charge(i)));
       const found = await usage({ groupBy: ["key"] });
       expect(found).toHaveLength(10_000);
       await charge(10_000);
-      expect(await refusalOf(usage({ groupBy: ["key"] }))).toBe("invalid_query");
+      expect(await errorCodeOf(usage({ groupBy: ["key"] }))).toBe("invalid_query");
       expect(await usage()).toMatchObject([{ requests: 10_001, captured: 10_001n }]);
     });
   });

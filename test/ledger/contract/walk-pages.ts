@@ -1,6 +1,6 @@
 import type { Page, PageRequest } from "../../../src/ledger/ledger.ts";
 
-/** Walks a list to its end; `between` happens after each page. */
+/** Reads every page of a list. Calls `between` after each page. */
 export async function pagesOf<Item>(
   list: (page: PageRequest) => Promise<Page<Item>>,
   size: number,

@@ -2,11 +2,11 @@ import type { Database } from "bun:sqlite";
 import type { SQL } from "bun";
 
 const TABLES = ["wallets", "transfers", "holds", "spend_limits", "limit_counters"];
-/** Columns whose text is JSON, which the copy keeps as it is printed. */
-const PRINTED: ReadonlySet<string> = new Set(["limits", "metadata", "settle_metadata", "attempts"]);
+/** JSON columns, whose text is copied unchanged. */
+const JSON_COLUMNS: ReadonlySet<string> = new Set(["limits", "metadata", "settle_metadata", "attempts"]);
 
-/** Copies the books of a SQLite ledger into an empty PostgreSQL one, row by row. */
-export async function copyBooks(from: Database, to: SQL): Promise<void> {
+/** Copies every row of a SQLite ledger into an empty PostgreSQL ledger. */
+export async function copyLedger(from: Database, to: SQL): Promise<void> {
   for (const table of TABLES) {
     const rows = from.query<Record<string, unknown>, []>(`SELECT * FROM ${table}`).safeIntegers(true).all();
     const printed = `[${rows.map(printRow).join(",")}]`;
@@ -26,5 +26,5 @@ function printRow(row: Record<string, unknown>): string {
 
 function printValue(name: string, value: unknown): string {
   if (typeof value === "bigint") return `${value}`;
-  return PRINTED.has(name) && typeof value === "string" ? value : JSON.stringify(value);
+  return JSON_COLUMNS.has(name) && typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -9,19 +9,19 @@ import type {
   OutcomeFacts,
   SpendLimit,
 } from "../../../src/ledger/ledger.ts";
-import { FACTS, holdIdOf, NOON_MS, refusalOf } from "../samples.ts";
+import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 
-/** A ledger as a store or a server offers it, and what only a test may do to it. */
+/** A ledger under test, with the controls that only tests have. */
 export interface LedgerUnderTest {
   readonly ledger: Ledger;
-  /** The ledger's own clock; stands at {@link NOON_MS} until a test moves it. */
+  /** The ledger's clock, fixed at {@link NOON_MS} until a test changes it. */
   readonly clock: { nowMs: number };
   sweep(): Promise<number>;
-  /** A sweep by another process that shares the books. */
+  /** A sweep by another process on the same database. */
   sweepElsewhere(): Promise<number>;
-  /** Another ledger over the same books, as a second process opens it. Closed with this one. */
+  /** Opens another ledger on the same database, as a second process would. Closed with this one. */
   openAnother(): Promise<Ledger>;
-  /** What contradicts an invariant, and holds past their time. Empty when the books are right. */
+  /** Returns the findings and warnings of the audit. */
   audit(): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
@@ -29,22 +29,22 @@ export interface LedgerUnderTest {
 export type OpenLedger = () => Promise<LedgerUnderTest>;
 
 const FUNDS = 100n;
-/** Longer than a hold may live. */
+/** Longer than the largest time to live of a hold. */
 const YEARS_MS = 400 * 86_400_000;
 const EVERYTHING = { size: 1000 };
 
 /**
- * One ledger for a whole suite, and in it a new funded wallet for each test. After each test every hold
- * that was left open must be able to expire, nothing may be held then, and the audit must find nothing.
+ * Opens one ledger for a suite, with a new funded wallet for each test. After each test, every open hold must
+ * expire, the held amount must be 0, and the audit must find nothing.
  */
-export function useBooks(open: OpenLedger) {
+export function useLedgerEnv(open: OpenLedger) {
   let opened: LedgerUnderTest | undefined;
   let wallets = 0;
-  // What one test broke is that test's failure, not that of all the others.
+  // A finding fails only the first test after which it exists.
   const foundBefore = new Set<string>();
 
   const underTest = () => {
-    if (!opened) throw new Error("the ledger is opened before the first test, not earlier");
+    if (!opened) throw new Error("The ledger is only open during tests");
     return opened;
   };
   const ledger = () => underTest().ledger;
@@ -62,7 +62,7 @@ export function useBooks(open: OpenLedger) {
     const { clock, sweep, audit } = underTest();
     try {
       clock.nowMs = Math.max(clock.nowMs, NOON_MS) + YEARS_MS;
-      // Bounded: a hold that cannot expire would be due for ever, and shows as held below.
+      // Bounded: a hold that cannot expire stays due, and fails the check of the held amount below.
       for (let round = 0; round < 20 && (await sweep()) > 0; round++);
       const findings = await audit();
       const found = findings.filter((finding) => !foundBefore.has(Bun.inspect(finding)));
@@ -75,13 +75,13 @@ export function useBooks(open: OpenLedger) {
   });
   afterAll(() => opened?.close());
 
-  return verbsOf(underTest, walletId);
+  return commandsOf(underTest, walletId);
 }
 
-export type Books = ReturnType<typeof useBooks>;
+export type LedgerEnv = ReturnType<typeof useLedgerEnv>;
 
-/** The commands on the wallet of the running test, with all that a test leaves unsaid. Holds go by names. */
-function verbsOf(underTest: () => LedgerUnderTest, walletId: () => string) {
+/** The commands on the current test's wallet, with defaults. Holds are named, see {@link holdIdOf}. */
+function commandsOf(underTest: () => LedgerUnderTest, walletId: () => string) {
   const ledger = () => underTest().ledger;
   const holdRequest = (name: string, amount: bigint, changes: Partial<HoldRequest> = {}): HoldRequest => ({
     walletId: walletId(),
@@ -113,13 +113,13 @@ function verbsOf(underTest: () => LedgerUnderTest, walletId: () => string) {
     transfers: (await ledger().transfers(walletId(), EVERYTHING)).items,
   });
 
-  /** The refusals of commands, one after the other, after which the wallet must be as it was before. */
-  const refusals = async (commands: readonly (() => Promise<unknown>)[]) => {
+  /** Runs commands that must be declined, and returns the codes. The wallet must be unchanged after them. */
+  const errorCodes = async (commands: readonly (() => Promise<unknown>)[]) => {
     const before = await snapshot();
-    const said: string[] = [];
-    for (const command of commands) said.push(await refusalOf(command()));
+    const codes: string[] = [];
+    for (const command of commands) codes.push(await errorCodeOf(command()));
     expect(await snapshot()).toEqual(before);
-    return said;
+    return codes;
   };
 
   return {
@@ -165,11 +165,11 @@ function verbsOf(underTest: () => LedgerUnderTest, walletId: () => string) {
     balances: () => ledger().balances(walletId()),
     receipt: (name: string) => ledger().receipt(walletId(), holdIdOf(name)),
     limits: (keyId?: string) => ledger().spendLimits(walletId(), keyId),
-    /** The refusal of a command, after which the wallet must be as it was before. */
-    async refusal(command: () => Promise<unknown>): Promise<string> {
-      const [refusal = ""] = await refusals([command]);
-      return refusal;
+    /** Runs a command that must be declined, and returns the code. The wallet must be unchanged after it. */
+    async errorCode(command: () => Promise<unknown>): Promise<string> {
+      const [errorCode = ""] = await errorCodes([command]);
+      return errorCode;
     },
-    refusals,
+    errorCodes,
   };
 }

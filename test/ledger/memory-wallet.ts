@@ -1,26 +1,25 @@
 import {
   type Counter,
   counterKey,
-  type Ending,
   type Hold,
-  type KeptLimit,
   postingKey,
+  type Resolution,
+  type StoredLimit,
   type Transfer,
   type Wallet,
 } from "../../src/ledger/core/book.ts";
-import type { Answer, Command } from "../../src/ledger/core/command.ts";
+import type { Command, CommandResult, Decision } from "../../src/ledger/core/command.ts";
 import { decide } from "../../src/ledger/core/decide.ts";
-import type { Outcome } from "../../src/ledger/core/outcome.ts";
-import { countersNeeded, needsOf } from "../../src/ledger/core/read-set.ts";
+import { countersOf, readSetsOf } from "../../src/ledger/core/read-set.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
 import type { SpendLimit } from "../../src/ledger/ledger.ts";
 
-/** One wallet's whole book in memory, as a store would keep it. */
+/** One wallet's whole book in memory, as a store would store it. */
 export interface MemoryWallet {
   wallet: Wallet | undefined;
   readonly holds: Map<string, Hold>;
-  readonly endings: Map<string, Ending>;
-  readonly limits: Map<string, KeptLimit>;
+  readonly resolutions: Map<string, Resolution>;
+  readonly limits: Map<string, StoredLimit>;
   readonly counters: Map<string, Counter>;
   readonly transfers: Transfer[];
 }
@@ -29,35 +28,35 @@ export function emptyWallet(): MemoryWallet {
   return {
     wallet: undefined,
     holds: new Map(),
-    endings: new Map(),
+    resolutions: new Map(),
     limits: new Map(),
     counters: new Map(),
     transfers: [],
   };
 }
 
-/** Decides commands as one batch and keeps what they changed. */
+/** Decides commands as one batch and stores their changes. */
 export function decideBatch(
   stored: MemoryWallet,
   commands: readonly Command[],
   nowMs: number,
-): readonly Outcome<Answer>[] {
-  const setLimits = needsOf(commands)
+): readonly Decision<CommandResult>[] {
+  const setLimits = readSetsOf(commands)
     .values()
     .flatMap(({ limits }) => limits);
   const book = openBook(stored, [...setLimits], nowMs);
-  const outcomes = commands.map((command) => {
-    const outcome = decide(book, command, nowMs);
-    if ("changes" in outcome) book.apply(outcome.changes);
-    return outcome;
+  const decisions = commands.map((command) => {
+    const decision = decide(book, command, nowMs);
+    if ("changes" in decision) book.apply(decision.changes);
+    return decision;
   });
-  keep(stored, book);
-  return outcomes;
+  store(stored, book);
+  return decisions;
 }
 
 function openBook(stored: MemoryWallet, setLimits: readonly SpendLimit[], nowMs: number): WorkingBook {
   const counters = new Map<string, Counter>();
-  for (const key of countersNeeded([...stored.limits.values(), ...setLimits], stored.holds.values(), nowMs)) {
+  for (const key of countersOf([...stored.limits.values(), ...setLimits], stored.holds.values(), nowMs)) {
     const zero = { ...key, used: 0n, held: 0n };
     counters.set(counterKey(key), stored.counters.get(counterKey(key)) ?? zero);
   }
@@ -73,11 +72,11 @@ function openBook(stored: MemoryWallet, setLimits: readonly SpendLimit[], nowMs:
   });
 }
 
-function keep(stored: MemoryWallet, { unwritten }: WorkingBook): void {
-  stored.wallet = unwritten.wallet ?? stored.wallet;
-  for (const [id, hold] of [...unwritten.newHolds, ...unwritten.changedHolds]) stored.holds.set(id, hold);
-  for (const [id, ending] of unwritten.endings) stored.endings.set(id, ending);
-  for (const [key, counter] of unwritten.counters) stored.counters.set(key, counter);
-  for (const [id, limit] of unwritten.limits) stored.limits.set(id, limit);
-  stored.transfers.push(...unwritten.transfers);
+function store(stored: MemoryWallet, { writeSet }: WorkingBook): void {
+  stored.wallet = writeSet.wallet ?? stored.wallet;
+  for (const [id, hold] of [...writeSet.newHolds, ...writeSet.changedHolds]) stored.holds.set(id, hold);
+  for (const [id, resolution] of writeSet.resolutions) stored.resolutions.set(id, resolution);
+  for (const [key, counter] of writeSet.counters) stored.counters.set(key, counter);
+  for (const [id, limit] of writeSet.limits) stored.limits.set(id, limit);
+  stored.transfers.push(...writeSet.transfers);
 }

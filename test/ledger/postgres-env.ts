@@ -1,27 +1,27 @@
 import type { SQL } from "bun";
 import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/database.ts";
 import { auditPostgres } from "../../src/ledger/audit/audit.ts";
-import type { BatchOptions } from "../../src/ledger/engine/batch.ts";
-import type { SweptLedger } from "../../src/ledger/engine/local.ts";
+import type { BatchOptions } from "../../src/ledger/engine/batcher.ts";
+import type { LocalLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { NOON_MS, WALLET } from "./samples.ts";
 
-/** The books of a PostgreSQL database of their own, with a wallet of some funds, at {@link NOON_MS}. */
-export interface PostgresBooks {
+/** A ledger in a new PostgreSQL database, with one funded wallet and the clock at {@link NOON_MS}. */
+export interface PostgresEnv {
   readonly url: string;
   readonly client: SQL;
-  readonly ledger: SweptLedger;
-  /** Another process's way to the same books. */
-  openAnother(options?: BatchOptions & { readonly url?: string }): Promise<SweptLedger>;
-  /** What the audit finds. */
+  readonly ledger: LocalLedger;
+  /** Opens another ledger on the database, as a second process would. */
+  openAnother(options?: BatchOptions & { readonly url?: string }): Promise<LocalLedger>;
+  /** Returns the findings of the audit. */
   audit(): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
-export async function openPostgresBooks(funds: bigint, options: BatchOptions = {}): Promise<PostgresBooks> {
+export async function openPostgresEnv(funds: bigint, options: BatchOptions = {}): Promise<PostgresEnv> {
   const { url, drop } = await createTestDatabase();
-  const opened: { database: PostgresDatabase; ledger: SweptLedger }[] = [];
+  const opened: { database: PostgresDatabase; ledger: LocalLedger }[] = [];
   const open = async (at: string, batches: BatchOptions) => {
     const database = await openPostgres(at);
     const ledger = createPostgresLedger({ database, now: () => NOON_MS, ...batches });

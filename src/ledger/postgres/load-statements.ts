@@ -1,6 +1,5 @@
-import type { Counter, Hold, KeptLimit, LimitPeriodKey, Transfer } from "../core/book.ts";
-import type { Needs } from "../core/read-set.ts";
-import type { Value } from "../queries/row-values.ts";
+import type { Counter, Hold, LimitPeriodKey, StoredLimit, Transfer } from "../core/book.ts";
+import type { ReadSet } from "../core/read-set.ts";
 import {
   type CounterRow,
   type HoldRow,
@@ -10,70 +9,77 @@ import {
   readTransfer,
   type SpendLimitRow,
   type TransferRow,
+  type Value,
 } from "../queries/rows.ts";
-import { printColumns } from "./array.ts";
+import { encodeColumns } from "./array.ts";
 import type { Connection } from "./session.ts";
 
-type Of<Name extends string, Item> = { readonly walletId: string } & { readonly [name in Name]: Item };
+/** An item with the wallet it belongs to. */
+type OfWallet<Name extends string, Item> = { readonly walletId: string } & {
+  readonly [name in Name]: Item;
+};
 
-/** The statements of a batch that read. Each asks nothing of the server when nothing is wanted. */
-export interface BookReads {
-  moment(): Promise<{ readonly nowMs: number; readonly transactionId: string }>;
-  holds(ids: readonly { walletId: string; holdId: string }[]): Promise<readonly Of<"hold", Hold>[]>;
-  /** Open holds whose time is up, the longest due first. */
-  due(walletIds: readonly string[], nowMs: number, max: number): Promise<readonly Of<"hold", Hold>[]>;
-  limits(needs: ReadonlyMap<string, Needs>): Promise<readonly Of<"limit", KeptLimit>[]>;
-  postings(needs: ReadonlyMap<string, Needs>): Promise<readonly Of<"transfer", Transfer>[]>;
+/** The reading statements of a batch. A read without ids sends nothing to the server. */
+export interface LoadStatements {
+  /** The database's clock and the id of the transaction. */
+  transaction(): Promise<{ readonly nowMs: number; readonly transactionId: string }>;
+  holds(ids: readonly { walletId: string; holdId: string }[]): Promise<readonly OfWallet<"hold", Hold>[]>;
+  /** Open holds past their time, longest overdue first. */
+  due(walletIds: readonly string[], nowMs: number, max: number): Promise<readonly OfWallet<"hold", Hold>[]>;
+  limits(readSets: ReadonlyMap<string, ReadSet>): Promise<readonly OfWallet<"limit", StoredLimit>[]>;
+  postings(readSets: ReadonlyMap<string, ReadSet>): Promise<readonly OfWallet<"transfer", Transfer>[]>;
   counters(
     keys: readonly (LimitPeriodKey & { walletId: string })[],
-  ): Promise<readonly Of<"counter", Counter>[]>;
+  ): Promise<readonly OfWallet<"counter", Counter>[]>;
 }
 
-/** Reads of one transaction; those that are asked for together travel together. */
-export function createBookReads({ client }: Connection): BookReads {
-  const ask = async <Row>(sql: string, values: Value[]): Promise<readonly Row[]> =>
+/** Creates the statements of one transaction. Those run at once are pipelined in one round trip. */
+export function createLoadStatements({ client }: Connection): LoadStatements {
+  const run = async <Row>(sql: string, values: Value[]): Promise<readonly Row[]> =>
     await client.unsafe(sql, values).execute();
-  const askOf = async <Row>(sql: string, rows: readonly (readonly Value[])[]): Promise<readonly Row[]> =>
-    rows.length === 0 ? [] : ask<Row>(sql, printColumns(rows));
+  const runForRows = async <Row>(
+    sql: string,
+    rows: readonly (readonly Value[])[],
+  ): Promise<readonly Row[]> => (rows.length === 0 ? [] : run<Row>(sql, encodeColumns(rows)));
 
   return {
-    async moment() {
-      const [row] = await ask<{ now_ms: bigint; transaction_id: string }>(MOMENT, []);
+    async transaction() {
+      const [row] = await run<{ now_ms: bigint; transaction_id: string }>(TRANSACTION, []);
       if (!row) throw new Error("Cannot read the time of the database");
       return { nowMs: Number(row.now_ms), transactionId: row.transaction_id };
     },
     async holds(ids) {
       const keys = ids.map(({ walletId, holdId }) => [walletId, holdId]);
-      return (await askOf<HoldRow>(HOLDS, keys)).map(holdOf);
+      return (await runForRows<HoldRow>(HOLDS, keys)).map(holdOf);
     },
     async due(walletIds, nowMs, max) {
       if (walletIds.length === 0) return [];
-      const [wallets = "{}"] = printColumns(walletIds.map((walletId) => [walletId]));
-      return (await ask<HoldRow>(DUE, [wallets, nowMs, max])).map(holdOf);
+      const [wallets = "{}"] = encodeColumns(walletIds.map((walletId) => [walletId]));
+      return (await run<HoldRow>(DUE, [wallets, nowMs, max])).map(holdOf);
     },
-    async limits(needs) {
+    async limits(readSets) {
       const [bound, named] = await Promise.all([
-        askOf<LimitRow>(
+        runForRows<LimitRow>(
           LIMITS_OF_KEYS,
-          pairs(needs, ({ keyIds }) => keyIds),
+          pairs(readSets, ({ keyIds }) => keyIds),
         ),
-        askOf<LimitRow>(
+        runForRows<LimitRow>(
           LIMITS,
-          pairs(needs, ({ limitIds }) => limitIds),
+          pairs(readSets, ({ limitIds }) => limitIds),
         ),
       ]);
       return [...bound, ...named].map((row) => ({ walletId: row.wallet_id, limit: readSpendLimit(row) }));
     },
-    async postings(needs) {
-      const keys = [...needs].flatMap(([walletId, { postings }]) =>
+    async postings(readSets) {
+      const keys = [...readSets].flatMap(([walletId, { postings }]) =>
         postings.map(({ kind, transferId }) => [walletId, transferId, kind]),
       );
-      const rows = await askOf<TransferRow & Owned>(POSTINGS, keys);
+      const rows = await runForRows<TransferRow & WalletOwned>(POSTINGS, keys);
       return rows.map((row) => ({ walletId: row.wallet_id, transfer: readTransfer(row) }));
     },
     async counters(keys) {
       const wanted = keys.map(({ walletId, limitId, periodStartMs }) => [walletId, limitId, periodStartMs]);
-      return (await askOf<CounterKeyRow>(COUNTERS, wanted)).map((row) => {
+      return (await runForRows<CounterKeyRow>(COUNTERS, wanted)).map((row) => {
         const key = { limitId: row.limit_id, periodStartMs: Number(row.period_start_ms) };
         return { walletId: row.wallet_id, counter: readCounter(key, row) };
       });
@@ -81,27 +87,28 @@ export function createBookReads({ client }: Connection): BookReads {
   };
 }
 
-interface Owned {
+interface WalletOwned {
   readonly wallet_id: string;
 }
-type LimitRow = SpendLimitRow & Owned;
-type CounterKeyRow = CounterRow & Owned & { readonly limit_id: string; readonly period_start_ms: bigint };
+type LimitRow = SpendLimitRow & WalletOwned;
+type CounterKeyRow = CounterRow &
+  WalletOwned & { readonly limit_id: string; readonly period_start_ms: bigint };
 
-function holdOf(row: HoldRow): Of<"hold", Hold> {
+function holdOf(row: HoldRow): OfWallet<"hold", Hold> {
   return { walletId: row.wallet_id, hold: readHold(row) };
 }
 
 function pairs(
-  needs: ReadonlyMap<string, Needs>,
-  idsOf: (needs: Needs) => Iterable<string>,
+  readSets: ReadonlyMap<string, ReadSet>,
+  idsOf: (readSet: ReadSet) => Iterable<string>,
 ): readonly (readonly string[])[] {
-  return [...needs].flatMap(([walletId, each]) => Array.from(idsOf(each), (id) => [walletId, id]));
+  return [...readSets].flatMap(([walletId, each]) => Array.from(idsOf(each), (id) => [walletId, id]));
 }
 
-const MOMENT = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
+const TRANSACTION = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now_ms,
   pg_current_xact_id()::text AS transaction_id`;
 
-/** JSON as its text, which the driver would parse; small integers as large ones, as SQLite gives them. */
+/** JSON columns as text, which the driver would parse. Small integers as bigint, as in SQLite. */
 const HOLD_COLUMNS = `h.wallet_id, h.hold_id, h.key_id, h.state, h.late::integer::bigint AS late, h.requested,
   h.minimum, h.granted, h.accrued, h.actual, h.captured, h.refunded, h.ttl_ms, h.created_at_ms, h.expires_at_ms,
   h.resolved_at_ms, h.limits::text AS limits, h.surface, h.model, h.metadata::text AS metadata`;

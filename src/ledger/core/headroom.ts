@@ -1,0 +1,75 @@
+import type { Nanos } from "../../domain/money.ts";
+import type { Shortfall, SpendLimit } from "../ledger.ts";
+import { type Book, balancesOf, type LimitPeriodKey } from "./book.ts";
+import type { Declined } from "./command.ts";
+import { periodStart } from "./period.ts";
+import { counterOf, type Money } from "./resolve.ts";
+
+/** A limit that binds a hold or charge, in the period the hold or charge would count against. */
+export interface BoundLimit {
+  readonly limit: SpendLimit;
+  readonly key: LimitPeriodKey;
+}
+
+/** The largest amount that a hold could reserve now. */
+export interface Headroom {
+  /** The smaller of `wallet.left` and `limits.left`. */
+  readonly least: Nanos;
+  readonly wallet: Remainder;
+  /** The smallest remainder of all limits; `undefined` without limits. */
+  readonly limits: Remainder | undefined;
+}
+
+/** The amount left now, and the amount that would be left without open holds. Negative when overdrawn. */
+interface Remainder {
+  readonly left: Nanos;
+  readonly unheld: Nanos;
+}
+
+/** The limits in force for a key, with those of the whole wallet, sorted by id. */
+export function limitsOf(book: Book, keyId: string, nowMs: number): readonly BoundLimit[] {
+  const bound: BoundLimit[] = [];
+  for (const limit of book.limits.values()) {
+    if (limit.keyId !== undefined && limit.keyId !== keyId) continue;
+    if (limit.deletedAtMs !== undefined) continue;
+    const periodStartMs = periodStart(limit.period, nowMs, limit.timeZone);
+    bound.push({ limit, key: { limitId: limit.limitId, periodStartMs } });
+  }
+  return bound.length > 1
+    ? bound.sort((one, other) => (one.key.limitId < other.key.limitId ? -1 : 1))
+    : bound;
+}
+
+export function headroomOf(money: Money, bound: readonly BoundLimit[]): Headroom {
+  const { available, held } = balancesOf(money.wallet);
+  let limits: Remainder | undefined;
+  for (const { limit, key } of bound) {
+    const { used, held: heldByLimit } = counterOf(money, key);
+    const unheld = limit.amount - used;
+    limits = leastOf(limits, { left: unheld - heldByLimit, unheld });
+  }
+  const least = limits !== undefined && limits.left < available ? limits.left : available;
+  return { least, wallet: { left: available, unheld: available + held }, limits };
+}
+
+function leastOf(one: Remainder | undefined, other: Remainder): Remainder {
+  if (one === undefined) return other;
+  return {
+    left: one.left < other.left ? one.left : other.left,
+    unheld: one.unheld < other.unheld ? one.unheld : other.unheld,
+  };
+}
+
+/** Returns the decline for headroom below `minimum`. A limit's decline takes precedence over the wallet's. */
+export function declineForHeadroom({ limits, wallet }: Headroom, minimum: Nanos): Declined {
+  if (limits !== undefined && limits.left < minimum) {
+    return { declined: "spending_limit_exceeded", shortfall: shortfallOf(limits, minimum) };
+  }
+  const declined = wallet.unheld >= minimum ? "balance_on_hold" : "insufficient_balance";
+  return { declined, shortfall: shortfallOf(wallet, minimum) };
+}
+
+/** Reports a negative remainder as 0. */
+function shortfallOf({ left, unheld }: Remainder, needed: Nanos): Shortfall {
+  return { needed, available: left > 0n ? left : 0n, unheld: unheld > 0n ? unheld : 0n };
+}

@@ -1,0 +1,146 @@
+// Whether each part of a command can be stored unchanged by every database. The rules decline what cannot.
+import type { Price } from "../../domain/model.ts";
+import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
+import type { Usage } from "../../domain/usage.ts";
+import type { Attempt, Metadata, OutcomeFacts, RequestFacts } from "../ledger.ts";
+
+const DAY_MS = 86_400_000;
+const YEAR_MS = 366 * DAY_MS;
+
+const ID_CHARACTERS_MAX = 128;
+const FACT_CHARACTERS_MAX = 256;
+/** Control characters and lone surrogates. */
+const UNSTORABLE = /[\p{Cc}\p{Cs}]/u;
+const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+/**
+ * Whether a text can be the id of a wallet, key, limit or posting: 1 to 128 characters, see {@link isText}.
+ */
+export function isId(id: string): boolean {
+  return isText(id, ID_CHARACTERS_MAX) && id.length > 0;
+}
+
+/** Whether a text is well-formed, has no control characters, and is at most `charactersMax` long. */
+function isText(text: string, charactersMax: number): boolean {
+  return typeof text === "string" && text.length <= charactersMax && !UNSTORABLE.test(text);
+}
+
+/** Whether a text can be the id of a hold: a UUIDv7 in lower case. */
+export function isHoldId(id: string): boolean {
+  return UUID_V7.test(id);
+}
+
+/** Whether a hold id was made at most a day before or after now. Its time is the receipt's place in lists. */
+export function isFresh(holdId: string, nowMs: number): boolean {
+  const madeAtMs = Number.parseInt(holdId.slice(0, 8) + holdId.slice(9, 13), 16);
+  return Math.abs(madeAtMs - nowMs) <= DAY_MS;
+}
+
+/** Whether a command may name an amount: 0 to {@link NANOS_MAX}. */
+export function isAmount(amount: Nanos): boolean {
+  return typeof amount === "bigint" && amount >= 0n && amount <= NANOS_MAX;
+}
+
+/** Whether a balance or counter may be stored: ±{@link NANOS_MAX}, so that a sum of two fits int64. */
+export function isStorableSum(sum: Nanos): boolean {
+  return sum <= NANOS_MAX && sum >= -NANOS_MAX;
+}
+
+/** Whether a hold may outlive its last heartbeat by `ttlMs`: whole milliseconds, from 1 to a year. */
+export function isTtl(ttlMs: number): boolean {
+  return Number.isInteger(ttlMs) && ttlMs >= 1 && ttlMs <= YEAR_MS;
+}
+
+/** Whether the facts of a request can be stored. */
+export function areRequestFacts({ surface, model }: RequestFacts): boolean {
+  return isFact(surface) && isFact(model);
+}
+
+/** Only the newest attempts are written, so older ones are not validated. */
+const ATTEMPTS_MAX = 8;
+
+/** Whether the facts of an outcome can be stored. Written without loops: it runs for every settlement. */
+export function areOutcomeFacts(facts: OutcomeFacts): boolean {
+  const { outcome, source, upstream = "", upstreamModel = "", price, usage, attempts } = facts;
+  if (!isFact(outcome) || !isFact(source) || !isFact(upstream) || !isFact(upstreamModel)) return false;
+  if (price !== undefined && !isPrice(price)) return false;
+  if (usage !== undefined && !isUsage(usage)) return false;
+  if (!isDuration(facts.firstOutputMs) || !isDuration(facts.totalMs)) return false;
+  const kept = attempts.length > ATTEMPTS_MAX ? attempts.slice(-ATTEMPTS_MAX) : attempts;
+  return kept.every(isAttempt);
+}
+
+function isFact(text: string): boolean {
+  return isText(text, FACT_CHARACTERS_MAX);
+}
+
+function isPrice({ input, output, cachedInput, cacheWrite, cacheWrite1h }: Price): boolean {
+  const isReadPaid = isAmount(input) && isAmount(cachedInput);
+  return isReadPaid && isAmount(output) && isAmount(cacheWrite) && isAmount(cacheWrite1h);
+}
+
+function isUsage(usage: Usage): boolean {
+  return (
+    isCount(usage.inputTokens) &&
+    isCount(usage.cachedInputTokens) &&
+    isCount(usage.cacheWriteTokens) &&
+    isCount(usage.cacheWrite1hTokens) &&
+    isCount(usage.outputTokens)
+  );
+}
+
+function isCount(count: number): boolean {
+  return Number.isSafeInteger(count) && count >= 0;
+}
+
+/** Whether a duration is absent or a number of milliseconds. A clock that was set back makes it negative. */
+function isDuration(ms: number | undefined): boolean {
+  return ms === undefined || Number.isSafeInteger(Math.round(ms));
+}
+
+function isAttempt({ upstream, status, ms }: Attempt): boolean {
+  return isFact(upstream) && Number.isSafeInteger(status) && isDuration(ms);
+}
+
+const METADATA_BYTES_MAX = 4096;
+/** Nested objects and lists at most: protobuf readers stop at a depth, and a receipt must pass them. */
+const METADATA_DEPTH_MAX = 30;
+/** Some JSON readers drop this name. After a backslash it is the end of a longer name. */
+const LOST_NAME = /(?<!\\)"__proto__":/;
+
+/**
+ * Returns metadata as JSON text, `undefined` for none. Returns `null` for metadata that is no object, above
+ * 4 KiB, nested deeper than 30, or that has the name "__proto__".
+ */
+export function printMetadata(metadata: Metadata | undefined): string | undefined | null {
+  if (metadata === undefined) return undefined;
+  const printed = print(metadata);
+  if (!printed?.startsWith("{") || Buffer.byteLength(printed) > METADATA_BYTES_MAX) return null;
+  return depthOf(printed) > METADATA_DEPTH_MAX || LOST_NAME.test(printed) ? null : printed;
+}
+
+/** Whether two JSON texts have equal values. The order of names is ignored: not every sender keeps it. */
+export function isSameMetadata(one: string | undefined, other: string | undefined): boolean {
+  if (one === other) return true;
+  if (one === undefined || other === undefined || one.length !== other.length) return false;
+  return Bun.deepEquals(JSON.parse(one), JSON.parse(other), true);
+}
+
+function print(metadata: Metadata): string | undefined {
+  try {
+    return JSON.stringify(metadata);
+  } catch {
+    // A cycle or a bigint, which JSON cannot represent.
+    return undefined;
+  }
+}
+
+function depthOf(printed: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [bracket] of printed.replaceAll(/"(?:[^"\\]|\\.)*"/g, "").matchAll(/[[\]{}]/g)) {
+    depth += bracket === "[" || bracket === "{" ? 1 : -1;
+    if (depth > deepest) deepest = depth;
+  }
+  return deepest;
+}
