@@ -123,14 +123,14 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
   const bodies = createBodies(share);
   const clock = () => performance.now();
   const shutdown = new AbortController();
-  const upstreams = createUpstreams({ metrics, log, clock });
+  const upstreams = createUpstreams({ builtIn: [createDemoUpstream()], metrics, log, clock });
   let latest: LiveConfig = config;
   let gateway: Gateway = {
     ...createOffer(config, upstreams),
     authenticate: createAuthenticate({ database }),
     limiter: limiter.limiter,
     ledger,
-    journal: outbox,
+    outbox: outbox,
     tokens,
     bodies,
     share,
@@ -168,7 +168,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
 }
 
 /** The part of a gateway that follows the configuration. */
-function createOffer(config: LiveConfig, kept: Upstreams): Offer {
+function createOffer(config: LiveConfig, kept: Upstreams): GatewaySettings {
   const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = config;
   return {
     catalog: createCatalog(models),

@@ -24,7 +24,7 @@ interface LimiterParts {
 export async function startLimiter(config: Config["limiter"], parts: LimiterParts): Promise<RunningLimiter> {
   const limiter = await createLimiter(config, parts);
   const hasRedis = config.redis !== undefined;
-  const neighbours = watchNeighbours({ ...parts, hasRedis, gatewayId: crypto.randomUUID() });
+  const neighbours = watchPeerGateways({ ...parts, hasRedis, gatewayId: crypto.randomUUID() });
   return {
     limiter,
     async close() {

@@ -10,7 +10,7 @@ export interface Storage {
   readonly database: Database;
   readonly ledger: Ledger;
   /** The ledger when it is in this database; `undefined` when another process runs it. */
-  readonly local: SweptLedger | undefined;
+  readonly local: LocalLedger | undefined;
   /** Resolves when every accepted command has its result and the connections are closed. */
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ async function openLocal(database: Database, walletsMax: number | undefined) {
 }
 
 /** Loads only the code of the dialect in use. */
-async function createLocal(database: Database, options: BatchOptions): Promise<SweptLedger> {
+async function createLocal(database: Database, options: BatchOptions): Promise<LocalLedger> {
   if (database.dialect === "sqlite") {
     const { createSqliteLedger } = await import("../ledger/sqlite/ledger.ts");
     return createSqliteLedger({ database: database.sqlite, ...options });

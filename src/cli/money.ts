@@ -85,7 +85,7 @@ async function refundRest(ledger: Ledger, ids: RefundIds): Promise<Refunded> {
     if (rest === 0n) throw new CommandError("Nothing is left of the charge to refund.");
     return await book(rest);
   } catch (thrown) {
-    if (thrown instanceof LedgerError && thrown.refusal !== "conflict") throw thrown;
+    if (thrown instanceof LedgerError && thrown.code !== "conflict") throw thrown;
     const booked = await findBooked(ledger, ids, receipt);
     if (!booked) throw thrown;
     return book(booked.amount);

@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { DrizzleQueryError } from "drizzle-orm/errors";
-import { LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
+import { LedgerError, type LedgerErrorCode } from "../ledger/ledger.ts";
 import { LedgerLinkError } from "../ledger-grpc/client-link-error.ts";
 import { CommandError } from "./command.ts";
 
@@ -33,12 +33,12 @@ function explain(thrown: unknown): string {
 }
 
 /** A failed connection to a remote ledger has a message of its own, more precise than `unavailable`. */
-function explainLedgerError({ refusal, cause }: LedgerError): string {
+function explainLedgerError({ code, cause }: LedgerError): string {
   if (cause instanceof LedgerLinkError) return `${cause.message}.`;
-  return LEDGER_SENTENCES[refusal] ?? `The ledger declined: ${refusal}.`;
+  return LEDGER_SENTENCES[code] ?? `The ledger declined: ${code}.`;
 }
 
-const LEDGER_SENTENCES: Readonly<Partial<Record<LedgerRefusal, string>>> = {
+const LEDGER_SENTENCES: Readonly<Partial<Record<LedgerErrorCode, string>>> = {
   invalid_amount: "The amount is out of range.",
   invalid_id: "The id is not usable: it has 1 to 128 characters.",
   wallet_not_found: "The account has no wallet.",

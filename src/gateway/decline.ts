@@ -1,6 +1,6 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
 import type { Cause } from "../errors.ts";
-import { LedgerError, type LedgerRefusal, type Shortfall } from "../ledger/ledger.ts";
+import { LedgerError, type LedgerErrorCode, type Shortfall } from "../ledger/ledger.ts";
 
 /** After this many declines of a key within a second, the next second is answered from memory. */
 const DECLINES_MAX = 3;
@@ -12,7 +12,7 @@ const REASONS = [
   "insufficient_balance",
   "balance_on_hold",
   "wallet_frozen",
-] as const satisfies readonly LedgerRefusal[];
+] as const satisfies readonly LedgerErrorCode[];
 
 type DeclineReason = (typeof REASONS)[number];
 
@@ -26,7 +26,7 @@ export interface Decline {
 /** Returns the decline that a failed hold carries; `undefined` for any other fault. */
 export function declineOf(fault: unknown): Decline | undefined {
   if (!(fault instanceof LedgerError)) return undefined;
-  const reason = REASONS.find((each) => each === fault.refusal);
+  const reason = REASONS.find((each) => each === fault.code);
   return reason && { reason, shortfall: fault.shortfall };
 }
 

@@ -1,4 +1,4 @@
-import { type Ledger, LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
+import { type Ledger, LedgerError, type LedgerErrorCode } from "../ledger/ledger.ts";
 import { isAway } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { Meter, OpenHold } from "./request.ts";

@@ -60,7 +60,7 @@ function declineOrThrow(gateway: Gateway, { call, caller }: Quoted, fault: unkno
 
 /** Whether the ledger may have taken the hold although it did not answer. */
 function isInDoubt(fault: unknown): boolean {
-  return fault instanceof LedgerError && fault.refusal === "unavailable";
+  return fault instanceof LedgerError && fault.code === "unavailable";
 }
 
 /** Queues the release of a hold in doubt. Without the release the hold would expire, but only a minute later. */

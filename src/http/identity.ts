@@ -1,4 +1,4 @@
-import type { RequestRecord } from "../gateway/request-record.ts";
+import type { RequestRecord } from "../gateway/request.ts";
 
 /**
  * Returns a new UUIDv7 of the wall clock's time. Bun's own clock for UUIDv7 never goes back: after a wrong

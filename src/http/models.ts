@@ -5,7 +5,7 @@ import type { Model, Price } from "../domain/model.ts";
 import { printPrice } from "../domain/money.ts";
 import { printTime } from "../domain/time.ts";
 import { GatewayError } from "../errors.ts";
-import { mayUse } from "../gateway/select-model.ts";
+import { mayUse } from "../gateway/plan.ts";
 import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { pathOf } from "./identity.ts";

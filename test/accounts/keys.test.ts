@@ -67,7 +67,7 @@ describe.each(DIALECTS)("keys in %s", (dialect) => {
     test("issues no key when its spending limit cannot be set", async () => {
       const spendingLimit = { amount: 1n, period: "total" } as const;
       const issuing = issueKey(storage, { accountId: crypto.randomUUID(), name: "k", spendingLimit });
-      await expect(issuing).rejects.toMatchObject({ refusal: "wallet_not_found" });
+      await expect(issuing).rejects.toMatchObject({ code: "wallet_not_found" });
       expect(await listKeys(storage.database)).toEqual([]);
     });
   });

@@ -6,7 +6,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText } from "ai";
 import { scripts } from "../../package.json";
 import { loadConfig } from "../../src/config/config.ts";
-import { ConfigError } from "../../src/config/config-error.ts";
+import { ConfigError } from "../../src/config/problems.ts";
 import { ERRORS } from "../../src/errors.ts";
 import { freePort } from "../bench/free-port.ts";
 import { installPythonPackages } from "../support/python-packages.ts";

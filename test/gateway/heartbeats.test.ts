@@ -11,7 +11,7 @@ import { createLogBook } from "../support/log-book.ts";
 /** A ledger that declines heartbeats with `state.errorCode`; `beats` are those that it took. */
 function beatLedger() {
   const beats: ExtendRequest[] = [];
-  const state = { errorCode: undefined as LedgerRefusal | undefined, refused: 0 };
+  const state = { errorCode: undefined as LedgerErrorCode | undefined, refused: 0 };
   const extend = async (request: ExtendRequest) => {
     if (state.errorCode) {
       state.refused += 1;

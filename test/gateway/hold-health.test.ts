@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { createHoldHealth } from "../../src/gateway/hold-health.ts";
 import { newRequestId } from "../../src/http/identity.ts";
-import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import { type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
 import { createLogBook } from "../support/log-book.ts";
 
 /** A ledger that records the calls of probes, and declines holds with `state.errorCode`. */
 function probedLedger() {
   const state = {
-    errorCode: undefined as LedgerRefusal | undefined,
+    errorCode: undefined as LedgerErrorCode | undefined,
     hasWallet: false,
     asked: [] as string[],
   };

@@ -3,10 +3,9 @@ import { createCatalog } from "../../src/catalog/catalog.ts";
 import { createDeclineMemory } from "../../src/gateway/decline.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { runRequest } from "../../src/gateway/run-request.ts";
-import { type HoldGrant, type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import { type HoldGrant, type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
 import type { Admission, LimitDecline, Limiter, LimitUsage } from "../../src/limiter/limiter.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
-import type { LimitDecline } from "../fuzz/read/read-error.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { createUpstream } from "./candidates.ts";
 import { createGatewayParts, createRecordedReply } from "./gateway-parts.ts";
@@ -23,7 +22,7 @@ interface StoryOptions {
   /** The error of the hold. */
   readonly hold?: LedgerError;
   /** The error of the settlement. */
-  readonly settle?: LedgerRefusal;
+  readonly settle?: LedgerErrorCode;
   readonly isOutboxFull?: boolean;
   readonly declinedBy?: LimitDecline["bound"];
   readonly tokensPerMinute?: number;

@@ -3,7 +3,7 @@ import { GatewayError } from "../../src/errors.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { failed, type Outcome } from "../../src/gateway/request.ts";
 import { settle } from "../../src/gateway/settle.ts";
-import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import { type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
 import { createGatewayParts } from "./gateway-parts.ts";
 import { createMeteredRequest, type MeteredOptions } from "./held-request.ts";
 
@@ -25,7 +25,7 @@ async function settleRequest(outcome: Outcome, options: MeteredOptions, parts: P
 }
 
 /** A ledger that rejects every settlement. */
-function failingLedger(errorCode: LedgerRefusal): Ledger {
+function failingLedger(errorCode: LedgerErrorCode): Ledger {
   const reject = () => Promise.reject(new LedgerError(errorCode));
   // Safe because a settlement calls no other method of the ledger.
   return { settle: reject, release: reject } as Partial<Ledger> as Ledger;
@@ -47,7 +47,7 @@ describe("settle()", () => {
     expect(recorded.stored).toEqual([]);
   });
 
-  test.each<LedgerRefusal>(["unavailable", "queue_full", "deadline_exceeded"])(
+  test.each<LedgerErrorCode>(["unavailable", "queue_full", "deadline_exceeded"])(
     "stores the settlement in the outbox while the ledger answers %s",
     async (errorCode) => {
       const { bill, recorded, slotTokens } = await settleRequest(FINISHED, REPORT, {
