@@ -1,5 +1,5 @@
-import { within } from "../domain/within.ts";
 import { GatewayError } from "../errors.ts";
+import { within } from "../time.ts";
 
 /** What was read. It was true when the read began, or later. */
 export interface Reading<Value> {

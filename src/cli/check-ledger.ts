@@ -1,6 +1,6 @@
 import { openRemoteLedger } from "../app/storage.ts";
 import type { LedgerConfig } from "../config/ledger.ts";
-import { LedgerLinkError } from "../ledger-grpc/client-link-error.ts";
+import { LedgerLinkError } from "../ledger-grpc/client/link-error.ts";
 
 const SAYS: Readonly<Partial<Record<string, string>>> = {
   denied: "LEDGER_TOKEN: is refused, expected the token of that ledger",

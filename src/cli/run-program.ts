@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import { LedgerError } from "../ledger/ledger.ts";
-import { LedgerLinkError } from "../ledger-grpc/client-link-error.ts";
+import { LedgerLinkError } from "../ledger-grpc/client/link-error.ts";
 import { CommandError } from "./command-error.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 

@@ -1,5 +1,5 @@
-import { within } from "../domain/within.ts";
 import { GatewayError } from "../errors.ts";
+import { within } from "../time.ts";
 import { readRetryAfter } from "../upstream/retry-after.ts";
 import type { AttemptContext } from "./attempt.ts";
 import type { OpenHold } from "./hold.ts";

@@ -1,4 +1,4 @@
-import { within } from "../domain/within.ts";
+import { within } from "../time.ts";
 
 /** A larger rest is not worth its bytes: the client loses its answer then. */
 const DISCARDED_BYTES_MAX = 64 * 1024 * 1024;

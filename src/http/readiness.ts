@@ -1,4 +1,4 @@
-import { within } from "../domain/within.ts";
+import { within } from "../time.ts";
 
 /** How long an answer is given to others who ask; an open route must not load what it asks. */
 const SHARED_MS = 500;

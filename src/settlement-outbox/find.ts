@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { connect } from "../db/sqlite/database.ts";
 import { DAMAGED } from "./file.ts";
-import { journalFolder, journalPaths } from "./files.ts";
+import { journalFolder, journalPaths } from "./folder.ts";
 import { checkTables, countEntries, hasTables } from "./tables.ts";
 
 /** A journal with endings of holds that are in no book. */

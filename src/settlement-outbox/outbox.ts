@@ -1,9 +1,9 @@
-import { waitAtMost } from "../domain/within.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Log } from "../telemetry/log.ts";
+import { waitAtMost } from "../time.ts";
 import { type Journal, JournalError } from "./entry.ts";
 import type { NewEntry } from "./file.ts";
-import { openJournalFiles } from "./files.ts";
+import { openJournalFiles } from "./folder.ts";
 import { createGroup } from "./group.ts";
 import { printEntry } from "./print-entry.ts";
 import { createReplayer } from "./replay.ts";

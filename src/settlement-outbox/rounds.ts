@@ -1,5 +1,5 @@
 import { describeFault, type Log } from "../telemetry/log.ts";
-import type { JournalFiles } from "./files.ts";
+import type { JournalFiles } from "./folder.ts";
 import type { Replayer } from "./replay.ts";
 
 /** Replays all journals of a process again and again, the first time at once. */

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { createJournalFile } from "../../src/settlement-outbox/file.ts";
-import { journalFolder } from "../../src/settlement-outbox/files.ts";
+import { journalFolder } from "../../src/settlement-outbox/folder.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Finished, runTollgate } from "./run-tollgate.ts";

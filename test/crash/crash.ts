@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
-import type { House, Victim } from "./house.ts";
+import type { House, Victim } from "./cluster.ts";
 import { startHttpLoad } from "./http-load.ts";
 import { startLedgerLoad } from "./ledger-load.ts";
-import { openReplicaHouse } from "./replica-house.ts";
-import { openSingleHouse } from "./single-house.ts";
+import { openWitness } from "./recorder.ts";
+import { openReplicaHouse } from "./replica-cluster.ts";
+import { openSingleHouse } from "./single-cluster.ts";
 import { verify, verifyNothingIsHeld } from "./verify.ts";
-import { openWitness } from "./witness.ts";
 
 // `bun run crash [--rounds 30] [--house single|replicas] [--victim gateway|ledger|postgres]`: kills each part of a
 // running deployment again and again under load, and checks after each time that nothing acknowledged is lost.

@@ -1,4 +1,4 @@
-import type { Witness } from "./witness.ts";
+import type { Witness } from "./recorder.ts";
 
 /** Clients of the gateway that ask again and again, whatever becomes of the answers. */
 export interface HttpLoad {

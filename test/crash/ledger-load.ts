@@ -1,5 +1,5 @@
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
-import type { Witness } from "./witness.ts";
+import type { Witness } from "./recorder.ts";
 
 /** Another service that holds and settles over gRPC and gives every command again until it is answered. */
 export interface LedgerLoad {

@@ -1,5 +1,5 @@
 import { parseUsd } from "../../src/domain/money.ts";
-import type { House, StoredHold } from "./house.ts";
+import type { House, StoredHold } from "./cluster.ts";
 
 /** Sweepers come every five seconds, give or take one; nobody sweeps while the ledger is away. */
 const SWEEP_MS = 7_000;

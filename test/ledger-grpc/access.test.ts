@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { credentials, Metadata } from "@grpc/grpc-js";
 import { LedgerError } from "../../src/ledger/ledger.ts";
-import { LedgerListenError } from "../../src/ledger-grpc/server.ts";
+import { LedgerListenError } from "../../src/ledger-grpc/server/server.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { createCaller, TOKEN, tokenOf } from "./caller.ts";
 import { connectHealth } from "./health-client.ts";

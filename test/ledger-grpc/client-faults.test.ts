@@ -3,9 +3,9 @@ import { status } from "@grpc/grpc-js";
 import type { Mutation__Output } from "../../src/gen/tollgate/ledger/v1/Mutation.ts";
 import type { MutationResult } from "../../src/gen/tollgate/ledger/v1/MutationResult.ts";
 import { type HoldRequest, type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
-import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/client.ts";
-import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
-import { encodeRefusal } from "../../src/ledger-grpc/status.ts";
+import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/client/client.ts";
+import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
+import { encodeRefusal } from "../../src/ledger-grpc/codec/status.ts";
 import { refusalOf } from "../ledger/samples.ts";
 import { DONE, type MutationStream, openScriptedService, type ScriptedService } from "./scripted-service.ts";
 

@@ -1,6 +1,6 @@
 import { credentials, type ServiceError, status } from "@grpc/grpc-js";
 import type { Status__Output } from "../../src/gen/google/rpc/Status.ts";
-import { type LedgerServerOptions, serveLedger } from "../../src/ledger-grpc/server.ts";
+import { type LedgerServerOptions, serveLedger } from "../../src/ledger-grpc/server/server.ts";
 import { messageType } from "../../src/ledger-grpc/service.ts";
 import { createCaller, TOKEN } from "./caller.ts";
 import { standInLedger } from "./stand-in-ledger.ts";

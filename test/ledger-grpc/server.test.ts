@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { connect as connectTcp } from "node:net";
 import { credentials } from "@grpc/grpc-js";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
-import { LedgerListenError, serveLedger } from "../../src/ledger-grpc/server.ts";
+import { LedgerListenError, serveLedger } from "../../src/ledger-grpc/server/server.ts";
 import { holdIdOf } from "../ledger/samples.ts";
 import { createCaller, TOKEN, tokenOf } from "./caller.ts";
 import { failureOf, serve } from "./served.ts";

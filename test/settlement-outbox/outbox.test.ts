@@ -5,7 +5,7 @@ import { LedgerError } from "../../src/ledger/ledger.ts";
 import { isAway, type JournalEntry } from "../../src/settlement-outbox/entry.ts";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { FACTS, holdIdOf, WALLET } from "../ledger/samples.ts";
-import { FUNDS, type JournalBooks, openJournalBooks, settlementOf, until } from "./journal-books.ts";
+import { FUNDS, type JournalBooks, openJournalBooks, settlementOf, until } from "./fixture.ts";
 
 let books: JournalBooks;
 beforeEach(async () => {

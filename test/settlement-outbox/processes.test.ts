@@ -3,7 +3,7 @@ import { appendFileSync, openSync, readFileSync, truncateSync, writeSync } from 
 import { join } from "node:path";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { WALLET } from "../ledger/samples.ts";
-import { FUNDS, type JournalBooks, openJournalBooks, until } from "./journal-books.ts";
+import { FUNDS, type JournalBooks, openJournalBooks, until } from "./fixture.ts";
 
 let books: JournalBooks;
 beforeEach(async () => {

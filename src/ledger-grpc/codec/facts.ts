@@ -21,7 +21,7 @@ import {
   encodeNanos,
   encodeText,
   sparse,
-} from "./scalars.ts";
+} from "./fields.ts";
 
 /** The ledger drops older ones. */
 const ATTEMPTS_MAX = 8;

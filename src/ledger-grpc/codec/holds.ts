@@ -23,9 +23,9 @@ import {
   RELEASED_OUTCOME,
   SETTLED_OUTCOME,
 } from "./facts.ts";
+import { decodeNanos, encodeId, encodeNanos, sparse } from "./fields.ts";
 import { required } from "./invalid-field.ts";
 import { decodeMetadata, encodeMetadata } from "./metadata.ts";
-import { decodeNanos, encodeId, encodeNanos, sparse } from "./scalars.ts";
 import { decodeDuration, encodeDuration } from "./times.ts";
 
 /** `timeoutMs` is how long from now on the hold may wait to be decided; without it as long as it takes. */

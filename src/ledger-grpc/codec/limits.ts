@@ -8,8 +8,8 @@ import type {
 } from "../../gen/tollgate/ledger/v1/SpendLimitUsage.ts";
 import type { SpendLimit, SpendLimitUsage } from "../../ledger/ledger.ts";
 import { limitPeriods } from "./enums.ts";
+import { decodeNanos, encodeId, encodeNanos, encodeText, sparse } from "./fields.ts";
 import { required } from "./invalid-field.ts";
-import { decodeNanos, encodeId, encodeNanos, encodeText, sparse } from "./scalars.ts";
 import { decodeTime, encodeTime } from "./times.ts";
 
 export function encodeSpendLimit(limit: SpendLimit): WireSpendLimit {

@@ -20,9 +20,9 @@ import {
   encodeRequestFacts,
   SETTLED_OUTCOME,
 } from "./facts.ts";
+import { decodeNanos, decodeNumber, encodeId, encodeNanos, sparse } from "./fields.ts";
 import { required } from "./invalid-field.ts";
 import { decodeMetadata, encodeMetadata } from "./metadata.ts";
-import { decodeNanos, decodeNumber, encodeId, encodeNanos, sparse } from "./scalars.ts";
 import { decodeTime, encodeTime } from "./times.ts";
 
 export function encodeTopUpRequest({ walletId, topUpId, amount }: TopUpRequest): CreateTopUpRequest {

@@ -10,9 +10,9 @@ import {
   encodeRequestFacts,
   SETTLED_OUTCOME,
 } from "./facts.ts";
+import { decodeNanos, encodeInt32, encodeNanos, encodeText, sparse } from "./fields.ts";
 import { required } from "./invalid-field.ts";
 import { decodeMetadata, encodeKeptMetadata } from "./metadata.ts";
-import { decodeNanos, encodeInt32, encodeNanos, encodeText, sparse } from "./scalars.ts";
 import { decodeTime, encodeTime } from "./times.ts";
 
 const PAGE_SIZE_DEFAULT = 100;

@@ -1,7 +1,7 @@
 import type { Duration, Duration__Output } from "../../gen/google/protobuf/Duration.ts";
 import type { Timestamp, Timestamp__Output } from "../../gen/google/protobuf/Timestamp.ts";
+import { decodeNumber } from "./fields.ts";
 import { type FieldFault, InvalidField, required } from "./invalid-field.ts";
-import { decodeNumber } from "./scalars.ts";
 
 const NANOS_PER_MS = 1_000_000;
 const NANOS_PER_S = 1_000_000_000;

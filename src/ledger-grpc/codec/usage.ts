@@ -7,9 +7,9 @@ import type { UsageRow__Output, UsageRow as WireUsageRow } from "../../gen/tollg
 import type { UsageDimension, UsageQuery, UsageRow } from "../../ledger/ledger.ts";
 import { usageDimensions } from "./enums.ts";
 import { decodeUsage, encodeUsage } from "./facts.ts";
+import { decodeNanos, decodeNumber, encodeCount, encodeNanos } from "./fields.ts";
 import { required } from "./invalid-field.ts";
 import { decodeReceiptFilter, encodeReceiptFilter } from "./receipts.ts";
-import { decodeNanos, decodeNumber, encodeCount, encodeNanos } from "./scalars.ts";
 import { decodeTime, encodeTime } from "./times.ts";
 
 export function encodeUsageQuery(query: UsageQuery): QueryUsageRequest {

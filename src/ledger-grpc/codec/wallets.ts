@@ -6,8 +6,8 @@ import type {
 import type { Wallet, Wallet__Output } from "../../gen/tollgate/ledger/v1/Wallet.ts";
 import type { Balances, WalletStateRequest, WalletSummary } from "../../ledger/ledger.ts";
 import { walletStates } from "./enums.ts";
+import { decodeNanos, encodeId, encodeNanos } from "./fields.ts";
 import { required } from "./invalid-field.ts";
-import { decodeNanos, encodeId, encodeNanos } from "./scalars.ts";
 import { decodeTime, encodeTime } from "./times.ts";
 
 export function encodeBalances({ posted, held, available }: Balances): WireBalances {

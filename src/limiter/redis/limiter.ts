@@ -1,5 +1,5 @@
-import { waitAtMost } from "../../domain/within.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
+import { waitAtMost } from "../../time.ts";
 import { type Change, createAdmission, type Taken, wholeTokens } from "../admission.ts";
 import { limitStateOf } from "../limit-state.ts";
 import {

@@ -1,14 +1,14 @@
-import { LedgerError, type LedgerReads, type LedgerRefusal } from "../ledger/ledger.ts";
-import { isStorable } from "../ledger/queries/text.ts";
-import type { Call } from "./client-call.ts";
-import { emptyReads } from "./client-check.ts";
-import { decodeSpendLimitUsage } from "./codec/limits.ts";
-import { decodeTransfer } from "./codec/postings.ts";
-import { decodeReceipt, encodePage, encodeReceiptFilter } from "./codec/receipts.ts";
-import { encodeId } from "./codec/scalars.ts";
-import { decodeUsageRow, encodeUsageQuery } from "./codec/usage.ts";
-import { decodeBalances, decodeWallet } from "./codec/wallets.ts";
-import { ledgerService } from "./service.ts";
+import { LedgerError, type LedgerReads, type LedgerRefusal } from "../../ledger/ledger.ts";
+import { isStorable } from "../../ledger/queries/text.ts";
+import { encodeId } from "../codec/fields.ts";
+import { decodeSpendLimitUsage } from "../codec/limits.ts";
+import { decodeTransfer } from "../codec/postings.ts";
+import { decodeReceipt, encodePage, encodeReceiptFilter } from "../codec/receipts.ts";
+import { decodeUsageRow, encodeUsageQuery } from "../codec/usage.ts";
+import { decodeBalances, decodeWallet } from "../codec/wallets.ts";
+import { ledgerService } from "../service.ts";
+import type { Call } from "./call.ts";
+import { emptyReads } from "./check.ts";
 
 /** One call for questions about one or a few rows, one for those about many. */
 export interface RemoteCalls {

@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { HOLD_TTL_S } from "./house.ts";
+import { HOLD_TTL_S } from "./cluster.ts";
 import { type Program, type ProgramOptions, runCommand } from "./program.ts";
 
 export const TOKEN = "a-token-of-the-crash-suite";

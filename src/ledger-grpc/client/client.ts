@@ -1,11 +1,11 @@
-import type { Ledger } from "../ledger/ledger.ts";
-import { createCall } from "./client-call.ts";
-import { createRemoteCommands } from "./client-commands.ts";
-import { type ConnectionOptions, createConnection } from "./client-connection.ts";
-import { openLink } from "./client-link.ts";
-import { createMutations, type MutationsOptions } from "./client-mutations.ts";
-import { createRemoteReads } from "./client-reads.ts";
-import { type ClientTls, secure } from "./client-tls.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { createCall } from "./call.ts";
+import { createRemoteCommands } from "./commands.ts";
+import { type ConnectionOptions, createConnection } from "./connection.ts";
+import { openLink } from "./link.ts";
+import { createMutations, type MutationsOptions } from "./mutations.ts";
+import { createRemoteReads } from "./reads.ts";
+import { type ClientTls, secure } from "./tls.ts";
 
 export interface ConnectLedgerOptions extends Partial<RemoteBounds> {
   /** "host:port" */

@@ -1,20 +1,20 @@
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
-import type { Any } from "../gen/google/protobuf/Any.ts";
-import type { BadRequest, BadRequest__Output } from "../gen/google/rpc/BadRequest.ts";
-import type { ErrorInfo, ErrorInfo__Output } from "../gen/google/rpc/ErrorInfo.ts";
+import type { Any } from "../../gen/google/protobuf/Any.ts";
+import type { BadRequest, BadRequest__Output } from "../../gen/google/rpc/BadRequest.ts";
+import type { ErrorInfo, ErrorInfo__Output } from "../../gen/google/rpc/ErrorInfo.ts";
 import type {
   PreconditionFailure,
   PreconditionFailure__Output,
-} from "../gen/google/rpc/PreconditionFailure.ts";
-import type { QuotaFailure, QuotaFailure__Output } from "../gen/google/rpc/QuotaFailure.ts";
-import type { ResourceInfo, ResourceInfo__Output } from "../gen/google/rpc/ResourceInfo.ts";
-import type { RetryInfo, RetryInfo__Output } from "../gen/google/rpc/RetryInfo.ts";
-import type { Status, Status__Output } from "../gen/google/rpc/Status.ts";
-import { LedgerError, type Shortfall } from "../ledger/ledger.ts";
-import { decodeShortfall, encodeShortfall } from "./codec/shortfall.ts";
-import { encodeDuration } from "./codec/times.ts";
-import { type DetailKind, isRefusal, REASONS, type Reason } from "./refusals.ts";
-import { messageType } from "./service.ts";
+} from "../../gen/google/rpc/PreconditionFailure.ts";
+import type { QuotaFailure, QuotaFailure__Output } from "../../gen/google/rpc/QuotaFailure.ts";
+import type { ResourceInfo, ResourceInfo__Output } from "../../gen/google/rpc/ResourceInfo.ts";
+import type { RetryInfo, RetryInfo__Output } from "../../gen/google/rpc/RetryInfo.ts";
+import type { Status, Status__Output } from "../../gen/google/rpc/Status.ts";
+import { LedgerError, type Shortfall } from "../../ledger/ledger.ts";
+import { messageType } from "../service.ts";
+import { type DetailKind, isRefusal, REASONS, type Reason } from "./reasons.ts";
+import { decodeShortfall, encodeShortfall } from "./shortfall.ts";
+import { encodeDuration } from "./times.ts";
 
 const DOMAIN = "tollgate.ledger";
 const DETAILS_KEY = "grpc-status-details-bin";

@@ -1,20 +1,21 @@
-import type { CreateChargeResponse } from "../gen/tollgate/ledger/v1/CreateChargeResponse.ts";
-import type { CreateHoldRequest__Output } from "../gen/tollgate/ledger/v1/CreateHoldRequest.ts";
-import type { CreateHoldResponse } from "../gen/tollgate/ledger/v1/CreateHoldResponse.ts";
-import type { Mutation__Output } from "../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult } from "../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { SettleHoldResponse } from "../gen/tollgate/ledger/v1/SettleHoldResponse.ts";
-import type { Balances, HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../ledger/ledger.ts";
-import { holdStates } from "./codec/enums.ts";
+import type { CreateChargeResponse } from "../../gen/tollgate/ledger/v1/CreateChargeResponse.ts";
+import type { CreateHoldRequest__Output } from "../../gen/tollgate/ledger/v1/CreateHoldRequest.ts";
+import type { CreateHoldResponse } from "../../gen/tollgate/ledger/v1/CreateHoldResponse.ts";
+import type { Mutation__Output } from "../../gen/tollgate/ledger/v1/Mutation.ts";
+import type { MutationResult } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type { SettleHoldResponse } from "../../gen/tollgate/ledger/v1/SettleHoldResponse.ts";
+import type { Balances, HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../../ledger/ledger.ts";
+import { holdStates } from "../codec/enums.ts";
+import { encodeNanos } from "../codec/fields.ts";
 import {
   decodeExtendRequest,
   decodeHoldRequest,
   decodeHoldTimeout,
   decodeReleaseRequest,
   decodeSettleRequest,
-} from "./codec/holds.ts";
-import { decodeSpendLimit } from "./codec/limits.ts";
-import { decodeChargeRequest, decodeRefundRequest, decodeTopUpRequest } from "./codec/postings.ts";
+} from "../codec/holds.ts";
+import { decodeSpendLimit } from "../codec/limits.ts";
+import { decodeChargeRequest, decodeRefundRequest, decodeTopUpRequest } from "../codec/postings.ts";
 import {
   encodeBalancesResult,
   encodeChargeResult,
@@ -22,9 +23,8 @@ import {
   encodeGrantResult,
   encodePostingResult,
   encodeSettlementResult,
-} from "./codec/results.ts";
-import { encodeNanos } from "./codec/scalars.ts";
-import { decodeWalletStateRequest, encodeBalances } from "./codec/wallets.ts";
+} from "../codec/results.ts";
+import { decodeWalletStateRequest, encodeBalances } from "../codec/wallets.ts";
 
 /** When a mutation arrived and until when it may be decided, in Unix milliseconds. */
 export interface Span {

@@ -7,12 +7,12 @@ import {
   type StatusObject,
   status,
 } from "@grpc/grpc-js";
-import type { Mutation } from "../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult__Output } from "../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { StreamMutationsResponse__Output } from "../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
-import { LedgerLinkError, type LinkFault } from "./client-link-error.ts";
-import type { Security } from "./client-tls.ts";
-import { ledgerService } from "./service.ts";
+import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
+import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type { StreamMutationsResponse__Output } from "../../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
+import { ledgerService } from "../service.ts";
+import { LedgerLinkError, type LinkFault } from "./link-error.ts";
+import type { Security } from "./tls.ts";
 
 /** One connection to the ledger, with one stream of mutations. It is given up whole when either fails. */
 export interface Link {

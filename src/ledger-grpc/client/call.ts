@@ -1,9 +1,9 @@
 import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
-import { LedgerError } from "../ledger/ledger.ts";
-import type { Connection } from "./client-connection.ts";
-import { faultOf } from "./client-link.ts";
-import { LedgerLinkError } from "./client-link-error.ts";
-import { readCallRefusal } from "./status.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
+import { readCallRefusal } from "../codec/status.ts";
+import type { Connection } from "./connection.ts";
+import { faultOf } from "./link.ts";
+import { LedgerLinkError } from "./link-error.ts";
 
 /** Asks the service something, which changes nothing. Rejects with LedgerError. */
 export type Call = <Request, Answer>(

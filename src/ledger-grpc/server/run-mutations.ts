@@ -1,10 +1,10 @@
-import type { Mutation__Output } from "../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult } from "../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { InvalidField } from "./codec/invalid-field.ts";
+import type { Mutation__Output } from "../../gen/tollgate/ledger/v1/Mutation.ts";
+import type { MutationResult } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { InvalidField } from "../codec/invalid-field.ts";
+import { encodeRefusal } from "../codec/status.ts";
 import { explain } from "./failure.ts";
 import { MUTATIONS, type MutationKind, type Span } from "./mutations.ts";
-import { encodeRefusal } from "./status.ts";
 
 /** Mutations of one message at most. */
 export const MUTATIONS_MAX = 1_000;

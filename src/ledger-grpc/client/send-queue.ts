@@ -1,5 +1,5 @@
-import type { LedgerError } from "../ledger/ledger.ts";
-import { isSendable, type Pending, refuse } from "./client-pending.ts";
+import type { LedgerError } from "../../ledger/ledger.ts";
+import { isSendable, type Pending, refuse } from "./pending.ts";
 
 /** The mutations that are not answered: first those on their way, in numbered messages, then those that wait. */
 export interface Outbox {

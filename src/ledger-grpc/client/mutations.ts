@@ -1,8 +1,8 @@
-import { LedgerError } from "../ledger/ledger.ts";
-import type { Connection, ConnectionEvents } from "./client-connection.ts";
-import { LedgerLinkError } from "./client-link-error.ts";
-import { createOutbox } from "./client-outbox.ts";
-import { answer, onWire, refuse, type Submission } from "./client-pending.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
+import type { Connection, ConnectionEvents } from "./connection.ts";
+import { LedgerLinkError } from "./link-error.ts";
+import { answer, onWire, refuse, type Submission } from "./pending.ts";
+import { createOutbox } from "./send-queue.ts";
 
 /** Gives mutations to a ledger elsewhere, and each again until it is answered or its time is up. */
 export interface Mutations {

@@ -1,9 +1,9 @@
-import type { Book } from "../ledger/core/book.ts";
-import type { Command } from "../ledger/core/command.ts";
-import { decide } from "../ledger/core/decide.ts";
-import { LedgerError, type LedgerReads } from "../ledger/ledger.ts";
-import { createLedgerReads } from "../ledger/queries/reads.ts";
-import { SQLITE } from "../ledger/sqlite/dialect.ts";
+import type { Book } from "../../ledger/core/book.ts";
+import type { Command } from "../../ledger/core/command.ts";
+import { decide } from "../../ledger/core/decide.ts";
+import { LedgerError, type LedgerReads } from "../../ledger/ledger.ts";
+import { createLedgerReads } from "../../ledger/queries/reads.ts";
+import { SQLITE } from "../../ledger/sqlite/dialect.ts";
 
 const EMPTY_BOOK: Book = Object.freeze({
   wallet: undefined,

@@ -3,7 +3,7 @@ import { writeSync } from "node:fs";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { openJournal } from "../../src/settlement-outbox/outbox.ts";
 import { createLogBook } from "../support/log-book.ts";
-import { settlementOf } from "./journal-books.ts";
+import { settlementOf } from "./fixture.ts";
 
 const [folder = "", prefix = "", count = "0"] = process.argv.slice(2);
 const refuse = () => Promise.reject(new LedgerError("unavailable"));

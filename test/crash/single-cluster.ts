@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { connectLedger } from "../../src/ledger-grpc/client.ts";
+import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { freePort } from "../bench/free-port.ts";
-import { firstIdOf, type House, type StoredHold } from "./house.ts";
-import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./house-parts.ts";
+import { firstIdOf, type House, type StoredHold } from "./cluster.ts";
+import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";
 import { createProgram, runCommand } from "./program.ts";
 
 /** The gateway as it starts by default: one process with its ledger in a SQLite file. */

@@ -1,9 +1,9 @@
 import type { handleUnaryCall, ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
-import { LedgerError } from "../ledger/ledger.ts";
-import { InvalidField } from "./codec/invalid-field.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
+import { InvalidField } from "../codec/invalid-field.ts";
+import { encodeCallRefusal } from "../codec/status.ts";
 import { explain } from "./failure.ts";
 import type { Span } from "./mutations.ts";
-import { encodeCallRefusal } from "./status.ts";
 import { isUnreadable } from "./unreadable.ts";
 
 /** How long a call may take whose caller set no deadline. */

@@ -8,9 +8,9 @@ import {
   ServerListenerBuilder,
   status,
 } from "@grpc/grpc-js";
+import { encodeCallRefusal } from "../codec/status.ts";
+import { LEDGER_SERVICE } from "../service.ts";
 import type { OpenCalls } from "./open-calls.ts";
-import { LEDGER_SERVICE } from "./service.ts";
-import { encodeCallRefusal } from "./status.ts";
 
 /** Stands before every call. */
 export interface Guard {

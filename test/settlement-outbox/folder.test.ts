@@ -8,7 +8,7 @@ import { createGroup } from "../../src/settlement-outbox/group.ts";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { parseEntry, printEntry } from "../../src/settlement-outbox/print-entry.ts";
 import { WALLET } from "../ledger/samples.ts";
-import { FUNDS, type JournalBooks, openJournalBooks, until } from "./journal-books.ts";
+import { FUNDS, type JournalBooks, openJournalBooks, until } from "./fixture.ts";
 
 let books: JournalBooks;
 beforeEach(async () => {

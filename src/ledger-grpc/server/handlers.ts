@@ -1,8 +1,8 @@
 import type { handleUnaryCall } from "@grpc/grpc-js";
-import type { BatchMutateRequest__Output } from "../gen/tollgate/ledger/v1/BatchMutateRequest.ts";
-import type { LedgerServiceHandlers } from "../gen/tollgate/ledger/v1/LedgerService.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import { InvalidField } from "./codec/invalid-field.ts";
+import type { BatchMutateRequest__Output } from "../../gen/tollgate/ledger/v1/BatchMutateRequest.ts";
+import type { LedgerServiceHandlers } from "../../gen/tollgate/ledger/v1/LedgerService.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { InvalidField } from "../codec/invalid-field.ts";
 import { MUTATIONS, type MutationKind, type Span } from "./mutations.ts";
 import { READS } from "./reads.ts";
 import { MUTATIONS_MAX, type Runner, runMutations } from "./run-mutations.ts";

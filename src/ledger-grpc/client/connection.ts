@@ -1,5 +1,5 @@
-import type { Link, LinkEvents } from "./client-link.ts";
-import { LedgerLinkError } from "./client-link-error.ts";
+import type { Link, LinkEvents } from "./link.ts";
+import { LedgerLinkError } from "./link-error.ts";
 
 /** Keeps one link up, as far as the server allows. */
 export interface Connection {

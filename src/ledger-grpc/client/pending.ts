@@ -1,9 +1,9 @@
-import type { Mutation } from "../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult__Output } from "../gen/tollgate/ledger/v1/MutationResult.ts";
-import { LedgerError } from "../ledger/ledger.ts";
-import { LedgerLinkError } from "./client-link-error.ts";
-import { encodeDuration } from "./codec/times.ts";
-import { readRefusal } from "./status.ts";
+import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
+import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
+import { readRefusal } from "../codec/status.ts";
+import { encodeDuration } from "../codec/times.ts";
+import { LedgerLinkError } from "./link-error.ts";
 
 /** A mutation as it is handed in, and who waits for its answer. */
 export interface Submission {

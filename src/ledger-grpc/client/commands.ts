@@ -1,25 +1,25 @@
-import type { Mutation } from "../gen/tollgate/ledger/v1/Mutation.ts";
-import type { MutationResult__Output } from "../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { AnswerOf, Command, CommandKind, RequestOf } from "../ledger/core/command.ts";
-import type { HoldOptions, Ledger, LedgerReads } from "../ledger/ledger.ts";
-import { checkCommand } from "./client-check.ts";
-import type { Mutations } from "./client-mutations.ts";
+import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
+import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type { AnswerOf, Command, CommandKind, RequestOf } from "../../ledger/core/command.ts";
+import type { HoldOptions, Ledger, LedgerReads } from "../../ledger/ledger.ts";
 import {
   encodeExtendRequest,
   encodeHoldRequest,
   encodeReleaseRequest,
   encodeSettleRequest,
-} from "./codec/holds.ts";
-import { encodeSpendLimit } from "./codec/limits.ts";
-import { encodeChargeRequest, encodeRefundRequest, encodeTopUpRequest } from "./codec/postings.ts";
+} from "../codec/holds.ts";
+import { encodeSpendLimit } from "../codec/limits.ts";
+import { encodeChargeRequest, encodeRefundRequest, encodeTopUpRequest } from "../codec/postings.ts";
 import {
   decodeBalancesResult,
   decodeChargeResult,
   decodeGrantResult,
   decodePostingResult,
   decodeSettlementResult,
-} from "./codec/results.ts";
-import { encodeWalletStateRequest } from "./codec/wallets.ts";
+} from "../codec/results.ts";
+import { encodeWalletStateRequest } from "../codec/wallets.ts";
+import { checkCommand } from "./check.ts";
+import type { Mutations } from "./mutations.ts";
 
 /** What of a ledger changes its books. */
 export type LedgerCommands = Omit<Ledger, keyof LedgerReads | "ping" | "close">;

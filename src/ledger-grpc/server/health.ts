@@ -1,6 +1,6 @@
 import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, status } from "@grpc/grpc-js";
-import type { Ledger } from "../ledger/ledger.ts";
-import { LEDGER_SERVICE } from "./service.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { LEDGER_SERVICE } from "../service.ts";
 
 /** `grpc.health.v1` of the whole server ("") and of the ledger, which are the same. */
 export interface Health {

@@ -1,7 +1,7 @@
-import { NANOS_MAX } from "../domain/money.ts";
-import { isId, isTtl } from "../ledger/core/check.ts";
-import type { LedgerRefusal } from "../ledger/ledger.ts";
-import type { About } from "./status.ts";
+import { NANOS_MAX } from "../../domain/money.ts";
+import { isId, isTtl } from "../../ledger/core/check.ts";
+import type { LedgerRefusal } from "../../ledger/ledger.ts";
+import type { About } from "../codec/status.ts";
 
 /** What a request may name. Reads and mutations have a few of these each. */
 export type Named = Readonly<Partial<Record<IdField, string | undefined>>> & {

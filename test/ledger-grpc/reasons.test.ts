@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
+import { REASONS } from "../../src/ledger-grpc/codec/reasons.ts";
 import { decodeShortfall } from "../../src/ledger-grpc/codec/shortfall.ts";
-import { REASONS } from "../../src/ledger-grpc/refusals.ts";
 import {
   encodeCallRefusal,
   encodeRefusal,
   readCallRefusal,
   readRefusal,
-} from "../../src/ledger-grpc/status.ts";
+} from "../../src/ledger-grpc/codec/status.ts";
 
 import { through } from "./through.ts";
 

@@ -1,8 +1,8 @@
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
-import type { StreamMutationsRequest__Output } from "../gen/tollgate/ledger/v1/StreamMutationsRequest.ts";
-import type { StreamMutationsResponse } from "../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
+import type { StreamMutationsRequest__Output } from "../../gen/tollgate/ledger/v1/StreamMutationsRequest.ts";
+import type { StreamMutationsResponse } from "../../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
+import { encodeCallRefusal } from "../codec/status.ts";
 import { MUTATIONS_MAX, type Runner, runMutations } from "./run-mutations.ts";
-import { encodeCallRefusal } from "./status.ts";
 import { isUnreadable } from "./unreadable.ts";
 
 /** Messages of a stream that may be unanswered; with so many, the stream is not read. */

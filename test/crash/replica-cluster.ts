@@ -1,12 +1,12 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
-import { connectLedger } from "../../src/ledger-grpc/client.ts";
+import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { freePort } from "../bench/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
-import { firstIdOf, type House, type StoredHold } from "./house.ts";
-import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./house-parts.ts";
+import { firstIdOf, type House, type StoredHold } from "./cluster.ts";
+import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";
 import { createProgram, runCommand } from "./program.ts";
 
 /** A gateway, a ledger process that it calls over gRPC, and a PostgreSQL below both. */

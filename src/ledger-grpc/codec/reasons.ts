@@ -1,5 +1,5 @@
 import { status } from "@grpc/grpc-js";
-import type { LedgerRefusal } from "../ledger/ledger.ts";
+import type { LedgerRefusal } from "../../ledger/ledger.ts";
 
 /** Why a call fails: a refusal of the ledger, or something that never came to it. */
 export type Reason = LedgerRefusal | "invalid_request" | "unauthenticated" | "internal";

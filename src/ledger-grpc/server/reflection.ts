@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { PackageDefinition } from "@grpc/proto-loader";
 import { ReflectionService } from "@grpc/reflection";
-import { LEDGER_SERVICE } from "./service.ts";
+import { LEDGER_SERVICE } from "../service.ts";
 
 /** The tag of `FileDescriptorSet.file`. */
 const FILE_TAG = 0x0a;
@@ -12,7 +12,7 @@ const FILE_TAG = 0x0a;
  * loader makes up have other field names, and other languages cannot read them.
  */
 export function createReflection(): ReflectionService {
-  const set = readFileSync(join(import.meta.dir, "../gen/ledger.binpb"));
+  const set = readFileSync(join(import.meta.dir, "../../gen/ledger.binpb"));
   // Safe because reflection looks at nothing of a definition but its descriptors.
   const definition = {
     descriptors: { fileDescriptorProtos: splitFiles(set) },

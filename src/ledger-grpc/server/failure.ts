@@ -1,7 +1,7 @@
-import { LedgerError } from "../ledger/ledger.ts";
-import { InvalidField } from "./codec/invalid-field.ts";
-import type { Reason } from "./refusals.ts";
-import type { About } from "./status.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
+import { InvalidField } from "../codec/invalid-field.ts";
+import type { Reason } from "../codec/reasons.ts";
+import type { About } from "../codec/status.ts";
 import { type Named, suspect } from "./suspect.ts";
 
 /** What is said of a request that failed. */

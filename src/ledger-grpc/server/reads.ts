@@ -1,24 +1,24 @@
-import type { GetHoldRequest__Output } from "../gen/tollgate/ledger/v1/GetHoldRequest.ts";
-import type { GetHoldResponse } from "../gen/tollgate/ledger/v1/GetHoldResponse.ts";
-import type { GetWalletRequest__Output } from "../gen/tollgate/ledger/v1/GetWalletRequest.ts";
-import type { GetWalletResponse } from "../gen/tollgate/ledger/v1/GetWalletResponse.ts";
-import type { ListHoldsRequest__Output } from "../gen/tollgate/ledger/v1/ListHoldsRequest.ts";
-import type { ListHoldsResponse } from "../gen/tollgate/ledger/v1/ListHoldsResponse.ts";
-import type { ListSpendLimitsRequest__Output } from "../gen/tollgate/ledger/v1/ListSpendLimitsRequest.ts";
-import type { ListSpendLimitsResponse } from "../gen/tollgate/ledger/v1/ListSpendLimitsResponse.ts";
-import type { ListTransfersRequest__Output } from "../gen/tollgate/ledger/v1/ListTransfersRequest.ts";
-import type { ListTransfersResponse } from "../gen/tollgate/ledger/v1/ListTransfersResponse.ts";
-import type { ListWalletsRequest__Output } from "../gen/tollgate/ledger/v1/ListWalletsRequest.ts";
-import type { ListWalletsResponse } from "../gen/tollgate/ledger/v1/ListWalletsResponse.ts";
-import type { PingResponse } from "../gen/tollgate/ledger/v1/PingResponse.ts";
-import type { QueryUsageRequest__Output } from "../gen/tollgate/ledger/v1/QueryUsageRequest.ts";
-import type { QueryUsageResponse } from "../gen/tollgate/ledger/v1/QueryUsageResponse.ts";
-import { type Ledger, LedgerError } from "../ledger/ledger.ts";
-import { encodeSpendLimitUsage } from "./codec/limits.ts";
-import { encodeTransfer } from "./codec/postings.ts";
-import { decodePage, decodeReceiptFilter, encodeReceipt } from "./codec/receipts.ts";
-import { decodeUsageQuery, encodeUsageRow } from "./codec/usage.ts";
-import { encodeBalances, encodeWallet } from "./codec/wallets.ts";
+import type { GetHoldRequest__Output } from "../../gen/tollgate/ledger/v1/GetHoldRequest.ts";
+import type { GetHoldResponse } from "../../gen/tollgate/ledger/v1/GetHoldResponse.ts";
+import type { GetWalletRequest__Output } from "../../gen/tollgate/ledger/v1/GetWalletRequest.ts";
+import type { GetWalletResponse } from "../../gen/tollgate/ledger/v1/GetWalletResponse.ts";
+import type { ListHoldsRequest__Output } from "../../gen/tollgate/ledger/v1/ListHoldsRequest.ts";
+import type { ListHoldsResponse } from "../../gen/tollgate/ledger/v1/ListHoldsResponse.ts";
+import type { ListSpendLimitsRequest__Output } from "../../gen/tollgate/ledger/v1/ListSpendLimitsRequest.ts";
+import type { ListSpendLimitsResponse } from "../../gen/tollgate/ledger/v1/ListSpendLimitsResponse.ts";
+import type { ListTransfersRequest__Output } from "../../gen/tollgate/ledger/v1/ListTransfersRequest.ts";
+import type { ListTransfersResponse } from "../../gen/tollgate/ledger/v1/ListTransfersResponse.ts";
+import type { ListWalletsRequest__Output } from "../../gen/tollgate/ledger/v1/ListWalletsRequest.ts";
+import type { ListWalletsResponse } from "../../gen/tollgate/ledger/v1/ListWalletsResponse.ts";
+import type { PingResponse } from "../../gen/tollgate/ledger/v1/PingResponse.ts";
+import type { QueryUsageRequest__Output } from "../../gen/tollgate/ledger/v1/QueryUsageRequest.ts";
+import type { QueryUsageResponse } from "../../gen/tollgate/ledger/v1/QueryUsageResponse.ts";
+import { type Ledger, LedgerError } from "../../ledger/ledger.ts";
+import { encodeSpendLimitUsage } from "../codec/limits.ts";
+import { encodeTransfer } from "../codec/postings.ts";
+import { decodePage, decodeReceiptFilter, encodeReceipt } from "../codec/receipts.ts";
+import { decodeUsageQuery, encodeUsageRow } from "../codec/usage.ts";
+import { encodeBalances, encodeWallet } from "../codec/wallets.ts";
 
 /** The calls that change nothing. Each throws LedgerError or InvalidField. */
 export const READS = {
