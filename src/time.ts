@@ -13,3 +13,8 @@ export async function within<Value, Late>(
 export async function waitAtMost(ms: number, awaited: Promise<unknown>): Promise<void> {
   await within(ms, awaited, () => undefined);
 }
+
+/** A time in Unix milliseconds as ISO 8601 in UTC; null for none. */
+export function printTime(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

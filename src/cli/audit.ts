@@ -1,6 +1,6 @@
 import { loadBooksConfig } from "../config/config.ts";
 import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit/audit.ts";
-import { type FoundJournal, findJournals } from "../settlement-outbox/find.ts";
+import { type FoundJournal, findJournals } from "../settlement-outbox/folder.ts";
 import type { Books } from "./books.ts";
 import type { Outcome } from "./outcome.ts";
 

@@ -1,8 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { DatabaseLocation } from "../db/location.ts";
-import { connect } from "../db/sqlite/database.ts";
-import { MIGRATIONS } from "../db/sqlite/migrate.ts";
+import { connect, MIGRATIONS } from "../db/sqlite/database.ts";
 import { findFolderFault } from "./check-folder.ts";
 import { findPostgresFault } from "./check-postgres.ts";
 

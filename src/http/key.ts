@@ -1,11 +1,11 @@
 import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../domain/time.ts";
 import { limitsOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { SpendLimitUsage } from "../ledger/ledger.ts";
 import type { WindowState } from "../limiter/limiter.ts";
+import { printTime } from "../time.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { answerCaller } from "./json-response.ts";
 

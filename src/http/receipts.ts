@@ -1,9 +1,9 @@
 import { Elysia } from "elysia";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../domain/time.ts";
 import type { Usage } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { Receipt } from "../ledger/ledger.ts";
+import { printTime } from "../time.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { answerCaller } from "./json-response.ts";
 import { printPrices } from "./prices.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { logVerbosity, setLogVerbosity } from "@grpc/grpc-js";
+import { logVerbosity, type ServiceDefinition, setLogVerbosity } from "@grpc/grpc-js";
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 import type { LedgerServiceDefinition } from "../gen/tollgate/ledger/v1/LedgerService.ts";
 
@@ -32,4 +32,30 @@ export function messageType<Message extends object, Output extends object>(
   if (!type || !("serialize" in type)) throw new Error(`The protos have no message ${name}`);
   // Safe because the caller names the generated types of this very message.
   return type as unknown as MessageTypeDefinition<Message, Output>;
+}
+
+/** What stands for a message whose bytes are none of its type. */
+const UNREADABLE = Object.freeze({ isUnreadable: true });
+
+export function isUnreadable(message: unknown): boolean {
+  return message === UNREADABLE;
+}
+
+/**
+ * The same service, whose handlers are given unreadable messages too. The library would answer INTERNAL, as
+ * if the fault were ours.
+ */
+export function tolerant<Service extends ServiceDefinition>(service: Service): Service {
+  const methods = Object.entries(service).map(([name, method]) => {
+    const requestDeserialize = (bytes: Buffer) => {
+      try {
+        return method.requestDeserialize(bytes);
+      } catch {
+        return UNREADABLE;
+      }
+    };
+    return [name, { ...method, requestDeserialize }];
+  });
+  // Safe because it has the same methods, and handlers ask isUnreadable first.
+  return Object.fromEntries(methods) as Service;
 }

@@ -1,5 +1,12 @@
-import type { ChatEvent, FinishEvent, OutputEvent, ToolCallEvent, UsageEvent } from "../domain/chat-event.ts";
-import type { ChatReply, ReplyBlock } from "../domain/chat-reply.ts";
+import type {
+  ChatEvent,
+  ChatReply,
+  FinishEvent,
+  OutputEvent,
+  ReplyBlock,
+  ToolCallEvent,
+  UsageEvent,
+} from "../domain/chat-event.ts";
 import { UpstreamFault } from "./protocol.ts";
 
 /** Puts the events of a whole answer together. Throws {@link UpstreamFault} when it never finished. */

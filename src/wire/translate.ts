@@ -1,5 +1,4 @@
-import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../domain/chat-event.ts";
-import type { ChatReply } from "../domain/chat-reply.ts";
+import type { ChatEvent, ChatReply, FinishEvent, OutputEvent, UsageEvent } from "../domain/chat-event.ts";
 import type { EventPrinter, EventReader } from "./codecs.ts";
 import { collectReply } from "./collect-reply.ts";
 import { type ReplyPart, type ReplyReader, UpstreamFault } from "./protocol.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { createCatalog } from "../../src/catalog/catalog.ts";
-import { readPrice } from "../../src/catalog/price.ts";
+import { createCatalog, readPrice } from "../../src/catalog/catalog.ts";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 
 describe("createCatalog", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readTraits } from "../../src/catalog/traits.ts";
+import { readTraits } from "../../src/catalog/catalog.ts";
 
 describe("readTraits", () => {
   test.each([

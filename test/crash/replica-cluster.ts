@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findJournals } from "../../src/settlement-outbox/folder.ts";
 import { freePort } from "../bench/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { firstIdOf, type House, type StoredHold } from "./cluster.ts";

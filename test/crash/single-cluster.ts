@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findJournals } from "../../src/settlement-outbox/folder.ts";
 import { freePort } from "../bench/free-port.ts";
 import { firstIdOf, type House, type StoredHold } from "./cluster.ts";
 import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { dirname } from "node:path";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findJournals } from "../../src/settlement-outbox/folder.ts";
 import { CHAT, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { says } from "../support/says.ts";

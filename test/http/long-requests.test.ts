@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findJournals } from "../../src/settlement-outbox/folder.ts";
 import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { says } from "../support/says.ts";

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
+import type { ClientTls } from "../../src/ledger-grpc/client/link.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
-import type { ClientTls } from "../../src/ledger-grpc/client/tls.ts";
 import { type LedgerServer, serveLedger } from "../../src/ledger-grpc/server/server.ts";
 import { type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
 import { makeCertificates } from "../support/certificates.ts";

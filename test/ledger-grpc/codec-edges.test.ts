@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
 import {
   decodeExtendRequest,
   decodeHoldRequest,
@@ -8,8 +9,6 @@ import {
   encodeHoldRequest,
   encodeSettleRequest,
 } from "../../src/ledger-grpc/codec/holds.ts";
-import { InvalidField } from "../../src/ledger-grpc/codec/invalid-field.ts";
-import { decodeSpendLimit } from "../../src/ledger-grpc/codec/limits.ts";
 import { encodeKeptMetadata } from "../../src/ledger-grpc/codec/metadata.ts";
 import {
   decodeChargeRequest,
@@ -17,7 +16,7 @@ import {
   encodeTopUpRequest,
 } from "../../src/ledger-grpc/codec/postings.ts";
 import { decodeReceiptFilter } from "../../src/ledger-grpc/codec/receipts.ts";
-import { decodeWalletStateRequest } from "../../src/ledger-grpc/codec/wallets.ts";
+import { decodeSpendLimit, decodeWalletStateRequest } from "../../src/ledger-grpc/codec/wallets.ts";
 import { FACTS, holdOf } from "../ledger/samples.ts";
 
 import { through } from "./through.ts";

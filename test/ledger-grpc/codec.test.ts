@@ -13,12 +13,6 @@ import {
   encodeSettleRequest,
 } from "../../src/ledger-grpc/codec/holds.ts";
 import {
-  decodeSpendLimit,
-  decodeSpendLimitUsage,
-  encodeSpendLimit,
-  encodeSpendLimitUsage,
-} from "../../src/ledger-grpc/codec/limits.ts";
-import {
   decodeChargeRequest,
   decodeRefundRequest,
   decodeTopUpRequest,
@@ -32,9 +26,13 @@ import {
   decodePage,
   decodeReceipt,
   decodeReceiptFilter,
+  decodeUsageQuery,
+  decodeUsageRow,
   encodePage,
   encodeReceipt,
   encodeReceiptFilter,
+  encodeUsageQuery,
+  encodeUsageRow,
 } from "../../src/ledger-grpc/codec/receipts.ts";
 import {
   decodeBalancesResult,
@@ -49,14 +47,12 @@ import {
   encodeSettlementResult,
 } from "../../src/ledger-grpc/codec/results.ts";
 import {
-  decodeUsageQuery,
-  decodeUsageRow,
-  encodeUsageQuery,
-  encodeUsageRow,
-} from "../../src/ledger-grpc/codec/usage.ts";
-import {
+  decodeSpendLimit,
+  decodeSpendLimitUsage,
   decodeWallet,
   decodeWalletStateRequest,
+  encodeSpendLimit,
+  encodeSpendLimitUsage,
   encodeWallet,
   encodeWalletStateRequest,
 } from "../../src/ledger-grpc/codec/wallets.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { REASONS } from "../../src/ledger-grpc/codec/reasons.ts";
-import { decodeShortfall } from "../../src/ledger-grpc/codec/shortfall.ts";
 import {
+  decodeShortfall,
   encodeCallRefusal,
   encodeRefusal,
   readCallRefusal,

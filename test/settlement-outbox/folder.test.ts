@@ -3,10 +3,9 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import type { JournalEntry } from "../../src/settlement-outbox/entry.ts";
-import { createGroup } from "../../src/settlement-outbox/group.ts";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
-import { parseEntry, printEntry } from "../../src/settlement-outbox/print-entry.ts";
+import { type JournalEntry, parseEntry, printEntry } from "../../src/settlement-outbox/entry.ts";
+import { findJournals } from "../../src/settlement-outbox/folder.ts";
+import { createGroup } from "../../src/settlement-outbox/outbox.ts";
 import { WALLET } from "../ledger/samples.ts";
 import { FUNDS, type JournalBooks, openJournalBooks, until } from "./fixture.ts";
 

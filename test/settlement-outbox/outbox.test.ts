@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { isAway, type JournalEntry } from "../../src/settlement-outbox/entry.ts";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findJournals } from "../../src/settlement-outbox/folder.ts";
 import { FACTS, holdIdOf, WALLET } from "../ledger/samples.ts";
 import { FUNDS, type JournalBooks, openJournalBooks, settlementOf, until } from "./fixture.ts";
 

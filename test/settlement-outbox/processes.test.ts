@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findJournals } from "../../src/settlement-outbox/folder.ts";
 import { WALLET } from "../ledger/samples.ts";
 import { FUNDS, type JournalBooks, openJournalBooks, until } from "./fixture.ts";
 
@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => books.close());
 
-const CHILD = `${import.meta.dir}/journal-child.ts`;
+const CHILD = `${import.meta.dir}/outbox-child.ts`;
 
 interface Child {
   /** Every line of it so far. */

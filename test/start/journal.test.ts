@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findJournals } from "../../src/settlement-outbox/folder.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";

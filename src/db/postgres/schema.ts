@@ -1,6 +1,39 @@
 import { sql } from "drizzle-orm";
-import { boolean, check, index, pgTable, primaryKey, smallint, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { bytewise, nanos, printedJson, verbatimJson, whole } from "./columns.ts";
+import {
+  bigint,
+  boolean,
+  check,
+  customType,
+  index,
+  pgTable,
+  primaryKey,
+  smallint,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
+
+/** Text that compares and sorts by its bytes, as in SQLite, whatever the database's own order is. */
+const bytewise = customType<{ data: string; driverData: string }>({
+  dataType: () => 'text COLLATE "C"',
+});
+
+/** A value kept as printed JSON in a text column: the driver parses and prints JSON columns in its own way. */
+const printedJson = customType<{ data: unknown; driverData: string }>({
+  dataType: () => "text",
+  toDriver: (value) => JSON.stringify(value),
+  fromDriver: (printed) => JSON.parse(printed),
+});
+
+/** JSON kept as it was printed; whoever reads it through the driver casts it to text. */
+const verbatimJson = customType<{ data: string; driverData: string }>({
+  dataType: () => "json",
+});
+
+/** Money. */
+const nanos = (name: string) => bigint(name, { mode: "bigint" });
+
+/** Whole numbers as SQLite keeps them: up to 2^53 here. */
+const whole = (name: string) => bigint(name, { mode: "number" });
 
 // Tables and columns have the names and meanings of ../sqlite/schema.ts. What Drizzle cannot say, partitions,
 // triggers and storage, is in migrations/0001_storage.sql.

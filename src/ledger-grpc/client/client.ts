@@ -1,11 +1,9 @@
 import type { Ledger } from "../../ledger/ledger.ts";
-import { createCall } from "./call.ts";
 import { createRemoteCommands } from "./commands.ts";
 import { type ConnectionOptions, createConnection } from "./connection.ts";
-import { openLink } from "./link.ts";
+import { type ClientTls, openLink, secure } from "./link.ts";
 import { createMutations, type MutationsOptions } from "./mutations.ts";
-import { createRemoteReads } from "./reads.ts";
-import { type ClientTls, secure } from "./tls.ts";
+import { createCall, createRemoteReads } from "./reads.ts";
 
 export interface ConnectLedgerOptions extends Partial<RemoteBounds> {
   /** "host:port" */

@@ -8,7 +8,6 @@ import {
   encodeReleaseRequest,
   encodeSettleRequest,
 } from "../codec/holds.ts";
-import { encodeSpendLimit } from "../codec/limits.ts";
 import { encodeChargeRequest, encodeRefundRequest, encodeTopUpRequest } from "../codec/postings.ts";
 import {
   decodeBalancesResult,
@@ -17,7 +16,7 @@ import {
   decodePostingResult,
   decodeSettlementResult,
 } from "../codec/results.ts";
-import { encodeWalletStateRequest } from "../codec/wallets.ts";
+import { encodeSpendLimit, encodeWalletStateRequest } from "../codec/wallets.ts";
 import { checkCommand } from "./check.ts";
 import type { Mutations } from "./mutations.ts";
 

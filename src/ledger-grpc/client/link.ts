@@ -1,4 +1,7 @@
+import { isIP } from "node:net";
+import { checkServerIdentity } from "node:tls";
 import {
+  ChannelCredentials,
   type ChannelOptions,
   Client,
   type ClientUnaryCall,
@@ -12,7 +15,6 @@ import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/Mutati
 import type { StreamMutationsResponse__Output } from "../../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
 import { ledgerService } from "../service.ts";
 import { LedgerLinkError, type LinkFault } from "./link-error.ts";
-import type { Security } from "./tls.ts";
 
 /** One connection to the ledger, with one stream of mutations. It is given up whole when either fails. */
 export interface Link {
@@ -121,4 +123,38 @@ const FAULTS: Readonly<Partial<Record<status, LinkFault>>> = Object.freeze({
 /** What a status means that the ledger did not give. What is not known to be final is tried again. */
 export function faultOf(code: status): LinkFault {
   return FAULTS[code] ?? "lost";
+}
+
+/** PEM texts: who may vouch for the server (default: whom the system trusts), and who we are. */
+export interface ClientTls {
+  readonly ca?: string | undefined;
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+/** How a channel is secured. */
+export interface Security {
+  readonly credentials: ChannelCredentials;
+  readonly options: ChannelOptions;
+}
+
+/** What is told to a server as the name we call it by, when it has none: TLS takes no IP address there. */
+const NAMELESS = "ledger.invalid";
+
+/** In the clear without `tls`. A server that is called by its IP address must have that in its certificate. */
+export function secure(address: string, tls: ClientTls | undefined): Security {
+  if (!tls) return { credentials: ChannelCredentials.createInsecure(), options: {} };
+  const host = address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, "");
+  const isNameless = isIP(host) !== 0;
+  const verification: Parameters<typeof ChannelCredentials.createSsl>[3] = isNameless
+    ? { checkServerIdentity: (_name, certificate) => checkServerIdentity(host, certificate) }
+    : {};
+  return {
+    credentials: ChannelCredentials.createSsl(bytes(tls.ca), bytes(tls.key), bytes(tls.cert), verification),
+    options: isNameless ? { "grpc.ssl_target_name_override": NAMELESS } : {},
+  };
+}
+
+function bytes(pem: string | undefined): Buffer | null {
+  return pem === undefined ? null : Buffer.from(pem);
 }

@@ -1,8 +1,7 @@
 import { LedgerError } from "../../ledger/ledger.ts";
 import type { Connection, ConnectionEvents } from "./connection.ts";
 import { LedgerLinkError } from "./link-error.ts";
-import { answer, onWire, refuse, type Submission } from "./pending.ts";
-import { createOutbox } from "./send-queue.ts";
+import { answer, createOutbox, onWire, refuse, type Submission } from "./send-queue.ts";
 
 /** Gives mutations to a ledger elsewhere, and each again until it is answered or its time is up. */
 export interface Mutations {

@@ -1,14 +1,22 @@
+import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { LedgerError, type LedgerReads, type LedgerRefusal } from "../../ledger/ledger.ts";
 import { isStorable } from "../../ledger/queries/text.ts";
 import { encodeId } from "../codec/fields.ts";
-import { decodeSpendLimitUsage } from "../codec/limits.ts";
 import { decodeTransfer } from "../codec/postings.ts";
-import { decodeReceipt, encodePage, encodeReceiptFilter } from "../codec/receipts.ts";
-import { decodeUsageRow, encodeUsageQuery } from "../codec/usage.ts";
-import { decodeBalances, decodeWallet } from "../codec/wallets.ts";
+import {
+  decodeReceipt,
+  decodeUsageRow,
+  encodePage,
+  encodeReceiptFilter,
+  encodeUsageQuery,
+} from "../codec/receipts.ts";
+import { readCallRefusal } from "../codec/status.ts";
+import { decodeBalances, decodeSpendLimitUsage, decodeWallet } from "../codec/wallets.ts";
 import { ledgerService } from "../service.ts";
-import type { Call } from "./call.ts";
 import { emptyReads } from "./check.ts";
+import type { Connection } from "./connection.ts";
+import { faultOf } from "./link.ts";
+import { LedgerLinkError } from "./link-error.ts";
 
 /** One call for questions about one or a few rows, one for those about many. */
 export interface RemoteCalls {
@@ -84,4 +92,58 @@ async function unless<Answer>(
     if (error instanceof LedgerError && error.refusal === refusal) return undefined;
     throw error;
   }
+}
+
+/** Asks the service something, which changes nothing. Rejects with LedgerError. */
+export type Call = <Request, Answer>(
+  method: MethodDefinition<Request, Answer>,
+  request: Request,
+) => Promise<Answer>;
+
+export interface CallOptions {
+  /** How long one try may take. */
+  readonly maxMs: number;
+  /** How long a call that lost its connection is made again. */
+  readonly outageMaxMs: number;
+}
+
+const PAUSE_MS = 25;
+
+/** Waits for a connection as mutations do, and asks again when it was lost underneath. */
+export function createCall(
+  connection: Pick<Connection, "whenUp">,
+  { maxMs, outageMaxMs }: CallOptions,
+): Call {
+  const whenUp = () =>
+    connection.whenUp().catch((error) => {
+      throw new LedgerError("unavailable", error);
+    });
+
+  return async (method, request) => {
+    const lostMaxMs = performance.now() + outageMaxMs;
+    for (;;) {
+      const link = await whenUp();
+      try {
+        return await link.call(method, request, maxMs);
+      } catch (error) {
+        const refusal = toLedgerError(error);
+        if (!isLost(refusal) || performance.now() > lostMaxMs) throw refusal;
+      }
+      await Bun.sleep(PAUSE_MS);
+    }
+  };
+}
+
+function toLedgerError(error: unknown): LedgerError {
+  // Safe because what a call rejects with is one, or has none of its fields.
+  const { code, metadata } = error as Partial<ServiceError>;
+  const refusal = readCallRefusal(metadata);
+  // The time of a call is up at both ends at once; only a hold has a deadline of its own.
+  if (refusal && refusal.refusal !== "deadline_exceeded") return refusal;
+  const fault = code === undefined ? "lost" : faultOf(code);
+  return new LedgerError("unavailable", new LedgerLinkError(fault, error));
+}
+
+function isLost({ cause }: LedgerError): boolean {
+  return cause instanceof LedgerLinkError && cause.code === "lost";
 }

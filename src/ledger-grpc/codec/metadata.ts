@@ -1,7 +1,7 @@
 import type { Struct, Struct__Output } from "../../gen/google/protobuf/Struct.ts";
 import type { Value, Value__Output } from "../../gen/google/protobuf/Value.ts";
 import type { Metadata } from "../../ledger/ledger.ts";
-import { InvalidField } from "./invalid-field.ts";
+import { InvalidField } from "./fields.ts";
 
 /**
  * Objects and lists within each other at most: receivers in every language stop at 100 nested messages, and

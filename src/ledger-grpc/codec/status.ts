@@ -1,4 +1,5 @@
 import { Metadata, type StatusObject } from "@grpc/grpc-js";
+import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
 import type { Any } from "../../gen/google/protobuf/Any.ts";
 import type { BadRequest, BadRequest__Output } from "../../gen/google/rpc/BadRequest.ts";
 import type { ErrorInfo, ErrorInfo__Output } from "../../gen/google/rpc/ErrorInfo.ts";
@@ -12,9 +13,8 @@ import type { RetryInfo, RetryInfo__Output } from "../../gen/google/rpc/RetryInf
 import type { Status, Status__Output } from "../../gen/google/rpc/Status.ts";
 import { LedgerError, type Shortfall } from "../../ledger/ledger.ts";
 import { messageType } from "../service.ts";
+import { encodeDuration } from "./fields.ts";
 import { type DetailKind, isRefusal, REASONS, type Reason } from "./reasons.ts";
-import { decodeShortfall, encodeShortfall } from "./shortfall.ts";
-import { encodeDuration } from "./times.ts";
 
 const DOMAIN = "tollgate.ledger";
 const DETAILS_KEY = "grpc-status-details-bin";
@@ -134,4 +134,31 @@ function detailType<Message extends object, Output extends object>(name: string)
       }
     },
   };
+}
+
+/** The names of the amounts in the metadata of `google.rpc.ErrorInfo`; each is whole nano-USD in decimal digits. */
+const NAMES = { needed: "needed_nanos", available: "available_nanos", unheld: "unheld_nanos" } as const;
+
+/** Encodes the amounts of a declined hold as the metadata of `google.rpc.ErrorInfo`. */
+export function encodeShortfall({ needed, available, unheld }: Shortfall): Record<string, string> {
+  return {
+    [NAMES.needed]: String(needed),
+    [NAMES.available]: String(available),
+    [NAMES.unheld]: String(unheld),
+  };
+}
+
+/** Returns `undefined` unless all three amounts are there, each from 0 to {@link NANOS_MAX}. */
+export function decodeShortfall(metadata: Readonly<Record<string, string>>): Shortfall | undefined {
+  const needed = decodeAmount(metadata[NAMES.needed]);
+  const available = decodeAmount(metadata[NAMES.available]);
+  const unheld = decodeAmount(metadata[NAMES.unheld]);
+  if (needed === undefined || available === undefined || unheld === undefined) return undefined;
+  return { needed, available, unheld };
+}
+
+function decodeAmount(text: string | undefined): Nanos | undefined {
+  if (text === undefined || !/^\d{1,19}$/.test(text)) return undefined;
+  const amount = BigInt(text);
+  return amount <= NANOS_MAX ? amount : undefined;
 }

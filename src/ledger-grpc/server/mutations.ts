@@ -6,7 +6,7 @@ import type { MutationResult } from "../../gen/tollgate/ledger/v1/MutationResult
 import type { SettleHoldResponse } from "../../gen/tollgate/ledger/v1/SettleHoldResponse.ts";
 import type { Balances, HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../../ledger/ledger.ts";
 import { holdStates } from "../codec/enums.ts";
-import { encodeNanos } from "../codec/fields.ts";
+import { encodeNanos, InvalidField } from "../codec/fields.ts";
 import {
   decodeExtendRequest,
   decodeHoldRequest,
@@ -14,7 +14,6 @@ import {
   decodeReleaseRequest,
   decodeSettleRequest,
 } from "../codec/holds.ts";
-import { decodeSpendLimit } from "../codec/limits.ts";
 import { decodeChargeRequest, decodeRefundRequest, decodeTopUpRequest } from "../codec/postings.ts";
 import {
   encodeBalancesResult,
@@ -24,7 +23,9 @@ import {
   encodePostingResult,
   encodeSettlementResult,
 } from "../codec/results.ts";
-import { decodeWalletStateRequest, encodeBalances } from "../codec/wallets.ts";
+import { encodeRefusal } from "../codec/status.ts";
+import { decodeSpendLimit, decodeWalletStateRequest, encodeBalances } from "../codec/wallets.ts";
+import { explain } from "./failure.ts";
 
 /** When a mutation arrived and until when it may be decided, in Unix milliseconds. */
 export interface Span {
@@ -154,4 +155,42 @@ function encodeEnding(
 
 function encodePosting({ balances, replayed }: Posting) {
   return { balances: encodeBalances(balances), replayed };
+}
+
+/** Mutations of one message at most. */
+export const MUTATIONS_MAX = 1_000;
+
+export interface Runner {
+  readonly ledger: Ledger;
+  /** Told of what is no refusal. */
+  onFault(fault: unknown): void;
+}
+
+/**
+ * Gives all mutations to the ledger at once and in order, so that it commits them together. Each succeeds or
+ * fails alone; never rejects.
+ */
+export function runMutations(
+  runner: Runner,
+  mutations: readonly Mutation__Output[],
+  span: Span,
+): Promise<MutationResult[]> {
+  return Promise.all(mutations.map((mutation) => runOne(runner, mutation, span)));
+}
+
+async function runOne(runner: Runner, wire: Mutation__Output, span: Span): Promise<MutationResult> {
+  let request: object | undefined;
+  try {
+    const { mutation } = wire;
+    const body = mutation && wire[mutation];
+    if (!mutation || !body) throw new InvalidField("mutation", "invalid_request");
+    // Safe because the body is the message of this kind; TypeScript cannot follow the pair.
+    const kind = MUTATIONS[mutation] as unknown as MutationKind<typeof body, object, unknown, unknown>;
+    request = kind.decode(body, span);
+    return kind.encodeResult(await kind.apply(runner.ledger, request));
+  } catch (error) {
+    const { reason, about } = explain(error, request);
+    if (reason === "internal") runner.onFault(error);
+    return { status: encodeRefusal(reason, about) };
+  }
 }

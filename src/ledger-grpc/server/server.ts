@@ -1,14 +1,12 @@
 import { Server, ServerCredentials, type ServerOptions } from "@grpc/grpc-js";
 import { service as healthService } from "grpc-health-check";
 import type { Ledger } from "../../ledger/ledger.ts";
-import { ledgerService } from "../service.ts";
-import { createGuard } from "./access.ts";
+import { ledgerService, tolerant } from "../service.ts";
+import { createGuard, createOpenCalls, type OpenCallBounds } from "./access.ts";
 import { createHandlers } from "./handlers.ts";
 import { watchHealth } from "./health.ts";
-import { createOpenCalls, type OpenCallBounds } from "./open-calls.ts";
 import { createReflection } from "./reflection.ts";
 import { createMutationStreams } from "./stream.ts";
-import { tolerant } from "./unreadable.ts";
 
 /** A served ledger. */
 export interface LedgerServer {

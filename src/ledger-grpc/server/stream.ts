@@ -2,8 +2,8 @@ import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { StreamMutationsRequest__Output } from "../../gen/tollgate/ledger/v1/StreamMutationsRequest.ts";
 import type { StreamMutationsResponse } from "../../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
 import { encodeCallRefusal } from "../codec/status.ts";
-import { MUTATIONS_MAX, type Runner, runMutations } from "./run-mutations.ts";
-import { isUnreadable } from "./unreadable.ts";
+import { isUnreadable } from "../service.ts";
+import { MUTATIONS_MAX, type Runner, runMutations } from "./mutations.ts";
 
 /** Messages of a stream that may be unanswered; with so many, the stream is not read. */
 const WINDOW_MAX = 16;

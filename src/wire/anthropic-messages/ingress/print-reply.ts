@@ -1,4 +1,4 @@
-import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
+import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../codecs.ts";
 import { isHostSeal } from "../../host-seal.ts";
 import { createToolUseIds } from "../call-ids.ts";

@@ -1,4 +1,4 @@
-import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
+import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-event.ts";
 import { createCallIds } from "../../call-ids.ts";
 import type { ReplyHead } from "../../codecs.ts";
 import { ownCallId } from "../call-finder.ts";
