@@ -1,4 +1,9 @@
-/** What is awaited, or what `late` says when that takes longer than `ms`; `late` may throw. */
+/** Returns Unix milliseconds as ISO 8601 in UTC, or null for `undefined`. */
+export function printTime(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}
+
+/** Resolves with the awaited value, or with the result of `late` after `ms` milliseconds; `late` may throw. */
 export async function within<Value, Late>(
   ms: number,
   awaited: Promise<Value>,
@@ -9,12 +14,7 @@ export async function within<Value, Late>(
   return Promise.race([awaited, time.then(late)]).finally(() => clearTimeout(timer));
 }
 
-/** Waits for something, but not for longer than this. */
+/** Resolves when the promise does, or after `ms` milliseconds. Rejects when the promise does before that. */
 export async function waitAtMost(ms: number, awaited: Promise<unknown>): Promise<void> {
   await within(ms, awaited, () => undefined);
-}
-
-/** A time in Unix milliseconds as ISO 8601 in UTC; null for none. */
-export function printTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }

@@ -17,7 +17,7 @@ import { newRequestId } from "../http/request-id.ts";
 import { createRunningRequests } from "../http/running-requests.ts";
 import { listen as serveHttp } from "../http/serve.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { openJournal } from "../settlement-outbox/outbox.ts";
+import { openSettlementOutbox } from "../settlement-outbox/outbox.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { serveMetrics } from "../telemetry/serve-metrics.ts";
@@ -34,7 +34,7 @@ const WARM_UP_MS = 200;
 const BODY_GRACE_MS = 2_000;
 /** What a cut request gets, after the drain limit, to be counted (at most 2 s) and told so in. */
 const TELL_MS = 3_000;
-/** And to be settled in. With the default drain limit and the journal's last replay that makes less than 30 s. */
+/** And to be settled in. With the default drain limit and the outbox's last replay that makes less than 30 s. */
 const CUT_MS = 4_000;
 
 /** A gateway that listens. */
@@ -147,7 +147,7 @@ interface Kept {
 }
 
 function createParts(config: Config, { books: { database, ledger }, limits, metrics, log }: Kept): Parts {
-  const journal = openJournal({ folder: config.dataFolder, ledger, log });
+  const outbox = openSettlementOutbox({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
@@ -161,7 +161,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     authenticate: createAuthenticate({ database }),
     limiter: limits.limiter,
     ledger,
-    journal,
+    outbox,
     tokens,
     bodies,
     share,
@@ -185,7 +185,7 @@ function createParts(config: Config, { books: { database, ledger }, limits, metr
     callers.close();
     tokens.close();
     bodies.close();
-    await journal.close();
+    await outbox.close();
   };
   const cut = () => {
     shutdown.abort();

@@ -1,6 +1,6 @@
 import { loadBooksConfig } from "../config/config.ts";
 import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit/audit.ts";
-import { type FoundJournal, findJournals } from "../settlement-outbox/folder.ts";
+import { type FoundOutbox, findOutboxes } from "../settlement-outbox/folder.ts";
 import type { Books } from "./books.ts";
 import type { Outcome } from "./outcome.ts";
 
@@ -10,11 +10,11 @@ import type { Outcome } from "./outcome.ts";
  */
 export async function runAudit({ database }: Books): Promise<Outcome> {
   const report = await auditDatabase(database, Date.now());
-  return printAudit(report, findJournals(loadBooksConfig().dataFolder));
+  return printAudit(report, findOutboxes(loadBooksConfig().dataFolder));
 }
 
 /** What an audit came to, for people and for programs. */
-export function printAudit(report: AuditReport, journals: readonly FoundJournal[]): Outcome {
+export function printAudit(report: AuditReport, journals: readonly FoundOutbox[]): Outcome {
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
   const verdict = failed
@@ -48,7 +48,7 @@ function describe({ invariant, says, walletId, subject }: Finding): string {
   return `${invariant} does not hold: ${says} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
 }
 
-function describeJournal({ path, entries, isReadable }: FoundJournal): string {
+function describeJournal({ path, entries, isReadable }: FoundOutbox): string {
   if (!isReadable) return `journal ${path}: it is damaged or of a later version, and may hold settlements`;
   const what = entries === 1 ? "1 settlement waits" : `${entries} settlements wait`;
   return `journal ${path}: ${what} for the ledger, or ${entries === 1 ? "was" : "were"} refused by it`;

@@ -4,7 +4,7 @@ import type { LoopShare } from "../bodies/loop-share.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
-import type { Journal } from "../settlement-outbox/entry.ts";
+import type { SettlementOutbox } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
@@ -36,7 +36,7 @@ export interface Gateway extends Offer {
   readonly limiter: Limiter;
   readonly ledger: Ledger;
   /** Takes the end of a hold when the ledger cannot. */
-  readonly journal: Journal;
+  readonly outbox: SettlementOutbox;
   readonly tokens: TokenCounter;
   readonly bodies: Bodies;
   /** Lets work that comes piece by piece share the event loop with everything else. */

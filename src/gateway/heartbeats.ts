@@ -1,6 +1,6 @@
 import type { Nanos } from "../domain/money.ts";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../ledger/ledger.ts";
-import { isAway } from "../settlement-outbox/entry.ts";
+import { isRetryable } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
 const ENDED: readonly LedgerRefusal[] = ["hold_settled", "hold_released"];
@@ -28,7 +28,7 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
   async function beatAll(): Promise<void> {
     const faults = await Promise.all([...live.values()].map(beat));
     if (faults.length === 0) return;
-    const away = faults.find(isAway);
+    const away = faults.find(isRetryable);
     if (away && !isLedgerAway) log.warn(describeFault(away), "heartbeats fail");
     if (!away && isLedgerAway) log.info({}, "heartbeats go on");
     isLedgerAway = away !== undefined;
@@ -40,7 +40,7 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
       await ledger.extend({ walletId, holdId, accrued: hold.accrued(), ttlMs: holdTtlMs });
     } catch (fault) {
       // A hold that ended between the beat and its commit is no news, also before that was said here.
-      if (live.has(holdId) && !isAway(fault) && !isEnded(fault)) {
+      if (live.has(holdId) && !isRetryable(fault) && !isEnded(fault)) {
         log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat refused");
       }
       return fault;

@@ -96,14 +96,14 @@ function isUnknown(fault: unknown): boolean {
 }
 
 /** Frees a hold that may have been taken although the ledger did not say so; it would expire, but a minute later. */
-function abandonHold({ journal, clock, log }: Gateway, call: Call, walletId: string): void {
+function abandonHold({ outbox, clock, log }: Gateway, call: Call, walletId: string): void {
   const facts: OutcomeFacts = {
     outcome: "internal_error",
     source: "none",
     totalMs: Math.round(clock() - call.startedAt),
     attempts: [],
   };
-  journal.append({ kind: "abandon", request: { walletId, holdId: call.id, facts } }).catch((fault) => {
+  outbox.append({ kind: "release_if_held", request: { walletId, holdId: call.id, facts } }).catch((fault) => {
     log.debug({ request: call.id, ...describeFault(fault) }, "hold left to expire");
   });
 }

@@ -2,7 +2,7 @@ import type { Nanos } from "../domain/money.ts";
 import { totalTokensOf } from "../domain/usage.ts";
 import type { Balances, OutcomeFacts, Settlement } from "../ledger/ledger.ts";
 import type { Admission } from "../limiter/limiter.ts";
-import { bookEntry, isAway, type JournalEntry } from "../settlement-outbox/entry.ts";
+import { submitEntry, isRetryable, type OutboxEntry } from "../settlement-outbox/entry.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Answer } from "./forward.ts";
 import type { Call, Gateway } from "./gateway.ts";
@@ -10,14 +10,14 @@ import type { OpenHold } from "./hold.ts";
 import { outcomeName } from "./outcome.ts";
 import { reportExcess } from "./report-excess.ts";
 
-/** How long a client waits for a ledger that is away, before its answer ends on the journal's word. */
+/** How long a client waits for a ledger that is away, before its answer ends on the outbox's word. */
 const ANSWER_MAX_MS = 3_000;
 
 /** A request that is paid for. */
 export interface Bill {
   /** What it cost, in the books or on its way there. */
   readonly charged: Nanos;
-  /** `undefined` when the ledger is away, and the settlement in the journal. */
+  /** `undefined` when the ledger is away, and the settlement in the outbox. */
   readonly balances: Balances | undefined;
 }
 
@@ -35,12 +35,12 @@ export async function settle(
   if (charge.usage) reportExcess(gateway, call, hold);
   const facts = factsOf(gateway, { call, hold, answer, charge });
   const request = { walletId: hold.walletId, holdId: hold.holdId, facts };
-  const entry: JournalEntry =
+  const entry: OutboxEntry =
     charge.source === "none"
       ? { kind: "release", request }
       : { kind: "settle", request: { ...request, amount: charge.amount } };
   const [settlement] = await Promise.all([
-    bookOrJournal(gateway, entry),
+    settleOrQueue(gateway, entry),
     admission.settle(charge.usage ? totalTokensOf(charge.usage) : 0),
   ]);
   return {
@@ -50,15 +50,15 @@ export async function settle(
 }
 
 /** `undefined` when the ledger did not take it: then it is on disk, and the ledger gets it when it is back. */
-async function bookOrJournal(
-  { ledger, journal }: Gateway,
-  entry: JournalEntry,
+async function settleOrQueue(
+  { ledger, outbox }: Gateway,
+  entry: OutboxEntry,
 ): Promise<Settlement | undefined> {
   try {
-    return await bookEntry(ledger, entry, ANSWER_MAX_MS);
+    return await submitEntry(ledger, entry, ANSWER_MAX_MS);
   } catch (fault) {
-    if (!isAway(fault)) throw fault;
-    await journal.append(entry);
+    if (!isRetryable(fault)) throw fault;
+    await outbox.append(entry);
     return undefined;
   }
 }

@@ -1,134 +1,34 @@
 import { printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import { describeFault, type Log, type LogFields } from "../telemetry/log.ts";
-import { bookEntry, isAway, type JournalEntry, parseEntry } from "./entry.ts";
-import type { JournalFile, RefusedEntry, StoredEntry } from "./file.ts";
-import type { JournalFiles } from "./folder.ts";
+import { isRetryable, type OutboxEntry, parseEntry, submitEntry } from "./entry.ts";
+import type { DeclinedEntry, OutboxFile, StoredEntry } from "./file.ts";
+import type { OutboxFiles } from "./folder.ts";
 
-/** Gives the ledger what it could not take at its moment. */
-export interface Replayer {
-  /** Whether the ledger took nothing of what it was last given. */
-  readonly isAway: boolean;
-  /** Replays a file to its end, or until the ledger is away; the next call goes on behind that. */
-  replay(file: JournalFile): Promise<void>;
-  /** From now on no answer changes a file. */
-  stop(): void;
-}
-
-export interface ReplayerParts {
-  readonly ledger: Ledger;
-  readonly log: Log;
-  readonly now: () => number;
-}
-
-/** Entries that are with the ledger at once; only one while it is away, to see whether it still is. */
-const PARALLEL = 256;
-const ANSWER_MAX_MS = 10_000;
-
-export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
-  /** What each file was read to, so that entries which always fail do not stand before all others. */
-  const positions = new WeakMap<JournalFile, number>();
-  let away = false;
-  let isStopped = false;
-
-  function nextOf(file: JournalFile): readonly StoredEntry[] {
-    const max = away ? 1 : PARALLEL;
-    const position = positions.get(file) ?? 0;
-    const next = file.read(position, max);
-    return next.length === 0 && away ? file.read(0, max) : next;
-  }
-  function finish(file: JournalFile, fates: readonly Fate[]): void {
-    const booked = fates.filter(({ kind }) => kind === "booked").map(({ seq }) => seq);
-    const refused = fates.filter((fate) => fate.kind === "refused");
-    if (booked.length + refused.length > 0) file.finish(booked, refused, now());
-    for (const { about, refusal } of refused) log.error({ ...about, refusal }, "settlement refused for good");
-  }
-  function noteAway(fates: readonly Fate[]): void {
-    const kept = fates.filter((fate) => fate.kind === "kept");
-    const isNowAway = kept.length === fates.length;
-    if (isNowAway && !away) log.warn(describeFault(kept[0]?.fault), "ledger does not take the journal");
-    if (!isNowAway && away) log.info({}, "ledger takes the journal again");
-    away = isNowAway;
-  }
-
-  return {
-    get isAway() {
-      return away;
-    },
-    async replay(file) {
-      while (!isStopped) {
-        const entries = nextOf(file);
-        const fates = await Promise.all(entries.map((entry) => fateOf(ledger, entry)));
-        if (isStopped) return;
-        positions.set(file, entries.at(-1)?.seq ?? 0);
-        if (entries.length === 0) return;
-        finish(file, fates);
-        noteAway(fates);
-        if (away) return;
-      }
-    },
-    stop() {
-      isStopped = true;
-    },
-  };
-}
-
-/** What became of an entry: one that is kept is tried again. */
-type Fate =
-  | { readonly kind: "booked"; readonly seq: number }
-  | { readonly kind: "kept"; readonly seq: number; readonly fault: unknown }
-  | ({ readonly kind: "refused"; readonly about: LogFields } & RefusedEntry);
-
-async function fateOf(ledger: Ledger, { seq, holdId, text }: StoredEntry): Promise<Fate> {
-  const entry = tryParse(text);
-  if (!entry) return { kind: "refused", seq, refusal: "unreadable", about: { request: holdId } };
-  try {
-    await bookEntry(ledger, entry, ANSWER_MAX_MS);
-    return { kind: "booked", seq };
-  } catch (fault) {
-    if (!(fault instanceof LedgerError) || isAway(fault)) return { kind: "kept", seq, fault };
-    // Whatever stands against it, there is no hold that this should have freed.
-    if (entry.kind === "abandon") return { kind: "booked", seq };
-    return { kind: "refused", seq, refusal: fault.refusal, about: aboutEntry(entry) };
-  }
-}
-
-function tryParse(text: string | undefined): JournalEntry | undefined {
-  try {
-    return text === undefined ? undefined : parseEntry(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function aboutEntry({ kind, request }: JournalEntry): LogFields {
-  const { walletId, holdId } = request;
-  const amountUsd = "amount" in request ? printUsd(request.amount) : "0.00";
-  return { request: holdId, wallet: walletId, does: kind, amountUsd };
-}
-
-/** Replays all journals of a process again and again, the first time at once. */
-export interface Rounds {
-  /** Resolves when a round is over that runs now or begins now. */
+/** Replays the outbox files of this process again and again. */
+export interface ReplayLoop {
+  /** Resolves when the pass ends that is running, or that this call starts. */
   replayNow(): Promise<void>;
   stop(): void;
 }
 
-export interface RoundOptions {
-  /** The pause between two rounds while the ledger takes what it is given; up to five times that while it is away. */
+export interface ReplayOptions {
+  /** The pause between two passes; up to 5 times as long while the ledger is unavailable. */
   readonly everyMs?: number;
-  /** How often a round looks for what dead processes left. */
+  /** How often a pass looks for files of dead processes. */
   readonly adoptEveryMs?: number;
 }
 
-const PAUSES_MAX = 5;
+/** The longest backoff while the ledger is unavailable, in pauses. */
+const BACKOFF_MAX = 5;
 
-export function startRounds(
-  { files, replayer, log }: { readonly files: JournalFiles; readonly replayer: Replayer; readonly log: Log },
-  { everyMs = 1_000, adoptEveryMs = 10_000 }: RoundOptions,
-): Rounds {
+/** Starts the loop; the first pass begins at once. */
+export function startReplayLoop(
+  { files, replayer, log }: { readonly files: OutboxFiles; readonly replayer: Replayer; readonly log: Log },
+  { everyMs = 1_000, adoptEveryMs = 10_000 }: ReplayOptions,
+): ReplayLoop {
   let running: Promise<void> | undefined;
-  let pauses = 1;
+  let backoff = 1;
   let adoptAt = performance.now();
   let isStopped = false;
   let timer = setTimeout(runNext, 0);
@@ -141,9 +41,9 @@ export function startRounds(
   }
   async function replayAll(): Promise<void> {
     for (const file of files.all()) {
-      await replayer.replay(file).catch((fault: unknown) => files.blame(file, fault));
+      await replayer.replay(file).catch((fault: unknown) => files.reportFault(file, fault));
     }
-    files.giveUpReplayed();
+    files.closeReplayed();
   }
   async function runNext(): Promise<void> {
     try {
@@ -153,11 +53,11 @@ export function startRounds(
       }
       await replayNow();
     } catch (fault) {
-      log.error(describeFault(fault), "journal round failed");
+      log.error(describeFault(fault), "settlement replay failed");
     }
-    pauses = replayer.isAway ? Math.min(pauses * 2, PAUSES_MAX) : 1;
-    // Jitter: replicas that lost their ledger together would come back to it together.
-    if (!isStopped) timer = setTimeout(runNext, everyMs * pauses * (0.8 + Math.random() * 0.4));
+    backoff = replayer.isAway ? Math.min(backoff * 2, BACKOFF_MAX) : 1;
+    // Jitter: replicas that lost their ledger together would otherwise return together.
+    if (!isStopped) timer = setTimeout(runNext, everyMs * backoff * (0.8 + Math.random() * 0.4));
   }
 
   return {
@@ -167,4 +67,108 @@ export function startRounds(
       clearTimeout(timer);
     },
   };
+}
+
+/** Submits the entries of outbox files to the ledger. */
+export interface Replayer {
+  /** Whether the ledger accepted none of the last entries. */
+  readonly isAway: boolean;
+  /** Replays a file to its end, or until the ledger is unavailable; the next call continues from there. */
+  replay(file: OutboxFile): Promise<void>;
+  /** After this no result changes a file. */
+  stop(): void;
+}
+
+export interface ReplayerParts {
+  readonly ledger: Ledger;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/** Entries submitted at once; while the ledger is unavailable one alone, as a probe. */
+const PARALLEL = 256;
+const ANSWER_MAX_MS = 10_000;
+
+export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
+  /** The last sequence number read of each file, so that entries that always fail do not block the others. */
+  const positions = new WeakMap<OutboxFile, number>();
+  let away = false;
+  let isStopped = false;
+
+  function nextOf(file: OutboxFile): readonly StoredEntry[] {
+    const max = away ? 1 : PARALLEL;
+    const position = positions.get(file) ?? 0;
+    const next = file.read(position, max);
+    return next.length === 0 && away ? file.read(0, max) : next;
+  }
+  function finish(file: OutboxFile, results: readonly ReplayResult[]): void {
+    const completed = results.filter(({ kind }) => kind === "completed").map(({ seq }) => seq);
+    const declined = results.filter((result) => result.kind === "declined");
+    if (completed.length + declined.length > 0) file.finish(completed, declined, now());
+    for (const { fields, refusal } of declined) {
+      log.error({ ...fields, refusal }, "settlement declined for good");
+    }
+  }
+  function noteAway(results: readonly ReplayResult[]): void {
+    const retried = results.filter((result) => result.kind === "retry");
+    const isNowAway = retried.length === results.length;
+    if (isNowAway && !away) log.warn(describeFault(retried[0]?.fault), "settlement replay suspended");
+    if (!isNowAway && away) log.info({}, "settlement replay resumed");
+    away = isNowAway;
+  }
+
+  return {
+    get isAway() {
+      return away;
+    },
+    async replay(file) {
+      while (!isStopped) {
+        const entries = nextOf(file);
+        const results = await Promise.all(entries.map((entry) => replayEntry(ledger, entry)));
+        if (isStopped) return;
+        positions.set(file, entries.at(-1)?.seq ?? 0);
+        if (entries.length === 0) return;
+        finish(file, results);
+        noteAway(results);
+        if (away) return;
+      }
+    },
+    stop() {
+      isStopped = true;
+    },
+  };
+}
+
+/** The result of one entry. `retry` keeps it, `declined` moves it out of the way for good. */
+type ReplayResult =
+  | { readonly kind: "completed"; readonly seq: number }
+  | { readonly kind: "retry"; readonly seq: number; readonly fault: unknown }
+  | ({ readonly kind: "declined"; readonly fields: LogFields } & DeclinedEntry);
+
+async function replayEntry(ledger: Ledger, { seq, holdId, text }: StoredEntry): Promise<ReplayResult> {
+  const entry = tryParse(text);
+  if (!entry) return { kind: "declined", seq, refusal: "unreadable", fields: { request: holdId } };
+  try {
+    await submitEntry(ledger, entry, ANSWER_MAX_MS);
+    return { kind: "completed", seq };
+  } catch (fault) {
+    if (!(fault instanceof LedgerError) || isRetryable(fault)) return { kind: "retry", seq, fault };
+    // Any decline means there is no hold left to release.
+    if (entry.kind === "release_if_held") return { kind: "completed", seq };
+    return { kind: "declined", seq, refusal: fault.refusal, fields: logFieldsOf(entry) };
+  }
+}
+
+function tryParse(text: string | undefined): OutboxEntry | undefined {
+  try {
+    return text === undefined ? undefined : parseEntry(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function logFieldsOf({ kind, request }: OutboxEntry): LogFields {
+  const { walletId, holdId } = request;
+  const amountUsd = "amount" in request ? printUsd(request.amount) : "0.00";
+  return { request: holdId, wallet: walletId, does: kind, amountUsd };
 }

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
-import { findJournals } from "../../src/settlement-outbox/folder.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { freePort } from "../bench/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { firstIdOf, type House, type StoredHold } from "./cluster.ts";
@@ -61,7 +61,7 @@ export async function openReplicaHouse(): Promise<House> {
     ],
     programs: [gateway, ledger],
     ...readBooks(postgres.url),
-    countJournaled: () => findJournals(shared.TOLLGATE_DATA).reduce((sum, { entries }) => sum + entries, 0),
+    countJournaled: () => findOutboxes(shared.TOLLGATE_DATA).reduce((sum, { entries }) => sum + entries, 0),
     audit: async () => void (await runCommand(["audit"], { folder, environment: shared })),
     async close() {
       await remote.close();

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
-import { findJournals } from "../../src/settlement-outbox/folder.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { freePort } from "../bench/free-port.ts";
 import { firstIdOf, type House, type StoredHold } from "./cluster.ts";
 import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";
@@ -38,7 +38,7 @@ export async function openSingleHouse(): Promise<House> {
     victims: [{ name: "gateway", kill: gateway.kill, start: gateway.start }],
     programs: [gateway],
     ...books,
-    countJournaled: () => findJournals(join(folder, "data")).reduce((sum, { entries }) => sum + entries, 0),
+    countJournaled: () => findOutboxes(join(folder, "data")).reduce((sum, { entries }) => sum + entries, 0),
     audit: async () => void (await runCommand(["audit"], { folder, environment })),
     async close() {
       await ledger.close();

@@ -1,8 +1,12 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
-import type { JournalEntry } from "../../src/settlement-outbox/entry.ts";
-import { type JournalOptions, type OpenJournal, openJournal } from "../../src/settlement-outbox/outbox.ts";
+import type { OutboxEntry } from "../../src/settlement-outbox/entry.ts";
+import {
+  type OpenSettlementOutbox,
+  openSettlementOutbox,
+  type SettlementOutboxOptions,
+} from "../../src/settlement-outbox/outbox.ts";
 import { type FickleLedger, fickle } from "../ledger/fickle-ledger.ts";
 import { FACTS, holdIdOf, holdOf, type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
 import { createLogBook, type LogBook } from "../support/log-book.ts";
@@ -11,27 +15,27 @@ import { tempFolder } from "../support/temp-folder.ts";
 export const FUNDS = 1_000_000n;
 
 /** Real books behind a ledger that can go away, and a data folder for the journals beside it. */
-export interface JournalBooks {
+export interface OutboxFixture {
   readonly open: OpenLedger;
   readonly ledger: FickleLedger;
   readonly folder: string;
   readonly log: LogBook;
   /** Opens a journal that looks around often. */
-  journal(options?: Partial<JournalOptions>): OpenJournal;
+  journal(options?: Partial<SettlementOutboxOptions>): OpenSettlementOutbox;
   /** Takes a hold and gives the entry that settles it. */
-  heldFor(name: string, amount?: bigint): Promise<JournalEntry>;
+  heldFor(name: string, amount?: bigint): Promise<OutboxEntry>;
   /** The files in the folder of the journals. */
   files(): readonly string[];
   /** Closes what is open; throws when the books contradict themselves. */
   close(): Promise<void>;
 }
 
-export async function openJournalBooks(): Promise<JournalBooks> {
+export async function openOutboxFixture(): Promise<OutboxFixture> {
   const open = await openLedger(FUNDS);
   const ledger = fickle(open.ledger);
   const folder = tempFolder();
   const log = createLogBook();
-  const journals: OpenJournal[] = [];
+  const journals: OpenSettlementOutbox[] = [];
   return {
     open,
     ledger,
@@ -39,7 +43,14 @@ export async function openJournalBooks(): Promise<JournalBooks> {
     log,
     journal(options = {}) {
       const quick = { everyMs: 5, adoptEveryMs: 10, closeMs: 50 };
-      const journal = openJournal({ folder, ledger, log, now: () => open.clock.nowMs, ...quick, ...options });
+      const journal = openSettlementOutbox({
+        folder,
+        ledger,
+        log,
+        now: () => open.clock.nowMs,
+        ...quick,
+        ...options,
+      });
       journals.push(journal);
       return journal;
     },
@@ -59,7 +70,7 @@ export async function openJournalBooks(): Promise<JournalBooks> {
   };
 }
 
-export function settlementOf(name: string, amount: bigint): JournalEntry {
+export function settlementOf(name: string, amount: bigint): OutboxEntry {
   return { kind: "settle", request: { walletId: WALLET, holdId: holdIdOf(name), amount, facts: FACTS } };
 }
 

@@ -3,15 +3,15 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { type JournalEntry, parseEntry, printEntry } from "../../src/settlement-outbox/entry.ts";
-import { findJournals } from "../../src/settlement-outbox/folder.ts";
-import { createGroup } from "../../src/settlement-outbox/outbox.ts";
+import { type OutboxEntry, parseEntry, printEntry } from "../../src/settlement-outbox/entry.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
+import { createCommitGroup } from "../../src/settlement-outbox/outbox.ts";
 import { WALLET } from "../ledger/samples.ts";
-import { FUNDS, type JournalBooks, openJournalBooks, until } from "./fixture.ts";
+import { FUNDS, type OutboxFixture, openOutboxFixture, until } from "./fixture.ts";
 
-let books: JournalBooks;
+let books: OutboxFixture;
 beforeEach(async () => {
-  books = await openJournalBooks();
+  books = await openOutboxFixture();
 });
 afterEach(() => books.close());
 
@@ -32,7 +32,7 @@ async function leaveJournal(change: (client: Database) => void): Promise<string>
   const journal = books.journal();
   await journal.append(await books.heldFor("left", 40n));
   await journal.close();
-  const path = findJournals(books.folder)[0]?.path ?? "";
+  const path = findOutboxes(books.folder)[0]?.path ?? "";
   const client = new Database(path);
   change(client);
   client.close();
@@ -54,8 +54,8 @@ describe("a journal that cannot be read", () => {
   ])("because it %s is put aside, said once and counted, and the start goes on", async (_name, write) => {
     const path = leave(write);
     await worksBeside();
-    expect(findJournals(books.folder)).toEqual([{ path: `${path}.damaged`, entries: 0, isReadable: false }]);
-    expect(books.log.text().match(/journal cannot be opened/g)).toHaveLength(1);
+    expect(findOutboxes(books.folder)).toEqual([{ path: `${path}.damaged`, entries: 0, isReadable: false }]);
+    expect(books.log.text().match(/settlement outbox cannot be opened/g)).toHaveLength(1);
     expect(books.files()).toContain(`${NAME}.damaged`);
     expect(books.files()).not.toContain(NAME);
   });
@@ -63,8 +63,8 @@ describe("a journal that cannot be read", () => {
   test("because a later version wrote it is left as it is", async () => {
     const path = await leaveJournal((client) => client.run("PRAGMA user_version = 99"));
     await worksBeside();
-    expect(findJournals(books.folder)).toEqual([{ path, entries: 0, isReadable: false }]);
-    expect(books.log.text().match(/journal cannot be opened/g)).toHaveLength(1);
+    expect(findOutboxes(books.folder)).toEqual([{ path, entries: 0, isReadable: false }]);
+    expect(books.log.text().match(/settlement outbox cannot be opened/g)).toHaveLength(1);
   });
 
   test("in its tables is put aside with its log", async () => {
@@ -73,16 +73,16 @@ describe("a journal that cannot be read", () => {
     writeFileSync(path, bytes.fill(0xa5, 4096));
     await worksBeside();
     await until(() => books.files().includes(`${path.split("/").at(-1)}.damaged`));
-    expect(findJournals(books.folder)).toMatchObject([{ isReadable: false }]);
+    expect(findOutboxes(books.folder)).toMatchObject([{ isReadable: false }]);
   });
 });
 
 test("a journal whose process was killed as it made it is removed", async () => {
   leave((path) => writeFileSync(path, ""));
-  expect(findJournals(books.folder)).toEqual([]);
+  expect(findOutboxes(books.folder)).toEqual([]);
   await worksBeside();
   expect(books.files()).not.toContain(NAME);
-  expect(findJournals(books.folder)).toEqual([]);
+  expect(findOutboxes(books.folder)).toEqual([]);
   expect(books.log.text()).toBe("");
 });
 
@@ -92,9 +92,9 @@ test("a journal that cannot be opened at the moment is tried again", async () =>
   reader.run("PRAGMA locking_mode = EXCLUSIVE");
   reader.run("BEGIN IMMEDIATE");
   const journal = books.journal();
-  await until(() => books.log.text().includes("journal cannot be opened"));
+  await until(() => books.log.text().includes("settlement outbox cannot be opened"));
   reader.close();
-  await until(() => findJournals(books.folder).length === 0 && journal.pending() === 0);
+  await until(() => findOutboxes(books.folder).length === 0 && journal.pending() === 0);
   expect((await books.open.ledger.balances(WALLET)).posted).toBe(FUNDS - 40n);
 });
 
@@ -105,7 +105,7 @@ test("an entry that is not what was written is kept, and not booked", async () =
   });
   await worksBeside();
   await until(() => books.log.text().includes('"refusal":"unreadable"'));
-  expect(findJournals(books.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
+  expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
 });
 
 describe("a journal on a disk that fails", () => {
@@ -135,20 +135,20 @@ describe("a journal on a disk that fails", () => {
 });
 
 test("looking for journals changes nothing, also where there are none", async () => {
-  expect(findJournals(join(books.folder, "nowhere"))).toEqual([]);
+  expect(findOutboxes(join(books.folder, "nowhere"))).toEqual([]);
   const journal = books.journal();
   books.ledger.is = "away";
   await journal.append(await books.heldFor("a"));
   const files = books.files();
-  for (let round = 0; round < 50; round++) expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
+  for (let round = 0; round < 50; round++) expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1 }]);
   expect(books.files()).toEqual(files);
 });
 
-describe("createGroup()", () => {
+describe("createCommitGroup()", () => {
   test("commits what one turn brings together, and then what came while that was committed", async () => {
     const commits: number[][] = [];
     const { promise: done, resolve } = Promise.withResolvers<void>();
-    const group = createGroup<number>(async (items) => {
+    const group = createCommitGroup<number>(async (items) => {
       commits.push([...items]);
       if (commits.length === 1) await done;
     });
@@ -167,7 +167,7 @@ describe("createGroup()", () => {
 
   test("rejects all of a commit that fails, and commits the next", async () => {
     let commits = 0;
-    const group = createGroup<number>(async () => {
+    const group = createCommitGroup<number>(async () => {
       commits += 1;
       if (commits === 1) throw new Error("full");
     });
@@ -211,10 +211,10 @@ test("every entry is read as it was written", () => {
   const settle = fc
     .tuple(release, fc.bigInt(0n, 4n * 10n ** 18n))
     .map(([request, amount]) => ({ kind: "settle" as const, request: { ...request, amount } }));
-  const entries: fc.Arbitrary<JournalEntry> = fc.oneof(
+  const entries: fc.Arbitrary<OutboxEntry> = fc.oneof(
     settle,
     release.map((request) => ({ kind: "release" as const, request })),
-    release.map((request) => ({ kind: "abandon" as const, request })),
+    release.map((request) => ({ kind: "release_if_held" as const, request })),
   );
   fc.assert(fc.property(entries, (entry) => expect(parseEntry(printEntry(entry))).toEqual(entry)));
 });

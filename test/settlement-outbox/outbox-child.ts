@@ -1,7 +1,7 @@
 // A process whose ledger is away: it journals settlements and says on stdout which are on disk, until it is killed.
 import { writeSync } from "node:fs";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
-import { openJournal } from "../../src/settlement-outbox/outbox.ts";
+import { openSettlementOutbox } from "../../src/settlement-outbox/outbox.ts";
 import { createLogBook } from "../support/log-book.ts";
 import { settlementOf } from "./fixture.ts";
 
@@ -9,7 +9,7 @@ const [folder = "", prefix = "", count = "0"] = process.argv.slice(2);
 const refuse = () => Promise.reject(new LedgerError("unavailable"));
 // Safe because a journal asks a ledger for nothing else.
 const ledger = { settle: refuse, release: refuse } as unknown as Ledger;
-const journal = openJournal({ folder, ledger, log: createLogBook(), everyMs: 50 });
+const journal = openSettlementOutbox({ folder, ledger, log: createLogBook(), everyMs: 50 });
 
 for (let index = 0; index < Number(count); index++) {
   const name = `${prefix}-${index}`;

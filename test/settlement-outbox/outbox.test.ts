@@ -2,19 +2,19 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { LedgerError } from "../../src/ledger/ledger.ts";
-import { isAway, type JournalEntry } from "../../src/settlement-outbox/entry.ts";
-import { findJournals } from "../../src/settlement-outbox/folder.ts";
+import { isRetryable, type OutboxEntry } from "../../src/settlement-outbox/entry.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { FACTS, holdIdOf, WALLET } from "../ledger/samples.ts";
-import { FUNDS, type JournalBooks, openJournalBooks, settlementOf, until } from "./fixture.ts";
+import { FUNDS, type OutboxFixture, openOutboxFixture, settlementOf, until } from "./fixture.ts";
 
-let books: JournalBooks;
+let books: OutboxFixture;
 beforeEach(async () => {
-  books = await openJournalBooks();
+  books = await openOutboxFixture();
 });
 afterEach(() => books.close());
 
-const abandonOf = (name: string): JournalEntry => ({
-  kind: "abandon",
+const abandonOf = (name: string): OutboxEntry => ({
+  kind: "release_if_held",
   request: {
     walletId: WALLET,
     holdId: holdIdOf(name),
@@ -27,7 +27,7 @@ describe("while the ledger is away", () => {
     const journal = books.journal();
     books.ledger.is = "away";
     await journal.append(await books.heldFor("a", 40n));
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
+    expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
     expect(journal.pending()).toBe(1);
     expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS, held: 40n });
 
@@ -38,7 +38,7 @@ describe("while the ledger is away", () => {
       state: "settled",
       outcome: FACTS,
     });
-    expect(findJournals(books.folder)).toEqual([]);
+    expect(findOutboxes(books.folder)).toEqual([]);
   });
 
   test("it is said once that it is, and once that it is back", async () => {
@@ -52,7 +52,7 @@ describe("while the ledger is away", () => {
       .text()
       .split("\n")
       .map((line) => JSON.parse(line).event);
-    expect(events).toEqual(["ledger does not take the journal", "ledger takes the journal again"]);
+    expect(events).toEqual(["settlement replay suspended", "settlement replay resumed"]);
   });
 
   test("one entry a round is enough to see whether it still is", async () => {
@@ -84,7 +84,7 @@ test.each([
   ["conflict", false],
   ["hold_released", false],
 ] as const)("a ledger that refuses as %s may take it later: %p", (refusal, mayPass) => {
-  expect(isAway(new LedgerError(refusal))).toBe(mayPass);
+  expect(isRetryable(new LedgerError(refusal))).toBe(mayPass);
 });
 
 describe("a replay", () => {
@@ -162,7 +162,7 @@ describe("an entry that the ledger refuses for good", () => {
     const journal = books.journal();
     await journal.append(settlementOf("unknown", 2_500_000_000n));
     await until(() => journal.pending() === 0);
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
+    expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1 }]);
     const [line = ""] = books.log.text().split("\n");
     expect(JSON.parse(line)).toEqual({
       level: "error",
@@ -171,7 +171,7 @@ describe("an entry that the ledger refuses for good", () => {
       does: "settle",
       amountUsd: "2.50",
       refusal: "hold_not_found",
-      event: "settlement refused for good",
+      event: "settlement declined for good",
     });
     await journal.close();
 
@@ -181,7 +181,7 @@ describe("an entry that the ledger refuses for good", () => {
     await next.drain(60_000);
     await Bun.sleep(50);
     expect(books.ledger.asked).toBe(asked + 1);
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
+    expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1 }]);
   });
 
   test.each([
@@ -196,7 +196,7 @@ describe("an entry that the ledger refuses for good", () => {
     await journal.append(settlementOf("a", amount));
     await until(() => journal.pending() === 0);
     expect(books.log.text()).toContain(`"refusal":"${refusal}"`);
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
+    expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1 }]);
   });
 });
 
@@ -262,11 +262,11 @@ describe("close()", () => {
       await journal.close();
       expect(performance.now() - closingAt).toBeLessThan(60_000);
       expect(books.log.text()).toContain('"entries":1');
-      expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
+      expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1 }]);
 
       books.ledger.is = "here";
       const next = books.journal();
-      await until(() => findJournals(books.folder).length === 0);
+      await until(() => findOutboxes(books.folder).length === 0);
       expect(next.pending()).toBe(0);
       expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n, held: 0n });
     },

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { findJournals } from "../../src/settlement-outbox/folder.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { WALLET } from "../ledger/samples.ts";
-import { FUNDS, type JournalBooks, openJournalBooks, until } from "./fixture.ts";
+import { FUNDS, type OutboxFixture, openOutboxFixture, until } from "./fixture.ts";
 
-let books: JournalBooks;
+let books: OutboxFixture;
 beforeEach(async () => {
-  books = await openJournalBooks();
+  books = await openOutboxFixture();
 });
 afterEach(() => books.close());
 
@@ -61,7 +61,7 @@ describe("a process that is killed", () => {
 
     const next = books.journal();
     await until(
-      () => books.files().length === 4 && next.pending() === 0 && findJournals(books.folder).length === 0,
+      () => books.files().length === 4 && next.pending() === 0 && findOutboxes(books.folder).length === 0,
     );
     const booked = (FUNDS - (await posted())) / 10n;
     // One more may have come to the disk without being acknowledged.
@@ -73,12 +73,12 @@ describe("a process that is killed", () => {
     const neighbour = books.journal();
     const child = await startChild("n", 20);
     await until(() => child.lines().at(-1) === "all");
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 20 }]);
+    expect(findOutboxes(books.folder)).toMatchObject([{ entries: 20 }]);
     await Bun.sleep(60);
     expect(await posted()).toBe(FUNDS);
     expect(neighbour.pending()).toBe(0);
     await child.kill();
-    await until(() => findJournals(books.folder).length === 0);
+    await until(() => findOutboxes(books.folder).length === 0);
     expect(await posted()).toBe(FUNDS - 200n);
   });
 
@@ -87,7 +87,7 @@ describe("a process that is killed", () => {
     await until(() => child.lines().at(-1) === "all");
     await child.kill();
     const followers = [1, 2, 3].map(() => books.journal());
-    await until(() => findJournals(books.folder).length === 0);
+    await until(() => findOutboxes(books.folder).length === 0);
     expect(await posted()).toBe(FUNDS - 500n);
     expect(books.ledger.asked).toBe(50);
     for (const follower of followers) await follower.close();
@@ -108,7 +108,7 @@ describe("a log whose tail was torn", () => {
     await child.kill();
     damage(`${pathOfJournal()}-wal`);
     const next = books.journal();
-    await until(() => findJournals(books.folder).length === 0 && next.pending() === 0);
+    await until(() => findOutboxes(books.folder).length === 0 && next.pending() === 0);
     expect(FUNDS - (await posted())).toBe(BigInt(left) * 10n);
     expect(books.log.text()).not.toContain('"error"');
   });
@@ -125,11 +125,11 @@ test("a disk that is full refuses entries, and what was taken before is booked",
   const child = await startChild("f", 300, `trap "" XFSZ; ulimit -f 192; exec "$0" "$@"`);
   await until(() => child.lines().at(-1) === "all");
   await child.kill();
-  const refused = child.lines().filter((line) => line.endsWith("refused: JournalError"));
+  const refused = child.lines().filter((line) => line.endsWith("refused: SettlementOutboxError"));
   expect(takenBy(child)).toBeGreaterThan(0);
   expect(refused.length).toBeGreaterThan(0);
   expect(takenBy(child) + refused.length).toBe(300);
   const next = books.journal();
-  await until(() => findJournals(books.folder).length === 0 && next.pending() === 0);
+  await until(() => findOutboxes(books.folder).length === 0 && next.pending() === 0);
   expect(Number((FUNDS - (await posted())) / 10n)).toBeWithin(takenBy(child), 301);
 });

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findJournals } from "../../src/settlement-outbox/folder.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
@@ -69,7 +69,7 @@ async function streamIntoOutage(gateway: ServedProcess) {
 
 async function untilReplayed(): Promise<void> {
   const deadline = performance.now() + 120_000;
-  while (findJournals(dataFolder()).length > 0) {
+  while (findOutboxes(dataFolder()).length > 0) {
     if (performance.now() > deadline) throw new Error("The journal is not replayed");
     await Bun.sleep(10);
   }
@@ -88,7 +88,7 @@ describe("a stream that a client saw finished while the ledger was away", () => 
     gateway.signal("SIGKILL");
     await gateway.exitCode;
     unlock();
-    expect(findJournals(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
+    expect(findOutboxes(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
 
     await serve();
     await untilReplayed();
@@ -103,8 +103,8 @@ describe("a stream that a client saw finished while the ledger was away", () => 
     expect(await rest).toEndWith("data: [DONE]\n\n");
     expect(await gateway.exitCode).toBe(0);
     unlock();
-    expect(gateway.stdout()).toContain("settlements are left in the journal");
-    expect(findJournals(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
+    expect(gateway.stdout()).toContain("settlements left in the outbox");
+    expect(findOutboxes(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
 
     await serve();
     await untilReplayed();
