@@ -14,58 +14,58 @@ import { tempFolder } from "../support/temp-folder.ts";
 
 export const FUNDS = 1_000_000n;
 
-/** Real books behind a ledger that can go away, and a data folder for the journals beside it. */
+/** A SQLite ledger that can be made unavailable, and a data folder for outboxes. */
 export interface OutboxFixture {
-  readonly open: OpenLedger;
+  readonly storage: OpenLedger;
   readonly ledger: FickleLedger;
   readonly folder: string;
   readonly log: LogBook;
-  /** Opens a journal that looks around often. */
-  journal(options?: Partial<SettlementOutboxOptions>): OpenSettlementOutbox;
-  /** Takes a hold and gives the entry that settles it. */
-  heldFor(name: string, amount?: bigint): Promise<OutboxEntry>;
-  /** The files in the folder of the journals. */
+  /** Opens an outbox that replays every 5 ms and adopts every 10 ms. */
+  outbox(options?: Partial<SettlementOutboxOptions>): OpenSettlementOutbox;
+  /** Takes a hold and returns the entry that settles it. */
+  heldEntry(name: string, amount?: bigint): Promise<OutboxEntry>;
+  /** The names in the folder of the outbox files. */
   files(): readonly string[];
-  /** Closes what is open; throws when the books contradict themselves. */
+  /** Closes every outbox and the ledger. Throws when the audit has findings. */
   close(): Promise<void>;
 }
 
 export async function openOutboxFixture(): Promise<OutboxFixture> {
-  const open = await openLedger(FUNDS);
-  const ledger = fickle(open.ledger);
+  const storage = await openLedger(FUNDS);
+  const ledger = fickle(storage.ledger);
   const folder = tempFolder();
   const log = createLogBook();
-  const journals: OpenSettlementOutbox[] = [];
+  const outboxes: OpenSettlementOutbox[] = [];
   return {
-    open,
+    storage,
     ledger,
     folder,
     log,
-    journal(options = {}) {
+    outbox(options = {}) {
       const quick = { everyMs: 5, adoptEveryMs: 10, closeMs: 50 };
-      const journal = openSettlementOutbox({
+      const outbox = openSettlementOutbox({
         folder,
         ledger,
         log,
-        now: () => open.clock.nowMs,
+        now: () => storage.clock.nowMs,
         ...quick,
         ...options,
       });
-      journals.push(journal);
-      return journal;
+      outboxes.push(outbox);
+      return outbox;
     },
-    async heldFor(name, amount = 10n) {
+    async heldEntry(name, amount = 10n) {
       const holdId = holdIdOf(name);
-      await open.ledger.hold(holdOf(amount, { holdId }));
+      await storage.ledger.hold(holdOf(amount, { holdId }));
       return settlementOf(name, amount);
     },
     files: () => readdirSync(join(folder, "journal")).sort(),
     async close() {
       ledger.is = "here";
-      for (const journal of journals) await journal.close();
-      const { findings } = await auditSqlite(open.database, open.clock.nowMs);
-      await open.close();
-      if (findings.length > 0) throw new Error(`The books are not right: ${JSON.stringify(findings)}`);
+      for (const outbox of outboxes) await outbox.close();
+      const { findings } = await auditSqlite(storage.database, storage.clock.nowMs);
+      await storage.close();
+      if (findings.length > 0) throw new Error(`The audit has findings: ${JSON.stringify(findings)}`);
     },
   };
 }
@@ -74,11 +74,11 @@ export function settlementOf(name: string, amount: bigint): OutboxEntry {
   return { kind: "settle", request: { walletId: WALLET, holdId: holdIdOf(name), amount, facts: FACTS } };
 }
 
-/** Waits for something that happens by itself; throws after five seconds. */
-export async function until(happened: () => boolean): Promise<void> {
+/** Polls until the condition holds. Throws after 120 s. */
+export async function until(isMet: () => boolean): Promise<void> {
   const deadline = performance.now() + 120_000;
-  while (!happened()) {
-    if (performance.now() > deadline) throw new Error("It did not happen");
+  while (!isMet()) {
+    if (performance.now() > deadline) throw new Error("The condition was not met in time");
     await Bun.sleep(2);
   }
 }

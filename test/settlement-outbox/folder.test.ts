@@ -9,143 +9,144 @@ import { createCommitGroup } from "../../src/settlement-outbox/outbox.ts";
 import { WALLET } from "../ledger/samples.ts";
 import { FUNDS, type OutboxFixture, openOutboxFixture, until } from "./fixture.ts";
 
-let books: OutboxFixture;
+let env: OutboxFixture;
 beforeEach(async () => {
-  books = await openOutboxFixture();
+  env = await openOutboxFixture();
 });
-afterEach(() => books.close());
+afterEach(() => env.close());
 
 const NAME = "01997e60-0000-7000-8000-000000000001.db";
 
-/** A file in the folder of the journals that no process holds. */
-function leave(write: (path: string) => void): string {
-  const folder = join(books.folder, "journal");
+/** Writes a file that no process holds into the folder of the outbox files. */
+function leaveFile(write: (path: string) => void): string {
+  const folder = join(env.folder, "journal");
   mkdirSync(folder, { recursive: true });
   const path = join(folder, NAME);
   write(path);
   return path;
 }
 
-/** Leaves a journal with one settlement of 40 behind, as a process does that ends while the ledger is away. */
-async function leaveJournal(change: (client: Database) => void): Promise<string> {
-  books.ledger.is = "away";
-  const journal = books.journal();
-  await journal.append(await books.heldFor("left", 40n));
-  await journal.close();
-  const path = findOutboxes(books.folder)[0]?.path ?? "";
+/** Leaves an outbox with one settlement of 40, as a process that ends while the ledger is unavailable. */
+async function leaveOutbox(change: (client: Database) => void): Promise<string> {
+  env.ledger.is = "away";
+  const outbox = env.outbox();
+  await outbox.append(await env.heldEntry("left", 40n));
+  await outbox.close();
+  const path = findOutboxes(env.folder)[0]?.path ?? "";
   const client = new Database(path);
   change(client);
   client.close();
-  books.ledger.is = "here";
+  env.ledger.is = "here";
   return path;
 }
 
-async function worksBeside(): Promise<void> {
-  const journal = books.journal();
-  await journal.append(await books.heldFor("beside", 1n));
-  await until(() => journal.pending() === 0);
-  expect((await books.open.ledger.balances(WALLET)).posted).toBe(FUNDS - 1n);
+/** Expects that another outbox replays its entries. */
+async function expectReplay(): Promise<void> {
+  const outbox = env.outbox();
+  await outbox.append(await env.heldEntry("beside", 1n));
+  await until(() => outbox.pending() === 0);
+  expect((await env.storage.ledger.balances(WALLET)).posted).toBe(FUNDS - 1n);
 }
 
-describe("a journal that cannot be read", () => {
+describe("an unreadable outbox file", () => {
   test.each([
-    ["is no database", (path: string) => writeFileSync(path, "x".repeat(10_000))],
+    ["is not a database", (path: string) => writeFileSync(path, "x".repeat(10_000))],
     ["has other tables", (path: string) => new Database(path).run("CREATE TABLE other (id)")],
-  ])("because it %s is put aside, said once and counted, and the start goes on", async (_name, write) => {
-    const path = leave(write);
-    await worksBeside();
-    expect(findOutboxes(books.folder)).toEqual([{ path: `${path}.damaged`, entries: 0, isReadable: false }]);
-    expect(books.log.text().match(/settlement outbox cannot be opened/g)).toHaveLength(1);
-    expect(books.files()).toContain(`${NAME}.damaged`);
-    expect(books.files()).not.toContain(NAME);
+  ])("that %s is quarantined, logged once and found, and another outbox works", async (_name, write) => {
+    const path = leaveFile(write);
+    await expectReplay();
+    expect(findOutboxes(env.folder)).toEqual([{ path: `${path}.damaged`, entries: 0, isReadable: false }]);
+    expect(env.log.text().match(/settlement outbox cannot be opened/g)).toHaveLength(1);
+    expect(env.files()).toContain(`${NAME}.damaged`);
+    expect(env.files()).not.toContain(NAME);
   });
 
-  test("because a later version wrote it is left as it is", async () => {
-    const path = await leaveJournal((client) => client.run("PRAGMA user_version = 99"));
-    await worksBeside();
-    expect(findOutboxes(books.folder)).toEqual([{ path, entries: 0, isReadable: false }]);
-    expect(books.log.text().match(/settlement outbox cannot be opened/g)).toHaveLength(1);
+  test("of a later version is left untouched and logged once", async () => {
+    const path = await leaveOutbox((client) => client.run("PRAGMA user_version = 99"));
+    await expectReplay();
+    expect(findOutboxes(env.folder)).toEqual([{ path, entries: 0, isReadable: false }]);
+    expect(env.log.text().match(/settlement outbox cannot be opened/g)).toHaveLength(1);
   });
 
-  test("in its tables is put aside with its log", async () => {
-    const path = await leaveJournal(() => undefined);
+  test("with damaged tables is quarantined together with its WAL", async () => {
+    const path = await leaveOutbox(() => undefined);
     const bytes = Buffer.from(await Bun.file(path).arrayBuffer());
     writeFileSync(path, bytes.fill(0xa5, 4096));
-    await worksBeside();
-    await until(() => books.files().includes(`${path.split("/").at(-1)}.damaged`));
-    expect(findOutboxes(books.folder)).toMatchObject([{ isReadable: false }]);
+    await expectReplay();
+    await until(() => env.files().includes(`${path.split("/").at(-1)}.damaged`));
+    expect(findOutboxes(env.folder)).toMatchObject([{ isReadable: false }]);
   });
 });
 
-test("a journal whose process was killed as it made it is removed", async () => {
-  leave((path) => writeFileSync(path, ""));
-  expect(findOutboxes(books.folder)).toEqual([]);
-  await worksBeside();
-  expect(books.files()).not.toContain(NAME);
-  expect(findOutboxes(books.folder)).toEqual([]);
-  expect(books.log.text()).toBe("");
+test("an outbox file without tables is deleted", async () => {
+  leaveFile((path) => writeFileSync(path, ""));
+  expect(findOutboxes(env.folder)).toEqual([]);
+  await expectReplay();
+  expect(env.files()).not.toContain(NAME);
+  expect(findOutboxes(env.folder)).toEqual([]);
+  expect(env.log.text()).toBe("");
 });
 
-test("a journal that cannot be opened at the moment is tried again", async () => {
-  const path = await leaveJournal(() => undefined);
+test("a locked outbox file is adopted once it is unlocked", async () => {
+  const path = await leaveOutbox(() => undefined);
   const reader = new Database(path);
   reader.run("PRAGMA locking_mode = EXCLUSIVE");
   reader.run("BEGIN IMMEDIATE");
-  const journal = books.journal();
-  await until(() => books.log.text().includes("settlement outbox cannot be opened"));
+  const outbox = env.outbox();
+  await until(() => env.log.text().includes("settlement outbox cannot be opened"));
   reader.close();
-  await until(() => findOutboxes(books.folder).length === 0 && journal.pending() === 0);
-  expect((await books.open.ledger.balances(WALLET)).posted).toBe(FUNDS - 40n);
+  await until(() => findOutboxes(env.folder).length === 0 && outbox.pending() === 0);
+  expect((await env.storage.ledger.balances(WALLET)).posted).toBe(FUNDS - 40n);
 });
 
-test("an entry that is not what was written is kept, and not booked", async () => {
-  await leaveJournal((client) => {
+test("an entry whose checksum does not match is kept and not settled", async () => {
+  await leaveOutbox((client) => {
     client.run(`UPDATE entries SET entry = replace(entry, '"40"', '"41"')`);
     expect(client.query("SELECT changes() AS n").get()).toEqual({ n: 1 });
   });
-  await worksBeside();
-  await until(() => books.log.text().includes('"refusal":"unreadable"'));
-  expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
+  await expectReplay();
+  await until(() => env.log.text().includes('"refusal":"unreadable"'));
+  expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
 });
 
-describe("a journal on a disk that fails", () => {
-  test("does not open where no folder can be", () => {
-    writeFileSync(join(books.folder, "journal"), "");
-    expect(() => books.journal()).toThrow();
-    rmSync(join(books.folder, "journal"));
+describe("an outbox on a failing disk", () => {
+  test("does not open when its folder cannot be created", () => {
+    writeFileSync(join(env.folder, "journal"), "");
+    expect(() => env.outbox()).toThrow();
+    rmSync(join(env.folder, "journal"));
   });
 
-  test("refuses what could not be synced, and takes the next into a file of its own", async () => {
-    const journal = books.journal({ everyMs: 60_000 });
-    books.ledger.is = "away";
-    const [log = ""] = books.files().filter((name) => name.endsWith("-wal"));
-    rmSync(join(books.folder, "journal", log));
-    symlinkSync("/dev/null", join(books.folder, "journal", log));
-    const entries = await Promise.all(["a", "b"].map((name) => books.heldFor(name, 40n)));
+  test("rejects an entry that could not be synced, and writes the next one to a new file", async () => {
+    const outbox = env.outbox({ everyMs: 60_000 });
+    env.ledger.is = "away";
+    const [log = ""] = env.files().filter((name) => name.endsWith("-wal"));
+    rmSync(join(env.folder, "journal", log));
+    symlinkSync("/dev/null", join(env.folder, "journal", log));
+    const entries = await Promise.all(["a", "b"].map((name) => env.heldEntry(name, 40n)));
     const [a, b] = entries;
     if (!a || !b) throw new Error("two holds were taken");
-    await expect(journal.append(a)).rejects.toThrow("the disk refuses it");
-    await journal.append(b);
-    books.ledger.is = "here";
-    await journal.drain(60_000);
-    expect(journal.pending()).toBe(0);
-    // What was refused had been written all the same, and a real cost is booked.
-    expect((await books.open.ledger.balances(WALLET)).posted).toBe(FUNDS - 80n);
+    await expect(outbox.append(a)).rejects.toThrow("the write to disk failed");
+    await outbox.append(b);
+    env.ledger.is = "here";
+    await outbox.drain(60_000);
+    expect(outbox.pending()).toBe(0);
+    // The rejected entry had reached the disk too, and a real cost is settled.
+    expect((await env.storage.ledger.balances(WALLET)).posted).toBe(FUNDS - 80n);
   });
 });
 
-test("looking for journals changes nothing, also where there are none", async () => {
-  expect(findOutboxes(join(books.folder, "nowhere"))).toEqual([]);
-  const journal = books.journal();
-  books.ledger.is = "away";
-  await journal.append(await books.heldFor("a"));
-  const files = books.files();
-  for (let round = 0; round < 50; round++) expect(findOutboxes(books.folder)).toMatchObject([{ entries: 1 }]);
-  expect(books.files()).toEqual(files);
+test("findOutboxes changes nothing, and finds nothing in a missing folder", async () => {
+  expect(findOutboxes(join(env.folder, "nowhere"))).toEqual([]);
+  const outbox = env.outbox();
+  env.ledger.is = "away";
+  await outbox.append(await env.heldEntry("a"));
+  const files = env.files();
+  for (let round = 0; round < 50; round++) expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
+  expect(env.files()).toEqual(files);
 });
 
 describe("createCommitGroup()", () => {
-  test("commits what one turn brings together, and then what came while that was committed", async () => {
+  test("commits the items of one event-loop turn together, then those that arrived during the commit", async () => {
     const commits: number[][] = [];
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const group = createCommitGroup<number>(async (items) => {
@@ -165,7 +166,7 @@ describe("createCommitGroup()", () => {
     expect(group.waiting).toBe(0);
   });
 
-  test("rejects all of a commit that fails, and commits the next", async () => {
+  test("rejects every item of a failed commit, and commits the next item", async () => {
     let commits = 0;
     const group = createCommitGroup<number>(async () => {
       commits += 1;
@@ -179,12 +180,12 @@ describe("createCommitGroup()", () => {
   });
 });
 
-/** What JSON can say of a value: it knows no -0. */
+/** Returns the value after a JSON round trip, which turns -0 into 0. */
 function asJson(value: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(value));
 }
 
-test("every entry is read as it was written", () => {
+test("every entry survives printing and parsing", () => {
   const text = fc.string({ unit: "binary" });
   const picos = fc.bigInt(0n, 10n ** 16n);
   const facts = fc.record(

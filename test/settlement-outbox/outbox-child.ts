@@ -1,4 +1,4 @@
-// A process whose ledger is away: it journals settlements and says on stdout which are on disk, until it is killed.
+// A process whose ledger is unavailable: appends settlements to its outbox and prints each result, until it is killed.
 import { writeSync } from "node:fs";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { openSettlementOutbox } from "../../src/settlement-outbox/outbox.ts";
@@ -6,17 +6,17 @@ import { createLogBook } from "../support/log-book.ts";
 import { settlementOf } from "./fixture.ts";
 
 const [folder = "", prefix = "", count = "0"] = process.argv.slice(2);
-const refuse = () => Promise.reject(new LedgerError("unavailable"));
-// Safe because a journal asks a ledger for nothing else.
-const ledger = { settle: refuse, release: refuse } as unknown as Ledger;
-const journal = openSettlementOutbox({ folder, ledger, log: createLogBook(), everyMs: 50 });
+const decline = () => Promise.reject(new LedgerError("unavailable"));
+// Safe because an outbox calls no other method of a ledger.
+const ledger = { settle: decline, release: decline } as unknown as Ledger;
+const outbox = openSettlementOutbox({ folder, ledger, log: createLogBook(), everyMs: 50 });
 
 for (let index = 0; index < Number(count); index++) {
   const name = `${prefix}-${index}`;
-  const said = await journal.append(settlementOf(name, 10n)).then(
-    () => "taken",
-    (error: Error) => `refused: ${error.name}`,
+  const result = await outbox.append(settlementOf(name, 10n)).then(
+    () => "appended",
+    (error: Error) => `rejected: ${error.name}`,
   );
-  writeSync(1, `${name} ${said}\n`);
+  writeSync(1, `${name} ${result}\n`);
 }
-writeSync(1, "all\n");
+writeSync(1, "done\n");
