@@ -5,7 +5,7 @@ import type { MutationResult } from "../../src/gen/tollgate/ledger/v1/MutationRe
 import { type HoldRequest, type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
-import { encodeRefusal } from "../../src/ledger-grpc/codec/status.ts";
+import { encodeError } from "../../src/ledger-grpc/codec/status.ts";
 import { refusalOf } from "../ledger/samples.ts";
 import { DONE, type MutationStream, openScriptedService, type ScriptedService } from "./scripted-service.ts";
 
@@ -131,7 +131,7 @@ describe("what goes out", () => {
   test("of a deadline the time that is left is sent", async () => {
     connect();
     service.onMessage = ({ sequence }, stream) =>
-      stream.write({ sequence, results: [{ status: encodeRefusal("insufficient_balance") }] });
+      stream.write({ sequence, results: [{ status: encodeError("insufficient_balance") }] });
     await refusalOf(ledger.hold(HOLD, { deadlineMs: Date.now() + 60_000 }));
     const timeout = service.messages[0]?.mutations[0]?.createHold?.timeout;
     const leftMs = Number(timeout?.seconds) * 1_000 + Number(timeout?.nanos) / 1e6;
@@ -219,7 +219,7 @@ describe("a refusal that speaks of one try", () => {
     async (refusal) => {
       connect();
       service.onMessage = ({ sequence }, stream) =>
-        stream.write({ sequence, results: [{ status: encodeRefusal(refusal) }] });
+        stream.write({ sequence, results: [{ status: encodeError(refusal) }] });
       expect(await refusalOf(ledger.hold(HOLD))).toBe(refusal);
     },
   );
@@ -230,7 +230,7 @@ describe("a refusal that speaks of one try", () => {
       connect();
       service.onMessage = ({ sequence }, stream) => {
         if (service.streams === 1) fail(stream, status.UNAVAILABLE);
-        else stream.write({ sequence, results: [{ status: encodeRefusal(refusal) }] });
+        else stream.write({ sequence, results: [{ status: encodeError(refusal) }] });
       };
       expect(await refusalOf(ledger.hold(HOLD))).toBe("unavailable");
       expect(service.messages).toHaveLength(2);
@@ -241,7 +241,7 @@ describe("a refusal that speaks of one try", () => {
     connect();
     service.onMessage = ({ sequence }, stream) => {
       if (service.streams === 1) fail(stream, status.UNAVAILABLE);
-      else stream.write({ sequence, results: [{ status: encodeRefusal("insufficient_balance") }] });
+      else stream.write({ sequence, results: [{ status: encodeError("insufficient_balance") }] });
     };
     expect(await refusalOf(ledger.hold(HOLD))).toBe("insufficient_balance");
   });

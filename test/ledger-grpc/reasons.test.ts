@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { REASONS } from "../../src/ledger-grpc/codec/reasons.ts";
 import {
+  decodeCallError,
+  decodeError,
   decodeShortfall,
-  encodeCallRefusal,
-  encodeRefusal,
-  readCallRefusal,
-  readRefusal,
+  encodeCallError,
+  encodeError,
 } from "../../src/ledger-grpc/codec/status.ts";
 
 import { through } from "./through.ts";
@@ -17,15 +17,15 @@ describe("refusals", () => {
 
   test.each(refusals)("%s comes back as itself, from a result and from a call", (refusal) => {
     const reason = refusal as keyof typeof REASONS;
-    const status = through("google.rpc.Status", encodeRefusal(reason, { field: "f", resource: "wallets/w" }));
-    expect(readRefusal(status)?.refusal).toBe(reason as never);
-    expect(readCallRefusal(encodeCallRefusal(reason).metadata)?.refusal).toBe(reason as never);
+    const status = through("google.rpc.Status", encodeError(reason, { field: "f", resource: "wallets/w" }));
+    expect(decodeError(status)?.refusal).toBe(reason as never);
+    expect(decodeCallError(encodeCallError(reason).metadata)?.refusal).toBe(reason as never);
   });
 
   test("the amounts of a declined hold come back as they were", () => {
     const shortfall = { needed: 4n * 10n ** 18n, available: 0n, unheld: 1n };
-    const status = through("google.rpc.Status", encodeRefusal("insufficient_balance", { shortfall }));
-    expect(readRefusal(status)).toMatchObject({ refusal: "insufficient_balance", shortfall });
+    const status = through("google.rpc.Status", encodeError("insufficient_balance", { shortfall }));
+    expect(decodeError(status)).toMatchObject({ refusal: "insufficient_balance", shortfall });
   });
 
   test.each([
@@ -40,15 +40,15 @@ describe("refusals", () => {
   });
 
   test("what the ledger could not do for another reason is unavailable", () => {
-    expect(readRefusal(through("google.rpc.Status", encodeRefusal("internal")))?.refusal).toBe("unavailable");
+    expect(decodeError(through("google.rpc.Status", encodeError("internal")))?.refusal).toBe("unavailable");
   });
 
   test("a detail that cannot be read is none of the ledger's", () => {
     const details = [{ type_url: "type.googleapis.com/google.rpc.ErrorInfo", value: Buffer.from([0xff]) }];
-    expect(readRefusal(through("google.rpc.Status", { code: 9, details }))).toBeUndefined();
+    expect(decodeError(through("google.rpc.Status", { code: 9, details }))).toBeUndefined();
   });
 
   test("a status of somebody else is none of the ledger's", () => {
-    expect(readRefusal(through("google.rpc.Status", { code: 14, message: "gone" }))).toBeUndefined();
+    expect(decodeError(through("google.rpc.Status", { code: 14, message: "gone" }))).toBeUndefined();
   });
 });

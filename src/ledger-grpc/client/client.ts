@@ -5,21 +5,21 @@ import { type ClientTls, openLink, secure } from "./link.ts";
 import { createMutations, type MutationsOptions } from "./mutations.ts";
 import { createCall, createRemoteReads } from "./reads.ts";
 
-export interface ConnectLedgerOptions extends Partial<RemoteBounds> {
+export interface ConnectLedgerOptions extends Partial<ClientBounds> {
   /** "host:port" */
   readonly address: string;
   readonly token: string;
-  /** Without it everything goes in the clear, the token too. */
+  /** Without it the connection is not encrypted, and the token travels in the clear. */
   readonly tls?: ClientTls | undefined;
 }
 
-interface RemoteBounds extends ConnectionOptions, MutationsOptions {
-  /** How long a question about many rows may take; one about a few has `answerMaxMs`. */
+interface ClientBounds extends ConnectionOptions, MutationsOptions {
+  /** How long a read of many rows may take; a read of a few rows has `answerMaxMs`. */
   readonly listMaxMs: number;
 }
 
-/** A mutation waits longer than the ledger itself does for its database, so that its own answer comes first. */
-const BOUNDS: RemoteBounds = Object.freeze({
+/** A mutation waits longer than the server waits for its database, so that the server's answer comes first. */
+const BOUNDS: ClientBounds = Object.freeze({
   answerMaxMs: 5_000,
   outageMaxMs: 2_000,
   connectMaxMs: 2_000,
@@ -29,10 +29,10 @@ const BOUNDS: RemoteBounds = Object.freeze({
 });
 
 /**
- * A ledger in another process. It answers and refuses as the ledger there does, and connects by itself, now
- * and again. What is unanswered when a connection breaks is given again on the next, so `replayed` may also
- * mean that this very command had got through before. A ledger that stays away, or does not answer, is
- * `unavailable` with a LedgerLinkError as its cause: after some seconds at first, then at once.
+ * Connects to the ledger of another process, and reconnects by itself. Answers and declines are the server's.
+ * Mutations that a broken connection left unanswered are sent again; `replayed` may therefore mean that the
+ * first try of this call succeeded. While the ledger cannot be reached, calls reject with `unavailable` and a
+ * LedgerLinkError as cause: the first ones after `outageMaxMs`, later ones at once.
  */
 export function connectLedger({ address, token, tls, ...bounds }: ConnectLedgerOptions): Ledger {
   const options = { ...BOUNDS, ...bounds };
@@ -42,11 +42,11 @@ export function connectLedger({ address, token, tls, ...bounds }: ConnectLedgerO
     options,
   );
   const { answerMaxMs, listMaxMs, outageMaxMs } = options;
-  const briefly = createCall(connection, { maxMs: answerMaxMs, outageMaxMs });
-  const atLength = createCall(connection, { maxMs: listMaxMs, outageMaxMs });
+  const readRow = createCall(connection, { maxMs: answerMaxMs, outageMaxMs });
+  const readRows = createCall(connection, { maxMs: listMaxMs, outageMaxMs });
   return {
     ...createRemoteCommands({ submit }),
-    ...createRemoteReads({ briefly, atLength }),
+    ...createRemoteReads({ readRow, readRows }),
     async close() {
       await close();
       connection.close();

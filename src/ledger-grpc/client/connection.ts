@@ -1,13 +1,13 @@
 import type { Link, LinkEvents } from "./link.ts";
 import { LedgerLinkError } from "./link-error.ts";
 
-/** Keeps one link up, as far as the server allows. */
+/** Keeps one link to the ledger open, and replaces it when it is lost. */
 export interface Connection {
-  /** The link that is up. */
+  /** The open link; `undefined` while there is none. */
   readonly link: Link | undefined;
-  /** Set while the ledger counts as away: what is asked now is refused at once, with this as cause. */
+  /** Set while the ledger counts as away: calls are then rejected at once, with this as cause. */
   readonly awayBecause: LedgerLinkError | undefined;
-  /** Resolves with a link that is up. Rejects with {@link LedgerLinkError} while the ledger is away. */
+  /** Resolves with an open link. Rejects with {@link LedgerLinkError} while the ledger is away. */
   whenUp(): Promise<Link>;
   close(): void;
 }
@@ -15,27 +15,27 @@ export interface Connection {
 export interface ConnectionEvents {
   onUp(): void;
   onAnswer: LinkEvents["onAnswer"];
-  /** The link is gone; what it has not answered is not known. */
+  /** The link is lost. The results of its unanswered mutations are unknown. */
   onLost(error: LedgerLinkError): void;
-  /** The ledger has been gone for longer than is waited for, or will not have us. */
+  /** The ledger now counts as away: gone for `outageMaxMs`, or it rejects this client. */
   onAway(error: LedgerLinkError): void;
 }
 
 export interface ConnectionOptions {
-  /** How long one try to connect may take. */
+  /** How long one connection attempt may take. */
   readonly connectMaxMs: number;
-  /** How long the ledger may be gone before it counts as away. */
+  /** How long the ledger may be unreachable before it counts as away. */
   readonly outageMaxMs: number;
 }
 
 const PAUSE_MIN_MS = 25;
-/** Short while somebody may be waiting, so that a server that comes back in time is found in time. */
+/** The longest pause before the ledger counts as away: short, because calls may still be waiting. */
 const PAUSE_MAX_MS = 200;
 const PAUSE_AWAY_MS = 1_000;
 
 /**
- * Connects at once, and again whenever the link is lost: soon at first, once a second when the ledger counts
- * as away. A server that will not have us is away.
+ * Connects at once, and reconnects whenever the link is lost: with short pauses first, about once a second
+ * while the ledger counts as away. A server that rejects this client counts as away at once.
  */
 export function createConnection(
   openLink: (events: LinkEvents) => Link,
@@ -81,10 +81,10 @@ export function createConnection(
   };
   const reopen = (wasUpMs: number | undefined) => {
     if (isClosed) return;
-    // A message that was not readable is no sign of a server in trouble.
-    const isWell = wasUpMs !== undefined && (wasUpMs > PAUSE_AWAY_MS || lastError.code === "rejected");
-    pauseMs = isWell ? PAUSE_MIN_MS : Math.min(pauseMs * 2, awayBecause ? PAUSE_AWAY_MS : PAUSE_MAX_MS);
-    // Jitter: clients that lost one server together would come back together.
+    // A message that the server could not decode does not mean that the server is in trouble.
+    const isHealthy = wasUpMs !== undefined && (wasUpMs > PAUSE_AWAY_MS || lastError.code === "rejected");
+    pauseMs = isHealthy ? PAUSE_MIN_MS : Math.min(pauseMs * 2, awayBecause ? PAUSE_AWAY_MS : PAUSE_MAX_MS);
+    // Jitter: clients that lost one server together would otherwise reconnect together.
     timers.pause = setTimeout(open, pauseMs * (0.5 + Math.random()));
   };
   const waitForLink = () => {
@@ -117,14 +117,14 @@ export function createConnection(
   };
 }
 
-/** A server that would not even read the first, empty message is none of ours. */
+/** Whether reconnecting will not help: a server that cannot decode the empty first message speaks another protocol. */
 function isHopeless({ code }: LedgerLinkError, wasUp: boolean): boolean {
   return code === "denied" || code === "unsupported" || (code === "rejected" && !wasUp);
 }
 
 function promiseOfLink() {
   const link = Promise.withResolvers<Link>();
-  // Nobody may be waiting when it is rejected.
+  // Without a waiting call a rejection would be unhandled.
   link.promise.catch(() => undefined);
   return link;
 }

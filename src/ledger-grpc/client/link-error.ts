@@ -1,25 +1,27 @@
+// In a file of its own: the command line recognises this error without loading the gRPC library.
+
 /**
- * Why the ledger cannot be reached: the connection could not be had or was lost (`lost`), nothing came in
- * time (`silent`), the token or certificate was not accepted (`denied`), what answers is not a ledger of this
- * protocol (`unsupported`), or it would not read a message (`rejected`).
+ * Why the ledger cannot be reached. `lost`: no connection, or it broke. `silent`: no answer in time. `denied`:
+ * the token or certificate is not accepted. `unsupported`: the address does not serve this protocol.
+ * `rejected`: the server could not decode a message.
  */
 export type LinkFault = "lost" | "silent" | "denied" | "unsupported" | "rejected";
 
-/** The `cause` of every `unavailable` that the ledger did not say itself. */
+/** The `cause` of every `unavailable` that the ledger itself did not answer. */
 export class LedgerLinkError extends Error {
   override readonly name = "LedgerLinkError";
   readonly code: LinkFault;
 
   constructor(code: LinkFault, reason?: unknown) {
-    super(SAYS[code], { cause: reason });
+    super(MESSAGES[code], { cause: reason });
     this.code = code;
   }
 }
 
-const SAYS: Readonly<Record<LinkFault, string>> = Object.freeze({
-  lost: "The connection to the ledger cannot be had, or was lost",
+const MESSAGES: Readonly<Record<LinkFault, string>> = Object.freeze({
+  lost: "The connection to the ledger failed or was lost",
   silent: "The ledger did not answer in time",
   denied: "The ledger does not accept this token or certificate",
-  unsupported: "What answers at the ledger's address does not speak tollgate.ledger.v1",
-  rejected: "The ledger would not read a message",
+  unsupported: "The ledger's address does not serve tollgate.ledger.v1",
+  rejected: "The ledger could not decode a message",
 });

@@ -16,24 +16,24 @@ import type { StreamMutationsResponse__Output } from "../../gen/tollgate/ledger/
 import { ledgerService } from "../service.ts";
 import { LedgerLinkError, type LinkFault } from "./link-error.ts";
 
-/** One connection to the ledger, with one stream of mutations. It is given up whole when either fails. */
+/** One connection to the ledger, with one stream of mutations. When either fails, both end. */
 export interface Link {
   send(sequence: number, mutations: readonly Mutation[]): void;
-  /** One call beside the stream. Rejects with grpc's ServiceError. */
+  /** Makes one unary call beside the stream. Rejects with the ServiceError of grpc-js. */
   call<Request, Answer>(
     method: MethodDefinition<Request, Answer>,
     request: Request,
     maxMs: number,
   ): Promise<Answer>;
-  /** Ends it at once; `onEnd` is told this error, and running calls are cancelled. */
+  /** Ends the link at once with this error, and cancels the running calls. */
   drop(error: LedgerLinkError): void;
 }
 
 export interface LinkEvents {
-  /** The server has accepted us, and answers. */
+  /** The server accepted the token and answered the first message. */
   onUp(): void;
   onAnswer(sequence: number, results: readonly MutationResult__Output[]): void;
-  /** Told once; nothing comes after it. */
+  /** Called once, last. */
   onEnd(error: LedgerLinkError): void;
 }
 
@@ -44,19 +44,20 @@ export interface Endpoint extends Security {
 }
 
 const OPTIONS: ChannelOptions = Object.freeze({
-  // A connection that was given up must not be handed out again.
+  // A dropped connection must not be reused.
   "grpc.use_local_subchannel_pool": 1,
-  // What is tried again is for us to say.
+  // The callers of a link decide what is retried.
   "grpc.enable_retries": 0,
   "grpc.keepalive_time_ms": 10_000,
   "grpc.keepalive_timeout_ms": 5_000,
-  // A page of 1,000 receipts, each with all of its metadata.
+  // Fits a page of 1,000 receipts with 4 KiB of metadata each.
   "grpc.max_receive_message_length": 64 * 1024 * 1024,
 });
 
-/** The number of the empty message that opens a link: its answer says that the server is one of ours. */
+/** The sequence of the empty first message. Its answer proves that the server speaks this protocol. */
 const HELLO = 0;
 
+/** Opens a link; its events follow. */
 export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
   const { address, token, credentials, options } = endpoint;
   const client = new Client(address, credentials, { ...OPTIONS, ...options });
@@ -80,7 +81,7 @@ export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
     if (Number(sequence) === HELLO) events.onUp();
     else events.onAnswer(Number(sequence), results);
   });
-  // Whatever it is comes as a status, too; without a listener it would end the process.
+  // The status event carries every error too. Without a listener the error would end the process.
   stream.on("error", () => undefined);
   stream.on("status", ({ code, details }: StatusObject) => end(new LedgerLinkError(faultOf(code), details)));
   stream.write({ sequence: HELLO, mutations: [] });
@@ -100,7 +101,7 @@ export function openLink(endpoint: Endpoint, events: LinkEvents): Link {
           options,
           (error, answer) => {
             calls.delete(call);
-            // Safe because there is an answer wherever there is no error.
+            // Safe because grpc-js gives an answer whenever it gives no error.
             if (error) reject(error);
             else resolve(answer as NonNullable<typeof answer>);
           },
@@ -120,28 +121,28 @@ const FAULTS: Readonly<Partial<Record<status, LinkFault>>> = Object.freeze({
   [status.DEADLINE_EXCEEDED]: "silent",
 });
 
-/** What a status means that the ledger did not give. What is not known to be final is tried again. */
+/** Returns the fault behind a status without details of the ledger. An unlisted status counts as `lost`, which is retried. */
 export function faultOf(code: status): LinkFault {
   return FAULTS[code] ?? "lost";
 }
 
-/** PEM texts: who may vouch for the server (default: whom the system trusts), and who we are. */
+/** PEM texts: the authority of the server (default: those of the system), and the certificate and key of this client. */
 export interface ClientTls {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
 }
 
-/** How a channel is secured. */
+/** The credentials of a channel and the options that belong to them. */
 export interface Security {
   readonly credentials: ChannelCredentials;
   readonly options: ChannelOptions;
 }
 
-/** What is told to a server as the name we call it by, when it has none: TLS takes no IP address there. */
+/** The server name sent for an address that is an IP: TLS allows no IP address in SNI. */
 const NAMELESS = "ledger.invalid";
 
-/** In the clear without `tls`. A server that is called by its IP address must have that in its certificate. */
+/** Returns credentials; unencrypted without `tls`. A server called by IP must have that IP in its certificate. */
 export function secure(address: string, tls: ClientTls | undefined): Security {
   if (!tls) return { credentials: ChannelCredentials.createInsecure(), options: {} };
   const host = address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, "");

@@ -1,35 +1,35 @@
 import { LedgerError } from "../../ledger/ledger.ts";
 import type { Connection, ConnectionEvents } from "./connection.ts";
 import { LedgerLinkError } from "./link-error.ts";
-import { answer, createOutbox, onWire, refuse, type Submission } from "./send-queue.ts";
+import { answerMessage, createSendQueue, rejectPending, type Submission, withTimeout } from "./send-queue.ts";
 
-/** Gives mutations to a ledger elsewhere, and each again until it is answered or its time is up. */
+/** Sends mutations to a remote ledger, each again until it is answered or its time is up. */
 export interface Mutations {
   readonly connection: Connection;
   submit(submission: Submission): void;
-  /** Takes no more; resolves when all that was taken is answered or given up. */
+  /** Accepts no more mutations. Resolves when every submitted one is answered or given up. */
   close(): Promise<void>;
 }
 
 export interface MutationsOptions {
   /** How long a mutation may take from its submission to its answer. */
   readonly answerMaxMs: number;
-  /** Mutations that may wait to be sent; above it `queue_full`. */
+  /** The maximum of mutations that wait to be sent; more are rejected with `queue_full`. */
   readonly queueMax: number;
-  /** Messages that may be unanswered; what comes then waits. */
+  /** The maximum of unanswered messages; further mutations wait. */
   readonly windowMax: number;
 }
 
 /**
- * What one turn of the event loop brings goes out together and in order. What a lost link has not answered
- * goes out again on the next one, before everything else: by its id the ledger does it once. A message that
- * the server will not read is sent again by halves, until the one mutation to blame is alone.
+ * Sends the mutations of one event-loop turn together and in order. Those that a lost link left unanswered are
+ * sent again first on the next link: their ids make the ledger apply each once. A message that the server
+ * cannot decode is sent again in halves, until the one bad mutation is alone; only that one is rejected.
  */
 export function createMutations(
   connect: (events: ConnectionEvents) => Connection,
   { answerMaxMs, queueMax, windowMax }: MutationsOptions,
 ): Mutations {
-  const outbox = createOutbox(windowMax);
+  const queue = createSendQueue(windowMax);
   let isFlushing = false;
   let lateTimer: Timer | undefined;
   let closing: PromiseWithResolvers<void> | undefined;
@@ -42,18 +42,18 @@ export function createMutations(
   const flush = () => {
     isFlushing = false;
     const { link } = connection;
-    for (let message = link && outbox.next(); message; message = link && outbox.next()) {
-      link?.send(message.sequence, message.mutations.map(onWire));
+    for (let message = link && queue.next(); message; message = link && queue.next()) {
+      link?.send(message.sequence, message.mutations.map(withTimeout));
     }
-    if (outbox.isEmpty) closing?.resolve();
+    if (queue.isEmpty) closing?.resolve();
   };
-  const watch = () => {
+  const watchForLate = () => {
     lateTimer ??= setTimeout(() => {
       lateTimer = undefined;
       const silence = new LedgerLinkError("silent");
-      const wasSent = outbox.refuseLate(performance.now(), new LedgerError("unavailable", silence));
+      const wasSent = queue.rejectLate(performance.now(), new LedgerError("unavailable", silence));
       if (wasSent) connection.link?.drop(silence);
-      if (!outbox.isEmpty) watch();
+      if (!queue.isEmpty) watchForLate();
       flushSoon();
     }, answerMaxMs / 20);
   };
@@ -61,18 +61,18 @@ export function createMutations(
   const connection = connect({
     onUp: flushSoon,
     onAnswer(sequence, results) {
-      const mutations = outbox.take(sequence, results.length);
+      const mutations = queue.take(sequence, results.length);
       if (!mutations) return connection.link?.drop(new LedgerLinkError("unsupported"));
-      answer(mutations, results);
+      answerMessage(mutations, results);
       flushSoon();
     },
     onLost(error) {
-      if (error.code !== "rejected") return outbox.putBack();
-      const blamed = outbox.putBackSuspects();
-      if (blamed) refuse(blamed, new LedgerError("unavailable", error));
+      if (error.code !== "rejected") return queue.putBack();
+      const bad = queue.putBackHalved();
+      if (bad) rejectPending(bad, new LedgerError("unavailable", error));
     },
     onAway(error) {
-      outbox.refuseAll(new LedgerError("unavailable", error));
+      queue.rejectAll(new LedgerError("unavailable", error));
       flushSoon();
     },
   });
@@ -82,9 +82,9 @@ export function createMutations(
     submit(submission) {
       const { awayBecause } = connection;
       if (closing || awayBecause) return submission.reject(new LedgerError("unavailable", awayBecause));
-      if (outbox.waits >= queueMax) return submission.reject(new LedgerError("queue_full"));
-      outbox.put({ ...submission, giveUpAtMs: performance.now() + answerMaxMs, sends: 0, isAnswered: false });
-      watch();
+      if (queue.waiting >= queueMax) return submission.reject(new LedgerError("queue_full"));
+      queue.put({ ...submission, giveUpAtMs: performance.now() + answerMaxMs, sends: 0, isAnswered: false });
+      watchForLate();
       flushSoon();
     },
     close() {

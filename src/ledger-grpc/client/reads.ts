@@ -1,7 +1,6 @@
 import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
 import { LedgerError, type LedgerReads, type LedgerRefusal } from "../../ledger/ledger.ts";
-import { isStorable } from "../../ledger/queries/text.ts";
-import { encodeId } from "../codec/fields.ts";
+import { encodeId, encodeText } from "../codec/fields.ts";
 import { decodeTransfer } from "../codec/postings.ts";
 import {
   decodeReceipt,
@@ -10,82 +9,73 @@ import {
   encodeReceiptFilter,
   encodeUsageQuery,
 } from "../codec/receipts.ts";
-import { readCallRefusal } from "../codec/status.ts";
+import { decodeCallError } from "../codec/status.ts";
 import { decodeBalances, decodeSpendLimitUsage, decodeWallet } from "../codec/wallets.ts";
 import { ledgerService } from "../service.ts";
-import { emptyReads } from "./check.ts";
 import type { Connection } from "./connection.ts";
 import { faultOf } from "./link.ts";
 import { LedgerLinkError } from "./link-error.ts";
 
-/** One call for questions about one or a few rows, one for those about many. */
+/** Calls with a short deadline for reads of a few rows, and with a long one for reads of many. */
 export interface RemoteCalls {
-  readonly briefly: Call;
-  readonly atLength: Call;
+  readonly readRow: Call;
+  readonly readRows: Call;
 }
 
-/** Every question as a call of its own, if it is one that a ledger answers at all. */
+/** Sends every read as a unary call. The server validates pages and filters. */
 export function createRemoteReads({
-  briefly,
-  atLength,
+  readRow,
+  readRows,
 }: RemoteCalls): LedgerReads & { ping(): Promise<void> } {
   return {
     async balances(walletId) {
       return decodeBalances(
-        (await briefly(ledgerService.GetWallet, { walletId: encodeId(walletId) })).balances,
+        (await readRow(ledgerService.GetWallet, { walletId: encodeId(walletId) })).balances,
       );
     },
     wallet: (walletId) =>
-      unless("wallet_not_found", async () => {
-        const { wallet } = await briefly(ledgerService.GetWallet, { walletId: encodeId(walletId) });
+      undefinedFor("wallet_not_found", async () => {
+        const { wallet } = await readRow(ledgerService.GetWallet, { walletId: encodeId(walletId) });
         return decodeWallet(wallet);
       }),
     async wallets(page) {
-      await emptyReads.wallets(page);
-      const { wallets, nextPageToken } = await atLength(ledgerService.ListWallets, encodePage(page));
+      const { wallets, nextPageToken } = await readRows(ledgerService.ListWallets, encodePage(page));
       return { items: wallets.map(decodeWallet), nextToken: nextPageToken || undefined };
     },
     async spendLimits(walletId, keyId) {
-      if (keyId !== undefined && !isStorable(keyId)) return [];
-      const request = { walletId: encodeId(walletId), keyId: encodeId(keyId ?? "") };
-      const limits = (await briefly(ledgerService.ListSpendLimits, request)).limits.map(
+      const request = { walletId: encodeId(walletId), keyId: encodeText(keyId ?? "") };
+      const limits = (await readRow(ledgerService.ListSpendLimits, request)).limits.map(
         decodeSpendLimitUsage,
       );
-      // An empty key asks the service for every limit; here it is a key that only the wallet's own bind.
+      // On the wire an empty key asks for every limit; here it names a key that only wallet limits bind.
       return keyId === "" ? limits.filter((limit) => limit.keyId === undefined) : limits;
     },
     receipt: (walletId, holdId) =>
-      unless("hold_not_found", async () => {
+      undefinedFor("hold_not_found", async () => {
         const request = { walletId: encodeId(walletId), holdId: encodeId(holdId) };
-        return decodeReceipt((await briefly(ledgerService.GetHold, request)).hold);
+        return decodeReceipt((await readRow(ledgerService.GetHold, request)).hold);
       }),
     async receipts(filter, page) {
-      await emptyReads.receipts(filter, page);
       const request = { filter: encodeReceiptFilter(filter), ...encodePage(page) };
-      const { holds, nextPageToken } = await atLength(ledgerService.ListHolds, request);
+      const { holds, nextPageToken } = await readRows(ledgerService.ListHolds, request);
       return { items: holds.map(decodeReceipt), nextToken: nextPageToken || undefined };
     },
     async transfers(walletId, page) {
-      await emptyReads.transfers(walletId, page);
-      const request = { walletId: encodeId(walletId), ...encodePage(page) };
-      const { transfers, nextPageToken } = await atLength(ledgerService.ListTransfers, request);
+      const request = { walletId: encodeText(walletId), ...encodePage(page) };
+      const { transfers, nextPageToken } = await readRows(ledgerService.ListTransfers, request);
       return { items: transfers.map(decodeTransfer), nextToken: nextPageToken || undefined };
     },
     async usage(query) {
-      await emptyReads.usage(query);
-      return (await atLength(ledgerService.QueryUsage, encodeUsageQuery(query))).rows.map(decodeUsageRow);
+      return (await readRows(ledgerService.QueryUsage, encodeUsageQuery(query))).rows.map(decodeUsageRow);
     },
     async ping() {
-      await briefly(ledgerService.Ping, {});
+      await readRow(ledgerService.Ping, {});
     },
   };
 }
 
-/** What is read, or `undefined` where the ledger itself has nothing to say, and its service a refusal. */
-async function unless<Answer>(
-  refusal: LedgerRefusal,
-  read: () => Promise<Answer>,
-): Promise<Answer | undefined> {
+/** Returns the row, or `undefined` for the one error by which the service reports that there is none. */
+async function undefinedFor<Row>(refusal: LedgerRefusal, read: () => Promise<Row>): Promise<Row | undefined> {
   try {
     return await read();
   } catch (error) {
@@ -94,7 +84,7 @@ async function unless<Answer>(
   }
 }
 
-/** Asks the service something, which changes nothing. Rejects with LedgerError. */
+/** Makes a unary call that changes nothing. Rejects with LedgerError. */
 export type Call = <Request, Answer>(
   method: MethodDefinition<Request, Answer>,
   request: Request,
@@ -103,13 +93,13 @@ export type Call = <Request, Answer>(
 export interface CallOptions {
   /** How long one try may take. */
   readonly maxMs: number;
-  /** How long a call that lost its connection is made again. */
+  /** How long a call that lost its connection is retried. */
   readonly outageMaxMs: number;
 }
 
 const PAUSE_MS = 25;
 
-/** Waits for a connection as mutations do, and asks again when it was lost underneath. */
+/** Waits for a connection, and retries a call whose connection was lost. */
 export function createCall(
   connection: Pick<Connection, "whenUp">,
   { maxMs, outageMaxMs }: CallOptions,
@@ -120,28 +110,28 @@ export function createCall(
     });
 
   return async (method, request) => {
-    const lostMaxMs = performance.now() + outageMaxMs;
+    const retryUntilMs = performance.now() + outageMaxMs;
     for (;;) {
       const link = await whenUp();
       try {
         return await link.call(method, request, maxMs);
-      } catch (error) {
-        const refusal = toLedgerError(error);
-        if (!isLost(refusal) || performance.now() > lostMaxMs) throw refusal;
+      } catch (thrown) {
+        const error = toLedgerError(thrown);
+        if (!isLost(error) || performance.now() > retryUntilMs) throw error;
       }
       await Bun.sleep(PAUSE_MS);
     }
   };
 }
 
-function toLedgerError(error: unknown): LedgerError {
-  // Safe because what a call rejects with is one, or has none of its fields.
-  const { code, metadata } = error as Partial<ServiceError>;
-  const refusal = readCallRefusal(metadata);
-  // The time of a call is up at both ends at once; only a hold has a deadline of its own.
-  if (refusal && refusal.refusal !== "deadline_exceeded") return refusal;
+function toLedgerError(thrown: unknown): LedgerError {
+  // Safe because grpc rejects with a ServiceError, and any other value lacks both fields.
+  const { code, metadata } = thrown as Partial<ServiceError>;
+  const error = decodeCallError(metadata);
+  // A read has no deadline of its own: this one is the call's, which both ends notice at once.
+  if (error && error.refusal !== "deadline_exceeded") return error;
   const fault = code === undefined ? "lost" : faultOf(code);
-  return new LedgerError("unavailable", new LedgerLinkError(fault, error));
+  return new LedgerError("unavailable", new LedgerLinkError(fault, thrown));
 }
 
 function isLost({ cause }: LedgerError): boolean {

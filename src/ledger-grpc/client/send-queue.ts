@@ -2,25 +2,29 @@ import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
 import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
 import { LedgerError } from "../../ledger/ledger.ts";
 import { encodeDuration } from "../codec/fields.ts";
-import { readRefusal } from "../codec/status.ts";
+import { decodeError } from "../codec/status.ts";
 import { LedgerLinkError } from "./link-error.ts";
 
-/** The mutations that are not answered: first those on their way, in numbered messages, then those that wait. */
-export interface Outbox {
-  readonly waits: number;
+/** The unanswered mutations: those sent, in numbered messages, and those waiting to be sent. */
+export interface SendQueue {
+  /** The number of mutations that wait to be sent. */
+  readonly waiting: number;
   readonly isEmpty: boolean;
   put(pending: Pending): void;
-  /** The next message to send, its number from 1; `undefined` when nothing waits or the window is full. */
+  /** Returns the next message to send, numbered from 1; `undefined` when nothing waits or the window is full. */
   next(): Message | undefined;
-  /** Takes an answered message out; `undefined` when none of this number and length is on its way. */
+  /** Removes an answered message. Returns `undefined` when no sent message has this number and length. */
   take(sequence: number, length: number): readonly Pending[] | undefined;
-  /** All that was on its way waits again, before everything else and in its order. */
+  /** Moves every sent mutation back to the front of the waiting ones, in order. */
   putBack(): void;
-  /** The same when a message was not readable; returns the mutation to blame once it was alone. */
-  putBackSuspects(): Pending | undefined;
-  /** Refuses what has waited too long; returns whether any of it was on its way. */
-  refuseLate(nowMs: number, error: LedgerError): boolean;
-  refuseAll(error: LedgerError): void;
+  /**
+   * Like `putBack`, after the server could not decode a message. From now on messages are halved and sent one
+   * by one, until the bad mutation is alone in its message: then it is removed and returned.
+   */
+  putBackHalved(): Pending | undefined;
+  /** Rejects the mutations whose time is up. Returns whether any of them had been sent. */
+  rejectLate(nowMs: number, error: LedgerError): boolean;
+  rejectAll(error: LedgerError): void;
 }
 
 interface Message {
@@ -28,16 +32,16 @@ interface Message {
   readonly mutations: readonly Pending[];
 }
 
-/** Mutations of one message at most. The service takes more; but while it works on one, it is sent the next. */
+/** Mutations per message. The service accepts more, but smaller messages let it decode one while it applies another. */
 const MESSAGE_MAX = 128;
 
-/** An outbox that lets at most `windowMax` messages be unanswered. All mutations may wait equally long. */
-export function createOutbox(windowMax: number): Outbox {
+/** Creates a queue with at most `windowMax` unanswered messages. Every mutation must have the same time to live. */
+export function createSendQueue(windowMax: number): SendQueue {
   const sent = new Map<number, readonly Pending[]>();
   let waiting: Pending[] = [];
   let sequence = 0;
   let sizeMax = MESSAGE_MAX;
-  /** One of so many of the next mutations made a message unreadable. */
+  /** The bad mutation is among this many of the next ones; 0 when there is none. */
   let suspects = 0;
 
   const putBack = () => {
@@ -50,7 +54,7 @@ export function createOutbox(windowMax: number): Outbox {
   };
 
   return {
-    get waits() {
+    get waiting() {
       return waiting.length;
     },
     get isEmpty() {
@@ -58,7 +62,7 @@ export function createOutbox(windowMax: number): Outbox {
     },
     put: (pending) => waiting.push(pending),
     next() {
-      // One message at a time while there are suspects, so that it is known which one was unreadable.
+      // While a bad mutation is sought, one message at a time shows which of them was bad.
       if (sent.size >= (suspects > 0 ? 1 : windowMax)) return undefined;
       while (waiting.length > 0) {
         const mutations = takeSendable();
@@ -79,7 +83,7 @@ export function createOutbox(windowMax: number): Outbox {
       return mutations;
     },
     putBack,
-    putBackSuspects() {
+    putBackHalved() {
       const sizes = [...sent.values()].map(({ length }) => length);
       const isFound = sizes.length === 1 && sizes[0] === 1;
       putBack();
@@ -87,28 +91,28 @@ export function createOutbox(windowMax: number): Outbox {
       sizeMax = isFound ? MESSAGE_MAX : Math.ceil(Math.max(1, ...sizes) / 2);
       return isFound ? waiting.shift() : undefined;
     },
-    refuseLate(nowMs, error) {
+    rejectLate(nowMs, error) {
       const isLate = ({ giveUpAtMs, isAnswered }: Pending) => giveUpAtMs <= nowMs && !isAnswered;
       const lateSent = [...sent.values()].flat().filter(isLate);
       const inTime = waiting.findIndex(({ giveUpAtMs }) => giveUpAtMs > nowMs);
       const lateWaiting = waiting.splice(0, inTime < 0 ? waiting.length : inTime);
-      for (const each of [...lateSent, ...lateWaiting]) refuse(each, error);
+      for (const each of [...lateSent, ...lateWaiting]) rejectPending(each, error);
       return lateSent.length > 0;
     },
-    refuseAll(error) {
+    rejectAll(error) {
       putBack();
-      for (const each of waiting.splice(0)) refuse(each, error);
+      for (const each of waiting.splice(0)) rejectPending(each, error);
     },
   };
 }
 
-/** A mutation as it is handed in, and who waits for its answer. */
+/** A mutation as submitted, with the callbacks of its caller. */
 export interface Submission {
   readonly mutation: Mutation;
-  /** Takes what the ledger answers when it has done it. */
+  /** Called with the result of a mutation that the ledger applied. */
   readonly accept: (result: MutationResult__Output) => void;
   readonly reject: (error: LedgerError) => void;
-  /** Unix milliseconds after which it must not be done; only a hold has that. */
+  /** Unix milliseconds after which the mutation must not be applied; only a hold has a deadline. */
   readonly deadlineMs: number | undefined;
 }
 
@@ -116,57 +120,57 @@ export interface Submission {
 export interface Pending extends Submission {
   /** On the clock of `performance.now()`. */
   readonly giveUpAtMs: number;
-  /** How often it was sent. Above 1 it is not known what became of the tries before the last. */
+  /** How often the mutation was sent. Above 1 the results of the earlier tries are unknown. */
   sends: number;
   isAnswered: boolean;
 }
 
-/** Whether it may go out; refuses what must not be done any more. */
-export function isSendable(pending: Pending, nowMs: number): boolean {
+/** Whether the mutation may be sent. Rejects it when it is past its deadline. */
+function isSendable(pending: Pending, nowMs: number): boolean {
   if (pending.isAnswered) return false;
   if (pending.deadlineMs === undefined || pending.deadlineMs >= nowMs) return true;
-  refuse(pending, new LedgerError(pending.sends === 0 ? "deadline_exceeded" : "unavailable"));
+  rejectPending(pending, new LedgerError(pending.sends === 0 ? "deadline_exceeded" : "unavailable"));
   return false;
 }
 
-/** What goes on the wire. Of a deadline that is the time left: two hosts' clocks differ. */
-export function onWire({ mutation, deadlineMs }: Pending): Mutation {
+/** Encodes a deadline as the time that is left, because the clocks of two hosts differ. */
+export function withTimeout({ mutation, deadlineMs }: Pending): Mutation {
   if (deadlineMs === undefined || !mutation.createHold) return mutation;
   return { createHold: { ...mutation.createHold, timeout: encodeDuration(deadlineMs - Date.now()) } };
 }
 
-/** Gives each its result; those that were given up do not hear of it. */
-export function answer(message: readonly Pending[], results: readonly MutationResult__Output[]): void {
+/** Answers every mutation of a message with its result. A mutation that was given up stays rejected. */
+export function answerMessage(message: readonly Pending[], results: readonly MutationResult__Output[]): void {
   for (const [index, pending] of message.entries()) {
     const result = results[index];
     if (!result) continue;
-    if (!result.status) accept(pending, result);
-    else refuse(pending, ofEveryTry(readRefusal(result.status) ?? nonsense(), pending));
+    if (!result.status) acceptPending(pending, result);
+    else rejectPending(pending, errorOfAllTries(decodeError(result.status) ?? invalidAnswer(), pending));
   }
 }
 
-function accept(pending: Pending, result: MutationResult__Output): void {
+function acceptPending(pending: Pending, result: MutationResult__Output): void {
   if (pending.isAnswered) return;
   pending.isAnswered = true;
   try {
     pending.accept(result);
   } catch (error) {
-    pending.reject(nonsense(error));
+    pending.reject(invalidAnswer(error));
   }
 }
 
-export function refuse(pending: Pending, error: LedgerError): void {
+export function rejectPending(pending: Pending, error: LedgerError): void {
   if (pending.isAnswered) return;
   pending.isAnswered = true;
   pending.reject(error);
 }
 
-/** That the last try was not done says nothing of one before it, whose answer was lost. */
-function ofEveryTry(error: LedgerError, { sends }: Pending): LedgerError {
+/** After a retry, "the last try was not applied" leaves the result of the earlier tries unknown: `unavailable`. */
+function errorOfAllTries(error: LedgerError, { sends }: Pending): LedgerError {
   const isOfOneTry = error.refusal === "deadline_exceeded" || error.refusal === "queue_full";
   return isOfOneTry && sends > 1 ? new LedgerError("unavailable", error) : error;
 }
 
-function nonsense(reason?: unknown): LedgerError {
+function invalidAnswer(reason?: unknown): LedgerError {
   return new LedgerError("unavailable", new LedgerLinkError("unsupported", reason));
 }

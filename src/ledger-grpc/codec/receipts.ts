@@ -93,7 +93,7 @@ export function encodeReceiptFilter(filter: ReceiptFilter): HoldFilter {
   });
 }
 
-/** A bound that is no time of an id becomes one before all of them, which is refused like itself. */
+/** Encodes a bound of the time in hold ids. One outside of its 48 bits becomes -1 ms, which is declined. */
 function encodeBound(ms: number | undefined): Timestamp | undefined {
   if (ms === undefined) return undefined;
   return encodeTime(Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48 ? ms : -1);
@@ -118,9 +118,10 @@ function decodeBound(wire: Timestamp__Output | null, field: string): number | un
   return wire ? decodeTime(wire, field, "invalid_query") : undefined;
 }
 
-/** A size that cannot travel becomes 0, which is refused like itself. */
+/** Encodes a page. A size outside int32 becomes 0, and an empty token a control character: both are declined. */
 export function encodePage({ size, token }: PageRequest): { pageSize: number; pageToken: string } {
-  return { pageSize: encodeInt32(size), pageToken: encodeText(token ?? "") };
+  // On the wire an empty token is the first page.
+  return { pageSize: encodeInt32(size), pageToken: token === undefined ? "" : encodeText(token || "\0") };
 }
 
 export function decodePage(wire: { readonly pageSize?: number; readonly pageToken: string }): PageRequest {
@@ -138,7 +139,7 @@ export function decodeUsageQuery(wire: QueryUsageRequest__Output): UsageQuery {
   };
 }
 
-/** The groups of a row travel in the order of the query. */
+/** Encodes a row; its groups are in the order of `groupBy`. */
 export function encodeUsageRow(row: UsageRow, groupBy: readonly UsageDimension[]): WireUsageRow {
   return {
     group: groupBy.map((dimension) => encodeGroup(dimension, row.group[dimension] ?? null)),

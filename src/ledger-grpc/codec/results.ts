@@ -4,7 +4,7 @@ import { holdStates } from "./enums.ts";
 import { decodeNanos, encodeNanos } from "./fields.ts";
 import { decodeBalances, encodeBalances } from "./wallets.ts";
 
-/** Of a mutation that answers nothing. */
+/** Encodes the result of a mutation without an answer. */
 export function encodeDoneResult(): MutationResult {
   return {};
 }

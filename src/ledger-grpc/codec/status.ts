@@ -14,7 +14,7 @@ import type { Status, Status__Output } from "../../gen/google/rpc/Status.ts";
 import { LedgerError, type Shortfall } from "../../ledger/ledger.ts";
 import { messageType } from "../service.ts";
 import { encodeDuration } from "./fields.ts";
-import { type DetailKind, isRefusal, REASONS, type Reason } from "./reasons.ts";
+import { type DetailKind, isLedgerReason, REASONS, type Reason } from "./reasons.ts";
 
 const DOMAIN = "tollgate.ledger";
 const DETAILS_KEY = "grpc-status-details-bin";
@@ -28,9 +28,9 @@ const quota = detailType<QuotaFailure, QuotaFailure__Output>("QuotaFailure");
 const resourceInfo = detailType<ResourceInfo, ResourceInfo__Output>("ResourceInfo");
 const retryInfo = detailType<RetryInfo, RetryInfo__Output>("RetryInfo");
 
-/** What a refusal is about, as far as that is known. */
-export interface About {
-  /** The path of the field at fault. */
+/** What an error is about, as far as known. */
+export interface ErrorSubject {
+  /** The path of the bad field. */
   readonly field?: string | undefined;
   /** "wallets/W/holds/H" */
   readonly resource?: string | undefined;
@@ -38,74 +38,74 @@ export interface About {
   readonly shortfall?: Shortfall | undefined;
 }
 
-/** A reason as `google.rpc.Status`: of one mutation among others. */
-export function encodeRefusal(reason: Reason, about: About = {}): Status {
-  const { code, says, detail } = REASONS[reason];
-  const metadata = about.shortfall && encodeShortfall(about.shortfall);
+/** Encodes an error as the `google.rpc.Status` of one mutation. */
+export function encodeError(reason: Reason, subject: ErrorSubject = {}): Status {
+  const { code, message, detail } = REASONS[reason];
+  const metadata = subject.shortfall && encodeShortfall(subject.shortfall);
   const info = errorInfo.pack({
     reason: reason.toUpperCase(),
     domain: DOMAIN,
     ...(metadata && { metadata }),
   });
-  return { code, message: says, details: detail ? [info, DETAILS[detail](reason, about)] : [info] };
+  return { code, message, details: detail ? [info, DETAILS[detail](reason, subject)] : [info] };
 }
 
-/** A reason as the status of a call. */
-export function encodeCallRefusal(
+/** Encodes an error as the status of a call. */
+export function encodeCallError(
   reason: Reason,
-  about?: About,
+  subject?: ErrorSubject,
 ): Pick<StatusObject, "code" | "details" | "metadata"> {
   const metadata = new Metadata();
-  metadata.set(DETAILS_KEY, statusType.serialize(encodeRefusal(reason, about)));
-  return { code: REASONS[reason].code, details: REASONS[reason].says, metadata };
+  metadata.set(DETAILS_KEY, statusType.serialize(encodeError(reason, subject)));
+  return { code: REASONS[reason].code, details: REASONS[reason].message, metadata };
 }
 
 /**
- * The ledger's own refusal in a status; `undefined` when the status is none of the ledger's, as when the
- * connection is lost. What the ledger could not do for another reason than its rules is `unavailable`.
+ * Returns the ledger's error in a status, or `undefined` when the ledger did not set the status, as for a lost
+ * connection. A reason outside of the ledger's own, such as `internal`, becomes `unavailable`.
  */
-export function readRefusal({ details }: Status__Output): LedgerError | undefined {
+export function decodeError({ details }: Status__Output): LedgerError | undefined {
   for (const each of details) {
     const info = errorInfo.unpack(each);
     if (info?.domain !== DOMAIN) continue;
-    const word = info.reason.toLowerCase();
-    return isRefusal(word)
-      ? new LedgerError(word, undefined, decodeShortfall(info.metadata))
+    const reason = info.reason.toLowerCase();
+    return isLedgerReason(reason)
+      ? new LedgerError(reason, undefined, decodeShortfall(info.metadata))
       : new LedgerError("unavailable", info.reason);
   }
   return undefined;
 }
 
-/** The same, of the status of a call. */
-export function readCallRefusal(metadata: Metadata | undefined): LedgerError | undefined {
+/** Like {@link decodeError}, for the metadata of a call's status. */
+export function decodeCallError(metadata: Metadata | undefined): LedgerError | undefined {
   const [bytes] = metadata?.get(DETAILS_KEY) ?? [];
   if (!(bytes instanceof Buffer)) return undefined;
   try {
-    return readRefusal(statusType.deserialize(bytes));
+    return decodeError(statusType.deserialize(bytes));
   } catch {
     return undefined;
   }
 }
 
-const DETAILS: Readonly<Record<DetailKind, (reason: Reason, about: About) => Any>> = {
+const DETAILS: Readonly<Record<DetailKind, (reason: Reason, subject: ErrorSubject) => Any>> = {
   bad_request: (reason, { field = "" }) =>
-    badRequest.pack({ fieldViolations: [{ field, description: REASONS[reason].says }] }),
+    badRequest.pack({ fieldViolations: [{ field, description: REASONS[reason].message }] }),
   precondition: (reason, { resource = "" }) =>
     precondition.pack({
-      violations: [{ type: reason.toUpperCase(), subject: resource, description: REASONS[reason].says }],
+      violations: [{ type: reason.toUpperCase(), subject: resource, description: REASONS[reason].message }],
     }),
   quota: (reason, { resource = "" }) =>
-    quota.pack({ violations: [{ subject: resource, description: REASONS[reason].says }] }),
+    quota.pack({ violations: [{ subject: resource, description: REASONS[reason].message }] }),
   resource: (reason, { resource = "" }) =>
     resourceInfo.pack({
       resourceType: `${DOMAIN}/${resourceTypeOf(resource)}`,
       resourceName: resource,
-      description: REASONS[reason].says,
+      description: REASONS[reason].message,
     }),
   retry: () => retryInfo.pack({ retryDelay: encodeDuration(RETRY_MS) }),
 };
 
-/** "Charge" of "wallets/W/charges/C". */
+/** Returns "Charge" for "wallets/W/charges/C". */
 function resourceTypeOf(resource: string): string {
   const collection = resource.split("/").at(-2) ?? "";
   return RESOURCE_TYPES[collection] ?? "Wallet";
@@ -124,7 +124,7 @@ function detailType<Message extends object, Output extends object>(name: string)
   const url = `type.googleapis.com/google.rpc.${name}`;
   return {
     pack: (message: Message): Any => ({ type_url: url, value: type.serialize(message) }),
-    /** `undefined` when it is a detail of another type, or cannot be read. */
+    /** Returns `undefined` for a detail of another type, or one that cannot be decoded. */
     unpack(any: { readonly type_url: string; readonly value: Buffer }): Output | undefined {
       if (any.type_url !== url) return undefined;
       try {
@@ -136,11 +136,11 @@ function detailType<Message extends object, Output extends object>(name: string)
   };
 }
 
-/** The names of the amounts in the metadata of `google.rpc.ErrorInfo`; each is whole nano-USD in decimal digits. */
+/** The keys in the metadata of `google.rpc.ErrorInfo`; each value is whole nano-USD in decimal digits. */
 const NAMES = { needed: "needed_nanos", available: "available_nanos", unheld: "unheld_nanos" } as const;
 
-/** Encodes the amounts of a declined hold as the metadata of `google.rpc.ErrorInfo`. */
-export function encodeShortfall({ needed, available, unheld }: Shortfall): Record<string, string> {
+/** Encodes the amounts of a declined hold. */
+function encodeShortfall({ needed, available, unheld }: Shortfall): Record<string, string> {
   return {
     [NAMES.needed]: String(needed),
     [NAMES.available]: String(available),
@@ -148,7 +148,7 @@ export function encodeShortfall({ needed, available, unheld }: Shortfall): Recor
   };
 }
 
-/** Returns `undefined` unless all three amounts are there, each from 0 to {@link NANOS_MAX}. */
+/** Decodes the amounts of a declined hold: `undefined` unless all three are present, each 0 to {@link NANOS_MAX}. */
 export function decodeShortfall(metadata: Readonly<Record<string, string>>): Shortfall | undefined {
   const needed = decodeAmount(metadata[NAMES.needed]);
   const available = decodeAmount(metadata[NAMES.available]);

@@ -1,4 +1,5 @@
 import type { Balances__Output, Balances as WireBalances } from "../../gen/tollgate/ledger/v1/Balances.ts";
+import type { DeleteSpendLimitRequest as WireDeleteSpendLimitRequest } from "../../gen/tollgate/ledger/v1/DeleteSpendLimitRequest.ts";
 import type {
   SetWalletStateRequest,
   SetWalletStateRequest__Output,
@@ -14,6 +15,7 @@ import type {
 import type { Wallet, Wallet__Output } from "../../gen/tollgate/ledger/v1/Wallet.ts";
 import type {
   Balances,
+  DeleteSpendLimitRequest,
   SpendLimit,
   SpendLimitUsage,
   WalletStateRequest,
@@ -96,6 +98,10 @@ export function decodeSpendLimit(wire: SpendLimit__Output | null): SpendLimit {
     timeZone: limit.timeZone,
     amount: decodeNanos(limit.amountNanos),
   };
+}
+
+export function encodeDeleteSpendLimitRequest(request: DeleteSpendLimitRequest): WireDeleteSpendLimitRequest {
+  return { walletId: encodeId(request.walletId), limitId: encodeId(request.limitId) };
 }
 
 export function encodeSpendLimitUsage(usage: SpendLimitUsage): WireSpendLimitUsage {

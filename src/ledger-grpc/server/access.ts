@@ -8,23 +8,23 @@ import {
   ServerListenerBuilder,
   status,
 } from "@grpc/grpc-js";
-import { encodeCallRefusal } from "../codec/status.ts";
+import { encodeCallError } from "../codec/status.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 
-/** Stands before every call. */
+/** Checks the token of every call. */
 export interface Guard {
   readonly interceptor: ServerInterceptor;
-  /** Ends the streams that would never end by themselves: those of health and reflection. */
+  /** Ends the streams of health and reflection, which would otherwise stay open. */
   endWatchers(): void;
 }
 
-/** Anybody may ask whether the service is healthy. */
+/** Health needs no token. */
 const OPEN_PATH = "/grpc.health.v1.Health/";
 const OWN_PATH = `/${LEDGER_SERVICE}/`;
 
 /**
- * Lets in who has the token, and within bounds who asks for health without one; `onDenied` is called for
- * everybody else.
+ * Admits calls with the token, and a bounded number of health calls without it. Ends every other call with
+ * UNAUTHENTICATED and calls `onDenied`.
  */
 export function createGuard(token: string, openCalls: OpenCalls, onDenied: () => void): Guard {
   const isToken = createTokenCheck(token);
@@ -42,9 +42,9 @@ export function createGuard(token: string, openCalls: OpenCalls, onDenied: () =>
           }
           if (isOpen) return;
           onDenied();
-          call.sendStatus(encodeCallRefusal("unauthenticated"));
+          call.sendStatus(encodeCallError("unauthenticated"));
         })
-        // Also the end of a call that nobody cancelled.
+        // Also called when a call ends without being cancelled.
         .withOnCancel(() => {
           watchers.delete(call);
           openCalls.release(call);
@@ -63,7 +63,7 @@ export function createGuard(token: string, openCalls: OpenCalls, onDenied: () =>
   };
 }
 
-/** Digests have one length, so the comparison takes one time whatever was sent. */
+/** Compares digests of equal length in constant time. */
 function createTokenCheck(token: string): (metadata: Metadata) => boolean {
   const expected = digestOf(token);
   return (metadata) => {
@@ -79,28 +79,28 @@ function digestOf(text: string): Buffer {
 
 type Call = ServerInterceptingCallInterface;
 
-/** Bounds of the calls that need no token. */
+/** Bounds of the calls without a token. */
 export interface OpenCallBounds {
-  /** Calls of one connection at a time. */
+  /** Concurrent calls per connection. */
   readonly callsPerConnection: number;
-  /** Streams of the whole server at a time. */
+  /** Concurrent streams of the server. */
   readonly streams: number;
-  /** How long a stream may last. A client of the health protocol opens another. */
+  /** How long a stream may last. Clients of the health protocol then open another. */
   readonly streamMs: number;
-  /** How long any other call may take, the caller's part included. */
+  /** How long any other call may take, including the time to send it. */
   readonly callMs: number;
 }
 
 const BOUNDS: OpenCallBounds = { callsPerConnection: 16, streams: 256, streamMs: 600_000, callMs: 10_000 };
 
-/** The longest request: the name of a service. */
+/** The longest request; a request is the name of a service. */
 const MESSAGE_BYTES_MAX = 1_024;
 
 /** Admits calls without a token, within bounds. */
 export interface OpenCalls {
-  /** Whether the call may go on. One that may not has been ended with RESOURCE_EXHAUSTED. */
+  /** Returns whether the call is admitted. Ends it with RESOURCE_EXHAUSTED otherwise. */
   admit(call: Call, kind: { readonly isStream: boolean }): boolean;
-  /** Must be called once an admitted call has ended; does nothing for another. */
+  /** Must be called when an admitted call ends; ignores other calls. */
   release(call: Call): void;
 }
 
@@ -113,7 +113,7 @@ interface Admitted {
 export function createOpenCalls(bounds: Partial<OpenCallBounds> = {}): OpenCalls {
   const { callsPerConnection, streams, streamMs, callMs } = { ...BOUNDS, ...bounds };
   const admitted = new Map<Call, Admitted>();
-  /** Calls by connection: an address has one connection per port. */
+  /** Open calls by the address and port of their connection. */
   const perPeer = new Map<string, number>();
   let streamCount = 0;
 
@@ -151,9 +151,9 @@ export function createOpenCalls(bounds: Partial<OpenCallBounds> = {}): OpenCalls
   };
 }
 
-/** The library has one bound for all methods of a server, 16 MiB here, and keeps it in each call. */
+/** Lowers the message bound of one call. The library has one bound for all methods of a server, 16 MiB here. */
 function boundMessage(call: Call): void {
-  // Safe because a test sends a longer message, and because what is not there is left alone.
+  // Safe because a test sends a longer message, and a missing property is not touched.
   const own = call as { maxReceiveMessageSize?: number; decoder?: { maxReadMessageLength?: number } };
   own.maxReceiveMessageSize = MESSAGE_BYTES_MAX;
   if (own.decoder) own.decoder.maxReadMessageLength = MESSAGE_BYTES_MAX;

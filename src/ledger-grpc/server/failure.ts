@@ -3,27 +3,29 @@ import { isId, isTtl } from "../../ledger/core/check.ts";
 import { LedgerError, type LedgerRefusal } from "../../ledger/ledger.ts";
 import { InvalidField } from "../codec/fields.ts";
 import type { Reason } from "../codec/reasons.ts";
-import type { About } from "../codec/status.ts";
+import type { ErrorSubject } from "../codec/status.ts";
 
-/** What is said of a request that failed. */
+/** Why a request failed, as its status reports it. */
 export interface Failure {
   readonly reason: Reason;
-  readonly about: About;
+  readonly subject: ErrorSubject;
 }
 
-/** Says why a request failed; what is no refusal is `internal`, and nothing of it is said. */
-export function explain(error: unknown, request: object = {}): Failure {
-  if (error instanceof InvalidField) return { reason: error.fault, about: { field: error.field } };
+/** Describes a thrown value. Anything but LedgerError and InvalidField is `internal`, without details. */
+export function describeFailure(error: unknown, request: object = {}): Failure {
+  if (error instanceof InvalidField) return { reason: error.fault, subject: { field: error.field } };
   if (error instanceof LedgerError) {
-    // Safe because every request says these things under these names, if at all.
-    const about = suspect(error.refusal, request as Named);
-    return { reason: error.refusal, about: { ...about, shortfall: error.shortfall } };
+    // Safe because every request has these fields under these names, or not at all.
+    const fields = request as RequestFields;
+    const field = badFieldOf(error.refusal, fields);
+    const resource = resourceOf(error.refusal, fields);
+    return { reason: error.refusal, subject: { field, resource, shortfall: error.shortfall } };
   }
-  return { reason: "internal", about: {} };
+  return { reason: "internal", subject: {} };
 }
 
-/** What a request may name. Reads and mutations have a few of these each. */
-export type Named = Readonly<Partial<Record<IdField, string | undefined>>> & {
+/** The fields that reads and mutations share; each request has a few of them. */
+type RequestFields = Readonly<Partial<Record<IdField, string | undefined>>> & {
   readonly minimum?: bigint;
   readonly amount?: bigint;
   readonly accrued?: bigint;
@@ -37,9 +39,6 @@ export type Named = Readonly<Partial<Record<IdField, string | undefined>>> & {
 
 type IdField = keyof typeof IDS;
 
-const PAGE_SIZE_MAX = 1_000;
-const GROUPS_MAX = 4;
-
 const IDS = {
   walletId: "wallet_id",
   holdId: "hold_id",
@@ -50,12 +49,14 @@ const IDS = {
   keyId: "key_id",
 } as const;
 
-/** What a refused request is about, as far as the request itself shows it. */
-export function suspect(refusal: LedgerRefusal, request: Named): About {
-  return { field: fieldOf(refusal, request), resource: resourceOf(refusal, request) };
-}
+const PAGE_SIZE_MAX = 1_000;
+const GROUPS_MAX = 4;
 
-function fieldOf(refusal: LedgerRefusal, request: Named): string | undefined {
+/**
+ * Returns the path of the bad field. An error of the ledger names none, so the request is searched for the
+ * first field that is out of its bounds.
+ */
+function badFieldOf(refusal: LedgerRefusal, request: RequestFields): string | undefined {
   const prefix = request.period === undefined ? "" : "limit.";
   switch (refusal) {
     case "invalid_id":
@@ -67,7 +68,7 @@ function fieldOf(refusal: LedgerRefusal, request: Named): string | undefined {
     case "invalid_metadata":
       return "metadata";
     case "invalid_query":
-      return badQueryOf(request);
+      return badQueryFieldOf(request);
     case "invalid_time_zone":
       return "limit.time_zone";
     default:
@@ -75,39 +76,39 @@ function fieldOf(refusal: LedgerRefusal, request: Named): string | undefined {
   }
 }
 
-function badIdOf(request: Named): string {
+function badIdOf(request: RequestFields): string {
   // Safe because they are the keys of IDS.
   const fields = Object.keys(IDS) as IdField[];
   const bad = fields.find((field) => request[field] !== undefined && !isId(request[field]));
-  // What is well formed but no UUIDv7 of today is the id of a hold.
+  // When every id is well-formed, the hold id is no UUIDv7 of about today.
   return IDS[bad ?? "holdId"];
 }
 
-function badAmountOf({ amount, minimum, accrued, ttlMs }: Named): string {
+function badAmountOf({ amount, minimum, accrued, ttlMs }: RequestFields): string {
   if (ttlMs !== undefined && !isTtl(ttlMs)) return "ttl";
   if (accrued !== undefined) return "accrued_nanos";
   const isAmountGood = amount !== undefined && amount >= 0n && amount <= NANOS_MAX;
   return minimum !== undefined && isAmountGood ? "minimum_nanos" : "amount_nanos";
 }
 
-function badQueryOf({ pageSize, pageToken, groupBy = [] }: Named): string {
+function badQueryFieldOf({ pageSize, pageToken, groupBy = [] }: RequestFields): string {
   if (pageSize !== undefined && (pageSize < 1 || pageSize > PAGE_SIZE_MAX)) return "page_size";
   if (groupBy.length > GROUPS_MAX || new Set(groupBy).size < groupBy.length) return "group_by";
   return pageToken ? "page_token" : "filter";
 }
 
-/** An id that was refused, or is longer than one may be, is not said back. */
-function resourceOf(refusal: LedgerRefusal, request: Named): string | undefined {
+/** Returns the name of the resource that the error is about. An invalid or overlong id is never echoed. */
+function resourceOf(refusal: LedgerRefusal, request: RequestFields): string | undefined {
   const { walletId, keyId } = request;
   if (walletId === undefined || !isId(walletId)) return undefined;
   const wallet = `wallets/${walletId}`;
   if (refusal.startsWith("wallet_")) return wallet;
   if (refusal === "spending_limit_exceeded" && keyId !== undefined) return `${wallet}/keys/${keyId}`;
-  const part = ownPartOf(refusal, request);
-  return part === undefined ? wallet : `${wallet}/${part}`;
+  const child = childOf(refusal, request);
+  return child === undefined ? wallet : `${wallet}/${child}`;
 }
 
-function ownPartOf(refusal: LedgerRefusal, request: Named): string | undefined {
+function childOf(refusal: LedgerRefusal, request: RequestFields): string | undefined {
   const { holdId, topUpId, chargeId, refundId, limitId } = request;
   const hold = holdId && isId(holdId) ? `holds/${holdId}` : undefined;
   if (refusal.startsWith("hold_") || refusal === "refund_exceeds_charge") return hold;

@@ -2,19 +2,19 @@ import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, st
 import type { Ledger } from "../../ledger/ledger.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 
-/** `grpc.health.v1` of the whole server ("") and of the ledger, which are the same. */
+/** `grpc.health.v1` of the server ("") and of the ledger service; both have one status. */
 export interface Health {
-  /** The methods of the service that `grpc-health-check` describes. */
+  /** Handlers for the service definition of `grpc-health-check`. */
   readonly handlers: ReturnType<typeof createHandlers>;
-  /** NOT_SERVING from now on. */
+  /** Reports NOT_SERVING from now on. */
   drain(): void;
 }
 
-interface Question {
+interface HealthRequest {
   readonly service: string;
 }
 
-interface Answer {
+interface HealthResponse {
   readonly status: "SERVING" | "NOT_SERVING" | "SERVICE_UNKNOWN";
 }
 
@@ -22,15 +22,15 @@ const SERVICES: readonly string[] = ["", LEDGER_SERVICE];
 const PROBE_EVERY_MS = 2_000;
 const PROBE_MAX_MS = 2_000;
 
-/** Asks the ledger every two seconds whether its books can be read. Resolves when it is known for the first time. */
+/** Pings the ledger every 2 s. Resolves after the first ping. */
 export async function watchHealth(ledger: Pick<Ledger, "ping">): Promise<Health> {
-  const watchers = new Set<(answer: Answer) => void>();
+  const watchers = new Set<(answer: HealthResponse) => void>();
   let isServing: boolean | undefined;
   let isDraining = false;
   let timer: Timer | undefined;
 
-  const say = (now: boolean) => {
-    // Watchers get changes only.
+  const setServing = (now: boolean) => {
+    // Watchers are sent changes only.
     if (now === isServing) return;
     isServing = now;
     for (const write of watchers) write(answerOf(now));
@@ -38,7 +38,7 @@ export async function watchHealth(ledger: Pick<Ledger, "ping">): Promise<Health>
   const probe = async () => {
     const isUp = await canPing(ledger);
     if (isDraining) return;
-    say(isUp);
+    setServing(isUp);
     timer = setTimeout(probe, PROBE_EVERY_MS);
     timer.unref();
   };
@@ -49,31 +49,31 @@ export async function watchHealth(ledger: Pick<Ledger, "ping">): Promise<Health>
     drain() {
       isDraining = true;
       clearTimeout(timer);
-      say(false);
+      setServing(false);
     },
   };
 }
 
-function answerOf(isServing: boolean): Answer {
+function answerOf(isServing: boolean): HealthResponse {
   return { status: isServing ? "SERVING" : "NOT_SERVING" };
 }
 
-/** Keeps nothing of a name that a caller made up: names are not bounded, and callers have no token. */
-function createHandlers(current: () => Answer, watchers: Set<(answer: Answer) => void>) {
+/** Stores no service name of a caller: names are unbounded, and callers need no token. */
+function createHandlers(current: () => HealthResponse, watchers: Set<(answer: HealthResponse) => void>) {
   return {
-    check({ request }: ServerUnaryCall<Question, Answer>, send: sendUnaryData<Answer>) {
+    check({ request }: ServerUnaryCall<HealthRequest, HealthResponse>, send: sendUnaryData<HealthResponse>) {
       if (SERVICES.includes(request.service)) send(null, current());
       else send({ code: status.NOT_FOUND, details: "The server has no such service." });
     },
-    watch(call: ServerWritableStream<Question, Answer>) {
-      // The protocol wants the stream of an unknown service to stay open.
+    watch(call: ServerWritableStream<HealthRequest, HealthResponse>) {
+      // The health protocol keeps the stream of an unknown service open.
       if (!SERVICES.includes(call.request.service)) return void call.write({ status: "SERVICE_UNKNOWN" });
-      const write = (answer: Answer) => void call.write(answer);
+      const write = (answer: HealthResponse) => void call.write(answer);
       watchers.add(write);
       call.on("cancelled", () => watchers.delete(write));
       write(current());
     },
-    list(_: unknown, send: sendUnaryData<{ readonly statuses: Readonly<Record<string, Answer>> }>) {
+    list(_: unknown, send: sendUnaryData<{ readonly statuses: Readonly<Record<string, HealthResponse>> }>) {
       send(null, { statuses: Object.fromEntries(SERVICES.map((service) => [service, current()])) });
     },
   };

@@ -23,20 +23,20 @@ import {
   encodePostingResult,
   encodeSettlementResult,
 } from "../codec/results.ts";
-import { encodeRefusal } from "../codec/status.ts";
+import { encodeError } from "../codec/status.ts";
 import { decodeSpendLimit, decodeWalletStateRequest, encodeBalances } from "../codec/wallets.ts";
-import { explain } from "./failure.ts";
+import { describeFailure } from "./failure.ts";
 
-/** When a mutation arrived and until when it may be decided, in Unix milliseconds. */
-export interface Span {
+/** When a mutation arrived, and until when it may be decided, in Unix milliseconds. */
+export interface TimeSpan {
   readonly arrivedAtMs: number;
   readonly deadlineMs: number;
 }
 
-/** One kind of mutation, as a call of its own or among others. */
+/** One kind of mutation, as a unary call or as one of a batch. */
 export interface MutationKind<Wire, Request extends object, Answer, Response> {
-  /** Throws InvalidField. */
-  decode(wire: Wire, span: Span): Request;
+  /** Throws {@link InvalidField}. */
+  decode(wire: Wire, span: TimeSpan): Request;
   apply(ledger: Ledger, request: Request): Promise<Answer>;
   encodeResult(answer: Answer): MutationResult;
   encodeResponse(answer: Answer, request: Request): Response;
@@ -68,7 +68,7 @@ const createHold: MutationKind<CreateHoldRequest__Output, TimedHold, HoldGrant, 
   }),
 };
 
-/** Every kind of mutation, by its name in `Mutation`. */
+/** Every kind of mutation, by its field in the message `Mutation`. */
 export const MUTATIONS = {
   createHold,
   extendHold: kind<WireOf<"extendHold">>()({
@@ -81,13 +81,13 @@ export const MUTATIONS = {
     decode: decodeSettleRequest,
     apply: (ledger, request) => ledger.settle(request),
     encodeResult: encodeSettlementResult,
-    encodeResponse: (settlement, request) => encodeEnding(settlement, request),
+    encodeResponse: (settlement, request) => encodeResolution(settlement, request),
   }),
   releaseHold: kind<WireOf<"releaseHold">>()({
     decode: decodeReleaseRequest,
     apply: (ledger, request) => ledger.release(request),
     encodeResult: encodeSettlementResult,
-    encodeResponse: (settlement, request) => encodeEnding(settlement, request),
+    encodeResponse: (settlement, request) => encodeResolution(settlement, request),
   }),
   createTopUp: kind<WireOf<"createTopUp">>()({
     decode: decodeTopUpRequest,
@@ -136,13 +136,13 @@ export const MUTATIONS = {
   }),
 };
 
-/** Names the message of a kind; what it decodes to and answers is inferred. */
+/** Gives the type of the message; the types of request and answer are inferred. */
 function kind<Wire>() {
   return <Request extends object, Answer, Response>(each: MutationKind<Wire, Request, Answer, Response>) =>
     each;
 }
 
-function encodeEnding(
+function encodeResolution(
   { state, captured, balances, replayed }: Settlement,
   { walletId, holdId }: { readonly walletId: string; readonly holdId: string },
 ): SettleHoldResponse {
@@ -157,28 +157,33 @@ function encodePosting({ balances, replayed }: Posting) {
   return { balances: encodeBalances(balances), replayed };
 }
 
-/** Mutations of one message at most. */
+/** The maximum of mutations in one message. */
 export const MUTATIONS_MAX = 1_000;
 
-export interface Runner {
+/** The ledger that mutations are applied to. */
+export interface MutationTarget {
   readonly ledger: Ledger;
-  /** Told of what is no refusal. */
+  /** Called with every thrown value that is no error of the ledger or the codec. */
   onFault(fault: unknown): void;
 }
 
 /**
- * Gives all mutations to the ledger at once and in order, so that it commits them together. Each succeeds or
- * fails alone; never rejects.
+ * Submits all mutations to the ledger in one event-loop turn and in order, so that it commits them together.
+ * Each succeeds or fails alone; never rejects.
  */
-export function runMutations(
-  runner: Runner,
+export function applyMutations(
+  target: MutationTarget,
   mutations: readonly Mutation__Output[],
-  span: Span,
+  span: TimeSpan,
 ): Promise<MutationResult[]> {
-  return Promise.all(mutations.map((mutation) => runOne(runner, mutation, span)));
+  return Promise.all(mutations.map((mutation) => applyMutation(target, mutation, span)));
 }
 
-async function runOne(runner: Runner, wire: Mutation__Output, span: Span): Promise<MutationResult> {
+async function applyMutation(
+  target: MutationTarget,
+  wire: Mutation__Output,
+  span: TimeSpan,
+): Promise<MutationResult> {
   let request: object | undefined;
   try {
     const { mutation } = wire;
@@ -187,10 +192,10 @@ async function runOne(runner: Runner, wire: Mutation__Output, span: Span): Promi
     // Safe because the body is the message of this kind; TypeScript cannot follow the pair.
     const kind = MUTATIONS[mutation] as unknown as MutationKind<typeof body, object, unknown, unknown>;
     request = kind.decode(body, span);
-    return kind.encodeResult(await kind.apply(runner.ledger, request));
+    return kind.encodeResult(await kind.apply(target.ledger, request));
   } catch (error) {
-    const { reason, about } = explain(error, request);
-    if (reason === "internal") runner.onFault(error);
-    return { status: encodeRefusal(reason, about) };
+    const { reason, subject } = describeFailure(error, request);
+    if (reason === "internal") target.onFault(error);
+    return { status: encodeError(reason, subject) };
   }
 }

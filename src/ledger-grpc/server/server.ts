@@ -8,42 +8,42 @@ import { watchHealth } from "./health.ts";
 import { createReflection } from "./reflection.ts";
 import { createMutationStreams } from "./stream.ts";
 
-/** A served ledger. */
+/** A running gRPC server of a ledger. */
 export interface LedgerServer {
-  /** "127.0.0.1:50051", with the port that was really taken. */
+  /** "127.0.0.1:50051", with the port that is bound. */
   readonly address: string;
-  /** Takes no more calls and lets those that run finish; what takes longer than `stopMaxMs` is cut. */
+  /** Accepts no more calls, waits at most `stopMaxMs` for the running ones, and cancels the rest. */
   stop(): Promise<void>;
 }
 
 export interface LedgerServerOptions {
   readonly ledger: Ledger;
-  /** Port 0 is any that is free. `host` comes without the brackets of an IPv6 address. */
+  /** Port 0 binds any free port. `host` is without the brackets of an IPv6 address. */
   readonly listen: { readonly host: string; readonly port: number };
-  /** What every caller must say as "authorization: Bearer TOKEN". */
+  /** The token of every caller, sent as "authorization: Bearer TOKEN". */
   readonly token: string;
   readonly tls?: LedgerServerTls | undefined;
   readonly log: LedgerServerLog;
-  /** How long calls that run may go on when the server stops; 10 s unless said otherwise. */
+  /** How long running calls may continue when the server stops; 10 s by default. */
   readonly stopMaxMs?: number;
-  /** Other bounds than usual for calls that need no token, which are those of health. */
+  /** Overrides bounds of the calls without a token, which are those of health. */
   readonly openCalls?: Partial<OpenCallBounds>;
 }
 
-/** PEM text. With `ca` every caller must show a certificate of that authority. */
+/** PEM texts. With `ca` every caller must present a certificate of that authority. */
 interface LedgerServerTls {
   readonly cert: string | undefined;
   readonly key: string | undefined;
   readonly ca: string | undefined;
 }
 
-/** Where the server says what is wrong; never a token, a message or an id. */
+/** The log of the server; no line contains a token, a message or an id. */
 export interface LedgerServerLog {
   warn(fields: Readonly<Record<string, unknown>>, event: string): void;
   error(fields: Readonly<Record<string, unknown>>, event: string): void;
 }
 
-/** The server cannot have its address, or its certificate cannot be used. */
+/** The server cannot bind its address, or cannot use its certificate. */
 export class LedgerListenError extends Error {
   override readonly name = "LedgerListenError";
 }
@@ -51,37 +51,37 @@ export class LedgerListenError extends Error {
 const DENIED_LOG_EVERY_MS = 10_000;
 
 const OPTIONS: ServerOptions = {
-  // A thousand holds with 4 KiB of metadata each, which may take three times that on the wire.
+  // Fits 1,000 holds with 4 KiB of metadata each, which may take three times that on the wire.
   "grpc.max_receive_message_length": 16 * 1024 * 1024,
   "grpc.max_send_message_length": -1,
   "grpc.max_concurrent_streams": 1_000,
-  // A caller that is gone without a word is found out within 40 s.
+  // A caller that vanished is noticed within 40 s.
   "grpc.keepalive_time_ms": 30_000,
   "grpc.keepalive_timeout_ms": 10_000,
-  // Connections are not given an age: a mutation stream is meant to stay.
+  // No maximum age: streams of mutations stay open.
   "grpc.max_connection_idle_ms": 300_000,
   "grpc-node.flow_control_window": 1024 * 1024,
 };
 
 /**
- * Serves a ledger to other processes, with health (open to all) and reflection. Resolves when it listens.
+ * Serves a ledger to other processes, with health (without a token) and reflection. Resolves when it listens.
  * Rejects with {@link LedgerListenError}.
  */
 export async function serveLedger(options: LedgerServerOptions): Promise<LedgerServer> {
   const { ledger, listen, token, tls, log, stopMaxMs = 10_000, openCalls } = options;
   const credentials = credentialsOf(tls);
   const onFault = (fault: unknown) => log.error({ fault: nameOf(fault) }, "ledger call failed");
-  const runner = { ledger, onFault };
-  const streams = createMutationStreams(runner);
+  const target = { ledger, onFault };
+  const streams = createMutationStreams(target);
   const guard = createGuard(
     token,
     createOpenCalls(openCalls),
-    sometimes(() => log.warn({}, "ledger call without the token")),
+    limited(() => log.warn({}, "ledger call without the token")),
   );
 
   const health = await watchHealth(ledger);
   const server = new Server({ ...OPTIONS, interceptors: [guard.interceptor] });
-  server.addService(tolerant(ledgerService), createHandlers(runner, streams));
+  server.addService(tolerant(ledgerService), createHandlers(target, streams));
   server.addService(healthService, health.handlers);
   createReflection().addToServer(server);
 
@@ -142,8 +142,8 @@ function addressOf(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Calls through at most once in ten seconds: whoever knocks must not fill the log. */
-function sometimes(call: () => void): () => void {
+/** Calls through at most once in 10 s, so that denied callers cannot fill the log. */
+function limited(call: () => void): () => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   return () => {
     const nowMs = performance.now();

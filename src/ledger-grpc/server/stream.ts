@@ -1,35 +1,35 @@
 import { Metadata, type ServerDuplexStream, status } from "@grpc/grpc-js";
 import type { StreamMutationsRequest__Output } from "../../gen/tollgate/ledger/v1/StreamMutationsRequest.ts";
 import type { StreamMutationsResponse } from "../../gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
-import { encodeCallRefusal } from "../codec/status.ts";
-import { isUnreadable } from "../service.ts";
-import { MUTATIONS_MAX, type Runner, runMutations } from "./mutations.ts";
+import { encodeCallError } from "../codec/status.ts";
+import { isUndecodable } from "../service.ts";
+import { applyMutations, MUTATIONS_MAX, type MutationTarget } from "./mutations.ts";
 
-/** Messages of a stream that may be unanswered; with so many, the stream is not read. */
+/** The maximum of unanswered messages of a stream; at this many, reading pauses. */
 const WINDOW_MAX = 16;
 
-/** How long a hold may wait that says nothing else. */
+/** How long a hold without a timeout may wait to be decided. */
 const DEADLINE_DEFAULT_MS = 30_000;
 
 type MutationStream = ServerDuplexStream<StreamMutationsRequest__Output, StreamMutationsResponse>;
 
-/** How a stream ends, once all that was read is answered. */
-type End = Partial<ReturnType<typeof encodeCallRefusal>> | "ok";
+/** The status of a stream, sent once every read message is answered. */
+type End = Partial<ReturnType<typeof encodeCallError>> | "ok";
 
-/** The service to everybody who sends mutations over and over. */
+/** The open streams of mutations. */
 export interface MutationStreams {
   handle(call: MutationStream): void;
-  /** Answers what was read of every stream, then ends it; what was not read is for another server. */
+  /** Ends every stream once its read messages are answered. Unread messages go to the next server. */
   drain(): void;
 }
 
-export function createMutationStreams(runner: Runner): MutationStreams {
+export function createMutationStreams(target: MutationTarget): MutationStreams {
   const streams = new Set<(end: End) => void>();
   let isDraining = false;
 
   return {
     handle(call) {
-      const endStream = serve(call, runner, () => streams.delete(endStream));
+      const endStream = serve(call, target, () => streams.delete(endStream));
       streams.add(endStream);
       if (isDraining) endStream(DRAINED);
     },
@@ -40,11 +40,11 @@ export function createMutationStreams(runner: Runner): MutationStreams {
   };
 }
 
-/** Without the ledger's ErrorInfo: it says nothing of any mutation, only that the connection is over. */
+/** Carries no ErrorInfo of the ledger, because it concerns the connection and no mutation. */
 const DRAINED: End = Object.freeze({ code: status.UNAVAILABLE, details: "The server is going away." });
 
-/** Serves one stream; returns what ends it. */
-function serve(call: MutationStream, runner: Runner, onGone: () => void): (end: End) => void {
+/** Serves one stream. Returns a function that ends it. */
+function serve(call: MutationStream, target: MutationTarget, onGone: () => void): (end: End) => void {
   let unanswered = 0;
   let end: End | undefined;
 
@@ -64,31 +64,31 @@ function serve(call: MutationStream, runner: Runner, onGone: () => void): (end: 
     endWhenAnswered();
   };
 
-  // A sign of life before the first message: the caller knows that it is let in.
+  // Sent before the first message, so that the caller knows that its token is accepted.
   call.sendMetadata(new Metadata());
   call.on("data", (message: StreamMutationsRequest__Output) => {
     if (end !== undefined) return;
-    if (isUnreadable(message) || message.mutations.length > MUTATIONS_MAX) {
-      return endStream(encodeCallRefusal("invalid_request", { field: "mutations" }));
+    if (isUndecodable(message) || message.mutations.length > MUTATIONS_MAX) {
+      return endStream(encodeCallError("invalid_request", { field: "mutations" }));
     }
     unanswered += 1;
     if (unanswered >= WINDOW_MAX) call.pause();
-    void answer(call, runner, message).then(onAnswered);
+    void answer(call, target, message).then(onAnswered);
   });
   call.on("end", () => endStream("ok"));
   call.on("cancelled", onGone);
   return endStream;
 }
 
-/** Resolves when the answer is handed to the connection; never, when that is gone. */
+/** Resolves when the answer is handed to the connection; never resolves when the connection is lost. */
 async function answer(
   call: MutationStream,
-  runner: Runner,
+  target: MutationTarget,
   { sequence, mutations }: StreamMutationsRequest__Output,
 ): Promise<void> {
   const arrivedAtMs = Date.now();
   const span = { arrivedAtMs, deadlineMs: arrivedAtMs + DEADLINE_DEFAULT_MS };
-  const results = await runMutations(runner, mutations, span);
+  const results = await applyMutations(target, mutations, span);
   if (call.destroyed || call.cancelled) return new Promise(() => undefined);
   return new Promise((resolve) => call.write({ sequence, results }, () => resolve()));
 }
