@@ -58,7 +58,7 @@ import {
 } from "../../src/ledger-grpc/codec/wallets.ts";
 import { holdOf } from "../ledger/samples.ts";
 
-import { through } from "./through.ts";
+import { roundTrip } from "./round-trip.ts";
 
 const NANOS = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const TEXT = fc.string({ unit: "grapheme", maxLength: 40 });
@@ -96,7 +96,7 @@ const OUTCOME = fc.record({
   totalMs: maybe(MS),
   attempts: fc.array(fc.record({ upstream: TEXT, status: fc.integer(), ms: MS }), { maxLength: 8 }),
 });
-// JSON knows no -0.
+// JSON has no -0.
 const JSON_VALUE = fc
   .jsonValue({ noUnicodeString: false, maxDepth: 5 })
   .map((value) => JSON.parse(JSON.stringify(value)));
@@ -140,7 +140,7 @@ const DIMENSIONS: readonly UsageDimension[] = [
 ];
 const GROUP_BY = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { maxLength: 4 });
 
-describe("every message comes out as it went in", () => {
+describe("a message survives encoding and decoding:", () => {
   test("CreateHoldRequest", () =>
     survives(
       "CreateHoldRequest",
@@ -355,7 +355,7 @@ function survives<Value, Wire extends object, Output>(
 ): void {
   void fc.assert(
     fc.property(values, (value) => {
-      const decoded: unknown = decode(through(name, encode(value)));
+      const decoded: unknown = decode(roundTrip(name, encode(value)));
       expect(decoded).toEqual(value);
     }),
     { numRuns: 200 },
@@ -366,7 +366,7 @@ function groupValue(dimension: string): fc.Arbitrary<string | number> {
   return dimension === "hour" || dimension === "day" ? TIME : TEXT;
 }
 
-/** A name that objects have anyway cannot be told from it. */
+/** Whether a value has the name "__proto__", which is lost in an object. */
 function hasProto(value: unknown): boolean {
   return JSON.stringify(value).includes('"__proto__"');
 }
