@@ -1,10 +1,10 @@
 import type { Model, ModelTraits, Price } from "../domain/model.ts";
 import { parsePrice } from "../domain/money.ts";
 
-/** The models that clients may name. */
+/** The models that clients can request. */
 export interface Catalog {
   find(id: string): Model | undefined;
-  /** In the operator's order. */
+  /** Returns the models in the order of the configuration. */
   list(): readonly Model[];
 }
 
@@ -13,19 +13,19 @@ export function createCatalog(models: readonly Model[]): Catalog {
   return { find: (id) => byId.get(id), list: () => models };
 }
 
-/** Prices as an operator writes them: decimal USD per million tokens. */
+/** Prices in the configuration: decimal USD per million tokens. */
 export interface PriceTexts {
   readonly input: string;
   readonly output: string;
-  /** Without it: as `input`. */
+  /** Default: `input`. */
   readonly cached_input?: string | undefined;
-  /** Without it: a quarter more than `input`, rounded up. */
+  /** Default: 1.25 times `input`, rounded up. */
   readonly cache_write?: string | undefined;
-  /** Without it: twice `input`. */
+  /** Default: twice `input`. */
   readonly cache_write_1h?: string | undefined;
 }
 
-/** Reads a price with its defaults. Throws RangeError when a text is no price. */
+/** Parses a price and applies the defaults. Throws RangeError for an invalid price. */
 export function readPrice(texts: PriceTexts): Price {
   const input = parsePrice(texts.input);
   const parseOr = (text: string | undefined, fallback: bigint) =>
@@ -39,16 +39,16 @@ export function readPrice(texts: PriceTexts): Price {
   };
 }
 
-/** What an operator may say of a route's model. */
+/** The traits of a route in the configuration. */
 export interface TraitEntry {
   readonly reasoning?: ModelTraits["reasoning"] | undefined;
   readonly sampling?: boolean | undefined;
 }
 
-/** Families whose traits are known, by the upstream's name for the model; the first that matches counts. */
+/** Known traits by the upstream's name of the model. The first match counts. */
 const FAMILIES: readonly (readonly [name: RegExp, traits: ModelTraits])[] = [
   [/claude-3[-.]7/, { reasoning: "budget", sampling: true }],
-  // Up to 4.5; behind it may stand a date or a word, but no further number.
+  // Up to 4.5. A date or a word may follow, but no further version number.
   [
     /claude-(opus|sonnet|haiku)-4([-.][0-5])?(?!\d)(?![-.]\d(?!\d{7}))/,
     { reasoning: "budget", sampling: true },
@@ -63,7 +63,7 @@ const FAMILIES: readonly (readonly [name: RegExp, traits: ModelTraits])[] = [
 
 const UNKNOWN: ModelTraits = { reasoning: "none", sampling: true };
 
-/** A model's traits: as the operator says, else as its name tells. */
+/** Returns the traits of a model: those of the configuration, else those known by its name. */
 export function readTraits(upstreamModel: string, entry: TraitEntry): ModelTraits {
   const [, known] = FAMILIES.find(([name]) => name.test(upstreamModel)) ?? [undefined, UNKNOWN];
   return { reasoning: entry.reasoning ?? known.reasoning, sampling: entry.sampling ?? known.sampling };
