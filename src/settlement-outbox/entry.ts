@@ -63,7 +63,7 @@ export async function submitEntry(
 
 /** Whether the ledger may accept the same command later: it is unavailable, full or late now. */
 export function isRetryable(fault: unknown): boolean {
-  return fault instanceof LedgerError && RETRYABLE.has(fault.refusal);
+  return fault instanceof LedgerError && RETRYABLE.has(fault.code);
 }
 
 const RETRYABLE: ReadonlySet<LedgerRefusal> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);

@@ -155,7 +155,7 @@ async function replayEntry(ledger: Ledger, { seq, holdId, text }: StoredEntry): 
     if (!(fault instanceof LedgerError) || isRetryable(fault)) return { kind: "retry", seq, fault };
     // Any decline means there is no hold left to release.
     if (entry.kind === "release_if_held") return { kind: "completed", seq };
-    return { kind: "declined", seq, refusal: fault.refusal, fields: logFieldsOf(entry) };
+    return { kind: "declined", seq, refusal: fault.code, fields: logFieldsOf(entry) };
   }
 }
 

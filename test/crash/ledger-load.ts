@@ -62,7 +62,7 @@ async function insist<Answer>(give: () => Promise<Answer>): Promise<Answer> {
     try {
       return await give();
     } catch (error) {
-      const mayPass = error instanceof LedgerError && ["unavailable", "queue_full"].includes(error.refusal);
+      const mayPass = error instanceof LedgerError && ["unavailable", "queue_full"].includes(error.code);
       if (!mayPass) throw error;
       await Bun.sleep(PAUSE_MS);
     }

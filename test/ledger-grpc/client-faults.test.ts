@@ -51,7 +51,7 @@ function doneWith(id: string): MutationResult {
 async function faultOf(promise: Promise<unknown>): Promise<string> {
   const error = await promise.catch((each: unknown) => each);
   if (!(error instanceof LedgerError) || !(error.cause instanceof LedgerLinkError)) throw error;
-  expect(error.refusal).toBe("unavailable");
+  expect(error.code).toBe("unavailable");
   return error.cause.code;
 }
 
@@ -61,7 +61,7 @@ function topUps(ids: readonly string[]): Promise<readonly string[]> {
     ids.map((topUpId) =>
       ledger.topUp({ walletId: "acme", topUpId, amount: 1n }).then(
         () => "done",
-        (error) => (error instanceof LedgerError ? error.refusal : `stray: ${error}`),
+        (error) => (error instanceof LedgerError ? error.code : `stray: ${error}`),
       ),
     ),
   );
@@ -216,21 +216,21 @@ describe("a failing service", () => {
 describe("an error that concerns one try", () => {
   test.each(["deadline_exceeded", "queue_full"] as const)(
     "%s is passed on after one try",
-    async (refusal) => {
+    async (reason) => {
       connect();
       service.onMessage = ({ sequence }, stream) =>
-        stream.write({ sequence, results: [{ status: encodeError(refusal) }] });
-      expect(await refusalOf(ledger.hold(HOLD))).toBe(refusal);
+        stream.write({ sequence, results: [{ status: encodeError(reason) }] });
+      expect(await refusalOf(ledger.hold(HOLD))).toBe(reason);
     },
   );
 
   test.each(["deadline_exceeded", "queue_full"] as const)(
     "%s becomes unavailable after two tries",
-    async (refusal) => {
+    async (reason) => {
       connect();
       service.onMessage = ({ sequence }, stream) => {
         if (service.streams === 1) fail(stream, status.UNAVAILABLE);
-        else stream.write({ sequence, results: [{ status: encodeError(refusal) }] });
+        else stream.write({ sequence, results: [{ status: encodeError(reason) }] });
       };
       expect(await refusalOf(ledger.hold(HOLD))).toBe("unavailable");
       expect(service.messages).toHaveLength(2);

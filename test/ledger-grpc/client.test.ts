@@ -55,7 +55,7 @@ function topUp(id: string | number): Promise<unknown> {
 function outcomeOf(mutation: Promise<unknown>): Promise<string> {
   return mutation.then(
     () => "done",
-    (error) => (error instanceof LedgerError ? error.refusal : `stray: ${error}`),
+    (error) => (error instanceof LedgerError ? error.code : `stray: ${error}`),
   );
 }
 

@@ -18,14 +18,14 @@ describe("errors of the ledger", () => {
   test.each(reasons)("%s survives a result and a call", (each) => {
     const reason = each as keyof typeof REASONS;
     const status = roundTrip("google.rpc.Status", encodeError(reason, { field: "f", resource: "wallets/w" }));
-    expect(decodeError(status)?.refusal).toBe(reason as never);
-    expect(decodeCallError(encodeCallError(reason).metadata)?.refusal).toBe(reason as never);
+    expect(decodeError(status)?.code).toBe(reason as never);
+    expect(decodeCallError(encodeCallError(reason).metadata)?.code).toBe(reason as never);
   });
 
   test("the amounts of a declined hold survive a result", () => {
     const shortfall = { needed: 4n * 10n ** 18n, available: 0n, unheld: 1n };
     const status = roundTrip("google.rpc.Status", encodeError("insufficient_balance", { shortfall }));
-    expect(decodeError(status)).toMatchObject({ refusal: "insufficient_balance", shortfall });
+    expect(decodeError(status)).toMatchObject({ code: "insufficient_balance", shortfall });
   });
 
   test.each([
@@ -40,7 +40,7 @@ describe("errors of the ledger", () => {
   });
 
   test("a reason that is not the ledger's becomes unavailable", () => {
-    expect(decodeError(roundTrip("google.rpc.Status", encodeError("internal")))?.refusal).toBe("unavailable");
+    expect(decodeError(roundTrip("google.rpc.Status", encodeError("internal")))?.code).toBe("unavailable");
   });
 
   test("an undecodable detail is not an error of the ledger", () => {

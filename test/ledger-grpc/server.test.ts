@@ -8,8 +8,8 @@ import { createCaller, failureOf, serve, stubLedger, TOKEN, tokenOf } from "./se
 
 const HOLD = { walletId: "acme", holdId: holdIdOf("h1"), keyId: "k1", amountNanos: 7, ttl: { seconds: 60 } };
 
-function decliningLedger(refusal: LedgerRefusal): Ledger {
-  return stubLedger({ hold: () => Promise.reject(new LedgerError(refusal)) });
+function decliningLedger(reason: LedgerRefusal): Ledger {
+  return stubLedger({ hold: () => Promise.reject(new LedgerError(reason)) });
 }
 
 describe("a call", () => {
@@ -86,10 +86,10 @@ describe("a call", () => {
     ["invalid_metadata", "INVALID_ARGUMENT", "BadRequest", { fieldViolations: [{ field: "metadata" }] }],
     ["queue_full", "UNAVAILABLE", "RetryInfo", {}],
     ["unavailable", "UNAVAILABLE", "RetryInfo", {}],
-  ] as const)("that fails with %s carries google.rpc details", async (refusal, code, type, detail) => {
-    await using served = await serve({ ledger: decliningLedger(refusal) });
+  ] as const)("that fails with %s carries google.rpc details", async (reason, code, type, detail) => {
+    await using served = await serve({ ledger: decliningLedger(reason) });
     const failure = await failureOf(served.call("CreateHold", HOLD));
-    expect(failure).toMatchObject({ code, reason: refusal.toUpperCase(), details: { [type]: detail } });
+    expect(failure).toMatchObject({ code, reason: reason.toUpperCase(), details: { [type]: detail } });
   });
 
   test("that fails with an unknown error is INTERNAL without its message", async () => {

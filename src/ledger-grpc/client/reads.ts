@@ -75,11 +75,11 @@ export function createRemoteReads({
 }
 
 /** Returns the row, or `undefined` for the one error by which the service reports that there is none. */
-async function undefinedFor<Row>(refusal: LedgerRefusal, read: () => Promise<Row>): Promise<Row | undefined> {
+async function undefinedFor<Row>(code: LedgerRefusal, read: () => Promise<Row>): Promise<Row | undefined> {
   try {
     return await read();
   } catch (error) {
-    if (error instanceof LedgerError && error.refusal === refusal) return undefined;
+    if (error instanceof LedgerError && error.code === code) return undefined;
     throw error;
   }
 }
@@ -129,7 +129,7 @@ function toLedgerError(thrown: unknown): LedgerError {
   const { code, metadata } = thrown as Partial<ServiceError>;
   const error = decodeCallError(metadata);
   // A read has no deadline of its own: this one is the call's, which both ends notice at once.
-  if (error && error.refusal !== "deadline_exceeded") return error;
+  if (error && error.code !== "deadline_exceeded") return error;
   const fault = code === undefined ? "lost" : faultOf(code);
   return new LedgerError("unavailable", new LedgerLinkError(fault, thrown));
 }

@@ -167,7 +167,7 @@ export function rejectPending(pending: Pending, error: LedgerError): void {
 
 /** After a retry, "the last try was not applied" leaves the result of the earlier tries unknown: `unavailable`. */
 function errorOfAllTries(error: LedgerError, { sends }: Pending): LedgerError {
-  const isOfOneTry = error.refusal === "deadline_exceeded" || error.refusal === "queue_full";
+  const isOfOneTry = error.code === "deadline_exceeded" || error.code === "queue_full";
   return isOfOneTry && sends > 1 ? new LedgerError("unavailable", error) : error;
 }
 

@@ -17,9 +17,9 @@ export function describeFailure(error: unknown, request: object = {}): Failure {
   if (error instanceof LedgerError) {
     // Safe because every request has these fields under these names, or not at all.
     const fields = request as RequestFields;
-    const field = badFieldOf(error.refusal, fields);
-    const resource = resourceOf(error.refusal, fields);
-    return { reason: error.refusal, subject: { field, resource, shortfall: error.shortfall } };
+    const field = badFieldOf(error.code, fields);
+    const resource = resourceOf(error.code, fields);
+    return { reason: error.code, subject: { field, resource, shortfall: error.shortfall } };
   }
   return { reason: "internal", subject: {} };
 }
@@ -56,9 +56,9 @@ const GROUPS_MAX = 4;
  * Returns the path of the bad field. An error of the ledger names none, so the request is searched for the
  * first field that is out of its bounds.
  */
-function badFieldOf(refusal: LedgerRefusal, request: RequestFields): string | undefined {
+function badFieldOf(code: LedgerRefusal, request: RequestFields): string | undefined {
   const prefix = request.period === undefined ? "" : "limit.";
-  switch (refusal) {
+  switch (code) {
     case "invalid_id":
       return prefix + badIdOf(request);
     case "invalid_amount":
@@ -98,20 +98,20 @@ function badQueryFieldOf({ pageSize, pageToken, groupBy = [] }: RequestFields): 
 }
 
 /** Returns the name of the resource that the error is about. An invalid or overlong id is never echoed. */
-function resourceOf(refusal: LedgerRefusal, request: RequestFields): string | undefined {
+function resourceOf(code: LedgerRefusal, request: RequestFields): string | undefined {
   const { walletId, keyId } = request;
   if (walletId === undefined || !isId(walletId)) return undefined;
   const wallet = `wallets/${walletId}`;
-  if (refusal.startsWith("wallet_")) return wallet;
-  if (refusal === "spending_limit_exceeded" && keyId !== undefined) return `${wallet}/keys/${keyId}`;
-  const child = childOf(refusal, request);
+  if (code.startsWith("wallet_")) return wallet;
+  if (code === "spending_limit_exceeded" && keyId !== undefined) return `${wallet}/keys/${keyId}`;
+  const child = childOf(code, request);
   return child === undefined ? wallet : `${wallet}/${child}`;
 }
 
-function childOf(refusal: LedgerRefusal, request: RequestFields): string | undefined {
+function childOf(code: LedgerRefusal, request: RequestFields): string | undefined {
   const { holdId, topUpId, chargeId, refundId, limitId } = request;
   const hold = holdId && isId(holdId) ? `holds/${holdId}` : undefined;
-  if (refusal.startsWith("hold_") || refusal === "refund_exceeds_charge") return hold;
+  if (code.startsWith("hold_") || code === "refund_exceeds_charge") return hold;
   if (topUpId) return `topUps/${topUpId}`;
   if (chargeId) return `charges/${chargeId}`;
   if (refundId) return `refunds/${refundId}`;
