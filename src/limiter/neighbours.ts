@@ -11,7 +11,7 @@ interface NeighboursOptions {
   /** Whether this gateway counts limits in Redis, together with the others that do. */
   readonly hasRedis: boolean;
   readonly log: Pick<Log, "info" | "warn">;
-  readonly metrics: Pick<LimiterMetrics, "neighbours">;
+  readonly metrics: Pick<LimiterMetrics, "peerGateways">;
   /** How often it makes itself known and looks for others; default 10 s. Gone is who missed three beats. */
   readonly intervalMs?: number;
 }
@@ -81,7 +81,7 @@ function createReport({ log, metrics }: Pick<NeighboursOptions, "log" | "metrics
   return {
     counted(count: number) {
       missedInRow = 0;
-      metrics.neighbours(count);
+      metrics.peerGateways(count);
       if (count > 1 === isMultiplied) return;
       isMultiplied = count > 1;
       if (isMultiplied) log.warn({ gateways: count }, "gateways count limits apart: set REDIS_URL on each");

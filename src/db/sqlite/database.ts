@@ -9,10 +9,10 @@ import inOrderOfTime from "./migrations/0003_in-order-of-time.sql" with { type: 
 import gateways from "./migrations/0004_gateways.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
-/** How long a write outside the ledger waits for another process; the ledger's own connection never waits. */
+/** How long a write outside of the ledger waits for a lock. The connection of the ledger never waits. */
 const BUSY_MS = 2_000;
 
-/** A SQLite file with the current schema. `client` and `db` are one connection. */
+/** A SQLite database with the current schema. `client` and `db` share one connection. */
 export interface SqliteDatabase {
   readonly path: string;
   readonly client: Database;
@@ -21,14 +21,14 @@ export interface SqliteDatabase {
 }
 
 /**
- * Opens or creates a database and brings it up to date; safe in several processes at once. What it
- * creates only this user may read. Throws when the file cannot be used or is newer than this program.
+ * Opens or creates a database and migrates it; safe in several processes at once. Creates files with mode 0600.
+ * Throws when the file cannot be used, or a newer program migrated it.
  */
 export function openDatabase(path: string): SqliteDatabase {
   createPrivately(path);
   const client = connect(path, BUSY_MS);
   try {
-    useLog(client);
+    useWal(client);
     migrate(client);
   } catch (error) {
     client.close();
@@ -37,7 +37,7 @@ export function openDatabase(path: string): SqliteDatabase {
   return { path, client, db: drizzle(client, { schema }), close: () => client.close() };
 }
 
-/** Another connection to a database that is there. With `busyMs` 0 a locked database throws at once. */
+/** Opens a connection to an existing database. With `busyMs` 0 a locked database throws at once. */
 export function connect(path: string, busyMs: number): Database {
   const client = new Database(path, { readwrite: true, strict: true });
   client.run(`PRAGMA busy_timeout = ${busyMs}`);
@@ -47,10 +47,10 @@ export function connect(path: string, busyMs: number): Database {
 }
 
 /**
- * Two processes that open a new file at once can stand in each other's way here, which SQLite refuses at
- * once instead of waiting: neither would ever go first.
+ * Switches to WAL. When two processes open a new file at once, SQLite reports a deadlock as SQLITE_BUSY without
+ * waiting, so this retries.
  */
-function useLog(client: Database): void {
+function useWal(client: Database): void {
   const deadline = performance.now() + BUSY_MS;
   for (;;) {
     try {
@@ -70,13 +70,13 @@ function createPrivately(path: string): void {
   closeSync(openSync(path, "a", 0o600));
 }
 
-/** Every migration in order; what drizzle-kit generates is listed here by hand, which a test checks. */
+/** Every migration in order. Generated migrations are added by hand; a test compares this list with the folder. */
 export const MIGRATIONS: readonly string[] = [books, appendOnly, chargesAndZones, inOrderOfTime, gateways];
 
 /**
- * Brings a database up to date, once, also when several processes start together. Throws when the
- * database was written by a newer program. Drizzle's own migrator reads what was applied before it
- * takes the lock, so two starts would both apply; here `user_version` counts under the lock.
+ * Migrates the database, once even when several processes start together. Throws when a newer program migrated
+ * it. Drizzle's own migrator reads the applied migrations before it takes the lock, so that two processes would
+ * both apply them; here `user_version` is read under the lock.
  */
 export function migrate(client: Database): void {
   if (appliedCount(client) === MIGRATIONS.length) return;
