@@ -14,8 +14,8 @@ limits: { requests_per_minute: 1000000, tokens_per_minute: 1000000000 }
 account_limits: { requests_per_minute: 1000000 }
 `;
 
-/** A folder with a configuration whose holds expire soon, and whose limits are out of the way. */
-export function createHouseFolder(): { readonly folder: string; readonly configuration: string } {
+/** Creates a folder with a configuration of short-lived holds and very high limits. */
+export function createClusterFolder(): { readonly folder: string; readonly configuration: string } {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-crash-"));
   const configuration = join(folder, "tollgate.yaml");
   writeFileSync(configuration, CONFIGURATION);
@@ -27,7 +27,7 @@ export async function isReady(url: string): Promise<boolean> {
   return response?.ok ?? false;
 }
 
-/** The key that the gateway's first start prints, soon after it is ready. */
+/** Returns the key that the first start of the gateway prints. Throws after 5 s. */
 export async function secretOf(gateway: Program): Promise<string> {
   const deadline = performance.now() + WELCOME_MS;
   while (performance.now() < deadline) {
@@ -38,7 +38,7 @@ export async function secretOf(gateway: Program): Promise<string> {
   throw new Error(`The first start printed no key: ${gateway.output()}`);
 }
 
-/** Gives the demo account enough for every round. Returns its wallet. */
+/** Tops up the demo account for all rounds. Returns its wallet id. */
 export async function fundDemo(place: Pick<ProgramOptions, "folder" | "environment">): Promise<string> {
   const topUp = ["topup", "--account", "demo", "--amount", FUNDS_USD, "--id", "crash"];
   await runCommand(topUp, place);

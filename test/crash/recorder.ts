@@ -1,18 +1,18 @@
 import { fdatasync, openSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 
-/** Remembers on disk what was acknowledged to a client. */
-export interface Witness {
+/** Records on disk what was acknowledged to a client. */
+export interface Recorder {
   /** Resolves when the line is on disk. */
-  note(line: string): Promise<void>;
-  /** Every line that is on disk since the last call. */
+  record(line: string): Promise<void>;
+  /** Returns the lines that reached the disk since the last call. */
   take(): readonly string[];
 }
 
 const syncData = promisify(fdatasync);
 
-/** Lines that come while one sync runs share the next. */
-export function openWitness(path: string): Witness {
+/** Opens a recorder. Lines recorded during a sync share the next one. */
+export function openRecorder(path: string): Recorder {
   const file = openSync(path, "a");
   let safe: string[] = [];
   let waiting: string[] = [];
@@ -30,7 +30,7 @@ export function openWitness(path: string): Witness {
     safe.push(...lines);
   };
   return {
-    note(line) {
+    record(line) {
       waiting.push(line);
       next ??= write();
       return next;

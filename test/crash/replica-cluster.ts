@@ -5,13 +5,13 @@ import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { freePort } from "../bench/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
-import { firstIdOf, type House, type StoredHold } from "./cluster.ts";
-import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";
+import { type Cluster, firstIdOf, type StoredHold } from "./cluster.ts";
+import { createClusterFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";
 import { createProgram, runCommand } from "./program.ts";
 
-/** A gateway, a ledger process that it calls over gRPC, and a PostgreSQL below both. */
-export async function openReplicaHouse(): Promise<House> {
-  const { folder, configuration } = createHouseFolder();
+/** Opens a gateway, a ledger process that it calls over gRPC, and their PostgreSQL server. */
+export async function openReplicaCluster(): Promise<Cluster> {
+  const { folder, configuration } = createClusterFolder();
   const postgres = await startPostgresServer();
   const [port, ledgerPort] = [freePort(), freePort()];
   const url = `http://127.0.0.1:${port}`;
@@ -54,14 +54,14 @@ export async function openReplicaHouse(): Promise<House> {
     secret,
     ledger: remote,
     walletId,
-    victims: [
+    killTargets: [
       { name: "gateway", kill: gateway.kill, start: gateway.start },
       { name: "ledger", kill: ledger.kill, start: ledger.start },
       { name: "postgres", kill: postgres.kill, start: postgres.start },
     ],
     programs: [gateway, ledger],
-    ...readBooks(postgres.url),
-    countJournaled: () => findOutboxes(shared.TOLLGATE_DATA).reduce((sum, { entries }) => sum + entries, 0),
+    ...readStorage(postgres.url),
+    countQueued: () => findOutboxes(shared.TOLLGATE_DATA).reduce((sum, { entries }) => sum + entries, 0),
     audit: async () => void (await runCommand(["audit"], { folder, environment: shared })),
     async close() {
       await remote.close();
@@ -73,14 +73,14 @@ export async function openReplicaHouse(): Promise<House> {
   };
 }
 
-/** Each question over a connection of its own: the server is killed in between. */
-function readBooks(url: string) {
-  const ask = async <Row>(work: (client: SQL) => Promise<Row[]>) => {
+/** Reads the database, each query over a new connection, because the server is killed in between. */
+function readStorage(url: string) {
+  const query = async <Row>(work: (client: SQL) => Promise<Row[]>) => {
     const client = new SQL(url, { max: 1, bigint: true });
     return work(client).finally(() => client.close());
   };
   const count = async (beforeMs: number) => {
-    const rows = await ask<{ open: bigint }>(
+    const rows = await query<{ open: bigint }>(
       (client) =>
         client`SELECT count(*) AS open FROM holds WHERE state = 'held' AND expires_at_ms < ${beforeMs}`,
     );
@@ -88,7 +88,7 @@ function readBooks(url: string) {
   };
   return {
     async readHolds(sinceMs: number) {
-      const rows = await ask<StoredHold & { hold_id: string }>(
+      const rows = await query<StoredHold & { hold_id: string }>(
         (client) => client`SELECT hold_id, state, captured FROM holds
           WHERE hold_id >= ${firstIdOf(sinceMs)}::uuid`,
       );

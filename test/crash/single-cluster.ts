@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { freePort } from "../bench/free-port.ts";
-import { firstIdOf, type House, type StoredHold } from "./cluster.ts";
-import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";
+import { type Cluster, firstIdOf, type StoredHold } from "./cluster.ts";
+import { createClusterFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";
 import { createProgram, runCommand } from "./program.ts";
 
-/** The gateway as it starts by default: one process with its ledger in a SQLite file. */
-export async function openSingleHouse(): Promise<House> {
-  const { folder, configuration } = createHouseFolder();
+/** Opens a gateway with the default configuration: one process with a SQLite ledger. */
+export async function openSingleCluster(): Promise<Cluster> {
+  const { folder, configuration } = createClusterFolder();
   const [port, ledgerPort] = [freePort(), freePort()];
   const url = `http://127.0.0.1:${port}`;
   const address = `127.0.0.1:${ledgerPort}`;
@@ -27,7 +27,7 @@ export async function openSingleHouse(): Promise<House> {
   const secret = await secretOf(gateway);
   const walletId = await fundDemo({ folder, environment });
   const ledger = connectLedger({ address, token: TOKEN });
-  const books = openBooks(join(folder, "data/tollgate.db"));
+  const books = openStorage(join(folder, "data/tollgate.db"));
 
   return {
     name: "single",
@@ -35,10 +35,10 @@ export async function openSingleHouse(): Promise<House> {
     secret,
     ledger,
     walletId,
-    victims: [{ name: "gateway", kill: gateway.kill, start: gateway.start }],
+    killTargets: [{ name: "gateway", kill: gateway.kill, start: gateway.start }],
     programs: [gateway],
     ...books,
-    countJournaled: () => findOutboxes(join(folder, "data")).reduce((sum, { entries }) => sum + entries, 0),
+    countQueued: () => findOutboxes(join(folder, "data")).reduce((sum, { entries }) => sum + entries, 0),
     audit: async () => void (await runCommand(["audit"], { folder, environment })),
     async close() {
       await ledger.close();
@@ -49,7 +49,7 @@ export async function openSingleHouse(): Promise<House> {
   };
 }
 
-function openBooks(path: string) {
+function openStorage(path: string) {
   const client = new Database(path, { readwrite: true, safeIntegers: true });
   client.run("PRAGMA busy_timeout = 5000");
   const count = (condition: string, ...parameters: number[]) =>

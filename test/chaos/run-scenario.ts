@@ -1,38 +1,38 @@
 import { type Crowd, type CrowdRun, startCrowd, untilIdle } from "../limiter/chaos/crowd.ts";
 import { type Evidence, mostAtOnce, mostInAnyMinute, slowestMs } from "../limiter/chaos/evidence.ts";
 import { until } from "../limiter/redis-client.ts";
-import type { Scenario, Victims } from "./scenarios.ts";
+import type { Scenario, Targets } from "./scenarios.ts";
 
 export const PROCESSES = 4;
 export const REQUESTS = 2_400;
 export const SLOTS = 40;
 const CALLERS = 50;
-/** Half as many again are asked for as are admitted. */
+/** 1.5 times the limit. */
 const TRIES_PER_MS = (1.5 * REQUESTS) / 60_000;
-/** 40 a second for so long: about half of the slots, and all of them after a pause. */
+/** 40 requests per second of this length use about half of the slots, and all of them after a pause. */
 const HOLD_MS = 500;
 const PAUSE_MS = (PROCESSES * CALLERS) / TRIES_PER_MS - HOLD_MS;
 const SHARED_MAX_MS = 30_000;
-/** As long as a lease, and a second: then nothing of a killed process is left. */
+/** A lease plus 1 s: after this no slot of a killed process is left. */
 const STUCK_MAX_MS = 31_000;
 
-/** What a scenario came to under one `on_failure`. */
+/** The result of a scenario for one `on_failure`. */
 export interface Result {
   readonly onFailure: "deny" | "local";
   readonly admitted: number;
   readonly mostInAnyMinute: number;
-  /** That many it may be. */
+  /** The maximum of `mostInAnyMinute`. */
   readonly bound: number;
   readonly mostAtOnce: number;
   readonly slowestMs: number;
-  /** The longest time after a strike until Redis decided for each process again. */
+  /** The longest time after a fault until Redis decided again for every process. */
   readonly sharedAfterMs: number;
-  /** Slots that nobody runs in, and that are still taken after the time of a lease. */
+  /** Slots that are still taken, without a request, after the time of a lease. */
   readonly stuck: number;
 }
 
-/** Plays a scenario for so long, with processes of each kind on the same Redis. */
-export async function play(scenario: Scenario, ms: number): Promise<readonly Result[]> {
+/** Runs a scenario for `ms` milliseconds, with processes of both kinds on one Redis. */
+export async function runScenario(scenario: Scenario, ms: number): Promise<readonly Result[]> {
   const { location, strike, close } = await scenario.open();
   const kinds = ["deny", "local"] as const;
   const crowds = await Promise.all(
@@ -48,7 +48,7 @@ export async function play(scenario: Scenario, ms: number): Promise<readonly Res
         if (!crowd || !run) throw new Error("Each kind has a crowd");
         const evidence = await run.end();
         const stuck = await stuckSlots(crowd, run);
-        return { ...judge(evidence, scenario, onFailure), onFailure, sharedAfterMs, stuck };
+        return { ...evaluate(evidence, scenario, onFailure), onFailure, sharedAfterMs, stuck };
       }),
     );
   } finally {
@@ -62,24 +62,24 @@ function begin(crowd: Crowd, accountId: string): CrowdRun {
   return crowd.begin({ accountId, limits, callers: CALLERS, holdMs: HOLD_MS, pauseMs: PAUSE_MS });
 }
 
-/** Returns the longest time that it took until all were shared again. */
+/** Returns the longest time until Redis decided again for every process. */
 async function strikeAgainAndAgain(
   {
     scenario,
     strike,
     ms,
-  }: { readonly scenario: Scenario; strike(victims: Victims): Promise<void>; readonly ms: number },
-  victims: Victims,
+  }: { readonly scenario: Scenario; strike(targets: Targets): Promise<void>; readonly ms: number },
+  targets: Targets,
   runs: readonly CrowdRun[],
 ): Promise<number> {
   const endMs = performance.now() + ms;
   let slowestMs = 0;
-  // The first one comes when a good part of a minute's requests is counted.
+  // The first fault comes when many requests of the minute are counted.
   let nextMs = performance.now() + Math.min(scenario.everyMs, 25_000);
   while (nextMs < endMs) {
     await Bun.sleep(nextMs - performance.now());
     nextMs += scenario.everyMs;
-    await strike(victims);
+    await strike(targets);
     const overMs = Date.now();
     await until(() => runs.every((run) => isShared(run, overMs)), SHARED_MAX_MS);
     slowestMs = Math.max(slowestMs, Date.now() - overMs);
@@ -88,7 +88,7 @@ async function strikeAgainAndAgain(
   return slowestMs;
 }
 
-/** Whether Redis has decided for each process since then. */
+/** Whether Redis has decided for every process since `sinceMs`. */
 function isShared(run: CrowdRun, sinceMs: number): boolean {
   return run.tallies().every(({ sharedAtMs }) => sharedAtMs > sinceMs);
 }
@@ -98,9 +98,9 @@ async function stuckSlots(crowd: Crowd, run: CrowdRun): Promise<number> {
   return (await crowd.usage(run.names))?.running ?? 0;
 }
 
-function judge(evidence: Evidence, { losesData }: Scenario, onFailure: Result["onFailure"]) {
+function evaluate(evidence: Evidence, { losesData }: Scenario, onFailure: Result["onFailure"]) {
   const { admissions } = evidence;
-  // A loss lets N in once more, and alone all processes together have N beside what is shared.
+  // A loss of counts admits N more. Processes that decide alone admit N together beside the shared count.
   const bound = REQUESTS * (1 + (losesData ? 1 : 0) + (onFailure === "local" ? 1 : 0));
   return {
     admitted: admissions.length,
