@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { generate } from "./generate.ts";
 
-// Part of `bun run check`: checks that src/gen is up to date, and that the protos break no caller of a landed version.
+// Part of `bun run check`: checks that src/gen is up to date, and that the protos break no caller of a landed
+// version.
 
 const ROOT = join(import.meta.dir, "..");
 const scratch = await mkdtemp(join(tmpdir(), "tollgate-proto-"));
@@ -33,15 +34,13 @@ async function readTree(folder: string): Promise<Map<string, string>> {
 }
 
 /**
- * Compares the protos with the main branch, and with the newest commit on it that had another version of them. A
- * shallow clone has one commit to compare with, a copy without git none.
+ * Compares the protos with the main branch, and with the newest commit on it that had another version of
+ * them. A shallow clone has one commit to compare with, a copy without git none.
  */
 async function checkBreaking(): Promise<string[]> {
   const landed = await findLanded();
   if (landed.length === 0) {
-    console.log(
-      "No landed protos to compare with: this is no git checkout, or its commit has no protos.",
-    );
+    console.log("No landed protos to compare with: this is no git checkout, or its commit has no protos.");
   }
   const problems = await Promise.all(landed.map((commit) => compareWith(commit)));
   return problems.flat();

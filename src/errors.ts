@@ -171,8 +171,8 @@ function withPath(message: string, path: string | undefined): string {
 }
 
 /**
- * Builds the columns of the wires. The responses surface gets the status of the messages surface, and the code
- * itself, which {@link knownAs} may replace.
+ * Builds the columns of the wires. The responses surface gets the status of the messages surface, and the
+ * code itself, which {@link knownAs} may replace.
  */
 function columns(code: string, chat: ErrorRow["chat"], messages: ErrorRow["messages"]) {
   const [status] = messages;

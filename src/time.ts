@@ -3,7 +3,9 @@ export function printTime(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
 }
 
-/** Resolves with the awaited value, or with the result of `late` after `ms` milliseconds; `late` may throw. */
+/**
+ * Resolves with the awaited value, or with the result of `late` after `ms` milliseconds; `late` may throw.
+ */
 export async function within<Value, Late>(
   ms: number,
   awaited: Promise<Value>,

@@ -82,8 +82,8 @@ type TablesWithEqualRows = [SqliteRows, PostgresRows] extends [PostgresRows, Sql
   : never;
 
 /**
- * The only place that casts PostgreSQL to SQLite. Both query builders of Drizzle have the methods that accounts,
- * keys and gateways use, and both are awaitable. The compiler checks that the rows are equal.
+ * The only place that casts PostgreSQL to SQLite. Both query builders of Drizzle have the methods that
+ * accounts, keys and gateways use, and both are awaitable. The compiler checks that the rows are equal.
  */
 function overPostgres(postgres: PostgresDatabase, tables: TablesWithEqualRows): Database {
   return {

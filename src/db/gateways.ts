@@ -32,7 +32,10 @@ interface Writer {
 
 /** How long opening waits for another process that opens the file at the same time. */
 const START_MS = 2_000;
-/** WAL pages at which a commit on this connection checkpoints: so many that the ledger, which should, does it first. */
+/**
+ * WAL pages at which a commit on this connection checkpoints: so many that the ledger, which should, does it
+ * first.
+ */
 const CHECKPOINT_PAGES = 8_000;
 
 export function openGatewayRows(database: Database): GatewayRows {
@@ -55,8 +58,8 @@ export function openGatewayRows(database: Database): GatewayRows {
 }
 
 /**
- * Opens an own connection for SQLite that waits neither for a lock nor for the disk: these rows may be lost, and
- * must not block the event loop.
+ * Opens an own connection for SQLite that waits neither for a lock nor for the disk: these rows may be lost,
+ * and must not block the event loop.
  */
 function openWriter(database: Database): Writer {
   if (database.dialect === "postgres") {

@@ -1,4 +1,7 @@
-/** The database of accounts, keys and money. A PostgreSQL URL may hold a password: print {@link describeLocation}. */
+/**
+ * The database of accounts, keys and money. A PostgreSQL URL may hold a password: print {@link
+ * describeLocation}.
+ */
 export type DatabaseLocation =
   | { readonly dialect: "sqlite" /** Absolute. */; readonly path: string }
   | { readonly dialect: "postgres"; readonly url: string };

@@ -1,6 +1,6 @@
 /**
- * A chat request in a neutral format. Every protocol decodes its requests into it and encodes them from it, so
- * that no translator per pair of protocols is needed.
+ * A chat request in a neutral format. Every protocol decodes its requests into it and encodes them from it,
+ * so that no translator per pair of protocols is needed.
  */
 export interface ChatRequest {
   /** In the client's order, never empty. A system turn may be anywhere. */

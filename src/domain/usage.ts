@@ -34,7 +34,10 @@ export function isCounted(usage: Usage): boolean {
   return [...Object.values(usage), totalTokensOf(usage)].every(isCount);
 }
 
-/** Replaces every class that is not a whole number by the one of `before`. Returns `before` when the sum is unsafe. */
+/**
+ * Replaces every class that is not a whole number by the one of `before`. Returns `before` when the sum is
+ * unsafe.
+ */
 export function countedOf(usage: Usage, before: Usage = NO_USAGE): Usage {
   if (isCounted(usage)) return usage;
   const counted = {

@@ -10,8 +10,8 @@ setLogVerbosity(logVerbosity.NONE);
 export const LEDGER_SERVICE = "tollgate.ledger.v1.LedgerService";
 
 /**
- * Every message and service of the protos, with the options that src/gen was generated with. 64-bit numbers stay
- * `Long`: decoding them to decimal text would cost more than all other fields together.
+ * Every message and service of the protos, with the options that src/gen was generated with. 64-bit numbers
+ * stay `Long`: decoding them to decimal text would cost more than all other fields together.
  */
 const protos = loadSync(["tollgate/ledger/v1/ledger.proto", "google/rpc/error_details.proto"], {
   includeDirs: [join(import.meta.dir, "../../proto")],
@@ -43,8 +43,8 @@ export function isUndecodable(message: unknown): boolean {
 }
 
 /**
- * Returns the service with handlers that also receive undecodable messages, and so answer INVALID_ARGUMENT. The
- * library would answer INTERNAL.
+ * Returns the service with handlers that also receive undecodable messages, and so answer INVALID_ARGUMENT.
+ * The library would answer INTERNAL.
  */
 export function tolerant<Service extends ServiceDefinition>(service: Service): Service {
   const methods = Object.entries(service).map(([name, method]) => {

@@ -10,7 +10,10 @@ export interface OutboxFile {
   readonly path: string;
   /** The number of entries to replay. */
   readonly pending: number;
-  /** Commits printed entries in one transaction. Resolves when they are on disk; after a rejection they may be. */
+  /**
+   * Commits printed entries in one transaction. Resolves when they are on disk; after a rejection they may
+   * be.
+   */
   append(entries: readonly NewEntry[], writtenAtMs: number): Promise<void>;
   /** Returns at most `max` entries after `afterSeq`, in the order of writing. */
   read(afterSeq: number, max: number): readonly StoredEntry[];
@@ -187,7 +190,10 @@ function readRow({ seq, hold_id: holdId, entry, checksum }: EntryRow): StoredEnt
   return { seq, holdId, text: checksumOf(entry) === checksum ? entry : undefined };
 }
 
-/** SQLite checks frames of the WAL but not pages of the database: without this, a flipped digit would be settled. */
+/**
+ * SQLite checks frames of the WAL but not pages of the database: without this, a flipped digit would be
+ * settled.
+ */
 function checksumOf(text: string): number {
   return Bun.hash.crc32(text);
 }

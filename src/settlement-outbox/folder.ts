@@ -113,7 +113,10 @@ export interface FoundOutbox {
 /** How long counting waits for a writer in another process. */
 const COUNT_BUSY_MS = 1_000;
 
-/** Lists the outbox files of a data folder that hold entries. Changes nothing, and is safe beside running gateways. */
+/**
+ * Lists the outbox files of a data folder that hold entries. Changes nothing, and is safe beside running
+ * gateways.
+ */
 export function findOutboxes(dataFolder: string): readonly FoundOutbox[] {
   const folder = outboxFolder(dataFolder);
   const damaged = outboxPaths(folder, `.db${DAMAGED}`).map(unreadable);

@@ -30,7 +30,10 @@ export interface SettlementOutboxOptions extends ReplayOptions {
 
 /** Several times 4 KiB of metadata and the longest names. */
 const ENTRY_BYTES_MAX = 64 * 1024;
-/** A `release_if_held` entry may use 1/100 of the space: its hold also expires by itself, and it carries no money. */
+/**
+ * A `release_if_held` entry may use 1/100 of the space: its hold also expires by itself, and it carries no
+ * money.
+ */
 const RELEASE_IF_HELD_SHARE = 100;
 const DRAIN_PAUSE_MS = 50;
 

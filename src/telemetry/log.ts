@@ -11,7 +11,9 @@ export interface Log {
   error(fields: LogFields, event: string): void;
 }
 
-/** Lines are written in groups of this size, or after this time: single writes would cost 10 % of a request. */
+/**
+ * Lines are written in groups of this size, or after this time: single writes would cost 10 % of a request.
+ */
 const LINES_MAX = 256;
 const WAIT_MS = 100;
 /** The maximum of bytes buffered for a reader that stopped reading. Further lines are lost. */
@@ -20,8 +22,8 @@ const WAITING_MAX = 16 * 1024 * 1024;
 const CLOSE_MS = 1_000;
 
 /**
- * Creates the log of the process, on stdout. `close` writes the buffered lines. The process keeps running, and
- * still exits, when stdout breaks: a closed terminal or pipe, or a full disk.
+ * Creates the log of the process, on stdout. `close` writes the buffered lines. The process keeps running,
+ * and still exits, when stdout breaks: a closed terminal or pipe, or a full disk.
  */
 export function createLog(level: string): Log & { close(): Promise<void> } {
   const { promise: closed, resolve: endClosing } = Promise.withResolvers<void>();

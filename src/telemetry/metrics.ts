@@ -9,11 +9,16 @@ type LimiterOutcome = "admitted" | "rate" | "concurrency" | "unavailable";
 
 /** Counts what the limiter does. A call costs a few nanoseconds. No label may name a key or an account. */
 export interface LimiterMetrics {
-  /** Sets whether Redis decides, for one shard. Otherwise this process decides alone, or declines everything. */
+  /**
+   * Sets whether Redis decides, for one shard. Otherwise this process decides alone, or declines everything.
+   */
   shared(shard: string, isShared: boolean): void;
   /** Counts one decision. */
   decided(store: LimiterStore, outcome: LimiterOutcome): void;
-  /** Sets the number of gateways of this database that count limits alone, including this one. N of them admit N times the limits. */
+  /**
+   * Sets the number of gateways of this database that count limits alone, including this one. N of them admit
+   * N times the limits.
+   */
   peerGateways(count: number): void;
 }
 
@@ -34,14 +39,19 @@ interface LimiterState {
   peerGateways: number;
 }
 
-/** The series that are printed as 0 from the start: Prometheus sees no increase in a series that begins at 1. */
+/**
+ * The series that are printed as 0 from the start: Prometheus sees no increase in a series that begins at 1.
+ */
 const USUAL: Readonly<Record<LimiterStore, readonly LimiterOutcome[]>> = {
   redis: ["admitted", "rate", "concurrency"],
   memory: ["admitted", "rate", "concurrency"],
   none: ["unavailable"],
 };
 
-/** Creates the metrics of one gateway, separate from others in the process. They are plain numbers until they are read. */
+/**
+ * Creates the metrics of one gateway, separate from others in the process. They are plain numbers until they
+ * are read.
+ */
 export function createMetrics(): Metrics {
   const state: LimiterState = {
     sharedByShard: new Map(),
@@ -124,8 +134,8 @@ function rowsOf({ decisions }: LimiterState) {
 
 /**
  * The process metrics of prom-client that are correct on Bun. Left out: heap sizes (address space, and a used
- * heap larger than the total), handles, requests, resources and garbage collections (always 0), the version of
- * Node, and the mean, minimum and deviation of the lag (NaN without samples).
+ * heap larger than the total), handles, requests, resources and garbage collections (always 0), the version
+ * of Node, and the mean, minimum and deviation of the lag (NaN without samples).
  */
 const TRUE_ON_BUN = [
   "process_cpu_user_seconds_total",

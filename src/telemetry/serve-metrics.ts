@@ -21,8 +21,8 @@ export class MetricsListenError extends Error {
 }
 
 /**
- * Serves `GET /metrics` without authentication, and nothing else. Throws {@link MetricsListenError} when the port
- * is in use: two gateways on one port would be scraped as one.
+ * Serves `GET /metrics` without authentication, and nothing else. Throws {@link MetricsListenError} when the
+ * port is in use: two gateways on one port would be scraped as one.
  */
 export function serveMetrics({ metrics, listen: { host, port }, log }: MetricsServerOptions): MetricsServer {
   const print = async () =>

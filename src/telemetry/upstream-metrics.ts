@@ -1,8 +1,8 @@
 import type { Registry } from "prom-client";
 
 /**
- * Counts what upstreams do, by their names in the configuration. A call costs about 10 ns. The first call for an
- * upstream creates its series, which stay after a reload removes it, so that counters never decrease.
+ * Counts what upstreams do, by their names in the configuration. A call costs about 10 ns. The first call for
+ * an upstream creates its series, which stay after a reload removes it, so that counters never decrease.
  */
 export interface UpstreamMetrics {
   /** Counts an ended attempt by its outcome: `ok`, `client_closed`, or a code of the error contract. */
@@ -29,7 +29,10 @@ interface Tally {
   readonly aboveBound: Record<TokenKind, number>;
 }
 
-/** The outcomes that are printed as 0 from the start: Prometheus sees no increase in a series that begins at 1. */
+/**
+ * The outcomes that are printed as 0 from the start: Prometheus sees no increase in a series that begins at
+ * 1.
+ */
 const USUAL = ["ok", "upstream_unavailable", "upstream_timeout"];
 
 /** Counts in plain numbers until they are read. */

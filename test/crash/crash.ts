@@ -7,8 +7,9 @@ import { openReplicaCluster } from "./replica-cluster.ts";
 import { openSingleCluster } from "./single-cluster.ts";
 import { verify, verifyNothingIsHeld } from "./verify.ts";
 
-// `bun run crash [--rounds 30] [--cluster single|replicas] [--target gateway|ledger|postgres]`: kills each process of a
-// running cluster repeatedly under load, and checks after each kill that nothing acknowledged is lost.
+// `bun run crash [--rounds 30] [--cluster single|replicas] [--target gateway|ledger|postgres]`: kills each
+// process of a running cluster repeatedly under load, and checks after each kill that nothing acknowledged is
+// lost.
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "30" },

@@ -12,8 +12,8 @@ const WORDS = "one two three four five six seven eight nine ten ".repeat(6);
 const PAUSE_MS = 20;
 
 /**
- * Starts clients, half of which stream. A finished answer is recorded as "http ID COST"; COST is `-` for a stream, or
- * for an answer whose settlement waits in the outbox.
+ * Starts clients, half of which stream. A finished answer is recorded as "http ID COST"; COST is `-` for a
+ * stream, or for an answer whose settlement waits in the outbox.
  */
 export function startHttpLoad(url: string, secret: string, clients: number, recorder: Recorder): HttpLoad {
   let isStopped = false;

@@ -1,7 +1,9 @@
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Cluster, StoredHold } from "./cluster.ts";
 
-/** The longest time until an expired hold is swept. The sweep runs every 5 s ± 1 s, while the ledger is up. */
+/**
+ * The longest time until an expired hold is swept. The sweep runs every 5 s ± 1 s, while the ledger is up.
+ */
 const SWEEP_MS = 7_000;
 const SETTLING_MS = 30_000;
 

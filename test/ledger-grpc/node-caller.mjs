@@ -1,5 +1,5 @@
-// Run by Node: a caller of the ledger that shares nothing with it but the proto. Arguments: address, token, folder
-// of the protos. Prints one JSON line of what it saw.
+// Run by Node: a caller of the ledger that shares nothing with it but the proto. Arguments: address, token,
+// folder of the protos. Prints one JSON line of what it saw.
 import grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 

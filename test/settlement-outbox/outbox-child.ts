@@ -1,4 +1,5 @@
-// A process whose ledger is unavailable: appends settlements to its outbox and prints each result, until it is killed.
+// A process whose ledger is unavailable: appends settlements to its outbox and prints each result, until it
+// is killed.
 import { writeSync } from "node:fs";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { openSettlementOutbox } from "../../src/settlement-outbox/outbox.ts";

@@ -6,9 +6,9 @@ import { startStormGateway } from "../storm/storm-gateway.ts";
 import { createSoakLoad } from "./soak-load.ts";
 import { type Trend, trendOf } from "./trend.ts";
 
-// `bun run soak [--minutes 10] [--seed S]`: runs a gateway at half of its capacity, with some upstream faults and some
-// client disconnects, and measures whether its memory grows. Exits with 1 when it does, when the outcome of a
-// request violates the contract, or when slots, holds or calls are left at the end.
+// `bun run soak [--minutes 10] [--seed S]`: runs a gateway at half of its capacity, with some upstream faults
+// and some client disconnects, and measures whether its memory grows. Exits with 1 when it does, when the
+// outcome of a request violates the contract, or when slots, holds or calls are left at the end.
 const { values } = parseArgs({
   options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "soak" } },
 });
@@ -18,8 +18,8 @@ const CAPACITY = { callers: 64, ms: 10_000 };
 const PRINT_EVERY_MS = 10_000;
 const READ_EVERY_MS = 250;
 /**
- * The largest slope that counts as flat: five minutes of measurement cannot tell a smaller one from the noise of the
- * garbage collector. 1 MB per minute hides at most 60 MB per hour, which a longer run would show.
+ * The largest slope that counts as flat: five minutes of measurement cannot tell a smaller one from the noise
+ * of the garbage collector. 1 MB per minute hides at most 60 MB per hour, which a longer run would show.
  */
 const FLAT = { mbPerMinute: 1, shareOfMean: 0.01 };
 

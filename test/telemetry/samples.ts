@@ -1,4 +1,6 @@
-/** Parses the text format of Prometheus into values by name and labels, as printed. Throws for other lines. */
+/**
+ * Parses the text format of Prometheus into values by name and labels, as printed. Throws for other lines.
+ */
 export function readSamples(text: string): Map<string, number> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("# "));
   return new Map(

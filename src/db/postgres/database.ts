@@ -7,8 +7,8 @@ import * as schema from "./schema.ts";
 import { createWatchedPool } from "./watched-pool.ts";
 
 /**
- * A PostgreSQL database with the current schema. `client` and `db` share one small pool. It is replaced when the
- * server vanishes: its queries then reject, usually within 15 s and at most after 50 s.
+ * A PostgreSQL database with the current schema. `client` and `db` share one small pool. It is replaced when
+ * the server vanishes: its queries then reject, usually within 15 s and at most after 50 s.
  */
 export interface PostgresDatabase {
   /** Returns 8-byte integers as bigint. */
@@ -24,8 +24,8 @@ const POOL_MAX = 4;
 const POOL_SESSION = { statement_timeout: "30s", idle_in_transaction_session_timeout: "30s" };
 
 /**
- * Connects, and migrates the schema under a lock that replicas share. Throws when the server cannot be reached,
- * its encoding is not UTF-8, or a newer program migrated the schema.
+ * Connects, and migrates the schema under a lock that replicas share. Throws when the server cannot be
+ * reached, its encoding is not UTF-8, or a newer program migrated the schema.
  *
  * Connections keep prepared statements and runtime parameters: a connection pooler must use session mode and
  * pass on the parameters of {@link SessionSettings}.

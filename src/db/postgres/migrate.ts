@@ -3,7 +3,10 @@ import books from "./migrations/0000_books.sql" with { type: "text" };
 import storage from "./migrations/0001_storage.sql" with { type: "text" };
 import gateways from "./migrations/0002_gateways.sql" with { type: "text" };
 
-/** Every migration in order. Generated migrations are added by hand; a test compares this list with the folder. */
+/**
+ * Every migration in order. Generated migrations are added by hand; a test compares this list with the
+ * folder.
+ */
 export const MIGRATIONS: readonly string[] = [books, storage, gateways];
 
 /** The id of the advisory lock of schema changes; an arbitrary number. */

@@ -35,8 +35,8 @@ const nanos = (name: string) => bigint(name, { mode: "bigint" });
 /** Whole numbers up to 2^53. */
 const whole = (name: string) => bigint(name, { mode: "number" });
 
-// Tables and columns have the names and meanings of ../sqlite/schema.ts. Partitions, triggers and storage, which
-// Drizzle cannot express, are in migrations/0001_storage.sql.
+// Tables and columns have the names and meanings of ../sqlite/schema.ts. Partitions, triggers and storage,
+// which Drizzle cannot express, are in migrations/0001_storage.sql.
 
 /** Accounts. The wallet of an account has its id. */
 export const accounts = pgTable("accounts", {
@@ -47,7 +47,10 @@ export const accounts = pgTable("accounts", {
   createdAtMs: whole("created_at_ms").notNull(),
 });
 
-/** The keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` is a JSON array, null for all models. */
+/**
+ * The keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` is a JSON array, null for all
+ * models.
+ */
 export const apiKeys = pgTable(
   "api_keys",
   {
@@ -69,8 +72,8 @@ export const apiKeys = pgTable(
 );
 
 /**
- * The running gateways of this database. Each renews its row, so that gateways that count limits separately know
- * of each other.
+ * The running gateways of this database. Each renews its row, so that gateways that count limits separately
+ * know of each other.
  */
 export const gateways = pgTable("gateways", {
   id: bytewise("id").primaryKey(),
@@ -119,8 +122,8 @@ export const transfers = pgTable(
 
 /**
  * Requests from hold to receipt, partitioned by the month in the hold's id. `limits` is a JSON array of
- * `[limitId, periodStartMs]` or null. Prices are pico-USD per token. The columns of the outcome are null while
- * the hold is open.
+ * `[limitId, periodStartMs]` or null. Prices are pico-USD per token. The columns of the outcome are null
+ * while the hold is open.
  */
 export const holds = pgTable(
   "holds",
@@ -174,8 +177,8 @@ export const holds = pgTable(
 );
 
 /**
- * Spending limits. Without a key a limit binds the whole wallet; without a zone its periods are in UTC. A deleted
- * limit keeps its row, so that its id and counters never become those of another key.
+ * Spending limits. Without a key a limit binds the whole wallet; without a zone its periods are in UTC. A
+ * deleted limit keeps its row, so that its id and counters never become those of another key.
  */
 export const spendLimits = pgTable(
   "spend_limits",

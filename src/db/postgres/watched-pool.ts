@@ -33,9 +33,9 @@ const AT_WORK = `SELECT count(*) > 0 AS is_at_work FROM pg_stat_activity
   WHERE application_name = $1 AND state IS DISTINCT FROM 'idle'`;
 
 /**
- * Connections to a vanished server stay silent until TCP gives up, after about 15 minutes. So when a query has
- * waited for `silenceMaxMs`, a new connection asks whether the server works for this pool. If it does not, or does
- * not answer, the pool is replaced: its queries reject with a closed connection.
+ * Connections to a vanished server stay silent until TCP gives up, after about 15 minutes. So when a query
+ * has waited for `silenceMaxMs`, a new connection asks whether the server works for this pool. If it does
+ * not, or does not answer, the pool is replaced: its queries reject with a closed connection.
  */
 export function createWatchedPool(
   connect: (options: ConnectOptions) => SQL,

@@ -21,8 +21,8 @@ export interface SqliteDatabase {
 }
 
 /**
- * Opens or creates a database and migrates it; safe in several processes at once. Creates files with mode 0600.
- * Throws when the file cannot be used, or a newer program migrated it.
+ * Opens or creates a database and migrates it; safe in several processes at once. Creates files with mode
+ * 0600. Throws when the file cannot be used, or a newer program migrated it.
  */
 export function openDatabase(path: string): SqliteDatabase {
   createPrivately(path);
@@ -47,8 +47,8 @@ export function connect(path: string, busyMs: number): Database {
 }
 
 /**
- * Switches to WAL. When two processes open a new file at once, SQLite reports a deadlock as SQLITE_BUSY without
- * waiting, so this retries.
+ * Switches to WAL. When two processes open a new file at once, SQLite reports a deadlock as SQLITE_BUSY
+ * without waiting, so this retries.
  */
 function useWal(client: Database): void {
   const deadline = performance.now() + BUSY_MS;
@@ -70,13 +70,16 @@ function createPrivately(path: string): void {
   closeSync(openSync(path, "a", 0o600));
 }
 
-/** Every migration in order. Generated migrations are added by hand; a test compares this list with the folder. */
+/**
+ * Every migration in order. Generated migrations are added by hand; a test compares this list with the
+ * folder.
+ */
 export const MIGRATIONS: readonly string[] = [books, appendOnly, chargesAndZones, inOrderOfTime, gateways];
 
 /**
- * Migrates the database, once even when several processes start together. Throws when a newer program migrated
- * it. Drizzle's own migrator reads the applied migrations before it takes the lock, so that two processes would
- * both apply them; here `user_version` is read under the lock.
+ * Migrates the database, once even when several processes start together. Throws when a newer program
+ * migrated it. Drizzle's own migrator reads the applied migrations before it takes the lock, so that two
+ * processes would both apply them; here `user_version` is read under the lock.
  */
 export function migrate(client: Database): void {
   if (appliedCount(client) === MIGRATIONS.length) return;

@@ -12,8 +12,8 @@ import {
 import type { Nanos } from "../../domain/money.ts";
 
 /**
- * Money in an integer column. Reading throws RangeError for an unsafe number, when the connection reads integers
- * as numbers: failing is better than rounding money.
+ * Money in an integer column. Reading throws RangeError for an unsafe number, when the connection reads
+ * integers as numbers: failing is better than rounding money.
  */
 const nanos = customType<{ data: Nanos; driverData: bigint | number }>({
   dataType: () => "integer",
@@ -36,7 +36,10 @@ export const accounts = sqliteTable("accounts", {
   createdAtMs: integer("created_at_ms").notNull(),
 });
 
-/** The keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` is a JSON array, null for all models. */
+/**
+ * The keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` is a JSON array, null for all
+ * models.
+ */
 export const apiKeys = sqliteTable(
   "api_keys",
   {
@@ -58,8 +61,8 @@ export const apiKeys = sqliteTable(
 );
 
 /**
- * The running gateways of this database. Each renews its row, so that gateways that count limits separately know
- * of each other.
+ * The running gateways of this database. Each renews its row, so that gateways that count limits separately
+ * know of each other.
  */
 export const gateways = sqliteTable("gateways", {
   id: text().primaryKey(),
@@ -84,8 +87,8 @@ export const wallets = sqliteTable(
 );
 
 /**
- * The journal. Each row debits one account of the wallet's book and credits another; rows never change. In the
- * order of time, so that one transaction writes the rows of many wallets to adjacent pages.
+ * The journal. Each row debits one account of the wallet's book and credits another; rows never change. In
+ * the order of time, so that one transaction writes the rows of many wallets to adjacent pages.
  */
 export const transfers = sqliteTable(
   "transfers",
@@ -109,9 +112,9 @@ export const transfers = sqliteTable(
 );
 
 /**
- * Requests from hold to receipt, and charges, which are settled from the start; in the order of the time in their
- * ids. `limits` is a JSON array of `[limitId, periodStartMs]` or null. Prices are pico-USD per token. The columns
- * of the outcome are null while the hold is open.
+ * Requests from hold to receipt, and charges, which are settled from the start; in the order of the time in
+ * their ids. `limits` is a JSON array of `[limitId, periodStartMs]` or null. Prices are pico-USD per token.
+ * The columns of the outcome are null while the hold is open.
  */
 export const holds = sqliteTable(
   "holds",
@@ -165,8 +168,8 @@ export const holds = sqliteTable(
 );
 
 /**
- * Spending limits. Without a key a limit binds the whole wallet; without a zone its periods are in UTC. A deleted
- * limit keeps its row, so that its id and counters never become those of another key.
+ * Spending limits. Without a key a limit binds the whole wallet; without a zone its periods are in UTC. A
+ * deleted limit keeps its row, so that its id and counters never become those of another key.
  */
 export const spendLimits = sqliteTable(
   "spend_limits",

@@ -18,7 +18,9 @@ interface ClientBounds extends ConnectionOptions, MutationsOptions {
   readonly listMaxMs: number;
 }
 
-/** A mutation waits longer than the server waits for its database, so that the server's answer comes first. */
+/**
+ * A mutation waits longer than the server waits for its database, so that the server's answer comes first.
+ */
 const BOUNDS: ClientBounds = Object.freeze({
   answerMaxMs: 5_000,
   outageMaxMs: 2_000,

@@ -117,7 +117,10 @@ export function createConnection(
   };
 }
 
-/** Whether reconnecting will not help: a server that cannot decode the empty first message speaks another protocol. */
+/**
+ * Whether reconnecting will not help: a server that cannot decode the empty first message speaks another
+ * protocol.
+ */
 function isHopeless({ code }: LedgerLinkError, wasUp: boolean): boolean {
   return code === "denied" || code === "unsupported" || (code === "rejected" && !wasUp);
 }

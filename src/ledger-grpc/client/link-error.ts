@@ -1,9 +1,9 @@
 // In a file of its own: the command line recognises this error without loading the gRPC library.
 
 /**
- * Why the ledger cannot be reached. `lost`: no connection, or it broke. `silent`: no answer in time. `denied`:
- * the token or certificate is not accepted. `unsupported`: the address does not serve this protocol.
- * `rejected`: the server could not decode a message.
+ * Why the ledger cannot be reached. `lost`: no connection, or it broke. `silent`: no answer in time.
+ * `denied`: the token or certificate is not accepted. `unsupported`: the address does not serve this
+ * protocol. `rejected`: the server could not decode a message.
  */
 export type LinkFault = "lost" | "silent" | "denied" | "unsupported" | "rejected";
 

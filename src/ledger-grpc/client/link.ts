@@ -121,12 +121,18 @@ const FAULTS: Readonly<Partial<Record<status, LinkFault>>> = Object.freeze({
   [status.DEADLINE_EXCEEDED]: "silent",
 });
 
-/** Returns the fault behind a status without details of the ledger. An unlisted status counts as `lost`, which is retried. */
+/**
+ * Returns the fault behind a status without details of the ledger. An unlisted status counts as `lost`, which
+ * is retried.
+ */
 export function faultOf(code: status): LinkFault {
   return FAULTS[code] ?? "lost";
 }
 
-/** PEM texts: the authority of the server (default: those of the system), and the certificate and key of this client. */
+/**
+ * PEM texts: the authority of the server (default: those of the system), and the certificate and key of this
+ * client.
+ */
 export interface ClientTls {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
@@ -142,7 +148,9 @@ export interface Security {
 /** The server name sent for an address that is an IP: TLS allows no IP address in SNI. */
 const NAMELESS = "ledger.invalid";
 
-/** Returns credentials; unencrypted without `tls`. A server called by IP must have that IP in its certificate. */
+/**
+ * Returns credentials; unencrypted without `tls`. A server called by IP must have that IP in its certificate.
+ */
 export function secure(address: string, tls: ClientTls | undefined): Security {
   if (!tls) return { credentials: ChannelCredentials.createInsecure(), options: {} };
   const host = address.slice(0, address.lastIndexOf(":")).replace(/^\[|\]$/g, "");

@@ -21,8 +21,8 @@ export interface MutationsOptions {
 }
 
 /**
- * Sends the mutations of one event-loop turn together and in order. Those that a lost link left unanswered are
- * sent again first on the next link: their ids make the ledger apply each once. A message that the server
+ * Sends the mutations of one event-loop turn together and in order. Those that a lost link left unanswered
+ * are sent again first on the next link: their ids make the ledger apply each once. A message that the server
  * cannot decode is sent again in halves, until the one bad mutation is alone; only that one is rejected.
  */
 export function createMutations(

@@ -11,7 +11,9 @@ export interface SendQueue {
   readonly waiting: number;
   readonly isEmpty: boolean;
   put(pending: Pending): void;
-  /** Returns the next message to send, numbered from 1; `undefined` when nothing waits or the window is full. */
+  /**
+   * Returns the next message to send, numbered from 1; `undefined` when nothing waits or the window is full.
+   */
   next(): Message | undefined;
   /** Removes an answered message. Returns `undefined` when no sent message has this number and length. */
   take(sequence: number, length: number): readonly Pending[] | undefined;
@@ -32,10 +34,16 @@ interface Message {
   readonly mutations: readonly Pending[];
 }
 
-/** Mutations per message. The service accepts more, but smaller messages let it decode one while it applies another. */
+/**
+ * Mutations per message. The service accepts more, but smaller messages let it decode one while it applies
+ * another.
+ */
 const MESSAGE_MAX = 128;
 
-/** Creates a queue with at most `windowMax` unanswered messages. Every mutation must have the same time to live. */
+/**
+ * Creates a queue with at most `windowMax` unanswered messages. Every mutation must have the same time to
+ * live.
+ */
 export function createSendQueue(windowMax: number): SendQueue {
   const sent = new Map<number, readonly Pending[]>();
   let waiting: Pending[] = [];
@@ -165,7 +173,10 @@ export function rejectPending(pending: Pending, error: LedgerError): void {
   pending.reject(error);
 }
 
-/** After a retry, "the last try was not applied" leaves the result of the earlier tries unknown: `unavailable`. */
+/**
+ * After a retry, "the last try was not applied" leaves the result of the earlier tries unknown:
+ * `unavailable`.
+ */
 function errorOfAllTries(error: LedgerError, { sends }: Pending): LedgerError {
   const isOfOneTry = error.code === "deadline_exceeded" || error.code === "queue_full";
   return isOfOneTry && sends > 1 ? new LedgerError("unavailable", error) : error;

@@ -7,10 +7,14 @@ import type { LedgerRefusal } from "../../ledger/ledger.ts";
 // How single fields travel. An encoder never throws: a value that the wire cannot carry becomes one that the
 // server declines for the same reason as the ledger would decline the original.
 
-/** Why a field is rejected: a reason of the ledger, or `invalid_request` for a field that cannot be decoded. */
+/**
+ * Why a field is rejected: a reason of the ledger, or `invalid_request` for a field that cannot be decoded.
+ */
 export type FieldFault = Extract<LedgerRefusal, `invalid_${string}`> | "invalid_request";
 
-/** A message has a field that cannot be decoded. `field` is its path in the message, as the proto names it. */
+/**
+ * A message has a field that cannot be decoded. `field` is its path in the message, as the proto names it.
+ */
 export class InvalidField extends Error {
   override readonly name = "InvalidField";
   readonly field: string;
@@ -121,7 +125,10 @@ export function decodeTime({ seconds, nanos }: Timestamp__Output, field: string,
   return ms;
 }
 
-/** Encodes milliseconds, clamped to the range of a Duration; NaN becomes 0. No ledger accepts either as a `ttl`. */
+/**
+ * Encodes milliseconds, clamped to the range of a Duration; NaN becomes 0. No ledger accepts either as a
+ * `ttl`.
+ */
 export function encodeDuration(ms: number): Duration {
   const bounded = Number.isNaN(ms) ? 0 : Math.min(Math.max(ms / 1000, -DURATION_MAX_S), DURATION_MAX_S);
   const seconds = Math.trunc(bounded);

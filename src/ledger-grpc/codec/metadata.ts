@@ -9,13 +9,18 @@ import { InvalidField } from "./fields.ts";
  */
 const METADATA_DEPTH_MAX = 30;
 
-/** The maximum length of printed metadata: above any that a ledger accepts, and 100 of them fit in a message. */
+/**
+ * The maximum length of printed metadata: above any that a ledger accepts, and 100 of them fit in a message.
+ */
 const LENGTH_MAX = 65_536;
 
 /** Above 4 KiB, which every ledger declines. */
 const OVERLONG: Struct = Object.freeze({ fields: { "": { stringValue: "-".repeat(5_000) } } });
 
-/** Encodes the metadata of a request as printed JSON would read. Metadata that cannot be encoded becomes overlong, which is declined. */
+/**
+ * Encodes the metadata of a request as printed JSON would read. Metadata that cannot be encoded becomes
+ * overlong, which is declined.
+ */
 export function encodeMetadata(metadata: Metadata | undefined): Struct | undefined {
   if (metadata === undefined) return undefined;
   try {

@@ -118,7 +118,9 @@ function decodeBound(wire: Timestamp__Output | null, field: string): number | un
   return wire ? decodeTime(wire, field, "invalid_query") : undefined;
 }
 
-/** Encodes a page. A size outside int32 becomes 0, and an empty token a control character: both are declined. */
+/**
+ * Encodes a page. A size outside int32 becomes 0, and an empty token a control character: both are declined.
+ */
 export function encodePage({ size, token }: PageRequest): { pageSize: number; pageToken: string } {
   // On the wire an empty token is the first page.
   return { pageSize: encodeInt32(size), pageToken: token === undefined ? "" : encodeText(token || "\0") };

@@ -61,8 +61,8 @@ export function encodeCallError(
 }
 
 /**
- * Returns the ledger's error in a status, or `undefined` when the ledger did not set the status, as for a lost
- * connection. A reason outside of the ledger's own, such as `internal`, becomes `unavailable`.
+ * Returns the ledger's error in a status, or `undefined` when the ledger did not set the status, as for a
+ * lost connection. A reason outside of the ledger's own, such as `internal`, becomes `unavailable`.
  */
 export function decodeError({ details }: Status__Output): LedgerError | undefined {
   for (const each of details) {
@@ -148,7 +148,10 @@ function encodeShortfall({ needed, available, unheld }: Shortfall): Record<strin
   };
 }
 
-/** Decodes the amounts of a declined hold: `undefined` unless all three are present, each 0 to {@link NANOS_MAX}. */
+/**
+ * Decodes the amounts of a declined hold: `undefined` unless all three are present, each 0 to {@link
+ * NANOS_MAX}.
+ */
 export function decodeShortfall(metadata: Readonly<Record<string, string>>): Shortfall | undefined {
   const needed = decodeAmount(metadata[NAMES.needed]);
   const available = decodeAmount(metadata[NAMES.available]);

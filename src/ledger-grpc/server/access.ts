@@ -151,7 +151,9 @@ export function createOpenCalls(bounds: Partial<OpenCallBounds> = {}): OpenCalls
   };
 }
 
-/** Lowers the message bound of one call. The library has one bound for all methods of a server, 16 MiB here. */
+/**
+ * Lowers the message bound of one call. The library has one bound for all methods of a server, 16 MiB here.
+ */
 function boundMessage(call: Call): void {
   // Safe because a test sends a longer message, and a missing property is not touched.
   const own = call as { maxReceiveMessageSize?: number; decoder?: { maxReadMessageLength?: number } };
