@@ -221,6 +221,8 @@ interface FileLock {
  * Takes the lock, an empty SQLite file, without waiting. Returns `undefined` when another process, or another
  * outbox of this process, holds it. The process must not open the lock file by any other means: POSIX drops
  * its locks on a file when any of its descriptors for that file is closed.
+ *
+ * @see https://www.sqlite.org/howtocorrupt.html
  */
 function takeFileLock(path: string): FileLock | undefined {
   if (!existsSync(path)) createPrivately(path);

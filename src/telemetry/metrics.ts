@@ -26,7 +26,11 @@ export interface LimiterMetrics {
 export interface Metrics {
   readonly limiter: LimiterMetrics;
   readonly upstream: UpstreamMetrics;
-  /** Prints the current values in the text format of Prometheus. */
+  /**
+   * Prints the current values in the text format of Prometheus.
+   *
+   * @see https://prometheus.io/docs/instrumenting/exposition_formats/
+   */
   print(): Promise<string>;
   readonly contentType: string;
 }

@@ -27,7 +27,7 @@ export async function openSingleCluster(): Promise<Cluster> {
   const secret = await secretOf(gateway);
   const walletId = await fundDemo({ folder, environment });
   const ledger = connectLedger({ address, token: TOKEN });
-  const books = openStorage(join(folder, "data/tollgate.db"));
+  const storage = openStorage(join(folder, "data/tollgate.db"));
 
   return {
     name: "single",
@@ -37,13 +37,13 @@ export async function openSingleCluster(): Promise<Cluster> {
     walletId,
     killTargets: [{ name: "gateway", kill: gateway.kill, start: gateway.start }],
     programs: [gateway],
-    ...books,
+    ...storage,
     countQueued: () => findOutboxes(join(folder, "data")).reduce((sum, { entries }) => sum + entries, 0),
     audit: async () => void (await runCommand(["audit"], { folder, environment })),
     async close() {
       await ledger.close();
       await gateway.stop();
-      books.close();
+      storage.close();
       rmSync(folder, { recursive: true });
     },
   };

@@ -12,8 +12,8 @@ import { createTestDatabase } from "../support/postgres.ts";
 // The first test may start a server, and a server counts as vanished only after seconds.
 
 test("key look-ups and balances recover when every connection goes silent", async () => {
-  const books = await openPostgresBooks(10n);
-  const { url, proxy } = await behindProxy(books.url);
+  const env = await openPostgresBooks(10n);
+  const { url, proxy } = await behindProxy(env.url);
   const { db, client, close } = await openPostgres(url);
   const reads = createPostgresReads({ client, now: () => NOON_MS });
   await Promise.all([1, 2, 3, 4].map(() => client.unsafe("SELECT pg_sleep(0.05)")));
@@ -31,7 +31,7 @@ test("key look-ups and balances recover when every connection goes silent", asyn
 
   await close();
   await proxy.close();
-  await books.close();
+  await env.close();
 });
 
 test("queries reject while the server is silent, and work again when it answers", async () => {

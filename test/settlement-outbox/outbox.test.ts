@@ -83,8 +83,8 @@ test.each([
   ["deadline_exceeded", true],
   ["conflict", false],
   ["hold_released", false],
-] as const)("a ledger error of %s is retryable: %p", (refusal, isExpected) => {
-  expect(isRetryable(new LedgerError(refusal))).toBe(isExpected);
+] as const)("a ledger error of %s is retryable: %p", (code, isExpected) => {
+  expect(isRetryable(new LedgerError(code))).toBe(isExpected);
 });
 
 describe("a replay", () => {
@@ -187,15 +187,15 @@ describe("an entry that the ledger declines for good", () => {
   test.each([
     ["conflict", 41n],
     ["hold_released", 40n],
-  ] as const)("is one declined with %s", async (refusal, amount) => {
+  ] as const)("is one declined with %s", async (code, amount) => {
     const outbox = env.outbox();
     const { request } = await env.heldEntry("a", 40n);
     const { walletId, holdId, facts } = request;
-    if (refusal === "conflict") await env.storage.ledger.settle({ ...request, amount: 40n });
+    if (code === "conflict") await env.storage.ledger.settle({ ...request, amount: 40n });
     else await env.storage.ledger.release({ walletId, holdId, facts });
     await outbox.append(settlementOf("a", amount));
     await until(() => outbox.pending() === 0);
-    expect(env.log.text()).toContain(`"refusal":"${refusal}"`);
+    expect(env.log.text()).toContain(`"refusal":"${code}"`);
     expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
   });
 });

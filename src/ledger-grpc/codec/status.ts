@@ -38,7 +38,11 @@ export interface ErrorSubject {
   readonly shortfall?: Shortfall | undefined;
 }
 
-/** Encodes an error as the `google.rpc.Status` of one mutation. */
+/**
+ * Encodes an error as the `google.rpc.Status` of one mutation.
+ *
+ * @see https://google.aip.dev/193
+ */
 export function encodeError(reason: Reason, subject: ErrorSubject = {}): Status {
   const { code, message, detail } = REASONS[reason];
   const metadata = subject.shortfall && encodeShortfall(subject.shortfall);

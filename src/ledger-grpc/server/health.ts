@@ -2,7 +2,11 @@ import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, st
 import type { Ledger } from "../../ledger/ledger.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 
-/** `grpc.health.v1` of the server ("") and of the ledger service; both have one status. */
+/**
+ * `grpc.health.v1` of the server ("") and of the ledger service; both have one status.
+ *
+ * @see https://github.com/grpc/grpc/blob/master/doc/health-checking.md
+ */
 export interface Health {
   /** Handlers for the service definition of `grpc-health-check`. */
   readonly handlers: ReturnType<typeof createHandlers>;

@@ -10,6 +10,8 @@ const FILE_TAG = 0x0a;
 /**
  * Creates the reflection service, v1 and v1alpha. It serves the descriptors that the compiler wrote: those of
  * the proto loader have other field names, and clients in other languages cannot read them.
+ *
+ * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */
 export function createReflection(): ReflectionService {
   const set = readFileSync(join(import.meta.dir, "../../gen/ledger.binpb"));
