@@ -21,6 +21,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   ledger: ["domain", "db", "telemetry", "bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
   "ledger-grpc": [
     "domain",
+    "time.ts",
     "gen",
     "telemetry",
     "ledger/core/check.ts",

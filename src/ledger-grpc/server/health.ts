@@ -1,5 +1,6 @@
 import { type ServerUnaryCall, type ServerWritableStream, type sendUnaryData, status } from "@grpc/grpc-js";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { within } from "../../time.ts";
 import { LEDGER_SERVICE } from "../service.ts";
 
 /**
@@ -83,16 +84,10 @@ function createHandlers(current: () => HealthResponse, watchers: Set<(answer: He
   };
 }
 
-async function canPing(ledger: Pick<Ledger, "ping">): Promise<boolean> {
-  const late = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => late.resolve(false), PROBE_MAX_MS);
+function canPing(ledger: Pick<Ledger, "ping">): Promise<boolean> {
   const answer = ledger.ping().then(
     () => true,
     () => false,
   );
-  try {
-    return await Promise.race([answer, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(PROBE_MAX_MS, answer, () => false);
 }
