@@ -2,7 +2,7 @@ import type { Nanos } from "../domain/money.ts";
 import { totalTokensOf } from "../domain/usage.ts";
 import type { Balances, OutcomeFacts, Settlement } from "../ledger/ledger.ts";
 import type { Admission } from "../limiter/limiter.ts";
-import { submitEntry, isRetryable, type OutboxEntry } from "../settlement-outbox/entry.ts";
+import { isRetryable, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Answer } from "./forward.ts";
 import type { Call, Gateway } from "./gateway.ts";

@@ -25,10 +25,13 @@ describe("readPrice", () => {
     ["0.000004", 4n, 5n, 8n],
     ["3.00", 3_000_000n, 3_750_000n, 6_000_000n],
     ["0", 0n, 0n, 0n],
-  ])("with input %p defaults to cached input %p, cache write %p and one-hour cache write %p", (input, cached, written, hour) => {
-    const price = readPrice({ input, output: "1" });
-    expect(price).toMatchObject({ cachedInput: cached, cacheWrite: written, cacheWrite1h: hour });
-  });
+  ])(
+    "with input %p defaults to cached input %p, cache write %p and one-hour cache write %p",
+    (input, cached, written, hour) => {
+      const price = readPrice({ input, output: "1" });
+      expect(price).toMatchObject({ cachedInput: cached, cacheWrite: written, cacheWrite1h: hour });
+    },
+  );
 
   test("keeps configured prices, even of zero", () => {
     const texts = { input: "3", output: "15", cached_input: "0", cache_write: "0", cache_write_1h: "0.5" };

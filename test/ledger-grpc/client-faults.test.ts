@@ -214,15 +214,12 @@ describe("a failing service", () => {
 });
 
 describe("an error that concerns one try", () => {
-  test.each(["deadline_exceeded", "queue_full"] as const)(
-    "%s is passed on after one try",
-    async (reason) => {
-      connect();
-      service.onMessage = ({ sequence }, stream) =>
-        stream.write({ sequence, results: [{ status: encodeError(reason) }] });
-      expect(await refusalOf(ledger.hold(HOLD))).toBe(reason);
-    },
-  );
+  test.each(["deadline_exceeded", "queue_full"] as const)("%s is passed on after one try", async (reason) => {
+    connect();
+    service.onMessage = ({ sequence }, stream) =>
+      stream.write({ sequence, results: [{ status: encodeError(reason) }] });
+    expect(await refusalOf(ledger.hold(HOLD))).toBe(reason);
+  });
 
   test.each(["deadline_exceeded", "queue_full"] as const)(
     "%s becomes unavailable after two tries",

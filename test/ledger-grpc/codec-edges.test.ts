@@ -15,7 +15,14 @@ import {
   decodeTopUpRequest,
   encodeTopUpRequest,
 } from "../../src/ledger-grpc/codec/postings.ts";
-import { decodeReceiptFilter } from "../../src/ledger-grpc/codec/receipts.ts";
+import {
+  decodePage,
+  decodeReceiptFilter,
+  decodeUsageQuery,
+  encodePage,
+  encodeReceiptFilter,
+  encodeUsageQuery,
+} from "../../src/ledger-grpc/codec/receipts.ts";
 import { decodeSpendLimit, decodeWalletStateRequest } from "../../src/ledger-grpc/codec/wallets.ts";
 import { FACTS, holdOf } from "../ledger/samples.ts";
 
@@ -65,6 +72,22 @@ describe("a value that the wire cannot carry", () => {
     const wire = roundTrip("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { metadata })));
     expect(decodeHoldRequest(wire).metadata).toEqual(metadata);
     expect(() => encodeKeptMetadata(nestedTo(31))).toThrow(RangeError);
+  });
+
+  test("such as a word outside an enum is rejected by the server", () => {
+    const filter = encodeReceiptFilter({ walletId: "w", state: "lost" as never });
+    expect(() => decodeReceiptFilter(roundTrip("HoldFilter", filter))).toThrow(
+      expect.objectContaining({ field: "filter.state", fault: "invalid_query" }),
+    );
+    const query = encodeUsageQuery({ walletId: "w", groupBy: ["__proto__" as never] });
+    expect(() => decodeUsageQuery(roundTrip("QueryUsageRequest", query))).toThrow(
+      expect.objectContaining({ field: "group_by", fault: "invalid_query" }),
+    );
+  });
+
+  test("such as an empty page token does not become the first page", () => {
+    const page = roundTrip("ListWalletsRequest", encodePage({ size: 1, token: "" }));
+    expect(decodePage(page)).toEqual({ size: 1, token: "\0" });
   });
 
   test("such as a count or duration stays out of range", () => {
