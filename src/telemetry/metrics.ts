@@ -158,7 +158,7 @@ const TRUE_ON_BUN = [
 ];
 
 /** Registers CPU time (from now on), memory, open files, and the event-loop lag since the last reading. */
-export function registerProcess(client: typeof import("prom-client"), registry: Registry): void {
+function registerProcess(client: typeof import("prom-client"), registry: Registry): void {
   client.collectDefaultMetrics({ register: registry });
   for (const { name } of registry.getMetricsAsArray()) {
     if (!TRUE_ON_BUN.includes(name)) registry.removeSingleMetric(name);

@@ -81,7 +81,7 @@ export const MIGRATIONS: readonly string[] = [books, appendOnly, chargesAndZones
  * migrated it. Drizzle's own migrator reads the applied migrations before it takes the lock, so that two
  * processes would both apply them; here `user_version` is read under the lock.
  */
-export function migrate(client: Database): void {
+function migrate(client: Database): void {
   if (appliedCount(client) === MIGRATIONS.length) return;
   client
     .transaction(() => {
