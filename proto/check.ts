@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import { generate } from "./generate.ts";
 
-// Part of `bun run check`: src/gen is what the protos generate, and nobody who calls a landed version of the
-// service is broken by this one.
+// Part of `bun run check`: checks that src/gen is up to date, and that the protos break no caller of a landed
+// version.
 
 const ROOT = join(import.meta.dir, "..");
 const scratch = await mkdtemp(join(tmpdir(), "tollgate-proto-"));
@@ -34,15 +34,13 @@ async function readTree(folder: string): Promise<Map<string, string>> {
 }
 
 /**
- * Compares with what is landed: the main branch, and the newest commit on it that had another version of
- * the protos. A shallow clone has one commit to compare with, a copy without git none.
+ * Compares the protos with the main branch, and with the newest commit on it that had another version of
+ * them. A shallow clone has one commit to compare with, a copy without git none.
  */
 async function checkBreaking(): Promise<string[]> {
   const landed = await findLanded();
   if (landed.length === 0) {
-    console.log(
-      "No landed protos to compare with: this is no git checkout, or none of a commit with protos.",
-    );
+    console.log("No landed protos to compare with: this is no git checkout, or its commit has no protos.");
   }
   const problems = await Promise.all(landed.map((commit) => compareWith(commit)));
   return problems.flat();
@@ -76,7 +74,7 @@ async function compareWith(commit: string): Promise<string[]> {
   return lines.map((line) => `${line} (landed in ${commit.slice(0, 12)})`);
 }
 
-/** What git prints; `undefined` when it fails, or is not there. */
+/** Returns the output of git; `undefined` when git fails or is not installed. */
 async function git(...words: string[]): Promise<string | undefined> {
   try {
     const run = Bun.spawn(["git", ...words], { cwd: ROOT, stdout: "pipe", stderr: "ignore" });

@@ -12,8 +12,8 @@ const OPTIONS = [
 ];
 
 /**
- * Writes into an emptied folder what is made of the protos: their types, and ledger.binpb, the descriptors
- * that reflection tells. Rejects when a generator fails.
+ * Empties a folder and generates into it: the types of the protos, and ledger.binpb, the descriptors that
+ * reflection serves. Rejects when a generator fails.
  */
 export async function generate(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
@@ -32,7 +32,7 @@ export async function generate(folder: string): Promise<void> {
     "--exclude-source-info",
     `--output=${join(folder, "ledger.binpb")}`,
   ]);
-  // Lists of everything, for a way to load protos that is not ours.
+  // Index files for another way of loading protos.
   await Promise.all(["ledger.ts", "error_details.ts"].map((file) => rm(join(folder, file))));
 }
 

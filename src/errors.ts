@@ -1,18 +1,16 @@
-/** How one failure is said on every wire. */
+/** How one cause of failure is answered on every wire. */
 export interface ErrorRow {
-  /** The code of the error contract; several causes share one. */
+  /** The code of the error contract; several causes may share one. */
   readonly code: string;
-  /** Status and type on the OpenAI surfaces and the console. */
+  /** Status and type on the chat and embeddings surfaces. */
   readonly chat: readonly [status: number, type: string];
   /** Status and type on the messages surface. */
   readonly messages: readonly [status: number, type: string];
   /** Status on the responses surface, and the code inside its `response.failed`. */
   readonly responses: readonly [status: number, code: string];
-  /** The gRPC status number. */
-  readonly grpc: number;
-  /** `false` is sent as `x-should-retry: false`; `true` leaves the decision to the client. */
+  /** `false` sends `x-should-retry: false`; `true` leaves the decision to the client. */
   readonly retry: boolean;
-  /** The whole public text. Never contains anything that an upstream, a client or a library said. */
+  /** The whole public text. Never contains text of an upstream, a client or a library. */
   readonly message: string;
 }
 
@@ -20,8 +18,8 @@ const NOTHING_STORED =
   "Nothing is stored here: send earlier messages or items themselves, on responses with store: false.";
 
 /**
- * Every cause of failure and how each wire says it. The only such table: no status, type or message
- * of an error is written anywhere else.
+ * Every cause of failure, and how each wire answers it. No status, type or message of an error is written
+ * anywhere else.
  */
 export const ERRORS = {
   not_json: invalid(400, "The request body is not valid JSON in UTF-8."),
@@ -42,14 +40,11 @@ export const ERRORS = {
   nothing_stored: invalid(422, NOTHING_STORED),
   thread_not_stored: invalid(422, NOTHING_STORED),
 
-  unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
-  key_revoked: unauthenticated("invalid_api_key", "The API key was revoked while the request ran."),
+  unknown_key: unauthenticated("The API key is missing or not recognised."),
+  key_revoked: unauthenticated("The API key was revoked while the request ran."),
   key_revoked_charged: unauthenticated(
-    "invalid_api_key",
     "The API key was revoked before the answer was complete. The processed tokens were billed.",
   ),
-  no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),
-  wrong_password: unauthenticated("invalid_credentials", "The e-mail or password is wrong."),
 
   wallet_empty: unpaid(
     "insufficient_balance",
@@ -74,20 +69,17 @@ export const ERRORS = {
   account_suspended_charged: forbidden(
     "This account was suspended before the answer was complete. The processed tokens were billed.",
   ),
-  not_permitted: forbidden("This action is not permitted."),
 
   unknown_model: notFound("The model does not exist."),
   unknown_route: notFound("No route matches this method and path."),
   unknown_receipt: notFound("There is no such receipt."),
 
   conflict: final({
-    ...said("conflict", [409, "invalid_request_error"], [409, "conflict_error"]),
-    grpc: 6,
+    ...columns("conflict", [409, "invalid_request_error"], [409, "conflict_error"]),
     message: "The request conflicts with the current state.",
   }),
   body_too_large: final({
-    ...said("request_too_large", [413, "invalid_request_error"], [413, "request_too_large"]),
-    grpc: 8,
+    ...columns("request_too_large", [413, "invalid_request_error"], [413, "request_too_large"]),
     message: "The request body exceeds the size limit of 30 MiB.",
   }),
 
@@ -113,8 +105,7 @@ export const ERRORS = {
     "The gateway shut down before the answer was complete. The processed tokens were billed.",
   ),
   not_built: final({
-    ...said("not_implemented", [501, "server_error"], [501, "api_error"]),
-    grpc: 12,
+    ...columns("not_implemented", [501, "server_error"], [501, "api_error"]),
     message: "This capability is not available here.",
   }),
 
@@ -141,19 +132,19 @@ export const ERRORS = {
 
 export type Cause = keyof typeof ERRORS;
 
-/** What a cause may add to its row. */
+/** What one error adds to its row. */
 export interface ErrorDetail {
-  /** Where in our own schema the body is wrong (`messages[0].role`); the only text that joins a message. */
+  /** The path of the bad field in our own schema (`messages[0].role`), appended to the message. */
   readonly path?: string;
-  /** Replaces the row's message where the design fixes a text with numbers in it. */
+  /** Replaces the message of the row, for texts with numbers in them. */
   readonly message?: string;
   /** Whole seconds, 1 to 60. */
   readonly retryAfterS?: number;
-  /** The true reason, for the log; never leaves the process otherwise. */
+  /** The internal reason, for the log alone. */
   readonly reason?: unknown;
 }
 
-/** The one error that crosses our parts: a row of {@link ERRORS} and what is particular to this time. */
+/** The only error that crosses the parts of the gateway: a row of {@link ERRORS} and its details. */
 export class GatewayError extends Error {
   override readonly name = "GatewayError";
   readonly row: ErrorRow;
@@ -170,7 +161,7 @@ export class GatewayError extends Error {
   }
 }
 
-/** Turns whatever was thrown into an error that may be shown: everything unknown is `internal`. */
+/** Returns an error that may be answered: any other thrown value becomes `internal`. */
 export function toGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError("internal", { reason: thrown });
 }
@@ -180,69 +171,69 @@ function withPath(message: string, path: string | undefined): string {
 }
 
 /**
- * How a code is said on the wires; on the responses surface with the messages' status, and under its own name
- * unless a row says otherwise.
+ * Builds the columns of the wires. The responses surface gets the status of the messages surface, and the
+ * code itself, which {@link knownAs} may replace.
  */
-function said(code: string, chat: ErrorRow["chat"], messages: ErrorRow["messages"]) {
+function columns(code: string, chat: ErrorRow["chat"], messages: ErrorRow["messages"]) {
   const [status] = messages;
   return { code, chat, messages, responses: [status, code] as const, retry: true };
 }
 
-/** A row under the name that clients of the responses surface know. */
+/** Replaces the code on the responses surface by the one that its clients know. */
 function knownAs<Row extends Pick<ErrorRow, "responses">>(row: Row, code: string) {
   return { ...row, responses: [row.responses[0], code] as const };
 }
 
-/** Retrying does not help. */
+/** Marks a row as not worth a retry. */
 function final<Row extends Omit<ErrorRow, "retry">>(row: Row) {
   return { ...row, retry: false };
 }
 
 function invalid(status: number, message: string) {
   const type = "invalid_request_error";
-  const row = { ...said("invalid_request", [status, type], [400, type]), grpc: 3, message };
+  const row = { ...columns("invalid_request", [status, type], [400, type]), message };
   return final(knownAs(row, "invalid_prompt"));
 }
 
-function unauthenticated(code: string, message: string) {
-  return final({ ...everywhere(code, 401, "authentication_error"), grpc: 16, message });
+function unauthenticated(message: string) {
+  return final({ ...everywhere("invalid_api_key", 401, "authentication_error"), message });
 }
 
 function unpaid(code: string, message: string) {
-  const row = { ...everywhere(code, 402, "billing_error"), grpc: 9, message };
+  const row = { ...everywhere(code, 402, "billing_error"), message };
   return final(knownAs(row, "insufficient_quota"));
 }
 
 function forbidden(message: string) {
-  return final({ ...everywhere("forbidden", 403, "permission_error"), grpc: 7, message });
+  return final({ ...everywhere("forbidden", 403, "permission_error"), message });
 }
 
 function notFound(message: string) {
-  const row = said("model_not_found", [404, "invalid_request_error"], [404, "not_found_error"]);
-  return final({ ...row, grpc: 5, message });
+  const row = columns("model_not_found", [404, "invalid_request_error"], [404, "not_found_error"]);
+  return final({ ...row, message });
 }
 
 function throttled(code: string, message: string) {
   const row = everywhere(code, 429, "rate_limit_error");
-  return { ...knownAs(row, "rate_limit_exceeded"), grpc: 8, message };
+  return { ...knownAs(row, "rate_limit_exceeded"), message };
 }
 
 function fault(message: string) {
-  return { ...said("internal_error", [500, "server_error"], [500, "api_error"]), grpc: 13, message };
+  return { ...columns("internal_error", [500, "server_error"], [500, "api_error"]), message };
 }
 
 function empty(message: string) {
-  return { ...said("empty_completion", [502, "server_error"], [502, "api_error"]), grpc: 14, message };
+  return { ...columns("empty_completion", [502, "server_error"], [502, "api_error"]), message };
 }
 
 function unavailable(message: string) {
-  return { ...said("upstream_unavailable", [502, "server_error"], [502, "api_error"]), grpc: 14, message };
+  return { ...columns("upstream_unavailable", [502, "server_error"], [502, "api_error"]), message };
 }
 
 function timeout(message: string) {
-  return { ...said("upstream_timeout", [504, "server_error"], [504, "timeout_error"]), grpc: 4, message };
+  return { ...columns("upstream_timeout", [504, "server_error"], [504, "timeout_error"]), message };
 }
 
 function everywhere(code: string, status: number, type: string) {
-  return said(code, [status, type], [status, type]);
+  return columns(code, [status, type], [status, type]);
 }

@@ -7,6 +7,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   domain: [],
   "errors.ts": [],
   gen: ["@grpc/grpc-js", "@grpc/proto-loader"],
+  "time.ts": [],
   telemetry: ["pino", "prom-client"],
   db: ["domain", "drizzle-orm", "drizzle-kit", "bun", "bun:sqlite", "node:fs", "node:path"],
   catalog: ["domain"],
@@ -21,9 +22,10 @@ const ALLOWED: Record<string, readonly string[]> = {
   ledger: ["domain", "db", "telemetry", "bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
   "ledger-grpc": [
     "domain",
+    "time.ts",
     "gen",
     "telemetry",
-    "ledger/core",
+    "ledger/core/check.ts",
     "ledger/ledger.ts",
     // The client validates commands and queries with the ledger's own rules and reads.
     "ledger/queries",
@@ -40,6 +42,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   "settlement-outbox": [
     "db/sqlite",
     "domain",
+    "time.ts",
     "ledger/ledger.ts",
     "ledger/sqlite/log-sync.ts",
     "telemetry",
@@ -51,6 +54,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   accounts: [
     "domain",
     "errors.ts",
+    "time.ts",
     "db",
     "ledger/ledger.ts",
     "limiter/limiter.ts",
@@ -77,6 +81,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   gateway: [
     "domain",
     "errors.ts",
+    "time.ts",
     "bodies",
     "wire",
     "telemetry",
@@ -93,6 +98,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   http: [
     "domain",
     "errors.ts",
+    "time.ts",
     "wire",
     "gateway",
     "telemetry",

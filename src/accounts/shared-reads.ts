@@ -1,5 +1,5 @@
-import { within } from "../domain/within.ts";
 import { GatewayError } from "../errors.ts";
+import { within } from "../time.ts";
 
 /** A value that was current when the read began, or later. */
 export interface Reading<Value> {

@@ -60,6 +60,6 @@ export async function openRemoteLedger(
   { address, isEncrypted }: RemoteLedger,
   { token = "", tls }: Pick<LedgerConfig, "token" | "tls">,
 ): Promise<Ledger> {
-  const { connectLedger } = await import("../ledger-grpc/client.ts");
+  const { connectLedger } = await import("../ledger-grpc/client/client.ts");
   return connectLedger({ address, token, tls: isEncrypted ? tls : undefined });
 }

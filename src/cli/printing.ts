@@ -1,8 +1,8 @@
 import type { Account } from "../accounts/accounts.ts";
 import type { ApiKey } from "../accounts/key.ts";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../domain/time.ts";
 import type { Balances, SpendLimitUsage } from "../ledger/ledger.ts";
+import { printTime } from "../time.ts";
 
 /** Formats a table with aligned columns. Returns the titles alone without rows. */
 export function printTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {

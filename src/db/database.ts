@@ -17,20 +17,20 @@ interface Tables {
 }
 
 interface Queries {
-  /** For queries that are awaited: `all`, `get`, `run` and `prepare` are SQLite's alone. */
+  /** For awaited queries alone: `all`, `get`, `run` and `prepare` exist for SQLite only. */
   readonly db: Pick<BunSQLiteDatabase, "select" | "insert" | "update" | "delete">;
   readonly tables: Tables;
-  /** Resolves when the database answers. */
+  /** Resolves when the database answers a query. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** An open database of either dialect, for queries that are written once, and for the ledger of its own dialect. */
+/** An open database of either dialect: queries for both, and the connection for the ledger of its dialect. */
 export type Database =
   | (Queries & { readonly dialect: "sqlite"; readonly sqlite: SqliteDatabase })
   | (Queries & { readonly dialect: "postgres"; readonly postgres: PostgresDatabase });
 
-/** Opens a database and brings its schema up to date. Rejects when it cannot be used or is newer than this program. */
+/** Opens a database and migrates it. Rejects when it cannot be used, or a newer program migrated it. */
 export async function connectDatabase(location: DatabaseLocation): Promise<Database> {
   if (location.dialect === "sqlite") return overSqlite(openDatabase(location.path));
   const [{ openPostgres }, schema] = await Promise.all([
@@ -51,7 +51,7 @@ function overSqlite(sqlite: SqliteDatabase): Database {
   };
 }
 
-/** What is read and written of a dialect's rows. Spelled out, because Drizzle infers them from the very table. */
+/** The row types of a dialect. Listed one by one, because Drizzle infers each from its own table. */
 interface SqliteRows {
   readonly account: typeof accounts.$inferSelect;
   readonly newAccount: typeof accounts.$inferInsert;
@@ -76,14 +76,14 @@ interface PostgresTables {
   readonly gateways: typeof postgresGateways;
 }
 
-/** `never`, which nothing is, unless the rows of both dialects are equal. */
+/** `never`, so that nothing is assignable, unless the rows of both dialects are equal. */
 type TablesWithEqualRows = [SqliteRows, PostgresRows] extends [PostgresRows, SqliteRows]
   ? PostgresTables
   : never;
 
 /**
- * The one place where PostgreSQL passes for SQLite. Both of Drizzle's builders have the same verbs for what
- * accounts, keys and gateways ask, and both can be awaited; that the rows are the same is checked by the compiler here.
+ * The only place that casts PostgreSQL to SQLite. Both query builders of Drizzle have the methods that
+ * accounts, keys and gateways use, and both are awaitable. The compiler checks that the rows are equal.
  */
 function overPostgres(postgres: PostgresDatabase, tables: TablesWithEqualRows): Database {
   return {

@@ -3,20 +3,20 @@ import { drizzle } from "drizzle-orm/bun-sqlite";
 import type { Database } from "./database.ts";
 import { connect } from "./sqlite/database.ts";
 
-/** A gateway that runs on a database. */
+/** A gateway that uses a database. */
 export interface GatewayRow {
   readonly id: string;
-  /** Whether it counts limits in Redis, together with the others that do. */
+  /** Whether the gateway counts limits in Redis, which gateways share. */
   readonly hasRedis: boolean;
-  /** When it last renewed its row, by the database's clock. */
+  /** When the gateway last renewed its row, on the clock of the database. */
   readonly seenAtMs: number;
 }
 
-/** The gateways that run on one database, each with a row that it renews. */
+/** The running gateways of one database. Each renews a row of its own. */
 interface GatewayRows {
   /**
-   * Renews a gateway's own row, drops those that nobody has renewed for `goneMs`, and returns the rest. Rejects
-   * when the database cannot take it at this moment.
+   * Renews the row of a gateway, deletes the rows that were not renewed for `goneMs`, and returns the others.
+   * Rejects when the database is locked or unavailable.
    */
   renew(gateway: Omit<GatewayRow, "seenAtMs">, goneMs: number): Promise<readonly GatewayRow[]>;
   remove(id: string): Promise<void>;
@@ -25,14 +25,17 @@ interface GatewayRows {
 
 interface Writer {
   readonly db: Database["db"];
-  /** The database's clock, in Unix milliseconds. */
+  /** The current time of the database, in Unix milliseconds. */
   readonly now: SQL<number>;
   close(): void;
 }
 
-/** How long opening the file waits for another process, which may be doing the same. */
+/** How long opening waits for another process that opens the file at the same time. */
 const START_MS = 2_000;
-/** Pages of the log at which a commit here tidies it up: so many that the ledger, whose work it is, comes first. */
+/**
+ * WAL pages at which a commit on this connection checkpoints: so many that the ledger, which should, does it
+ * first.
+ */
 const CHECKPOINT_PAGES = 8_000;
 
 export function openGatewayRows(database: Database): GatewayRows {
@@ -55,8 +58,8 @@ export function openGatewayRows(database: Database): GatewayRows {
 }
 
 /**
- * With SQLite a connection of its own, which neither waits for another process's lock nor for the disk: these
- * rows may be lost, and the event loop must not stand still for them.
+ * Opens an own connection for SQLite that waits neither for a lock nor for the disk: these rows may be lost,
+ * and must not block the event loop.
  */
 function openWriter(database: Database): Writer {
   if (database.dialect === "postgres") {

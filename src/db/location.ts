@@ -1,9 +1,12 @@
-/** Which database keeps accounts, keys and money. A PostgreSQL URL may hold a password: see {@link describeLocation}. */
+/**
+ * The database of accounts, keys and money. A PostgreSQL URL may hold a password: print {@link
+ * describeLocation}.
+ */
 export type DatabaseLocation =
   | { readonly dialect: "sqlite" /** Absolute. */; readonly path: string }
   | { readonly dialect: "postgres"; readonly url: string };
 
-/** The place as it may be shown: a file's path, or host and name without user, password and parameters. */
+/** Returns a printable location: the path, or the host and name without user, password and parameters. */
 export function describeLocation(location: DatabaseLocation): string {
   if (location.dialect === "sqlite") return location.path;
   const { host, pathname, searchParams } = new URL(location.url);

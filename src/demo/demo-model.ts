@@ -1,5 +1,4 @@
-import { readPrice } from "../catalog/price.ts";
-import { readTraits } from "../catalog/traits.ts";
+import { readPrice, readTraits } from "../catalog/catalog.ts";
 import type { Model } from "../domain/model.ts";
 
 const price = readPrice({ input: "0.50", output: "1.50" });

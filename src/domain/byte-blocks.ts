@@ -1,15 +1,15 @@
-/** A first block holds this much; each further one as much as came so far, within these two. */
+/** The size of the first block. Each further block is as large as all bytes so far, up to the maximum. */
 const BLOCK_BYTES_MIN = 4 * 1024;
 const BLOCK_BYTES_MAX = 1024 * 1024;
 
 /**
- * Bytes that come piece by piece, copied together into blocks: ten million pieces of one byte take ten megabytes. A
- * first piece that stays the only one is not copied.
+ * Collects chunks of bytes into blocks, so that ten million chunks of one byte take 10 MB. A first chunk that
+ * stays the only one is not copied.
  */
 export interface ByteCollector {
   readonly bytes: number;
-  add(piece: Uint8Array): void;
-  /** What came, in order; the collector is empty afterwards. Each block has a buffer of its own. */
+  add(chunk: Uint8Array): void;
+  /** Returns the bytes in order and empties the collector. Each block has its own buffer. */
   take(): readonly Uint8Array[];
 }
 
@@ -25,10 +25,10 @@ export function createByteCollector(): ByteCollector {
     open = new Uint8Array(Math.min(Math.max(bytes, BLOCK_BYTES_MIN), BLOCK_BYTES_MAX));
     used = 0;
   }
-  function copy(piece: Uint8Array): void {
-    for (let from = 0; from < piece.byteLength; ) {
+  function copy(chunk: Uint8Array): void {
+    for (let from = 0; from < chunk.byteLength; ) {
       if (used === open.byteLength) openBlock();
-      const part = piece.subarray(from, from + open.byteLength - used);
+      const part = chunk.subarray(from, from + open.byteLength - used);
       open.set(part, used);
       used += part.byteLength;
       from += part.byteLength;
@@ -38,16 +38,16 @@ export function createByteCollector(): ByteCollector {
     get bytes() {
       return bytes;
     },
-    add(piece) {
-      const isFirst = bytes === 0 && ownsItsBuffer(piece);
-      bytes += piece.byteLength;
+    add(chunk) {
+      const isFirst = bytes === 0 && ownsItsBuffer(chunk);
+      bytes += chunk.byteLength;
       if (isFirst) {
-        first = piece;
+        first = chunk;
         return;
       }
       if (first) copy(first);
       first = undefined;
-      copy(piece);
+      copy(chunk);
     },
     take() {
       const copied = used > 0 ? [...full, open.subarray(0, used)] : full;
@@ -62,19 +62,19 @@ export function createByteCollector(): ByteCollector {
   };
 }
 
-/** Whether nothing else can lie in the buffer, which may change threads with the piece. */
+/** Whether the chunk is its whole buffer, which can then be transferred to another thread. */
 function ownsItsBuffer({ buffer, byteLength }: Uint8Array): boolean {
   return byteLength > 0 && buffer.byteLength === byteLength;
 }
 
-/** How many bytes some blocks have together. */
+/** Returns the total length of the blocks. */
 export function bytesOf(blocks: readonly Uint8Array[]): number {
   let bytes = 0;
   for (const block of blocks) bytes += block.byteLength;
   return bytes;
 }
 
-/** The text of blocks of UTF-8. Throws a `TypeError` for bytes that are none, when `fatal`; else replaces them. */
+/** Decodes UTF-8. Throws TypeError for invalid bytes when `fatal`; replaces them otherwise. */
 export function decodeBlocks(blocks: readonly Uint8Array[], { fatal }: { readonly fatal: boolean }): string {
   const decoder = new TextDecoder("utf-8", { fatal });
   const [only, ...others] = blocks;

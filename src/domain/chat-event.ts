@@ -1,26 +1,26 @@
 import type { Usage } from "./usage.ts";
 
-/** One step of an answer, in no provider's words. A whole answer is the same steps at once. */
+/** One step of an answer, in a neutral format. A whole answer is read as its steps at once. */
 export type ChatEvent = BeganEvent | OutputEvent | FinishEvent | UsageEvent;
 
-/** Something began of which nothing has come yet, nor ever may: the model is at work. */
+/** The model began to work; output may follow or not. */
 interface BeganEvent {
   readonly kind: "began";
 }
 
-/** Something that the model put out. */
+/** One piece of output of the model. */
 export type OutputEvent =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "refusal"; readonly text: string }
   | { readonly kind: "reasoning"; readonly text: string }
-  /** Ends a piece of reasoning with its provider's signature over it. */
+  /** Ends a piece of reasoning with the provider's signature of it. */
   | { readonly kind: "reasoning_seal"; readonly signature: string }
-  /** Reasoning that only its provider can read. */
+  /** Encrypted reasoning, which only its provider can decrypt. */
   | { readonly kind: "redacted_reasoning"; readonly data: string }
   | ToolCallEvent
   | ToolInputEvent;
 
-/** Begins a tool call. Calls are numbered from 0 without gaps. */
+/** Begins a tool call. `call` numbers the calls of an answer from 0 without gaps. */
 export interface ToolCallEvent {
   readonly kind: "tool_call";
   readonly call: number;
@@ -28,7 +28,7 @@ export interface ToolCallEvent {
   readonly name: string;
 }
 
-/** A piece of a call's input, in JSON; inputs of several calls may come interleaved. */
+/** A fragment of the JSON input of a call. The inputs of several calls may be interleaved. */
 interface ToolInputEvent {
   readonly kind: "tool_input";
   readonly call: number;
@@ -38,16 +38,40 @@ interface ToolInputEvent {
 export interface FinishEvent {
   readonly kind: "finish";
   readonly reason: FinishReason;
-  /** Which of the client's stop sequences ended it, where the provider tells. */
+  /** The stop sequence of the client that ended the answer, if the provider reports it. */
   readonly stopSequence: string | undefined;
 }
 
 export type FinishReason = "stop" | "length" | "tool_calls" | "content_filter";
 
-/** Usage so far: replaces what earlier ones said. */
+/** The usage so far. Replaces the usage of earlier events. */
 export interface UsageEvent {
   readonly kind: "usage";
   readonly usage: Usage;
-  /** How much of the output was reasoning, where the provider tells. */
+  /** The reasoning tokens within the output, if the provider reports them. */
   readonly reasoningTokens: number | undefined;
+}
+
+/** A whole answer in a neutral format, collected from its events. */
+export interface ChatReply {
+  /** In the order in which they began. There may be several of one kind. */
+  readonly blocks: readonly ReplyBlock[];
+  readonly finish: FinishEvent;
+  /** `undefined` when the provider reported no usage. */
+  readonly usage: UsageEvent | undefined;
+}
+
+export type ReplyBlock =
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "refusal"; readonly text: string }
+  | { readonly kind: "reasoning"; readonly text: string; readonly signature: string | undefined }
+  | { readonly kind: "redacted_reasoning"; readonly data: string }
+  | ToolCallBlock;
+
+export interface ToolCallBlock {
+  readonly kind: "tool_call";
+  readonly id: string;
+  readonly name: string;
+  /** JSON as the model wrote it; may be "" for no arguments, or truncated. */
+  readonly input: string;
 }

@@ -1,9 +1,9 @@
 /**
- * What a client asks of a model, in no provider's words. Every protocol reads its own requests into this form
- * and prints them from it, so that each client reaches each upstream without a translator for every pair.
+ * A chat request in a neutral format. Every protocol decodes its requests into it and encodes them from it,
+ * so that no translator per pair of protocols is needed.
  */
 export interface ChatRequest {
-  /** In the client's order, never empty; a system turn may stand anywhere. */
+  /** In the client's order, never empty. A system turn may be anywhere. */
   readonly turns: readonly Turn[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice | undefined;
@@ -12,17 +12,17 @@ export interface ChatRequest {
   readonly reasoning: Reasoning;
   readonly format: OutputFormat | undefined;
   readonly stopSequences: readonly string[];
-  /** 0 to 2, as OpenAI counts it; Anthropic's ends at 1. */
+  /** 0 to 2, as on the OpenAI surfaces; the messages surface allows at most 1. */
   readonly temperature: number | undefined;
   readonly topP: number | undefined;
   readonly topK: number | undefined;
-  /** Where the prompt shall be cached is left to the provider. */
+  /** Lets the provider choose where to cache the prompt. */
   readonly cache?: CacheMark | undefined;
-  /** The client's name for its own user. */
+  /** The client's id of its own end user. */
   readonly endUser: string | undefined;
 }
 
-/** One speaker's turn. What tools gave back stands in a user's turn. */
+/** The consecutive parts of one role. Tool results are in a user turn. */
 export interface Turn {
   readonly role: "system" | "user" | "assistant";
   readonly parts: readonly Part[];
@@ -30,7 +30,7 @@ export interface Turn {
 
 export type Part = TextPart | ImagePart | DocumentPart | ToolCallPart | ToolResultPart | ReasoningPart;
 
-/** What a tool may give back. */
+/** A part of a tool result. */
 export type ResultPart = TextPart | ImagePart | DocumentPart;
 
 export interface TextPart {
@@ -45,7 +45,7 @@ export interface ImagePart {
   /** OpenAI's "low", "high" or "auto". */
   readonly detail: string | undefined;
   readonly cache: CacheMark | undefined;
-  /** Where it stands in the client's body (`messages[0].content[1]`), for a refusal that names it. */
+  /** The path in the client's body (`messages[0].content[1]`), for errors. */
   readonly path: string;
 }
 
@@ -55,7 +55,7 @@ export interface DocumentPart {
   /** Its title or file name. */
   readonly name: string | undefined;
   readonly cache: CacheMark | undefined;
-  /** As of an image. */
+  /** The path in the client's body, as for an image. */
   readonly path: string;
 }
 
@@ -67,7 +67,7 @@ export interface InlineSource {
   readonly data: string;
 }
 
-/** The provider fetches it; we never do. */
+/** Fetched by the provider, never by the gateway. */
 export interface UrlSource {
   readonly kind: "url";
   readonly url: string;
@@ -95,19 +95,19 @@ export interface ToolResultPart {
   readonly cache: CacheMark | undefined;
 }
 
-/** Reasoning of an earlier answer that comes back. Only its own provider can read the seal. */
+/** Reasoning of an earlier answer, sent back by the client. */
 export interface ReasoningPart {
   readonly kind: "reasoning";
   readonly text: string;
-  /** Anthropic's signature over the text; "" or `undefined` when nobody sealed it. */
+  /** Anthropic's signature of the text; "" or `undefined` for unsigned reasoning. */
   readonly signature: string | undefined;
-  /** Anthropic's encrypted reasoning, in place of a text. */
+  /** Anthropic's encrypted reasoning, which replaces the text. */
   readonly redacted: string | undefined;
 }
 
-/** A place up to which the prompt shall be cached. */
+/** Marks the end of a prompt prefix to cache. */
 export interface CacheMark {
-  /** `undefined` is the provider's usual five minutes. */
+  /** `undefined` is the provider's default of 5 minutes. */
   readonly ttl: "5m" | "1h" | undefined;
 }
 
@@ -116,7 +116,7 @@ export interface Tool {
   readonly description: string | undefined;
   readonly schema: JsonSchema;
   readonly strict: boolean | undefined;
-  /** Whether the client knows it as a tool that takes any text: that text is the one member, `input`. */
+  /** Whether the client declared a tool of free text. The text is then the only member, `input`. */
   readonly isFreeForm: boolean;
   readonly cache: CacheMark | undefined;
 }
@@ -129,14 +129,14 @@ export type ToolChoice =
 
 export type Effort = "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
-/** How much the model shall reason, as far as the client said so. */
+/** How much the model shall reason; `undefined` fields were not set by the client. */
 export interface Reasoning {
   readonly effort: Effort | undefined;
-  /** Anthropic's ways: a budget, as much as the model likes, or not at all. */
+  /** Anthropic's modes: with a budget, adaptive, or disabled. */
   readonly thinking: "enabled" | "adaptive" | "disabled" | undefined;
   /** With "enabled", in tokens. */
   readonly budgetTokens: number | undefined;
-  /** Whether the client gets to see what was reasoned. */
+  /** Whether the reasoning is sent to the client. */
   readonly isShown: boolean;
 }
 

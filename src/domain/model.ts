@@ -1,17 +1,20 @@
 import { type Nanos, type PicosPerToken, picosToNanos } from "./money.ts";
 import type { InputClass, Usage } from "./usage.ts";
 
-/** The two families of wire formats that an upstream can speak. */
+/** The two families of wire formats of upstreams. */
 export type Protocol = "openai" | "anthropic";
 
-/** The wire formats by what receipts and logs call them: a client uses one, an upstream speaks one or several. */
+/**
+ * The wire formats, by their names in receipts and logs. A client uses one, an upstream supports one or
+ * several.
+ */
 export type Surface = "chat" | "messages" | "responses" | "embeddings";
 
-/** What a model takes, for requests that are translated for it; others are its upstream's to judge. */
+/** The parameters that a model accepts. Used for translated requests; others pass through unchecked. */
 export interface ModelTraits {
-  /** How it is told to reason: not at all, by an effort, or Anthropic's two ways. */
+  /** How reasoning is requested: not at all, by an effort, or in one of Anthropic's two modes. */
   readonly reasoning: "none" | "effort" | "budget" | "adaptive";
-  /** Whether it takes a temperature and its like. */
+  /** Whether it accepts sampling parameters such as the temperature. */
   readonly sampling: boolean;
 }
 
@@ -24,51 +27,51 @@ export interface Price {
   readonly cacheWrite1h: PicosPerToken;
 }
 
-/** One way to reach a model: an upstream, its own name for the model, and what it costs there. */
+/** One way to reach a model: an upstream, its name for the model, and its price there. */
 export interface Route {
   readonly upstream: string;
   readonly upstreamModel: string;
-  /** Lower is tried first. */
+  /** Lower numbers are tried first. */
   readonly priority: number;
-  /** Share of the requests among routes of one priority, from 1. */
+  /** The relative share of requests among routes of one priority, from 1. */
   readonly weight: number;
   readonly price: Price;
-  /** The price of a request with more input than {@link LongContext.aboveInputTokens}; `undefined`: as `price`. */
+  /** The price of a request above {@link LongContext.aboveInputTokens}; `undefined` means `price`. */
   readonly longPrice?: Price | undefined;
-  /** Anthropic's betas that change a price or the window and may be sent here; a `*` at the end stands for any rest. */
+  /** The allowed Anthropic betas that change a price or the window; a trailing `*` matches any suffix. */
   readonly betas?: readonly string[] | undefined;
   readonly traits: ModelTraits;
 }
 
-/** What is different for requests with much input. */
+/** The differences for requests with long input. */
 export interface LongContext {
-  /** Tokens of the window under a beta that widens it; `undefined` takes the number in the beta's name. */
+  /** The window in tokens under a beta that widens it; `undefined` takes the number in the beta's name. */
   readonly contextWindow: number | undefined;
-  /** From one token more on, a request has its route's long price. */
+  /** A request with more input tokens has the long price of its route. */
   readonly aboveInputTokens: number;
 }
 
-/** A model of the catalog, under the name that clients use. */
+/** A model of the catalog. `id` is its name for clients. */
 export interface Model {
   readonly id: string;
   /** Sorted by priority; never empty. */
   readonly routes: readonly Route[];
-  /** Most tokens that input and output may have together; of embeddings, each prompt. */
+  /** The maximum of input and output tokens together; for embeddings, of each prompt. */
   readonly contextWindow: number;
   readonly longContext?: LongContext | undefined;
-  /** 0 for a model that only embeds. */
+  /** The maximum of output tokens; 0 for an embedding model. */
   readonly outputTokensMax: number;
-  /** The ceiling that is sent for a request which names none. */
+  /** The maximum of output tokens sent for a request without one. */
   readonly outputTokensDefault: number;
-  /** Input tokens that one inline image is held for. */
+  /** The input tokens that a hold reserves per inline image. */
   readonly imageTokens: number;
-  /** What clients are shown; the price of a route may differ. */
+  /** The price shown to clients; the price of a route may differ. */
   readonly price: Price;
-  /** Unix seconds: when the operator's catalog began to offer it. */
+  /** When the model was added to the catalog, in Unix seconds. */
   readonly createdAtS: number;
 }
 
-/** What an answer came to; rounds up once. */
+/** Returns the cost of an answer, rounded up once. */
 export function costOf(usage: Usage, price: Price): Nanos {
   return picosToNanos(
     BigInt(usage.inputTokens) * price.input +
@@ -79,7 +82,7 @@ export function costOf(usage: Usage, price: Price): Nanos {
   );
 }
 
-/** Input classes, the cheapest first; what costs the same stays in the order of {@link Usage}. */
+/** Returns the input classes, the cheapest first; equal prices keep the order of {@link Usage}. */
 export function cheapestFirst(price: Price): readonly InputClass[] {
   const prices: readonly (readonly [InputClass, PicosPerToken])[] = [
     ["inputTokens", price.input],
@@ -90,7 +93,7 @@ export function cheapestFirst(price: Price): readonly InputClass[] {
   return prices.toSorted(([, one], [, other]) => Number(one - other)).map(([name]) => name);
 }
 
-/** The dearest price an input token can have on a route. */
+/** Returns the highest price of an input token. */
 export function dearestInput(price: Price): PicosPerToken {
   return [price.cachedInput, price.cacheWrite, price.cacheWrite1h].reduce(
     (dearest, each) => (each > dearest ? each : dearest),

@@ -10,20 +10,20 @@ const PICOS_PER_NANO = 1000n;
 const DECIMALS_MIN = 2;
 const ZERO = "0".charCodeAt(0);
 
-/** Largest amount that one command may name: 4e18 nano-USD, so that sums of two stay inside int64. */
+/** The largest amount of one command: 4e18 nano-USD, so that the sum of two fits in int64. */
 export const NANOS_MAX: Nanos = 4_000_000_000_000_000_000n;
 
-/** Parses decimal USD ("5", "0.000000001"). Throws RangeError on anything else, also on a tenth decimal. */
+/** Parses decimal USD with at most 9 decimals ("5", "0.000000001"). Throws RangeError for other text. */
 export function parseUsd(text: string): Nanos {
   return parseDecimal(text, NANO_DIGITS);
 }
 
-/** Parses USD per million tokens ("3.00", at most six decimals). Throws RangeError on anything else. */
+/** Parses USD per million tokens with at most 6 decimals ("3.00"). Throws RangeError for other text. */
 export function parsePrice(text: string): PicosPerToken {
   return parseDecimal(text, PRICE_DIGITS);
 }
 
-/** Prints an amount as exact decimal USD, with at least two decimals: "5.00", "-0.0000125". */
+/** Prints an amount as exact decimal USD with at least 2 decimals: "5.00", "-0.0000125". */
 export function printUsd(nanos: Nanos): string {
   return printDecimal(nanos, NANO_DIGITS);
 }
@@ -33,12 +33,12 @@ export function printPrice(price: PicosPerToken): string {
   return printDecimal(price, PRICE_DIGITS);
 }
 
-/** Turns a sum of tokens × price into money; the one rounding of a request, up, so a token is never free. */
+/** Converts a sum of tokens × price to money, rounded up: the only rounding of a request. */
 export function picosToNanos(picos: bigint): Nanos {
   return (picos + PICOS_PER_NANO - 1n) / PICOS_PER_NANO;
 }
 
-/** The same money as a sum of tokens × price. */
+/** Converts money to a sum of tokens × price. */
 export function nanosToPicos(nanos: Nanos): bigint {
   return nanos * PICOS_PER_NANO;
 }

@@ -1,13 +1,13 @@
-/** Tokens of one answer in disjoint classes: each token is in exactly one, so each is paid once. */
+/** The tokens of one answer in disjoint classes, so that each token is charged once. */
 export interface Usage {
-  /** Input read anew: neither from a cache nor written to one. */
+  /** Input that was neither read from a cache nor written to one. */
   readonly inputTokens: number;
   readonly cachedInputTokens: number;
-  /** Input written to the short-lived prompt cache. */
+  /** Input written to the 5-minute prompt cache. */
   readonly cacheWriteTokens: number;
   /** Input written to the one-hour prompt cache. */
   readonly cacheWrite1hTokens: number;
-  /** All output, reasoning included. */
+  /** All output, including reasoning. */
   readonly outputTokens: number;
 }
 
@@ -19,22 +19,25 @@ export const NO_USAGE: Usage = Object.freeze({
   outputTokens: 0,
 });
 
-/** Every input token, whatever its class. */
+/** Returns the input tokens of all classes. */
 export function inputTokensOf(usage: Usage): number {
   return usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens + usage.cacheWrite1hTokens;
 }
 
-/** Every token of the answer: what a tokens-per-minute limit counts. */
+/** Returns all tokens, as a tokens-per-minute limit counts them. */
 export function totalTokensOf(usage: Usage): number {
   return inputTokensOf(usage) + usage.outputTokens;
 }
 
-/** Whether all of it are whole numbers from 0, and so is their sum: a client is told no other. */
+/** Whether every class and the sum are whole numbers from 0. Only such usage is reported to clients. */
 export function isCounted(usage: Usage): boolean {
   return [...Object.values(usage), totalTokensOf(usage)].every(isCount);
 }
 
-/** The classes of a report that are counts; of the others the last count, from `before`. A sum beyond all is no count. */
+/**
+ * Replaces every class that is not a whole number by the one of `before`. Returns `before` when the sum is
+ * unsafe.
+ */
 export function countedOf(usage: Usage, before: Usage = NO_USAGE): Usage {
   if (isCounted(usage)) return usage;
   const counted = {
@@ -49,12 +52,12 @@ export function countedOf(usage: Usage, before: Usage = NO_USAGE): Usage {
   return isCounted(counted) ? counted : before;
 }
 
-/** Whether it is a whole number from 0. */
+/** Whether a value is a whole number from 0. */
 export function isCount(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The most tokens that an answer is expected to use. */
+/** The maximum of tokens that an answer is expected to use. */
 export interface UsageBound {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -66,7 +69,7 @@ export function isWithin(usage: Usage, { inputTokens, outputTokens }: UsageBound
 
 export type InputClass = Exclude<keyof Usage, "outputTokens">;
 
-/** Cuts a usage down to a bound. Input is cut from the first of `order` on, each class to 0 before the next one. */
+/** Reduces usage to a bound. Input classes are reduced in `order`, each to 0 before the next. */
 export function cutUsage(usage: Usage, bound: UsageBound, order: readonly InputClass[]): Usage {
   let excess = inputTokensOf(usage) - bound.inputTokens;
   const cut = { ...usage, outputTokens: Math.min(usage.outputTokens, bound.outputTokens) };

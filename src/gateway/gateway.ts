@@ -4,7 +4,7 @@ import type { CooperativeYield } from "../bodies/cooperative-yield.ts";
 import type { Catalog } from "../catalog/catalog.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Limiter, Limits } from "../limiter/limiter.ts";
-import type { Journal } from "../settlement-outbox/entry.ts";
+import type { SettlementOutbox } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";

@@ -44,7 +44,7 @@ async function bookOrStore(
   entry: JournalEntry,
 ): Promise<Settlement | undefined> {
   try {
-    return await bookEntry(ledger, entry, ANSWER_MAX_MS);
+    return await submitEntry(ledger, entry, ANSWER_MAX_MS);
   } catch (fault) {
     if (!isAway(fault)) throw fault;
     await outbox.append(entry);

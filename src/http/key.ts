@@ -2,7 +2,6 @@ import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
 import type { LimitWindow } from "../domain/limit-windows.ts";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../domain/time.ts";
 import { limitsOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import type { SpendLimitUsage } from "../ledger/ledger.ts";

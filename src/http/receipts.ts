@@ -1,6 +1,5 @@
 import { Elysia } from "elysia";
 import { printUsd } from "../domain/money.ts";
-import { printTime } from "../domain/time.ts";
 import type { Usage } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
 import type { Receipt } from "../ledger/ledger.ts";

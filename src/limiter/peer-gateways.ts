@@ -1,8 +1,8 @@
 import type { Database } from "../db/database.ts";
 import { type GatewayRow, openGatewayRows } from "../db/gateways.ts";
-import { waitAtMost } from "../domain/within.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { LimiterMetrics } from "../telemetry/metrics.ts";
+import { waitAtMost } from "../time.ts";
 
 interface PeerGatewaysOptions {
   readonly database: Database;

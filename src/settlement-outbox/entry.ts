@@ -1,67 +1,116 @@
+import type { Price } from "../domain/model.ts";
 import {
   type Ledger,
   LedgerError,
-  type LedgerErrorCode,
+  type LedgerRefusal,
+  type OutcomeFacts,
   type ReleaseRequest,
   type Settlement,
   type SettleRequest,
 } from "../ledger/ledger.ts";
 
-/** How a hold is to end. */
-export type JournalEntry =
+/** The end of a hold: a settlement, a release, or a release of a hold that may not exist. */
+export type OutboxEntry =
   | { readonly kind: "settle"; readonly request: SettleRequest }
   | { readonly kind: "release"; readonly request: ReleaseRequest }
-  /** A release of a hold of which nobody knows whether it was taken: that there is none is as good. */
-  | { readonly kind: "abandon"; readonly request: ReleaseRequest };
+  /** For a hold whose result is unknown. A decline of the ledger completes the entry. */
+  | { readonly kind: "release_if_held"; readonly request: ReleaseRequest };
 
-/** Where an ending waits on the disk for a ledger that cannot take it now. */
-export interface Journal {
-  /** Resolves when the entry is on disk. Rejects with {@link JournalError}: then it may not be. */
-  append(entry: JournalEntry): Promise<void>;
+/** Keeps the ends of holds on disk while the ledger cannot accept them. */
+export interface SettlementOutbox {
+  /** Resolves when the entry is on disk. Rejects with {@link SettlementOutboxError}: then it may not be. */
+  append(entry: OutboxEntry): Promise<void>;
 }
 
-/** An entry that the journal cannot keep: it is full, closed, or the disk refuses it. */
-export class JournalError extends Error {
-  override readonly name = "JournalError";
-  readonly code: keyof typeof PROBLEMS;
+/** The outbox cannot keep an entry. `code` is the reason. */
+export class SettlementOutboxError extends Error {
+  override readonly name = "SettlementOutboxError";
+  readonly code: keyof typeof REASONS;
 
-  constructor(code: keyof typeof PROBLEMS, reason?: unknown) {
-    super(`Cannot journal the end of a hold: ${PROBLEMS[code]}`, { cause: reason });
+  constructor(code: keyof typeof REASONS, reason?: unknown) {
+    super(`Cannot keep a settlement in the outbox: ${REASONS[code]}`, { cause: reason });
     this.code = code;
   }
 }
 
-const PROBLEMS = {
-  closed: "the journal is closed",
-  full: "too many entries wait already",
-  too_large: "it is too large",
-  not_written: "the disk refuses it",
+const REASONS = {
+  closed: "the outbox is closed",
+  full: "too many entries are waiting",
+  too_large: "the entry is too large",
+  not_written: "the write to disk failed",
 };
 
 /**
- * Asks the ledger to end a hold, once. Rejects with its refusal, or with `unavailable` when it has not
- * answered in time; it may take it even so, and repeating the entry is harmless.
+ * Submits an entry to the ledger once. Rejects with the ledger's decline, or with `unavailable` after
+ * `answerMaxMs`. After a timeout the ledger may still accept the entry; submitting it again is harmless.
  */
-export async function bookEntry(
+export async function submitEntry(
   ledger: Ledger,
-  entry: JournalEntry,
+  entry: OutboxEntry,
   answerMaxMs: number,
 ): Promise<Settlement> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new LedgerError("unavailable")), answerMaxMs);
-  // A process that ends does not wait for a ledger that says nothing.
+  // An unanswered call must not keep the process alive.
   timer.unref();
   try {
-    const booked = entry.kind === "settle" ? ledger.settle(entry.request) : ledger.release(entry.request);
-    return await Promise.race([booked, late]);
+    const submitted = entry.kind === "settle" ? ledger.settle(entry.request) : ledger.release(entry.request);
+    return await Promise.race([submitted, late]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** Whether a ledger refused because it is away, full or late: it may take the same command another time. */
-export function isAway(fault: unknown): boolean {
-  return fault instanceof LedgerError && AWAY.has(fault.code);
+/** Whether the ledger may accept the same command later: it is unavailable, full or late now. */
+export function isRetryable(fault: unknown): boolean {
+  return fault instanceof LedgerError && RETRYABLE.has(fault.code);
 }
 
-const AWAY: ReadonlySet<LedgerErrorCode> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);
+const RETRYABLE: ReadonlySet<LedgerRefusal> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);
+
+/** The format on disk, which older and newer versions share. */
+type PrintedEntry = Omit<ReleaseRequest, "facts"> & {
+  readonly kind: "settle" | "release" | "abandon";
+  /** Nano-USD in decimal digits, because a JSON number would round it. */
+  readonly amount?: string | undefined;
+  readonly facts: Omit<OutcomeFacts, "price"> & {
+    readonly price?: Record<keyof Price, string> | undefined;
+  };
+};
+
+/** Prints an entry as JSON. Throws TypeError when the metadata cannot be expressed in JSON. */
+export function printEntry({ kind, request }: OutboxEntry): string {
+  const { price } = request.facts;
+  const printed: PrintedEntry = {
+    ...request,
+    kind: kind === "release_if_held" ? "abandon" : kind,
+    amount: "amount" in request ? String(request.amount) : undefined,
+    facts: { ...request.facts, price: price && mapPrice(price, String) },
+  };
+  return JSON.stringify(printed);
+}
+
+/** Parses the text of {@link printEntry}. Throws SyntaxError for any other text. */
+export function parseEntry(text: string): OutboxEntry {
+  // Safe because the caller has compared the checksum of the text.
+  const { kind, amount, facts, ...rest } = JSON.parse(text) as PrintedEntry;
+  const price = facts.price && mapPrice(facts.price, BigInt);
+  const request = { ...rest, facts: { ...facts, price } };
+  if (kind === "abandon") return { kind: "release_if_held", request };
+  if (kind !== "settle") return { kind, request };
+  if (amount === undefined) throw new SyntaxError("A settlement without an amount");
+  return { kind, request: { ...request, amount: BigInt(amount) } };
+}
+
+function mapPrice<From, To>(
+  price: Readonly<Record<keyof Price, From>>,
+  map: (each: From) => To,
+): Record<keyof Price, To> {
+  return {
+    input: map(price.input),
+    output: map(price.output),
+    cachedInput: map(price.cachedInput),
+    cacheWrite: map(price.cacheWrite),
+    cacheWrite1h: map(price.cacheWrite1h),
+  };
+}

@@ -1,26 +1,28 @@
-import type { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 import { closeSync, existsSync, openSync, renameSync, rmSync } from "node:fs";
 import { connect } from "../db/sqlite/database.ts";
 import type { LedgerErrorCode } from "../ledger/ledger.ts";
 import { createLogSync } from "../ledger/sqlite/log-sync.ts";
-import { type FileLock, takeFileLock } from "./file-lock.ts";
 import { checkTables, countEntries, createTables, hasTables, isDamage } from "./tables.ts";
 
-/** One journal on the disk, a SQLite database, while this process holds its lock. */
-export interface JournalFile {
+/** One outbox on disk: a SQLite database that this process holds the lock of. */
+export interface OutboxFile {
   readonly path: string;
-  /** Entries that wait to be replayed. */
+  /** The number of entries to replay. */
   readonly pending: number;
-  /** Commits printed entries together. Resolves when they are on disk; rejects when that is not known. */
+  /**
+   * Commits printed entries in one transaction. Resolves when they are on disk; after a rejection they may
+   * be.
+   */
   append(entries: readonly NewEntry[], writtenAtMs: number): Promise<void>;
-  /** The next entries behind one of them, in the order of writing. */
+  /** Returns at most `max` entries after `afterSeq`, in the order of writing. */
   read(afterSeq: number, max: number): readonly StoredEntry[];
-  /** Drops entries that are booked, and keeps apart those that the ledger will never take. */
-  finish(bookedSeqs: readonly number[], refused: readonly RefusedEntry[], nowMs: number): void;
-  /** Gives it up; removes it when nothing is left in it. */
+  /** Deletes the completed entries, and moves the declined ones to the table of declined entries. */
+  finish(completedSeqs: readonly number[], declined: readonly DeclinedEntry[], nowMs: number): void;
+  /** Unlocks the file. Deletes it when it holds no entries. */
   close(): void;
-  /** Gives up a damaged one, and keeps it under a name that nobody adopts. */
-  putAside(): void;
+  /** Unlocks the file and renames it, so that no process adopts it. For damaged files. */
+  quarantine(): void;
 }
 
 export interface NewEntry {
@@ -31,25 +33,25 @@ export interface NewEntry {
 export interface StoredEntry {
   readonly seq: number;
   readonly holdId: string;
-  /** The printed entry; `undefined` when it is not what was written. */
+  /** The printed entry; `undefined` when its checksum does not match. */
   readonly text: string | undefined;
 }
 
-export interface RefusedEntry {
+export interface DeclinedEntry {
   readonly seq: number;
   readonly refusal: LedgerErrorCode | "unreadable";
 }
 
-/** Ends the name of a journal that could not be read. */
+/** The suffix of a quarantined file. */
 export const DAMAGED = ".damaged";
 
-/** How long a write waits for whoever looks into the journal at this moment. */
+/** How long a write waits for a reader in another process, such as `tollgate audit`. */
 const BUSY_MS = 250;
 
-/** Makes a new journal that only this user may read. Throws when the disk refuses it. */
-export function createJournalFile(path: string): JournalFile {
+/** Creates an outbox with mode 0600. Throws when the disk fails or the name is taken. */
+export function createOutboxFile(path: string): OutboxFile {
   const lock = takeFileLock(lockPathOf(path));
-  if (!lock) throw new Error("Cannot create a settlement journal: its name is taken");
+  if (!lock) throw new Error("Cannot create a settlement outbox: its name is taken");
   try {
     closeSync(openSync(path, "wx", 0o600));
     return useFile(path, lock, createTables);
@@ -61,14 +63,14 @@ export function createJournalFile(path: string): JournalFile {
 }
 
 /**
- * Takes over a journal that is there. `undefined` when somebody holds it or it is gone. Throws when it cannot
- * be opened; one that is damaged is put aside then.
+ * Adopts the outbox of a dead process. Returns `undefined` when a process holds it or it is gone. Throws when
+ * it cannot be opened; a damaged file is quarantined first.
  */
-export function adoptJournalFile(path: string): JournalFile | undefined {
+export function adoptOutboxFile(path: string): OutboxFile | undefined {
   const lock = takeFileLock(lockPathOf(path));
   if (!lock) return undefined;
   try {
-    // Its owner may have emptied and removed it since it was seen, or was killed as it made it.
+    // Since the folder was listed, its owner may have deleted it; or was killed while creating it.
     if (!existsSync(path) || isUnfinished(path)) {
       remove(path);
       lock.release();
@@ -76,13 +78,13 @@ export function adoptJournalFile(path: string): JournalFile | undefined {
     }
     return useFile(path, lock, checkTables);
   } catch (error) {
-    if (isDamage(error)) rename(path);
+    if (isDamage(error)) renameToDamaged(path);
     lock.release();
     throw error;
   }
 }
 
-/** Tables are made before the first entry is taken: without any, there is nothing to lose. */
+/** Whether the file has no tables. They are created before the first entry, so nothing is lost with it. */
 function isUnfinished(path: string): boolean {
   const client = connect(path, BUSY_MS);
   try {
@@ -92,22 +94,22 @@ function isUnfinished(path: string): boolean {
   }
 }
 
-/** From here on the lock belongs to the file. Throws with the connection closed and the lock still held. */
-function useFile(path: string, lock: FileLock, prepare: (client: Database) => void): JournalFile {
+/** Opens a locked file. Throws with the connection closed and the lock still held. */
+function useFile(path: string, lock: FileLock, prepare: (client: Database) => void): OutboxFile {
   const client = connect(path, BUSY_MS);
   try {
     prepare(client);
-    // A commit goes to the log unsynced, and is answered when the log is synced: off the event loop.
+    // A commit writes the WAL without fsync; `append` then awaits an fsync off the event loop.
     client.run("PRAGMA synchronous = NORMAL");
-    return journalOf(path, lock, client);
+    return outboxOf(path, lock, client);
   } catch (error) {
     client.close();
     throw error;
   }
 }
 
-function journalOf(path: string, lock: FileLock, client: Database): JournalFile {
-  const { insert, select, keepRefused, drop } = prepareStatements(client);
+function outboxOf(path: string, lock: FileLock, client: Database): OutboxFile {
+  const { insert, select, keepDeclined, drop } = prepareStatements(client);
   const log = createLogSync(path);
   let { pending } = countEntries(client);
 
@@ -115,9 +117,9 @@ function journalOf(path: string, lock: FileLock, client: Database): JournalFile 
     for (const { holdId, text } of entries) insert.run(holdId, text, checksumOf(text), writtenAtMs);
   });
   const finish = client.transaction(
-    (bookedSeqs: readonly number[], refused: readonly RefusedEntry[], nowMs: number) => {
-      for (const { seq, refusal } of refused) keepRefused.run(refusal, nowMs, seq);
-      for (const seq of [...bookedSeqs, ...refused.map((each) => each.seq)]) drop.run(seq);
+    (completedSeqs: readonly number[], declined: readonly DeclinedEntry[], nowMs: number) => {
+      for (const { seq, refusal } of declined) keepDeclined.run(refusal, nowMs, seq);
+      for (const seq of [...completedSeqs, ...declined.map((each) => each.seq)]) drop.run(seq);
     },
   );
 
@@ -132,9 +134,9 @@ function journalOf(path: string, lock: FileLock, client: Database): JournalFile 
       await log.sync();
     },
     read: (afterSeq, max) => select.all(afterSeq, max).map(readRow),
-    finish(bookedSeqs, refused, nowMs) {
-      finish.immediate(bookedSeqs, refused, nowMs);
-      pending -= bookedSeqs.length + refused.length;
+    finish(completedSeqs, declined, nowMs) {
+      finish.immediate(completedSeqs, declined, nowMs);
+      pending -= completedSeqs.length + declined.length;
     },
     close() {
       const isEmpty = holdsNothing(client);
@@ -143,20 +145,20 @@ function journalOf(path: string, lock: FileLock, client: Database): JournalFile 
       if (isEmpty) remove(path);
       lock.release();
     },
-    putAside() {
+    quarantine() {
       log.close();
       client.close();
-      rename(path);
+      renameToDamaged(path);
       lock.release();
     },
   };
 }
 
-/** Asks the file itself, because what is not empty must not be removed; a damaged one is not empty. */
+/** Counts in the file itself, because only an empty file may be deleted. A damaged file is not empty. */
 function holdsNothing(client: Database): boolean {
   try {
-    const { pending, refused } = countEntries(client);
-    return pending + refused === 0;
+    const { pending, declined } = countEntries(client);
+    return pending + declined === 0;
   } catch {
     return false;
   }
@@ -177,7 +179,7 @@ function prepareStatements(client: Database) {
     select: client.query<EntryRow, [afterSeq: number, max: number]>(
       "SELECT seq, hold_id, entry, checksum FROM entries WHERE seq > ? ORDER BY seq LIMIT ?",
     ),
-    keepRefused: client.query<undefined, [refusal: string, nowMs: number, seq: number]>(
+    keepDeclined: client.query<undefined, [refusal: string, nowMs: number, seq: number]>(
       "INSERT INTO refused SELECT *, ?, ? FROM entries WHERE seq = ?",
     ),
     drop: client.query<undefined, [seq: number]>("DELETE FROM entries WHERE seq = ?"),
@@ -188,12 +190,15 @@ function readRow({ seq, hold_id: holdId, entry, checksum }: EntryRow): StoredEnt
   return { seq, holdId, text: checksumOf(entry) === checksum ? entry : undefined };
 }
 
-/** SQLite checks its log, but not the pages that it is copied to: a flipped digit would be booked. */
+/**
+ * SQLite checks frames of the WAL but not pages of the database: without this, a flipped digit would be
+ * settled.
+ */
 function checksumOf(text: string): number {
   return Bun.hash.crc32(text);
 }
 
-function rename(path: string): void {
+function renameToDamaged(path: string): void {
   renameSync(path, `${path}${DAMAGED}`);
   if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${path}${DAMAGED}-wal`);
   remove(path);
@@ -205,4 +210,40 @@ function lockPathOf(path: string): string {
 
 function remove(path: string): void {
   for (const each of [path, `${path}-wal`, `${path}-shm`, lockPathOf(path)]) rmSync(each, { force: true });
+}
+
+/** A lock that one process holds on an outbox. The operating system releases it when the process ends. */
+interface FileLock {
+  release(): void;
+}
+
+/**
+ * Takes the lock, an empty SQLite file, without waiting. Returns `undefined` when another process, or another
+ * outbox of this process, holds it. The process must not open the lock file by any other means: POSIX drops
+ * its locks on a file when any of its descriptors for that file is closed.
+ *
+ * @see https://www.sqlite.org/howtocorrupt.html
+ */
+function takeFileLock(path: string): FileLock | undefined {
+  if (!existsSync(path)) createPrivately(path);
+  // The previous holder may have deleted the file by now. Then no outbox exists beside it either.
+  const client = new Database(path, { readwrite: true, create: true });
+  try {
+    client.run("PRAGMA journal_mode = MEMORY");
+    client.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    client.close();
+    if (error instanceof SQLiteError && error.code === "SQLITE_BUSY") return undefined;
+    throw error;
+  }
+  return { release: () => client.close() };
+}
+
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    const isThere = error instanceof Error && "code" in error && error.code === "EEXIST";
+    if (!isThere) throw error;
+  }
 }

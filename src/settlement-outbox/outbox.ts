@@ -1,71 +1,69 @@
-import { waitAtMost } from "../domain/within.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Log } from "../telemetry/log.ts";
-import { type Journal, JournalError } from "./entry.ts";
+import { waitAtMost } from "../time.ts";
+import { printEntry, type SettlementOutbox, SettlementOutboxError } from "./entry.ts";
 import type { NewEntry } from "./file.ts";
-import { openJournalFiles } from "./files.ts";
-import { createGroup } from "./group.ts";
-import { printEntry } from "./print-entry.ts";
-import { createReplayer } from "./replay.ts";
-import { type RoundOptions, startRounds } from "./rounds.ts";
+import { openOutboxFiles } from "./folder.ts";
+import { createReplayer, type ReplayOptions, startReplayLoop } from "./replay.ts";
 
-export { findJournals } from "./find.ts";
-
-/** The journal of one process. What it holds is replayed to the ledger until that has taken it. */
-export interface OpenJournal extends Journal {
-  /** Entries that the ledger has not taken, those of dead processes that this one took over among them. */
+/** The outbox of one process. Replays its entries until the ledger accepts them. */
+export interface OpenSettlementOutbox extends SettlementOutbox {
+  /** The number of entries to replay, including those adopted from dead processes. */
   pending(): number;
-  /** Resolves when nothing is pending, or after so many milliseconds. */
+  /** Replays. Resolves when nothing is pending, or after `ms` milliseconds. */
   drain(ms: number): Promise<void>;
-  /** Takes no more, tries once more to give the ledger what is left, and leaves the rest on disk. */
+  /** Accepts no more entries, drains for at most `closeMs`, and leaves the rest on disk. */
   close(): Promise<void>;
 }
 
-export interface JournalOptions extends RoundOptions {
-  /** The data folder, in which each process has a journal of its own; made when it is not there. */
+export interface SettlementOutboxOptions extends ReplayOptions {
+  /** The data folder, shared by processes; created when missing. */
   readonly folder: string;
   readonly ledger: Ledger;
   readonly log: Log;
   readonly now?: () => number;
-  /** Entries that may be pending; above it nothing more is taken. */
+  /** The maximum of pending entries; more are rejected as `full`. */
   readonly entriesMax?: number;
-  /** How long {@link OpenJournal.close} tries. */
+  /** How long {@link OpenSettlementOutbox.close} drains. */
   readonly closeMs?: number;
 }
 
-/** Four kilobytes of metadata and as much of names fit many times over. */
+/** Several times 4 KiB of metadata and the longest names. */
 const ENTRY_BYTES_MAX = 64 * 1024;
-/** A hold that is not freed expires: such entries must not use up the room of those that carry money. */
-const ABANDONED_SHARE = 100;
+/**
+ * A `release_if_held` entry may use 1/100 of the space: its hold also expires by itself, and it carries no
+ * money.
+ */
+const RELEASE_IF_HELD_SHARE = 100;
 const DRAIN_PAUSE_MS = 50;
 
-/** Opens a journal of its own for this process. Throws when the folder cannot be used. */
-export function openJournal(options: JournalOptions): OpenJournal {
+/** Opens an outbox for this process. Throws when the folder cannot be used. */
+export function openSettlementOutbox(options: SettlementOutboxOptions): OpenSettlementOutbox {
   const { folder, ledger, log, now = Date.now, entriesMax = 1_000_000, closeMs = 2_000 } = options;
-  const files = openJournalFiles(folder, { now, log });
-  const group = createGroup<NewEntry>(files.commit);
+  const files = openOutboxFiles(folder, { now, log });
+  const commits = createCommitGroup<NewEntry>(files.commit);
   const replayer = createReplayer({ ledger, log, now });
-  const rounds = startRounds({ files, replayer, log }, options);
+  const replayLoop = startReplayLoop({ files, replayer, log }, options);
   let isClosed = false;
 
   async function drain(ms: number): Promise<void> {
     const untilMs = performance.now() + ms;
-    await group.idle();
+    await commits.idle();
     for (let leftMs = ms; files.pending() > 0 && leftMs > 0; leftMs = untilMs - performance.now()) {
-      await waitAtMost(leftMs, rounds.replayNow());
+      await waitAtMost(leftMs, replayLoop.replayNow());
       if (replayer.isAway) await Bun.sleep(Math.min(leftMs, DRAIN_PAUSE_MS));
     }
   }
 
   return {
     async append(entry) {
-      if (isClosed) throw new JournalError("closed");
-      const max = entry.kind === "abandon" ? entriesMax / ABANDONED_SHARE : entriesMax;
-      if (files.pending() + group.waiting >= max) throw new JournalError("full");
+      if (isClosed) throw new SettlementOutboxError("closed");
+      const max = entry.kind === "release_if_held" ? entriesMax / RELEASE_IF_HELD_SHARE : entriesMax;
+      if (files.pending() + commits.waiting >= max) throw new SettlementOutboxError("full");
       const text = printEntry(entry);
-      if (Buffer.byteLength(text) > ENTRY_BYTES_MAX) throw new JournalError("too_large");
-      await group.add({ holdId: entry.request.holdId, text }).catch((fault: unknown) => {
-        throw new JournalError("not_written", fault);
+      if (Buffer.byteLength(text) > ENTRY_BYTES_MAX) throw new SettlementOutboxError("too_large");
+      await commits.add({ holdId: entry.request.holdId, text }).catch((fault: unknown) => {
+        throw new SettlementOutboxError("not_written", fault);
       });
     },
     pending: files.pending,
@@ -73,12 +71,57 @@ export function openJournal(options: JournalOptions): OpenJournal {
     async close() {
       if (isClosed) return;
       isClosed = true;
-      rounds.stop();
+      replayLoop.stop();
       await drain(closeMs);
       replayer.stop();
       const entries = files.pending();
-      if (entries > 0) log.warn({ entries, folder }, "settlements are left in the journal");
+      if (entries > 0) log.warn({ entries, folder }, "settlements left in the outbox");
       files.close();
     },
+  };
+}
+
+/** Commits items in groups, one commit at a time. */
+export interface CommitGroup<Item> {
+  /** Resolves when the item is committed. Rejects with the error of its commit. */
+  add(item: Item): Promise<void>;
+  /** The number of items that are not committed yet. */
+  readonly waiting: number;
+  /** Resolves when every item is committed. */
+  idle(): Promise<void>;
+}
+
+/** Groups the items of one event-loop turn, and those that arrive during a commit. */
+export function createCommitGroup<Item>(
+  commit: (items: readonly Item[]) => Promise<void>,
+): CommitGroup<Item> {
+  let next: { readonly items: Item[]; readonly done: PromiseWithResolvers<void> } | undefined;
+  let committing = 0;
+  let running: Promise<void> | undefined;
+
+  const run = async () => {
+    // Waits for the rest of this event-loop turn.
+    await new Promise(setImmediate);
+    while (next) {
+      const { items, done } = next;
+      next = undefined;
+      committing = items.length;
+      await commit(items).then(done.resolve, done.reject);
+      committing = 0;
+    }
+    running = undefined;
+  };
+
+  return {
+    add(item) {
+      next ??= { items: [], done: Promise.withResolvers() };
+      next.items.push(item);
+      running ??= run();
+      return next.done.promise;
+    },
+    get waiting() {
+      return committing + (next?.items.length ?? 0);
+    },
+    idle: async () => running,
   };
 }

@@ -1,17 +1,81 @@
 import { printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import { describeFault, type Log, type LogFields } from "../telemetry/log.ts";
-import { bookEntry, isAway, type JournalEntry } from "./entry.ts";
-import type { JournalFile, RefusedEntry, StoredEntry } from "./file.ts";
-import { parseEntry } from "./print-entry.ts";
+import { isRetryable, type OutboxEntry, parseEntry, submitEntry } from "./entry.ts";
+import type { DeclinedEntry, OutboxFile, StoredEntry } from "./file.ts";
+import type { OutboxFiles } from "./folder.ts";
 
-/** Gives the ledger what it could not take at its moment. */
+/** Replays the outbox files of this process again and again. */
+export interface ReplayLoop {
+  /** Resolves when the pass ends that is running, or that this call starts. */
+  replayNow(): Promise<void>;
+  stop(): void;
+}
+
+export interface ReplayOptions {
+  /** The pause between two passes; up to 5 times as long while the ledger is unavailable. */
+  readonly everyMs?: number;
+  /** How often a pass looks for files of dead processes. */
+  readonly adoptEveryMs?: number;
+}
+
+/** The longest backoff while the ledger is unavailable, in pauses. */
+const BACKOFF_MAX = 5;
+
+/** Starts the loop; the first pass begins at once. */
+export function startReplayLoop(
+  { files, replayer, log }: { readonly files: OutboxFiles; readonly replayer: Replayer; readonly log: Log },
+  { everyMs = 1_000, adoptEveryMs = 10_000 }: ReplayOptions,
+): ReplayLoop {
+  let running: Promise<void> | undefined;
+  let backoff = 1;
+  let adoptAt = performance.now();
+  let isStopped = false;
+  let timer = setTimeout(runNext, 0);
+
+  function replayNow(): Promise<void> {
+    running ??= replayAll().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+  async function replayAll(): Promise<void> {
+    for (const file of files.all()) {
+      await replayer.replay(file).catch((fault: unknown) => files.reportFault(file, fault));
+    }
+    files.closeReplayed();
+  }
+  async function runNext(): Promise<void> {
+    try {
+      if (performance.now() >= adoptAt) {
+        files.adopt();
+        adoptAt = performance.now() + adoptEveryMs;
+      }
+      await replayNow();
+    } catch (fault) {
+      log.error(describeFault(fault), "settlement replay failed");
+    }
+    backoff = replayer.isAway ? Math.min(backoff * 2, BACKOFF_MAX) : 1;
+    // Jitter: replicas that lost their ledger together would otherwise return together.
+    if (!isStopped) timer = setTimeout(runNext, everyMs * backoff * (0.8 + Math.random() * 0.4));
+  }
+
+  return {
+    replayNow,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Submits the entries of outbox files to the ledger. */
 export interface Replayer {
-  /** Whether the ledger took nothing of what it was last given. */
+  /** Whether the ledger accepted none of the last entries. */
   readonly isAway: boolean;
-  /** Replays a file to its end, or until the ledger is away; the next call goes on behind that. */
-  replay(file: JournalFile): Promise<void>;
-  /** From now on no answer changes a file. */
+  /** Replays a file to its end, or until the ledger is unavailable; the next call continues from there. */
+  replay(file: OutboxFile): Promise<void>;
+  /** After this no result changes a file. */
   stop(): void;
 }
 
@@ -21,33 +85,35 @@ export interface ReplayerParts {
   readonly now: () => number;
 }
 
-/** Entries that are with the ledger at once; only one while it is away, to see whether it still is. */
+/** Entries submitted at once; while the ledger is unavailable one alone, as a probe. */
 const PARALLEL = 256;
 const ANSWER_MAX_MS = 10_000;
 
 export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
-  /** What each file was read to, so that entries which always fail do not stand before all others. */
-  const positions = new WeakMap<JournalFile, number>();
+  /** The last sequence number read of each file, so that entries that always fail do not block the others. */
+  const positions = new WeakMap<OutboxFile, number>();
   let away = false;
   let isStopped = false;
 
-  function nextOf(file: JournalFile): readonly StoredEntry[] {
+  function nextOf(file: OutboxFile): readonly StoredEntry[] {
     const max = away ? 1 : PARALLEL;
     const position = positions.get(file) ?? 0;
     const next = file.read(position, max);
     return next.length === 0 && away ? file.read(0, max) : next;
   }
-  function finish(file: JournalFile, fates: readonly Fate[]): void {
-    const booked = fates.filter(({ kind }) => kind === "booked").map(({ seq }) => seq);
-    const refused = fates.filter((fate) => fate.kind === "refused");
-    if (booked.length + refused.length > 0) file.finish(booked, refused, now());
-    for (const { about, refusal } of refused) log.error({ ...about, refusal }, "settlement refused for good");
+  function finish(file: OutboxFile, results: readonly ReplayResult[]): void {
+    const completed = results.filter(({ kind }) => kind === "completed").map(({ seq }) => seq);
+    const declined = results.filter((result) => result.kind === "declined");
+    if (completed.length + declined.length > 0) file.finish(completed, declined, now());
+    for (const { fields, refusal } of declined) {
+      log.error({ ...fields, refusal }, "settlement declined for good");
+    }
   }
-  function noteAway(fates: readonly Fate[]): void {
-    const kept = fates.filter((fate) => fate.kind === "kept");
-    const isNowAway = kept.length === fates.length;
-    if (isNowAway && !away) log.warn(describeFault(kept[0]?.fault), "ledger does not take the journal");
-    if (!isNowAway && away) log.info({}, "ledger takes the journal again");
+  function noteAway(results: readonly ReplayResult[]): void {
+    const retried = results.filter((result) => result.kind === "retry");
+    const isNowAway = retried.length === results.length;
+    if (isNowAway && !away) log.warn(describeFault(retried[0]?.fault), "settlement replay suspended");
+    if (!isNowAway && away) log.info({}, "settlement replay resumed");
     away = isNowAway;
   }
 
@@ -58,12 +124,12 @@ export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
     async replay(file) {
       while (!isStopped) {
         const entries = nextOf(file);
-        const fates = await Promise.all(entries.map((entry) => fateOf(ledger, entry)));
+        const results = await Promise.all(entries.map((entry) => replayEntry(ledger, entry)));
         if (isStopped) return;
         positions.set(file, entries.at(-1)?.seq ?? 0);
         if (entries.length === 0) return;
-        finish(file, fates);
-        noteAway(fates);
+        finish(file, results);
+        noteAway(results);
         if (away) return;
       }
     },
@@ -73,27 +139,27 @@ export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
   };
 }
 
-/** What became of an entry: one that is kept is tried again. */
-type Fate =
-  | { readonly kind: "booked"; readonly seq: number }
-  | { readonly kind: "kept"; readonly seq: number; readonly fault: unknown }
-  | ({ readonly kind: "refused"; readonly about: LogFields } & RefusedEntry);
+/** The result of one entry. `retry` keeps it, `declined` moves it out of the way for good. */
+type ReplayResult =
+  | { readonly kind: "completed"; readonly seq: number }
+  | { readonly kind: "retry"; readonly seq: number; readonly fault: unknown }
+  | ({ readonly kind: "declined"; readonly fields: LogFields } & DeclinedEntry);
 
-async function fateOf(ledger: Ledger, { seq, holdId, text }: StoredEntry): Promise<Fate> {
+async function replayEntry(ledger: Ledger, { seq, holdId, text }: StoredEntry): Promise<ReplayResult> {
   const entry = tryParse(text);
-  if (!entry) return { kind: "refused", seq, refusal: "unreadable", about: { request: holdId } };
+  if (!entry) return { kind: "declined", seq, refusal: "unreadable", fields: { request: holdId } };
   try {
-    await bookEntry(ledger, entry, ANSWER_MAX_MS);
-    return { kind: "booked", seq };
+    await submitEntry(ledger, entry, ANSWER_MAX_MS);
+    return { kind: "completed", seq };
   } catch (fault) {
-    if (!(fault instanceof LedgerError) || isAway(fault)) return { kind: "kept", seq, fault };
-    // Whatever stands against it, there is no hold that this should have freed.
-    if (entry.kind === "abandon") return { kind: "booked", seq };
-    return { kind: "refused", seq, refusal: fault.code, about: aboutEntry(entry) };
+    if (!(fault instanceof LedgerError) || isRetryable(fault)) return { kind: "retry", seq, fault };
+    // Any decline means there is no hold left to release.
+    if (entry.kind === "release_if_held") return { kind: "completed", seq };
+    return { kind: "declined", seq, refusal: fault.code, fields: logFieldsOf(entry) };
   }
 }
 
-function tryParse(text: string | undefined): JournalEntry | undefined {
+function tryParse(text: string | undefined): OutboxEntry | undefined {
   try {
     return text === undefined ? undefined : parseEntry(text);
   } catch {
@@ -101,7 +167,7 @@ function tryParse(text: string | undefined): JournalEntry | undefined {
   }
 }
 
-function aboutEntry({ kind, request }: JournalEntry): LogFields {
+function logFieldsOf({ kind, request }: OutboxEntry): LogFields {
   const { walletId, holdId } = request;
   const amountUsd = "amount" in request ? printUsd(request.amount) : "0.00";
   return { request: holdId, wallet: walletId, does: kind, amountUsd };

@@ -1,9 +1,12 @@
 import { type Database, SQLiteError } from "bun:sqlite";
 
-/** Version of the tables; a file of a later one is left alone. */
+/** The version of the tables, in `user_version`. A file of a later version is left untouched. */
 const VERSION = 1;
 
-/** What the ledger has not taken yet, and what it never will. The index makes counting a large journal quick. */
+/**
+ * `entries` are to be replayed, `refused` were declined by the ledger for good. The index makes counting a
+ * large outbox fast.
+ */
 const TABLES = `
 CREATE TABLE entries (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -24,16 +27,16 @@ CREATE TABLE refused (
 ) STRICT;
 `;
 
-/** A journal without what makes it one. */
-class DamagedJournal extends Error {
-  override readonly name = "DamagedJournal";
+/** An outbox file lacks its tables, or they cannot be read. */
+class DamagedOutbox extends Error {
+  override readonly name = "DamagedOutbox";
 }
 
-/** Makes the tables of a new file. */
+/** Creates the tables of a new file. */
 export function createTables(client: Database): void {
   client.run("PRAGMA journal_mode = WAL");
   client.transaction(() => client.run(`${TABLES} PRAGMA user_version = ${VERSION};`)).immediate();
-  // Else a log that is damaged from its beginning on would take the tables with it.
+  // Moves the tables out of the WAL: damage to its first frames would otherwise lose them.
   client.run("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
@@ -41,19 +44,18 @@ export function hasTables(client: Database): boolean {
   return Number(readOne(client, "SELECT count(*) FROM sqlite_schema")) > 0;
 }
 
-/** Throws {@link DamagedJournal} when a file has no tables of ours, Error when they are of a later version. */
+/** Throws {@link DamagedOutbox} when the file lacks the tables, Error when a later version wrote them. */
 export function checkTables(client: Database): void {
   const version = Number(readOne(client, "PRAGMA user_version"));
-  if (version > VERSION) throw new Error("Cannot open a settlement journal: a newer tollgate wrote it");
-  if (version < VERSION)
-    throw new DamagedJournal("Cannot open a settlement journal: its tables are not there");
+  if (version > VERSION) throw new Error("Cannot open a settlement outbox: a newer tollgate wrote it");
+  if (version < VERSION) throw new DamagedOutbox("Cannot open a settlement outbox: its tables are missing");
 }
 
-/** How many entries wait, and how many were refused. */
-export function countEntries(client: Database): { readonly pending: number; readonly refused: number } {
+/** Counts the entries to replay and the declined ones. */
+export function countEntries(client: Database): { readonly pending: number; readonly declined: number } {
   return {
     pending: Number(readOne(client, "SELECT count(*) FROM entries")),
-    refused: Number(readOne(client, "SELECT count(*) FROM refused")),
+    declined: Number(readOne(client, "SELECT count(*) FROM refused")),
   };
 }
 
@@ -61,14 +63,12 @@ function readOne(client: Database, sql: string): unknown {
   try {
     return client.query(sql).values()[0]?.[0];
   } catch (error) {
-    throw isDamage(error)
-      ? new DamagedJournal("A settlement journal cannot be read", { cause: error })
-      : error;
+    throw isDamage(error) ? new DamagedOutbox("Cannot read a settlement outbox", { cause: error }) : error;
   }
 }
 
-/** Whether it is the file that is broken, and not the moment. */
+/** Whether the file itself is broken, rather than locked or failing for now. */
 export function isDamage(error: unknown): boolean {
-  if (error instanceof DamagedJournal) return true;
+  if (error instanceof DamagedOutbox) return true;
   return error instanceof SQLiteError && /^SQLITE_(CORRUPT|NOTADB)/.test(error.code ?? "");
 }

@@ -1,9 +1,9 @@
 import pino from "pino";
 
-/** Facts of one log line; never a key, a password, a body, or a word that an upstream said. */
+/** The fields of one log line; never a key, a password, a body, or text of an upstream. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Structured logging: one JSON object a line. */
+/** A structured log: one JSON object per line. `event` is the message. */
 export interface Log {
   debug(fields: LogFields, event: string): void;
   info(fields: LogFields, event: string): void;
@@ -11,23 +11,25 @@ export interface Log {
   error(fields: LogFields, event: string): void;
 }
 
-/** Lines are written together after this many or this long: one by one they cost a tenth of a request. */
+/**
+ * Lines are written in groups of this size, or after this time: single writes would cost 10 % of a request.
+ */
 const LINES_MAX = 256;
 const WAIT_MS = 100;
-/** Bytes that wait for a reader that has stopped reading; what comes after them is lost. */
+/** The maximum of bytes buffered for a reader that stopped reading. Further lines are lost. */
 const WAITING_MAX = 16 * 1024 * 1024;
-/** How long the end waits for such a reader. */
+/** How long `close` waits for such a reader. */
 const CLOSE_MS = 1_000;
 
 /**
- * The process's log on stdout. `close` writes out what still waits. Whoever reads it may go away, as a
- * closed terminal, a pipe or a full disk does: the process goes on without, and ends without.
+ * Creates the log of the process, on stdout. `close` writes the buffered lines. The process keeps running,
+ * and still exits, when stdout breaks: a closed terminal or pipe, or a full disk.
  */
 export function createLog(level: string): Log & { close(): Promise<void> } {
   const { promise: closed, resolve: endClosing } = Promise.withResolvers<void>();
   let isClosing = false;
   let isBroken = false;
-  // Before pino's own listener, which would try to write for ever.
+  // Registered before pino's own exit listener, which would retry writing for ever.
   process.on("exit", () => {
     if (isBroken) stdout.destroy();
   });
@@ -66,7 +68,7 @@ export function createLog(level: string): Log & { close(): Promise<void> } {
       flush();
       isClosing = true;
       const timer = setTimeout(endClosing, CLOSE_MS);
-      // Not `flushSync`: that stands still for ever when nobody reads.
+      // Not `flushSync`, which blocks for ever when stdout is not read.
       stdout.end();
       if (isBroken) endClosing();
       await closed;
@@ -77,8 +79,8 @@ export function createLog(level: string): Log & { close(): Promise<void> } {
 }
 
 /**
- * What a log may say of a fault: its class, its code and where it was thrown. Its message is left out,
- * because libraries put statements, values and hosts into it.
+ * Returns the log fields of a fault: its class, its code, where it was thrown, and its cause. The message is
+ * left out, because libraries put statements, values and host names into it.
  */
 export function describeFault(fault: unknown): LogFields {
   if (!(fault instanceof Error)) return { fault: typeof fault };

@@ -1,28 +1,36 @@
 import type { Registry } from "prom-client";
-import { registerProcess } from "./process-metrics.ts";
 import { type CountedUpstreams, countUpstreams, type UpstreamMetrics } from "./upstream-metrics.ts";
 
-/** Who decided: Redis, this process's memory, or nobody could. */
+/** The store that decided: Redis, the memory of this process, or none. */
 type LimiterStore = "redis" | "memory" | "none";
 
-/** "unavailable" is a refusal because nobody could decide. */
+/** "unavailable" is a decline because no store could decide. */
 type LimiterOutcome = "admitted" | "rate" | "concurrency" | "unavailable";
 
-/** What the limiter tells of itself. Costs a few nanoseconds a call; no label may name a key or an account. */
+/** Counts what the limiter does. A call costs a few nanoseconds. No label may name a key or an account. */
 export interface LimiterMetrics {
-  /** Whether Redis decides, for one shard of it; while it does not, this process alone does, or all is refused. */
+  /**
+   * Sets whether Redis decides, for one shard. Otherwise this process decides alone, or declines everything.
+   */
   shared(shard: string, isShared: boolean): void;
-  /** One decision. */
+  /** Counts one decision. */
   decided(store: LimiterStore, outcome: LimiterOutcome): void;
-  /** How many gateways of this database count limits for themselves, this one included: N admit N times as much. */
-  neighbours(count: number): void;
+  /**
+   * Sets the number of gateways of this database that count limits alone, including this one. N of them admit
+   * N times the limits.
+   */
+  peerGateways(count: number): void;
 }
 
-/** What a gateway counts of itself, for Prometheus. */
+/** The metrics of a gateway, for Prometheus. */
 export interface Metrics {
   readonly limiter: LimiterMetrics;
   readonly upstream: UpstreamMetrics;
-  /** All of it in Prometheus' text format, as it is now. */
+  /**
+   * Prints the current values in the text format of Prometheus.
+   *
+   * @see https://prometheus.io/docs/instrumenting/exposition_formats/
+   */
   print(): Promise<string>;
   readonly contentType: string;
 }
@@ -32,22 +40,27 @@ type PromClient = typeof import("prom-client");
 interface LimiterState {
   readonly sharedByShard: Map<string, boolean>;
   readonly decisions: Readonly<Record<LimiterStore, Record<LimiterOutcome, number>>>;
-  neighbours: number;
+  peerGateways: number;
 }
 
-/** What is said from the start, as 0: Prometheus sees no growth in a row that begins with 1. */
+/**
+ * The series that are printed as 0 from the start: Prometheus sees no increase in a series that begins at 1.
+ */
 const USUAL: Readonly<Record<LimiterStore, readonly LimiterOutcome[]>> = {
   redis: ["admitted", "rate", "concurrency"],
   memory: ["admitted", "rate", "concurrency"],
   none: ["unavailable"],
 };
 
-/** Metrics of one gateway, none shared with others of the process. Until they are read they are plain numbers. */
+/**
+ * Creates the metrics of one gateway, separate from others in the process. They are plain numbers until they
+ * are read.
+ */
 export function createMetrics(): Metrics {
   const state: LimiterState = {
     sharedByShard: new Map(),
     decisions: { redis: noDecisions(), memory: noDecisions(), none: noDecisions() },
-    neighbours: 0,
+    peerGateways: 0,
   };
   const upstream = countUpstreams();
   let registry: Promise<Registry> | undefined;
@@ -57,8 +70,8 @@ export function createMetrics(): Metrics {
       decided(store, outcome) {
         state.decisions[store][outcome] += 1;
       },
-      neighbours(count) {
-        state.neighbours = count;
+      peerGateways(count) {
+        state.peerGateways = count;
       },
     },
     upstream,
@@ -74,7 +87,7 @@ function noDecisions(): Record<LimiterOutcome, number> {
   return { admitted: 0, rate: 0, concurrency: 0, unavailable: 0 };
 }
 
-/** The library is loaded by the first who reads: it costs a start 30 ms. */
+/** Loads the library at the first reading, because it would add 30 ms to the start. */
 async function register(state: LimiterState, upstream: CountedUpstreams): Promise<Registry> {
   const client = await import("prom-client");
   const registry = new client.Registry();
@@ -97,7 +110,7 @@ function registerLimiter(client: PromClient, registry: Registry, state: LimiterS
   });
   new client.Counter({
     name: "tollgate_limiter_decisions_total",
-    help: "Requests that the limiter decided on, by who counted and what came of it.",
+    help: "Requests that the limiter decided, by store and outcome.",
     labelNames: ["store", "outcome"],
     registers,
     collect() {
@@ -107,10 +120,10 @@ function registerLimiter(client: PromClient, registry: Registry, state: LimiterS
   });
   new client.Gauge({
     name: "tollgate_limiter_gateways",
-    help: "Gateways of this database that count limits for themselves; all with REDIS_URL are one.",
+    help: "Gateways of this database that count limits alone; all gateways with REDIS_URL count as one.",
     registers,
     collect() {
-      this.set(state.neighbours);
+      this.set(state.peerGateways);
     },
   });
 }
@@ -121,4 +134,33 @@ function rowsOf({ decisions }: LimiterState) {
   return stores
     .flatMap((store) => outcomes.map((outcome) => ({ store, outcome, count: decisions[store][outcome] })))
     .filter(({ store, outcome, count }) => count > 0 || USUAL[store].includes(outcome));
+}
+
+/**
+ * The process metrics of prom-client that are correct on Bun. Left out: heap sizes (address space, and a used
+ * heap larger than the total), handles, requests, resources and garbage collections (always 0), the version
+ * of Node, and the mean, minimum and deviation of the lag (NaN without samples).
+ */
+const TRUE_ON_BUN = [
+  "process_cpu_user_seconds_total",
+  "process_cpu_system_seconds_total",
+  "process_cpu_seconds_total",
+  "process_start_time_seconds",
+  "process_resident_memory_bytes",
+  "process_virtual_memory_bytes",
+  "process_open_fds",
+  "process_max_fds",
+  "nodejs_eventloop_lag_seconds",
+  "nodejs_eventloop_lag_max_seconds",
+  "nodejs_eventloop_lag_p50_seconds",
+  "nodejs_eventloop_lag_p90_seconds",
+  "nodejs_eventloop_lag_p99_seconds",
+];
+
+/** Registers CPU time (from now on), memory, open files, and the event-loop lag since the last reading. */
+function registerProcess(client: typeof import("prom-client"), registry: Registry): void {
+  client.collectDefaultMetrics({ register: registry });
+  for (const { name } of registry.getMetricsAsArray()) {
+    if (!TRUE_ON_BUN.includes(name)) registry.removeSingleMetric(name);
+  }
 }

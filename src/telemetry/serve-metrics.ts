@@ -1,28 +1,28 @@
 import { describeFault, type Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Served metrics. */
+/** A running HTTP server of metrics. */
 export interface MetricsServer {
-  /** "127.0.0.1:9464", with the port that was really taken. */
+  /** "127.0.0.1:9464", with the port that is bound. */
   readonly address: string;
   stop(): Promise<void>;
 }
 
 interface MetricsServerOptions {
   readonly metrics: Pick<Metrics, "print" | "contentType">;
-  /** Port 0 is any that is free. `host` comes without the brackets of an IPv6 address. */
+  /** Port 0 binds any free port. `host` is without the brackets of an IPv6 address. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly log: Pick<Log, "error">;
 }
 
-/** The metrics cannot have their address. */
+/** The address of the metrics cannot be bound. */
 export class MetricsListenError extends Error {
   override readonly name = "MetricsListenError";
 }
 
 /**
- * Serves `GET /metrics` to whoever asks, and nothing else. Throws {@link MetricsListenError}: two gateways on
- * one port would be scraped as one.
+ * Serves `GET /metrics` without authentication, and nothing else. Throws {@link MetricsListenError} when the
+ * port is in use: two gateways on one port would be scraped as one.
  */
 export function serveMetrics({ metrics, listen: { host, port }, log }: MetricsServerOptions): MetricsServer {
   const print = async () =>
@@ -32,7 +32,7 @@ export function serveMetrics({ metrics, listen: { host, port }, log }: MetricsSe
       hostname: host,
       port,
       reusePort: false,
-      // Else Bun shows the source around a fault to whoever asks.
+      // In development mode Bun would answer a fault with the source code around it.
       development: false,
       routes: { "/metrics": { GET: print } },
       fetch: () => new Response("not found\n", { status: 404 }),

@@ -1,24 +1,23 @@
 import type { Registry } from "prom-client";
 
 /**
- * What is told of upstreams, by the operator's own names for them. Costs some ten nanoseconds a call. An
- * upstream is there from the first that is told of it, also when a reload has taken it away since: what was
- * counted would else seem to go back.
+ * Counts what upstreams do, by their names in the configuration. A call costs about 10 ns. The first call for
+ * an upstream creates its series, which stay after a reload removes it, so that counters never decrease.
  */
 export interface UpstreamMetrics {
-  /** How an attempt ended: `ok`, `client_closed` or a code of the error contract, nothing of the upstream's own. */
+  /** Counts an ended attempt by its outcome: `ok`, `client_closed`, or a code of the error contract. */
   attempted(upstream: string, outcome: string): void;
-  /** Whether its circuit is open, half-open included; told at the start too, it makes the upstream known. */
+  /** Sets whether the circuit is open or half-open. Called at the start, too, so that the series exist. */
   circuit(upstream: string, isOpen: boolean): void;
-  /** A call began or ended. */
+  /** Counts a call that began (1) or ended (-1). */
   running(upstream: string, change: 1 | -1): void;
-  /** A report had more tokens of a kind than its request allows for. */
+  /** Counts a usage report with more tokens of a kind than the bound of its request. */
   aboveBound(upstream: string, kind: TokenKind): void;
 }
 
 type TokenKind = "input" | "output";
 
-/** {@link UpstreamMetrics} and the way to Prometheus. */
+/** {@link UpstreamMetrics} that can be registered with Prometheus. */
 export interface CountedUpstreams extends UpstreamMetrics {
   register(client: typeof import("prom-client"), registry: Registry): void;
 }
@@ -30,10 +29,13 @@ interface Tally {
   readonly aboveBound: Record<TokenKind, number>;
 }
 
-/** What is said from the start, as 0: Prometheus sees no growth in a row that begins with 1. */
+/**
+ * The outcomes that are printed as 0 from the start: Prometheus sees no increase in a series that begins at
+ * 1.
+ */
 const USUAL = ["ok", "upstream_unavailable", "upstream_timeout"];
 
-/** Plain numbers until they are read. */
+/** Counts in plain numbers until they are read. */
 export function countUpstreams(): CountedUpstreams {
   const tallies = new Map<string, Tally>();
 
@@ -74,7 +76,7 @@ function registerTallies(
   const registers = [registry];
   new client.Counter({
     name: "tollgate_upstream_attempts_total",
-    help: "Attempts at an upstream, by what came of them.",
+    help: "Attempts at an upstream, by outcome.",
     labelNames: ["upstream", "outcome"],
     registers,
     collect() {
@@ -86,7 +88,7 @@ function registerTallies(
   });
   new client.Counter({
     name: "tollgate_usage_above_bound_total",
-    help: "Answers that reported more tokens than their request allows for, charged up to that bound.",
+    help: "Answers that reported more tokens than the bound of their request, and were charged up to it.",
     labelNames: ["upstream", "kind"],
     registers,
     collect() {
@@ -99,7 +101,7 @@ function registerTallies(
   });
   new client.Gauge({
     name: "tollgate_upstream_calls",
-    help: "Calls of an upstream that are running now.",
+    help: "Running calls of an upstream.",
     labelNames: ["upstream"],
     registers,
     collect() {
@@ -108,7 +110,7 @@ function registerTallies(
   });
   new client.Gauge({
     name: "tollgate_upstream_circuit_open",
-    help: "1 while an upstream gets none but probing calls, because calls before failed.",
+    help: "1 while the circuit of an upstream is open or half-open, because earlier calls failed.",
     labelNames: ["upstream"],
     registers,
     collect() {

@@ -1,5 +1,4 @@
-import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../domain/chat-event.ts";
-import type { ChatReply } from "../domain/chat-reply.ts";
+import type { ChatEvent, ChatReply, FinishEvent, OutputEvent, UsageEvent } from "../domain/chat-event.ts";
 import type { ChatRequest } from "../domain/chat-request.ts";
 import type { ModelTraits } from "../domain/model.ts";
 import type { EchoedFields, RequestFacts, UpstreamRequestOptions } from "./model-request.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { PROCESSES, play, REQUESTS, type Result, SLOTS } from "./play.ts";
+import { PROCESSES, REQUESTS, type Result, runScenario, SLOTS } from "./run-scenario.ts";
 import { SCENARIOS, type Scenario } from "./scenarios.ts";
 
 const { values, positionals } = parseArgs({
@@ -9,24 +9,24 @@ const { values, positionals } = parseArgs({
 
 const SHORT_MINUTES = 1.5;
 const LONG_MINUTES = 3;
-/** What Redis may take, and what a busy machine adds that a process does not notice itself. */
+/** The time limit of Redis, plus the delay of a busy machine that a process cannot measure. */
 const SLOWEST_MS = 200 + 50;
 
 const USAGE = `bun run chaos [SCENARIO …] [--minutes M]
 
-Lets ${PROCESSES} processes under "deny" and ${PROCESSES} under "local" ask one Redis for half as many again as the ${REQUESTS} requests a
-minute and ${SLOTS} at once that each kind may have, while something happens to it, and looks at every half-open minute
-of what all processes logged. Prints of each scenario and kind:
+Runs ${PROCESSES} processes with on_failure "deny" and ${PROCESSES} with "local" on one Redis, at 1.5 times their limits of ${REQUESTS} requests
+per minute and ${SLOTS} concurrent requests, while a fault hits Redis or a process. Checks every half-open minute of the
+logged admissions. Prints for each scenario and on_failure:
 
-  most      admissions in any minute, in parts of N = ${REQUESTS}, and what they may be: N; once more where Redis loses
-            what it counted; and once more where processes go on alone (N / ${PROCESSES} each, beside what is shared)
-  at once   the most that ran at one time; in parts of ${SLOTS}, by the same bounds
-  slowest   answer of the limiter, without what the process itself was held up for
-  shared    the longest time after it was over until Redis decided again for every process
-  stuck     slots that are taken after the time of a lease with nobody in them
+  most      admissions in any minute as a share of N = ${REQUESTS}, and the bound: N, plus N where Redis loses its counts,
+            plus N where processes decide alone (N / ${PROCESSES} each, beside the shared count)
+  at once   most concurrent requests as a share of ${SLOTS}, with the same bounds
+  slowest   answer of the limiter, without the delays of the process itself
+  shared    the longest time after a fault until Redis decided again for every process
+  stuck     slots that are still taken, without a request, after the time of a lease
 
-Exits with 1 when a bound is broken, an answer took more than ${SLOWEST_MS} ms, or a slot is stuck. All scenarios take
-${SHORT_MINUTES} minutes each, named ones ${LONG_MINUTES}.
+Exits with 1 when a bound is broken, an answer took more than ${SLOWEST_MS} ms, or a slot is stuck. Without
+names, all scenarios run for ${SHORT_MINUTES} minutes each; named scenarios run for ${LONG_MINUTES}.
 
 ${Object.entries(SCENARIOS)
   .map(([name, { what }]) => `  ${name.padEnd(10)}${what}`)
@@ -38,15 +38,15 @@ if (values.help) {
 } else {
   const names = positionals.length > 0 ? positionals : Object.keys(SCENARIOS);
   const minutes = Number(values.minutes ?? (positionals.length > 0 ? LONG_MINUTES : SHORT_MINUTES));
-  process.exitCode = (await playAll(names, minutes)) ? 0 : 1;
+  process.exitCode = (await runScenarios(names, minutes)) ? 0 : 1;
 }
 
-async function playAll(names: readonly string[], minutes: number): Promise<boolean> {
+async function runScenarios(names: readonly string[], minutes: number): Promise<boolean> {
   let isGood = true;
   for (const name of names) {
     const scenario = SCENARIOS[name];
     if (!scenario) throw new Error(`There is no scenario "${name}": see --help`);
-    for (const result of await play(scenario, minutes * 60_000)) {
+    for (const result of await runScenario(scenario, minutes * 60_000)) {
       console.log(describe(name, scenario, result));
       isGood &&= isKept(result);
     }

@@ -5,33 +5,33 @@ import { startRedisCluster } from "../support/redis-cluster.ts";
 import { startRedisSentinel } from "../support/redis-sentinel.ts";
 import { startRedisServer } from "../support/redis-server.ts";
 
-/** What happens again and again to a Redis, or to those who count in it. */
+/** A fault that repeatedly hits a Redis, or the processes that use it. */
 export interface Scenario {
   readonly what: string;
-  /** Whether Redis forgets counts and leases: then N are admitted once more for each time. */
+  /** Whether Redis loses counts and leases: each loss admits N more. */
   readonly losesData: boolean;
-  /** From one strike to the next. What loses data must leave a minute in between. */
+  /** The time between two faults. Faults that lose data must be more than a minute apart. */
   readonly everyMs: number;
-  open(): Promise<Stage>;
+  open(): Promise<ScenarioRedis>;
 }
 
 /** The Redis of one scenario. */
-interface Stage {
+interface ScenarioRedis {
   readonly location: RedisLocation;
-  /** Resolves when what happens is over. */
-  strike(victims: Victims): Promise<void>;
+  /** Resolves when the fault is over. */
+  strike(targets: Targets): Promise<void>;
   close(): Promise<void>;
 }
 
-export interface Victims {
-  readonly groups: readonly LoadGroup[];
+export interface Targets {
+  readonly crowds: readonly Crowd[];
   readonly accountId: string;
 }
 
-/** A window of a minute sees one loss at the most. */
+/** More than a minute, so that a window sees at most one loss. */
 const LOSS_EVERY_MS = 62_000;
 const OFTEN_MS = 12_000;
-/** Until a killed server is started again: long enough for another to take over. */
+/** How long a killed server stays down: long enough for a failover. */
 const DEAD_MS = 6_000;
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -44,7 +44,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   flush: ofServer("FLUSHALL", FAULTS.flush),
   forget: ofServer("SCRIPT FLUSH", FAULTS.forget),
   kill: {
-    what: "kill -9 of a process that counts in it",
+    what: "kill -9 of a process that uses it",
     losesData: false,
     everyMs: 35_000,
     async open() {
@@ -53,9 +53,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       return {
         location,
         close: stop,
-        async strike({ groups }) {
-          // One is left to tell.
-          await Promise.all(groups.map((group) => strikes < group.replicas - 1 && group.kill(strikes)));
+        async strike({ crowds }) {
+          // One process survives to report.
+          await Promise.all(crowds.map((crowd) => strikes < crowd.replicas - 1 && crowd.kill(strikes)));
           strikes += 1;
         },
       };

@@ -3,8 +3,8 @@ import { mkdirSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
-import { createJournalFile } from "../../src/settlement-outbox/file.ts";
-import { journalFolder } from "../../src/settlement-outbox/files.ts";
+import { createOutboxFile } from "../../src/settlement-outbox/file.ts";
+import { outboxFolder } from "../../src/settlement-outbox/folder.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Finished, runTollgate } from "./run-tollgate.ts";
@@ -83,9 +83,9 @@ describe("tollgate audit", () => {
     const folder = tempFolder();
     const audited = { folder, environment: {} };
     await fill(audited);
-    const left = join(journalFolder(join(folder, "data")), "left.db");
+    const left = join(outboxFolder(join(folder, "data")), "left.db");
     mkdirSync(dirname(left), { recursive: true });
-    const journal = createJournalFile(left);
+    const journal = createOutboxFile(left);
     await journal.append(
       ["h1", "h2"].map((holdId) => ({ holdId, text: "{}" })),
       0,

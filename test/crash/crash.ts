@@ -1,75 +1,76 @@
 import { parseArgs } from "node:util";
-import type { House, Victim } from "./house.ts";
+import type { Cluster, KillTarget } from "./cluster.ts";
 import { startHttpLoad } from "./http-load.ts";
 import { startLedgerLoad } from "./ledger-load.ts";
-import { openReplicaHouse } from "./replica-house.ts";
-import { openSingleHouse } from "./single-house.ts";
+import { openRecorder } from "./recorder.ts";
+import { openReplicaCluster } from "./replica-cluster.ts";
+import { openSingleCluster } from "./single-cluster.ts";
 import { verify, verifyNothingIsHeld } from "./verify.ts";
-import { openWitness } from "./witness.ts";
 
-// `bun run crash [--rounds 30] [--house single|replicas] [--victim gateway|ledger|postgres]`: kills each part of a
-// running deployment again and again under load, and checks after each time that nothing acknowledged is lost.
+// `bun run crash [--rounds 30] [--cluster single|replicas] [--target gateway|ledger|postgres]`: kills each
+// process of a running cluster repeatedly under load, and checks after each kill that nothing acknowledged is
+// lost.
 const { values } = parseArgs({
   options: {
     rounds: { type: "string", default: "30" },
-    house: { type: "string" },
-    victim: { type: "string" },
+    cluster: { type: "string" },
+    target: { type: "string" },
   },
 });
-const HOUSES = { single: openSingleHouse, replicas: openReplicaHouse };
+const CLUSTERS = { single: openSingleCluster, replicas: openReplicaCluster };
 const CLIENTS = 16;
 const ALIVE_MS = { least: 200, most: 1_500 };
-/** How long a victim stays away: enough for commands to give up waiting now and then. */
+/** How long a killed process stays down: long enough that some commands give up. */
 const AWAY_MS = { least: 0, most: 3_000 };
 const RECOVERY_MS = 30_000;
 
-for (const [name, open] of Object.entries(HOUSES)) {
-  if (values.house && values.house !== name) continue;
-  const house = await open();
+for (const [name, open] of Object.entries(CLUSTERS)) {
+  if (values.cluster && values.cluster !== name) continue;
+  const cluster = await open();
   try {
-    for (const victim of house.victims) {
-      if (values.victim && values.victim !== victim.name) continue;
-      await runRounds(house, victim, Number(values.rounds));
+    for (const target of cluster.killTargets) {
+      if (values.target && values.target !== target.name) continue;
+      await runRounds(cluster, target, Number(values.rounds));
     }
-    await verifyNothingIsHeld(house);
-    await house.audit();
+    await verifyNothingIsHeld(cluster);
+    await cluster.audit();
   } finally {
-    await house.close();
+    await cluster.close();
   }
 }
 
-async function runRounds(house: House, victim: Victim, rounds: number): Promise<void> {
-  const witness = openWitness(`${process.env.TMPDIR ?? "/tmp"}/witness-${house.name}-${victim.name}`);
+async function runRounds(cluster: Cluster, target: KillTarget, rounds: number): Promise<void> {
+  const recorder = openRecorder(`${process.env.TMPDIR ?? "/tmp"}/recorder-${cluster.name}-${target.name}`);
   const recoveries: number[] = [];
   let acknowledged = 0;
   for (let round = 1; round <= rounds; round++) {
     const sinceMs = Date.now();
-    const http = startHttpLoad(house.url, house.secret, CLIENTS, witness);
-    const direct = house.ledger && startLedgerLoad(house.ledger, house.walletId, CLIENTS, witness);
+    const http = startHttpLoad(cluster.url, cluster.secret, CLIENTS, recorder);
+    const direct = cluster.ledger && startLedgerLoad(cluster.ledger, cluster.walletId, CLIENTS, recorder);
     await Bun.sleep(between(ALIVE_MS));
-    await victim.kill();
+    await target.kill();
     const killedAt = performance.now();
     await Bun.sleep(between(AWAY_MS));
     const startedAt = performance.now();
-    await victim.start();
+    await target.start();
     const awayMs = performance.now() - killedAt;
-    await moreOf(http.finished);
+    await untilMore(http.finished);
     recoveries.push(performance.now() - startedAt);
     await Promise.all([http.stop(), direct?.stop()]);
-    const lines = witness.take();
+    const lines = recorder.take();
     acknowledged += lines.length;
-    await verify(house, lines, { sinceMs, awayMs });
-    process.stdout.write(`${house.name}: ${victim.name} killed ${round} times\r`);
+    await verify(cluster, lines, { sinceMs, awayMs });
+    process.stdout.write(`${cluster.name}: ${target.name} killed ${round} times\r`);
   }
   const slowest = Math.max(...recoveries);
   console.log(
-    `${house.name}: ${victim.name} killed ${rounds} times; ${acknowledged} acknowledgements, none lost; ` +
-      `audit empty after each; serving again after ${slowest.toFixed(0)} ms at the most`,
+    `${cluster.name}: ${target.name} killed ${rounds} times; ${acknowledged} acknowledgements, none lost; ` +
+      `audit without findings after each; serving again after ${slowest.toFixed(0)} ms at most`,
   );
 }
 
-/** Resolves when clients get answers again. */
-async function moreOf(count: () => number): Promise<void> {
+/** Resolves when clients receive answers again. Throws after 30 s. */
+async function untilMore(count: () => number): Promise<void> {
   const before = count();
   const deadline = performance.now() + RECOVERY_MS;
   while (count() < before + CLIENTS) {

@@ -1,10 +1,10 @@
-import type { Witness } from "./witness.ts";
+import type { Recorder } from "./recorder.ts";
 
-/** Clients of the gateway that ask again and again, whatever becomes of the answers. */
+/** Clients of the gateway that send requests continuously, whatever the answers. */
 export interface HttpLoad {
-  /** Answers that were read to their end. */
+  /** The number of answers that were read to their end. */
   readonly finished: () => number;
-  /** Resolves when the last answer is read or broken off. */
+  /** Resolves when the last answer is read or failed. */
   stop(): Promise<void>;
 }
 
@@ -12,14 +12,14 @@ const WORDS = "one two three four five six seven eight nine ten ".repeat(6);
 const PAUSE_MS = 20;
 
 /**
- * Half of the clients stream. What a client saw finished goes to the witness as "http ID COST", COST being `-` for
- * a stream, or for an answer whose settlement waits in the journal.
+ * Starts clients, half of which stream. A finished answer is recorded as "http ID COST"; COST is `-` for a
+ * stream, or for an answer whose settlement waits in the outbox.
  */
-export function startHttpLoad(url: string, secret: string, clients: number, witness: Witness): HttpLoad {
+export function startHttpLoad(url: string, secret: string, clients: number, recorder: Recorder): HttpLoad {
   let isStopped = false;
   let finished = 0;
 
-  const ask = async (stream: boolean) => {
+  const request = async (stream: boolean) => {
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",
       headers: { authorization: `Bearer ${secret}` },
@@ -30,13 +30,13 @@ export function startHttpLoad(url: string, secret: string, clients: number, witn
     const isWhole = stream ? text.endsWith("data: [DONE]\n\n") : text.includes('"finish_reason"');
     if (!response.ok || !isWhole) return false;
     const cost = response.headers.get("x-tollgate-cost-usd") ?? "-";
-    await witness.note(`http ${response.headers.get("x-request-id")} ${cost}`);
+    await recorder.record(`http ${response.headers.get("x-request-id")} ${cost}`);
     finished += 1;
     return true;
   };
   const work = async (stream: boolean) => {
     while (!isStopped) {
-      const isFinished = await ask(stream).catch(() => false);
+      const isFinished = await request(stream).catch(() => false);
       if (!isFinished) await Bun.sleep(PAUSE_MS);
     }
   };

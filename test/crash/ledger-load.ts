@@ -1,10 +1,10 @@
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
-import type { Witness } from "./witness.ts";
+import type { Recorder } from "./recorder.ts";
 
-/** Another service that holds and settles over gRPC and gives every command again until it is answered. */
+/** A service that holds and settles over gRPC, and repeats every command until it is answered. */
 export interface LedgerLoad {
   readonly finished: () => number;
-  /** Resolves when every command that was given is answered. Throws when one was refused for good. */
+  /** Resolves when every submitted command is answered. Throws when one was declined. */
   stop(): Promise<void>;
 }
 
@@ -12,12 +12,12 @@ const PAUSE_MS = 50;
 const GRANT = 1_000_000n;
 const OUTCOME = { outcome: "ok", source: "reported", attempts: [] } as const;
 
-/** Acknowledged commands go to the witness as "held ID" and "settled ID AMOUNT", in nano-USD. */
+/** Starts workers. Acknowledged commands are recorded as "held ID" and "settled ID AMOUNT", in nano-USD. */
 export function startLedgerLoad(
   ledger: Ledger,
   walletId: string,
   workers: number,
-  witness: Witness,
+  recorder: Recorder,
 ): LedgerLoad {
   let isStopped = false;
   let finished = 0;
@@ -26,7 +26,7 @@ export function startLedgerLoad(
     for (let round = 0; !isStopped; round++) {
       const holdId = Bun.randomUUIDv7();
       const amount = BigInt((worker * 31 + round) % 1_500) * 1_000n;
-      await insist(() =>
+      await retry(() =>
         ledger.hold({
           walletId,
           holdId,
@@ -37,14 +37,14 @@ export function startLedgerLoad(
           facts: { surface: "grpc", model: "" },
         }),
       );
-      await witness.note(`held ${holdId}`);
-      await insist(() => ledger.settle({ walletId, holdId, amount, facts: OUTCOME }));
-      await witness.note(`settled ${holdId} ${amount}`);
+      await recorder.record(`held ${holdId}`);
+      await retry(() => ledger.settle({ walletId, holdId, amount, facts: OUTCOME }));
+      await recorder.record(`settled ${holdId} ${amount}`);
       finished += 1;
     }
   };
   const all = Promise.all(Array.from({ length: workers }, (_, worker) => work(worker)));
-  // Whoever stops the load hears of a failure; until then it is nobody's.
+  // `stop` rejects with a failure; until then it must not count as unhandled.
   all.catch(() => undefined);
 
   return {
@@ -56,11 +56,11 @@ export function startLedgerLoad(
   };
 }
 
-/** Gives a command again and again while what became of it is not known. */
-async function insist<Answer>(give: () => Promise<Answer>): Promise<Answer> {
+/** Repeats a command while its result is unknown. */
+async function retry<Answer>(submit: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     try {
-      return await give();
+      return await submit();
     } catch (error) {
       const mayPass = error instanceof LedgerError && ["unavailable", "queue_full"].includes(error.code);
       if (!mayPass) throw error;

@@ -3,17 +3,17 @@ import { resolve } from "node:path";
 const ENTRY = resolve(import.meta.dir, "../../src/cli/tollgate.ts");
 const START_MS = 20_000;
 
-/** A process of tollgate that is killed and started again, always under the same addresses. */
+/** A tollgate process that is killed and restarted on fixed addresses. */
 export interface Program {
   readonly name: string;
-  /** Starts it and waits until it serves. Throws with its last words when it does not. */
+  /** Starts the process and waits until it serves. Throws with its output when it does not. */
   start(): Promise<void>;
-  /** Ends it with SIGKILL, as a power cut would. */
+  /** Ends the process with SIGKILL. */
   kill(): Promise<void>;
-  /** Ends it with SIGTERM. Returns its exit code. */
+  /** Ends the process with SIGTERM. Returns its exit code. */
   stop(): Promise<number>;
   hasEnded(): boolean;
-  /** What it printed since it was last started. */
+  /** Returns the output since the last start. */
   output(): string;
 }
 
@@ -65,7 +65,7 @@ export function createProgram({ name, folder, environment, isServing }: ProgramO
   };
 }
 
-/** Runs one command of tollgate to its end. Throws when it fails. */
+/** Runs a tollgate command and returns its stdout. Throws when it fails. */
 export async function runCommand(
   args: readonly string[],
   { folder, environment }: Pick<ProgramOptions, "folder" | "environment">,
@@ -76,10 +76,10 @@ export async function runCommand(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [said, complained] = await Promise.all([
+  const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  if ((await child.exited) !== 0) throw new Error(`tollgate ${args.join(" ")} failed: ${said}${complained}`);
-  return said;
+  if ((await child.exited) !== 0) throw new Error(`tollgate ${args.join(" ")} failed: ${stdout}${stderr}`);
+  return stdout;
 }

@@ -1,35 +1,37 @@
 import { parseUsd } from "../../src/domain/money.ts";
-import type { House, StoredHold } from "./house.ts";
+import type { Cluster, StoredHold } from "./cluster.ts";
 
-/** Sweepers come every five seconds, give or take one; nobody sweeps while the ledger is away. */
+/**
+ * The longest time until an expired hold is swept. The sweep runs every 5 s ± 1 s, while the ledger is up.
+ */
 const SWEEP_MS = 7_000;
 const SETTLING_MS = 30_000;
 
 export interface Round {
-  /** Unix milliseconds of its begin. */
+  /** The start of the round in Unix milliseconds. */
   readonly sinceMs: number;
-  /** How long the victim was away. */
+  /** How long the target was down. */
   readonly awayMs: number;
 }
 
-/** Throws unless everything that was acknowledged is in the books as it was acknowledged, and the books are right. */
-export async function verify(house: House, acknowledged: readonly string[], round: Round): Promise<void> {
-  await until(async () => house.countJournaled() === 0, "the journals are not replayed");
-  const holds = await house.readHolds(round.sinceMs);
+/** Throws unless the database holds everything as acknowledged, and the audit has no findings. */
+export async function verify(cluster: Cluster, acknowledged: readonly string[], round: Round): Promise<void> {
+  await until(async () => cluster.countQueued() === 0, "the outboxes are not replayed");
+  const holds = await cluster.readHolds(round.sinceMs);
   const missing = acknowledged.filter((line) => !isStored(line, holds));
   if (missing.length > 0)
-    throw new Error(`Acknowledged and not in the books: ${missing.slice(0, 5).join("; ")}`);
-  const stuck = await house.countOverdue(SWEEP_MS + round.awayMs);
+    throw new Error(`Acknowledged but not in the database: ${missing.slice(0, 5).join("; ")}`);
+  const stuck = await cluster.countOverdue(SWEEP_MS + round.awayMs);
   if (stuck > 0) throw new Error(`${stuck} holds are open past their time`);
-  const ended = house.programs.filter((program) => program.hasEnded());
+  const ended = cluster.programs.filter((program) => program.hasEnded());
   if (ended.length > 0)
-    throw new Error(`Ended by itself: ${ended.map(({ name, output }) => name + output()).join()}`);
-  await house.audit();
+    throw new Error(`Exited by itself: ${ended.map(({ name, output }) => name + output()).join()}`);
+  await cluster.audit();
 }
 
-/** Throws unless every hold is over after its time. */
-export function verifyNothingIsHeld(house: House): Promise<void> {
-  return until(async () => (await house.countOpen()) === 0, "holds are still open");
+/** Throws unless every hold ends after its time to live. */
+export function verifyNothingIsHeld(cluster: Cluster): Promise<void> {
+  return until(async () => (await cluster.countOpen()) === 0, "holds are still open");
 }
 
 function isStored(line: string, holds: ReadonlyMap<string, StoredHold>): boolean {

@@ -3,8 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { openDatabase } from "../../src/db/sqlite/database.ts";
-import { MIGRATIONS } from "../../src/db/sqlite/migrate.ts";
+import { MIGRATIONS, openDatabase } from "../../src/db/sqlite/database.ts";
 import journal from "../../src/db/sqlite/migrations/meta/_journal.json";
 import { accounts, apiKeys } from "../../src/db/sqlite/schema.ts";
 import { temporaryFolder } from "../ledger/samples.ts";
@@ -19,14 +18,14 @@ beforeEach(() => {
 
 afterEach(() => folder.remove());
 
-test("every migration that was generated is applied, in the order of its journal", async () => {
+test("every generated migration is applied, in the order of its journal", async () => {
   const generated = journal.entries.map(({ tag }) =>
     Bun.file(`${import.meta.dir}/../../src/db/sqlite/migrations/${tag}.sql`).text(),
   );
   expect([...MIGRATIONS]).toEqual(await Promise.all(generated));
 });
 
-test("what is created only its owner can read, the journal beside it too", () => {
+test("the database and its WAL are created readable by their owner alone", () => {
   const database = openDatabase(path);
   database.client.run("INSERT INTO accounts VALUES ('1', 'a', NULL, 'active', 0)");
   const modeOf = (file: string) => statSync(file).mode & 0o777;
@@ -35,14 +34,14 @@ test("what is created only its owner can read, the journal beside it too", () =>
   database.close();
 });
 
-test("a database is durable: write-ahead log, synchronous full", () => {
+test("a connection uses WAL with synchronous FULL", () => {
   const { client, close } = openDatabase(path);
   const read = (pragma: string) => client.query(`PRAGMA ${pragma}`).values()[0]?.[0];
   expect([read("journal_mode"), read("synchronous"), read("foreign_keys")]).toEqual(["wal", 2, 0]);
   close();
 });
 
-test("a database opened again keeps what is in it", async () => {
+test("a reopened database keeps its rows", async () => {
   const first = openDatabase(path);
   await first.db.insert(accounts).values({ id: "1", name: "acme", createdAtMs: 5 });
   const key = { id: "2", accountId: "1", name: "k", hint: "sk-tg-1234", digest: "d", createdAtMs: 6 };
@@ -58,7 +57,7 @@ test("a database opened again keeps what is in it", async () => {
   again.close();
 });
 
-test("a database of a newer program is refused and left as it is", () => {
+test("a database of a newer program is rejected and left untouched", () => {
   openDatabase(path).close();
   const newer = new Database(path);
   newer.run("PRAGMA user_version = 99");
@@ -66,12 +65,12 @@ test("a database of a newer program is refused and left as it is", () => {
   expect(() => openDatabase(path)).toThrow(`at version 99, this program knows ${MIGRATIONS.length}`);
 });
 
-test("a file that is no database is refused", async () => {
+test("a file that is no database is rejected", async () => {
   await Bun.write(path, "hello ".repeat(1000));
   expect(() => openDatabase(path)).toThrow();
 });
 
-test("a start that meets another one waits for it and applies nothing twice", async () => {
+test("a start waits for the migration of another process and applies nothing twice", async () => {
   await mkdir(dirname(path));
   const first = new Database(path, { create: true, readwrite: true });
   first.run("PRAGMA journal_mode = WAL");
@@ -85,12 +84,12 @@ test("a start that meets another one waits for it and applies nothing twice", as
   first.close();
 });
 
-test("several processes that start together all find the whole schema", async () => {
+test("processes that start together all find the whole schema", async () => {
   const said = await Promise.all(Array.from({ length: 5 }, startElsewhere));
   expect(said).toEqual(Array(5).fill("8"));
 });
 
-/** Opens the database in another process; resolves with how many tables it found. */
+/** Opens the database in another process. Resolves with the number of tables found there. */
 async function startElsewhere(): Promise<string> {
   const module = `${import.meta.dir}/../../src/db/sqlite/database.ts`;
   const script = `import { openDatabase } from ${JSON.stringify(module)};
@@ -100,7 +99,7 @@ async function startElsewhere(): Promise<string> {
   return (await new Response(start.stdout).text()).trim();
 }
 
-test("two processes that open a new file at the same moment do not stand in each other's way", async () => {
+test("two processes can open a new file at the same moment", async () => {
   const open = () =>
     Bun.spawn([process.execPath, `${import.meta.dir}/open-child.ts`, folder.path, "60"], { stderr: "pipe" });
   const both = [open(), open()];

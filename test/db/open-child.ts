@@ -1,4 +1,4 @@
-// Opens a new database at every tick of the clock, in a folder where another process does the same.
+// Opens a new database at each full interval of the clock, in a folder where another process opens it too.
 import { join } from "node:path";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 
@@ -7,7 +7,7 @@ const TICK_MS = 20;
 
 for (let opened = 0; opened < Number(files); opened += 1) {
   const tick = Math.floor(Date.now() / TICK_MS) + 1;
-  // Waits without a pause: both must come at the same moment.
+  // Busy waiting, so that both processes open at the same moment.
   while (Date.now() < tick * TICK_MS);
   openDatabase(join(folder, `${tick}.db`)).close();
 }

@@ -9,10 +9,10 @@ import { NOON_MS, WALLET } from "../ledger/samples.ts";
 import { openTcpProxy, type TcpProxy } from "../ledger-grpc/tcp-proxy.ts";
 import { createTestDatabase } from "../support/postgres.ts";
 
-// The first test may have to start a server; and it takes seconds until one counts as vanished.
+// The first test may start a server, and a server counts as vanished only after seconds.
 
-test("key look-ups and balances go on when the server vanished from every connection", async () => {
-  const env = await openPostgresEnv(10n);
+test("key look-ups and balances recover when every connection goes silent", async () => {
+  const env = await openPostgresBooks(10n);
   const { url, proxy } = await behindProxy(env.url);
   const { db, client, close } = await openPostgres(url);
   const reads = createPostgresReads({ client, now: () => NOON_MS });
@@ -34,7 +34,7 @@ test("key look-ups and balances go on when the server vanished from every connec
   await env.close();
 });
 
-test("queries reject when the server does not answer anybody, and work again when it does", async () => {
+test("queries reject while the server is silent, and work again when it answers", async () => {
   const empty = await createTestDatabase();
   const { url, proxy } = await behindProxy(empty.url);
   const { client, close } = createWatchedPool(readPostgresUrl(url), { max: 2 }, 200);
@@ -50,7 +50,7 @@ test("queries reject when the server does not answer anybody, and work again whe
   await empty.drop();
 });
 
-test("a query that the server works on may take longer, and one that waits behind it too", async () => {
+test("a running query may take longer, and so may one that waits behind it", async () => {
   const empty = await createTestDatabase();
   const { client, close } = createWatchedPool(readPostgresUrl(empty.url), { max: 1 }, 200);
   const slow = client.unsafe("SELECT pg_backend_pid() AS pid FROM pg_sleep(2)");
@@ -61,14 +61,14 @@ test("a query that the server works on may take longer, and one that waits behin
   await empty.drop();
 });
 
-test("a pool that is closed while its server is gone leaves no query open", async () => {
+test("closing a pool whose server is gone rejects every query", async () => {
   const empty = await createTestDatabase();
   const { url, proxy } = await behindProxy(empty.url);
   const { client, close } = createWatchedPool(readPostgresUrl(url), { max: 1 }, 200);
   await client.unsafe("SELECT 1");
   proxy.swallow("both");
   const asked = Promise.allSettled([client.unsafe("SELECT 1")]);
-  // The query and then the probe are under way.
+  // The query and the probe are sent.
   await sent(proxy, 2);
   await close();
   expect(await asked).toMatchObject([{ status: "rejected" }]);
@@ -84,13 +84,13 @@ async function behindProxy(text: string) {
   return { url: url.href, proxy };
 }
 
-/** Until so many pieces of requests have reached the proxy, and been swallowed. */
-function sent(proxy: TcpProxy, pieces: number): Promise<void> {
+/** Resolves when the proxy has dropped this many chunks of requests. */
+function sent(proxy: TcpProxy, chunks: number): Promise<void> {
   let seen = 0;
   return new Promise((resolve) => {
     proxy.onData = (direction) => {
       if (direction === "requests") seen += 1;
-      if (seen === pieces) resolve();
+      if (seen === chunks) resolve();
     };
   });
 }

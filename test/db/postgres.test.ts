@@ -7,7 +7,7 @@ import { accounts, apiKeys } from "../../src/db/postgres/schema.ts";
 import { holdIdOf } from "../ledger/samples.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
 
-// The first test may have to start a server.
+// The first test may start a server.
 
 let empty: TestDatabase;
 
@@ -17,14 +17,14 @@ beforeEach(async () => {
 
 afterEach(() => empty.drop());
 
-test("every migration that was generated is applied, in the order of its journal", async () => {
+test("every generated migration is applied, in the order of its journal", async () => {
   const generated = journal.entries.map(({ tag }) =>
     Bun.file(`${import.meta.dir}/../../src/db/postgres/migrations/${tag}.sql`).text(),
   );
   expect([...MIGRATIONS]).toEqual(await Promise.all(generated));
 });
 
-test("four starters at once on an empty database all find the whole schema", async () => {
+test("four replicas that start together on an empty database all find the whole schema", async () => {
   const databases = await Promise.all(Array.from({ length: 4 }, () => openPostgres(empty.url)));
   for (const { client, close } of databases) {
     expect(await tablesOf(client)).toEqual(TABLES);
@@ -35,7 +35,7 @@ test("four starters at once on an empty database all find the whole schema", asy
   }
 });
 
-test("a database opened again keeps what is in it, in the shapes of the other dialect", async () => {
+test("a reopened database keeps its rows, with the types of SQLite", async () => {
   const first = await openPostgres(empty.url);
   await first.db.insert(accounts).values({ id: "1", name: "acme", createdAtMs: 5 });
   const key = { id: "2", accountId: "1", name: "k", hint: "sk-tg-1234", digest: "d", createdAtMs: 6 };
@@ -51,7 +51,7 @@ test("a database opened again keeps what is in it, in the shapes of the other di
   await again.close();
 });
 
-test("texts sort by their bytes, whatever order the server prefers", async () => {
+test("texts sort by their bytes, whatever the collation of the server", async () => {
   const { db, close } = await openPostgres(empty.url);
   const names = ["b", "A", "a", "B", "Ä", "_"];
   for (const name of names) await db.insert(accounts).values({ id: name, name, createdAtMs: 5 });
@@ -60,7 +60,7 @@ test("texts sort by their bytes, whatever order the server prefers", async () =>
   await close();
 });
 
-test("a database of a newer program is refused and left as it is", async () => {
+test("a database of a newer program is rejected and left untouched", async () => {
   const { client, close } = await openPostgres(empty.url);
   await client.unsafe("UPDATE schema_version SET version = 99");
   await expect(openPostgres(empty.url)).rejects.toThrow(
@@ -78,23 +78,23 @@ test("a transfer cannot be changed, deleted or truncated", async () => {
   await close();
 });
 
-describe("a database that cannot be opened", () => {
-  const hopeless: [string, (url: URL) => void][] = [
-    ["nobody listens", (url) => (url.port = "1")],
+describe("opening a database fails without printing the password", () => {
+  const unusable: [string, (url: URL) => void][] = [
+    ["nothing listens", (url) => (url.port = "1")],
     ["the password is wrong", (url) => (url.password = "hunter2")],
-    ["there is no such database", (url) => (url.pathname = "/nothing")],
+    ["the database does not exist", (url) => (url.pathname = "/nothing")],
     ["the server has no TLS", (url) => url.searchParams.set("sslmode", "require")],
   ];
 
-  test.each(hopeless)("because %s says so and not the password", async (_, spoil) => {
+  test.each(unusable)("when %s", async (_, spoil) => {
     const url = new URL(empty.url);
     spoil(url);
-    const refused = await openPostgres(url.href).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(Error);
-    expect(Bun.inspect(refused)).not.toContain(url.password);
+    const error = await openPostgres(url.href).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Error);
+    expect(Bun.inspect(error)).not.toContain(url.password);
   });
 
-  test("because its URL is none says so and not the URL", async () => {
+  test("when its URL is invalid", async () => {
     await expect(openPostgres("postgres://u:hunter2@:x/")).rejects.toThrow("must begin with postgres://");
     await expect(openPostgres("mysql://u:hunter2@localhost/")).rejects.toThrow("must begin with postgres://");
   });
@@ -117,7 +117,7 @@ describe("the partitions of holds", () => {
     return row.part;
   }
 
-  test("hold each its month, to the millisecond, and the default one the rest", async () => {
+  test("split holds by month to the millisecond, and the default partition has the rest", async () => {
     const { client, close } = await openPostgres(empty.url);
     await ensurePartitions(client, NEW_YEAR_MS);
     const places = [NEW_YEAR_MS - 1, NEW_YEAR_MS, Date.UTC(2027, 2, 31), Date.UTC(2040, 0, 1)];
@@ -127,7 +127,7 @@ describe("the partitions of holds", () => {
     await close();
   });
 
-  test("are there from the month before to two months ahead when the database is opened", async () => {
+  test("exist from the previous month to two months ahead when the database is opened", async () => {
     const { client, close } = await openPostgres(empty.url);
     const months = [-1, 0, 1, 2].map((later) => {
       const now = new Date();
@@ -138,7 +138,7 @@ describe("the partitions of holds", () => {
     await close();
   });
 
-  test("are made once by several replicas at once, and again never", async () => {
+  test("are created once by concurrent replicas", async () => {
     const databases = await Promise.all(Array.from({ length: 3 }, () => openPostgres(empty.url)));
     await Promise.all(databases.map(({ client }) => ensurePartitions(client, NEW_YEAR_MS)));
     const [first] = databases;
@@ -148,7 +148,7 @@ describe("the partitions of holds", () => {
     for (const { close } of databases) await close();
   });
 
-  test("wait for another time while somebody reads the default one for long", async () => {
+  test("are created by a later call while a long query reads the default partition", async () => {
     const { client, close } = await openPostgres(empty.url);
     const made = await partitionsOf(client);
     await client.begin(async (reader) => {
@@ -161,7 +161,7 @@ describe("the partitions of holds", () => {
     await close();
   });
 
-  test("leave a month alone that has holds in the default one", async () => {
+  test("are not created for a month with holds in the default partition", async () => {
     const { client, close } = await openPostgres(empty.url);
     const april = Date.UTC(2027, 3, 10);
     expect(await partitionOf(client, holdIdOf("h1", april))).toBe("holds_default");

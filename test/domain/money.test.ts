@@ -10,7 +10,7 @@ import {
 } from "../../src/domain/money.ts";
 
 describe("amounts", () => {
-  test("printing and parsing an amount gives the same amount", () => {
+  test("an amount survives printing and parsing", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: NANOS_MAX }), (nanos) => {
         expect(parseUsd(printUsd(nanos))).toBe(nanos);
@@ -18,7 +18,7 @@ describe("amounts", () => {
     );
   });
 
-  test("printing and parsing a price gives the same price", () => {
+  test("a price survives printing and parsing", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 9_999_999_999_999_999n }), (price) => {
         expect(parsePrice(printPrice(price))).toBe(price);
@@ -26,7 +26,7 @@ describe("amounts", () => {
     );
   });
 
-  test("an amount below zero is printed with its sign and cannot be parsed", () => {
+  test("a negative amount is printed with its sign and cannot be parsed", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 1n, max: NANOS_MAX }), (nanos) => {
         const printed = printUsd(-nanos);
@@ -65,16 +65,16 @@ describe("amounts", () => {
     "4000000000.000000001",
     "10000000000",
     "5\n",
-  ])("%p is no amount", (text) => {
+  ])("the text %p is rejected as an amount", (text) => {
     expect(() => parseUsd(text)).toThrow(RangeError);
   });
 
-  test("a price has at most six decimals", () => {
+  test("a price with more than six decimals is rejected", () => {
     expect(parsePrice("0.000001")).toBe(1n);
     expect(() => parsePrice("0.0000001")).toThrow(RangeError);
   });
 
-  test("the rounding of picos goes up and never by a whole nano", () => {
+  test("picos are rounded up by less than one nano", () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 30n }), (picos) => {
         const excess = picosToNanos(picos) * 1_000n - picos;

@@ -9,6 +9,6 @@ test.each([
   [{ cachedInputTokens: Number.NaN }, false],
   [{ cacheWriteTokens: 2 ** 53 }, false],
   [{ inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: 1 }, false],
-])("a usage with %j is counted: %p", (tokens, counted) => {
-  expect(isCounted({ ...NO_USAGE, ...tokens })).toBe(counted);
+])("isCounted() of a usage with %j is %p", (tokens, expected) => {
+  expect(isCounted({ ...NO_USAGE, ...tokens })).toBe(expected);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { readdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { says } from "../support/says.ts";
@@ -120,7 +120,7 @@ describe("books that cannot be written in the middle of a stream", () => {
     client.run("ALTER TABLE lost_table RENAME TO holds");
     expect(frames.at(-1)).toMatchObject({ error: { type: "server_error", code: "internal_error" } });
     expect(JSON.stringify(frames)).not.toMatch(/"finish_reason":"/);
-    expect(broken.log.text()).toContain("JournalError");
+    expect(broken.log.text()).toContain("SettlementOutboxError");
     expect((await post(broken, surface)).status).toBe(200);
     await broken.stop();
   });
@@ -129,7 +129,7 @@ describe("books that cannot be written in the middle of a stream", () => {
 /** Waits until the ledger has all that it could not take before. */
 async function journalIsEmpty(): Promise<void> {
   const deadline = performance.now() + 120_000;
-  while (findJournals(dirname(gateway.sqlite.path)).length > 0) {
+  while (findOutboxes(dirname(gateway.sqlite.path)).length > 0) {
     if (performance.now() > deadline) throw new Error("The journal is not replayed");
     await Bun.sleep(5);
   }

@@ -1,24 +1,21 @@
 import { describe, expect, test } from "bun:test";
 import { credentials, Metadata } from "@grpc/grpc-js";
 import { LedgerError } from "../../src/ledger/ledger.ts";
-import { LedgerListenError } from "../../src/ledger-grpc/server.ts";
+import { LedgerListenError } from "../../src/ledger-grpc/server/server.ts";
 import { makeCertificates } from "../support/certificates.ts";
-import { createCaller, TOKEN, tokenOf } from "./caller.ts";
-import { connectHealth } from "./health-client.ts";
-import { askReflection } from "./reflection-client.ts";
-import { failureOf, serve } from "./served.ts";
-import { standInLedger } from "./stand-in-ledger.ts";
+import { createCaller, failureOf, serve, stubLedger, TOKEN, tokenOf } from "./served.ts";
+import { askReflection, connectHealth } from "./service-clients.ts";
 
-describe("the token", () => {
+describe("a token", () => {
   test.each([
     ["is missing", new Metadata()],
-    ["is another", tokenOf("another-token-of-test")],
-    ["is a part of the right one", tokenOf(TOKEN.slice(0, -1))],
-    ["is longer than the right one", tokenOf(`${TOKEN}x`)],
-    ["comes without its scheme", withHeader(TOKEN)],
-    ["comes under another scheme", withHeader(`Basic ${TOKEN}`)],
-    ["comes with another behind it", withHeader(`Bearer ${TOKEN}, Bearer x`)],
-  ])("that %s opens nothing", async (_, metadata) => {
+    ["is wrong", tokenOf("another-token-of-test")],
+    ["is the right one without its last character", tokenOf(TOKEN.slice(0, -1))],
+    ["is the right one and a character more", tokenOf(`${TOKEN}x`)],
+    ["has no scheme", withHeader(TOKEN)],
+    ["has another scheme", withHeader(`Basic ${TOKEN}`)],
+    ["is followed by another", withHeader(`Bearer ${TOKEN}, Bearer x`)],
+  ])("that %s is denied with UNAUTHENTICATED", async (_, metadata) => {
     await using served = await serve();
     const failure = await failureOf(served.call("Ping", {}, {}, metadata));
     expect(failure).toMatchObject({ code: "UNAUTHENTICATED", reason: "UNAUTHENTICATED" });
@@ -31,12 +28,12 @@ describe("the token", () => {
     expect(served.logged).toEqual(["ledger call without the token"]);
   });
 
-  test("may name its scheme in lower case", async () => {
+  test("with its scheme in lower case is accepted", async () => {
     await using served = await serve();
     expect(await served.call("Ping", {}, {}, withHeader(`bearer ${TOKEN}`))).toEqual({});
   });
 
-  test("is asked of reflection, not of health", async () => {
+  test("is required by reflection but not by health", async () => {
     await using served = await serve();
     const { address } = served.server;
     expect(await failureOf(askReflection(address, new Metadata()))).toMatchObject({
@@ -48,9 +45,9 @@ describe("the token", () => {
 });
 
 describe("health", () => {
-  test("is that of the books, of the whole server and of the ledger service", async () => {
+  test("of the server and of the ledger service follows the database", async () => {
     let isUp = false;
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       ping: () => (isUp ? Promise.resolve() : Promise.reject(new LedgerError("unavailable"))),
     });
     await using served = await serve({ ledger });
@@ -64,13 +61,13 @@ describe("health", () => {
     expect(await watch.next()).toBe("NOT_SERVING");
   });
 
-  test("of another service is NOT_FOUND", async () => {
+  test("of an unknown service is NOT_FOUND", async () => {
     await using served = await serve();
     using health = connectHealth(served.server.address);
-    expect(await failureOf(health.check("somebody.Else"))).toMatchObject({ code: "NOT_FOUND" });
+    expect(await failureOf(health.check("other.Service"))).toMatchObject({ code: "NOT_FOUND" });
   });
 
-  test("is NOT_SERVING while the server stops, and a watcher does not hold it up", async () => {
+  test("is NOT_SERVING while the server stops, and a watcher does not delay the stop", async () => {
     await using served = await serve();
     using health = connectHealth(served.server.address);
     using watch = health.watch("");
@@ -92,7 +89,7 @@ describe("reflection", () => {
 });
 
 describe("TLS", () => {
-  test("is spoken to who trusts the authority", async () => {
+  test("serves clients that trust the authority, and no others", async () => {
     using made = makeCertificates();
     const { server, authority } = made;
     await using served = await serve({ tls: { ...server, ca: undefined } });
@@ -105,7 +102,7 @@ describe("TLS", () => {
     distrusting.client.close();
   });
 
-  test("with an authority of callers lets in who shows a certificate and the token", async () => {
+  test("with a client authority admits clients with a certificate and the token", async () => {
     using made = makeCertificates();
     const { server, caller, authority } = made;
     await using served = await serve({ tls: { ...server, ca: authority } });
@@ -125,14 +122,14 @@ describe("TLS", () => {
     unknown.client.close();
   });
 
-  test("without a certificate to show is a named error", async () => {
+  test("without a certificate and key throws LedgerListenError", async () => {
     const error = await serve({ tls: { cert: undefined, key: undefined, ca: undefined } }).catch(
       (reason) => reason,
     );
     expect(error).toBeInstanceOf(LedgerListenError);
   });
 
-  test("with a certificate that cannot be read is a named error", async () => {
+  test("with an invalid certificate throws LedgerListenError", async () => {
     const error = await serve({ tls: { cert: "no PEM", key: "no PEM", ca: undefined } }).catch(
       (reason) => reason,
     );
@@ -146,7 +143,7 @@ function withHeader(value: string): Metadata {
   return metadata;
 }
 
-/** The client library does no TLS to a bare IP address. */
+/** The client library cannot verify the certificate of a bare IP address. */
 function nameOf(address: string): string {
   return address.replace("127.0.0.1", "localhost");
 }

@@ -3,10 +3,10 @@ import { status } from "@grpc/grpc-js";
 import type { Mutation__Output } from "../../src/gen/tollgate/ledger/v1/Mutation.ts";
 import type { MutationResult } from "../../src/gen/tollgate/ledger/v1/MutationResult.ts";
 import { type HoldRequest, type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
-import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/client.ts";
-import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
-import { encodeRefusal } from "../../src/ledger-grpc/status.ts";
-import { errorCodeOf } from "../ledger/samples.ts";
+import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/client/client.ts";
+import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
+import { encodeError } from "../../src/ledger-grpc/codec/status.ts";
+import { refusalOf } from "../ledger/samples.ts";
 import { DONE, type MutationStream, openScriptedService, type ScriptedService } from "./scripted-service.ts";
 
 let service: ScriptedService;
@@ -36,14 +36,14 @@ const HOLD: HoldRequest = {
 };
 
 function fail(stream: MutationStream, code: status): void {
-  stream.emit("error", { code, details: "as the test says" });
+  stream.emit("error", { code, details: "scripted" });
 }
 
 function idOf({ createTopUp }: Mutation__Output): string {
   return createTopUp?.topUpId ?? "";
 }
 
-/** Done, with the number in the id as what the wallet has. */
+/** Returns a result whose balance is the number in the id. */
 function doneWith(id: string): MutationResult {
   return { balances: { postedNanos: id.slice(1), heldNanos: "0", availableNanos: "0" } };
 }
@@ -55,7 +55,7 @@ async function faultOf(promise: Promise<unknown>): Promise<string> {
   return error.cause.code;
 }
 
-/** Tops up a wallet once per id, all in this turn; the refusal of each, or "done". */
+/** Tops up once per id in one event-loop turn. Returns the error code of each, or "done". */
 function topUps(ids: readonly string[]): Promise<readonly string[]> {
   return Promise.all(
     ids.map((topUpId) =>
@@ -71,16 +71,16 @@ function idsOf(count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `t${index}`);
 }
 
-async function until(isSo: () => boolean): Promise<void> {
+async function until(isMet: () => boolean): Promise<void> {
   const lateMs = performance.now() + 120_000;
-  while (!isSo()) {
-    if (performance.now() > lateMs) throw new Error("It did not come about");
+  while (!isMet()) {
+    if (performance.now() > lateMs) throw new Error("The condition was not met in time");
     await Bun.sleep(5);
   }
 }
 
-describe("what goes out", () => {
-  test("what one turn of the event loop brings goes in messages of at most 128, in order", async () => {
+describe("the client", () => {
+  test("sends the mutations of one event-loop turn in order, in messages of at most 128", async () => {
     connect();
     service.onMessage = ({ sequence, mutations }, stream) =>
       stream.write({ sequence, results: mutations.map(() => DONE) });
@@ -91,7 +91,7 @@ describe("what goes out", () => {
     expect(sent.map(({ createTopUp }) => createTopUp?.topUpId)).toEqual([...idsOf(300)]);
   });
 
-  test("no more messages are unanswered than the window lets, in whatever order the answers come", async () => {
+  test("keeps at most windowMax messages unanswered, in whatever order answers arrive", async () => {
     connect({ windowMax: 3 });
     const held: (() => void)[] = [];
     let unanswered = 0;
@@ -117,7 +117,7 @@ describe("what goes out", () => {
     expect(most).toBe(3);
   });
 
-  test("what cannot be sent waits within a bound, and is refused beyond it", async () => {
+  test("queues at most queueMax unsent mutations, and rejects more with queue_full", async () => {
     connect({ windowMax: 1, queueMax: 2_000, answerMaxMs: 100 });
     await until(() => service.streams === 1);
     const sent = topUps(["sent"]);
@@ -128,19 +128,19 @@ describe("what goes out", () => {
     expect(await sent).toEqual(["unavailable"]);
   });
 
-  test("of a deadline the time that is left is sent", async () => {
+  test("sends a deadline as the time that is left", async () => {
     connect();
     service.onMessage = ({ sequence }, stream) =>
-      stream.write({ sequence, results: [{ status: encodeRefusal("insufficient_balance") }] });
-    await errorCodeOf(ledger.hold(HOLD, { deadlineMs: Date.now() + 60_000 }));
+      stream.write({ sequence, results: [{ status: encodeError("insufficient_balance") }] });
+    await refusalOf(ledger.hold(HOLD, { deadlineMs: Date.now() + 60_000 }));
     const timeout = service.messages[0]?.mutations[0]?.createHold?.timeout;
     const leftMs = Number(timeout?.seconds) * 1_000 + Number(timeout?.nanos) / 1e6;
     expect(leftMs).toBeWithin(1, 60_001);
   });
 });
 
-describe("a service that fails", () => {
-  test("by never answering is given up in time, and asked again over another connection", async () => {
+describe("a failing service", () => {
+  test("that never answers is given up after answerMaxMs and retried over another connection", async () => {
     connect({ answerMaxMs: 1_500 });
     service.onMessage = ({ sequence, mutations }, stream) => {
       if (service.streams > 1) stream.write({ sequence, results: mutations.map(() => DONE) });
@@ -158,7 +158,7 @@ describe("a service that fails", () => {
     ]);
   });
 
-  test("over one mutation that it cannot read fails that one alone", async () => {
+  test("that cannot decode one mutation fails that one alone", async () => {
     connect();
     service.onMessage = ({ sequence, mutations }, stream) => {
       if (mutations.some((each) => idOf(each) === "t137")) fail(stream, status.INVALID_ARGUMENT);
@@ -170,10 +170,10 @@ describe("a service that fails", () => {
   });
 
   test.each([
-    ["a token it does not accept", status.UNAUTHENTICATED, "denied"],
-    ["a certificate it does not accept", status.PERMISSION_DENIED, "denied"],
+    ["a denied token", status.UNAUTHENTICATED, "denied"],
+    ["a denied certificate", status.PERMISSION_DENIED, "denied"],
     ["another protocol", status.UNIMPLEMENTED, "unsupported"],
-  ])("because of %s says so at once, and is not stormed", async (_, code, fault) => {
+  ])("because of %s is reported at once, and reconnected to slowly", async (_, code, fault) => {
     service.onHello = (stream) => fail(stream, code);
     connect({ answerMaxMs: 60_000, outageMaxMs: 60_000, connectMaxMs: 60_000 });
     const startedMs = performance.now();
@@ -184,14 +184,14 @@ describe("a service that fails", () => {
     expect(service.streams).toBeWithin(2, 8);
   });
 
-  test("at every message is tried a few times, then given up", async () => {
+  test("that fails at every message is retried until answerMaxMs", async () => {
     connect({ answerMaxMs: 1_000 });
     service.onMessage = (_, stream) => fail(stream, status.INTERNAL);
     expect(await topUps(["a", "b"])).toEqual(["unavailable", "unavailable"]);
     expect(service.streams).toBeWithin(3, 20);
   });
 
-  test("by answering less than it was asked is none of ours", async () => {
+  test("that answers too few results is unsupported", async () => {
     connect();
     service.onMessage = ({ sequence }, stream) => stream.write({ sequence, results: [DONE] });
     expect(await faultOf(Promise.all([ledger.createWallet("a"), ledger.createWallet("b")]))).toBe(
@@ -199,49 +199,46 @@ describe("a service that fails", () => {
     );
   });
 
-  test("by answering what cannot be read is unavailable", async () => {
+  test("that answers an undecodable result is unsupported", async () => {
     connect();
     service.onMessage = ({ sequence }, stream) => stream.write({ sequence, results: [{}] });
     expect(await faultOf(ledger.createWallet("a"))).toBe("unsupported");
   });
 
-  test("with a refusal that has no reason is unavailable", async () => {
+  test("that answers a status without a reason is unsupported", async () => {
     connect();
-    const refused = { status: { code: status.INTERNAL, message: "?", details: [] } };
-    service.onMessage = ({ sequence }, stream) => stream.write({ sequence, results: [refused] });
+    const failed = { status: { code: status.INTERNAL, message: "?", details: [] } };
+    service.onMessage = ({ sequence }, stream) => stream.write({ sequence, results: [failed] });
     expect(await faultOf(ledger.createWallet("a"))).toBe("unsupported");
   });
 });
 
-describe("a refusal that speaks of one try", () => {
-  test.each(["deadline_exceeded", "queue_full"] as const)(
-    "%s is passed on after one try",
-    async (refusal) => {
-      connect();
-      service.onMessage = ({ sequence }, stream) =>
-        stream.write({ sequence, results: [{ status: encodeRefusal(refusal) }] });
-      expect(await errorCodeOf(ledger.hold(HOLD))).toBe(refusal);
-    },
-  );
+describe("an error that concerns one try", () => {
+  test.each(["deadline_exceeded", "queue_full"] as const)("%s is passed on after one try", async (reason) => {
+    connect();
+    service.onMessage = ({ sequence }, stream) =>
+      stream.write({ sequence, results: [{ status: encodeError(reason) }] });
+    expect(await refusalOf(ledger.hold(HOLD))).toBe(reason);
+  });
 
   test.each(["deadline_exceeded", "queue_full"] as const)(
-    "%s is not known to be true after two",
-    async (refusal) => {
+    "%s becomes unavailable after two tries",
+    async (reason) => {
       connect();
       service.onMessage = ({ sequence }, stream) => {
         if (service.streams === 1) fail(stream, status.UNAVAILABLE);
-        else stream.write({ sequence, results: [{ status: encodeRefusal(refusal) }] });
+        else stream.write({ sequence, results: [{ status: encodeError(reason) }] });
       };
       expect(await errorCodeOf(ledger.hold(HOLD))).toBe("unavailable");
       expect(service.messages).toHaveLength(2);
     },
   );
 
-  test("a final refusal after two tries is passed on", async () => {
+  test("a decline is passed on after two tries", async () => {
     connect();
     service.onMessage = ({ sequence }, stream) => {
       if (service.streams === 1) fail(stream, status.UNAVAILABLE);
-      else stream.write({ sequence, results: [{ status: encodeRefusal("insufficient_balance") }] });
+      else stream.write({ sequence, results: [{ status: encodeError("insufficient_balance") }] });
     };
     expect(await errorCodeOf(ledger.hold(HOLD))).toBe("insufficient_balance");
   });

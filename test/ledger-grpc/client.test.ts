@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
-import { connectLedger } from "../../src/ledger-grpc/client.ts";
-import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
+import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
+import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
 import { freePort } from "../bench/free-port.ts";
-import { errorCodeOf, FACTS, holdOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
-import { type ServedProcess, serveProcess, TOKEN } from "./served-process.ts";
+import { FACTS, holdOf, refusalOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
+import { TOKEN } from "./served.ts";
+import { type ServedProcess, serveProcess } from "./served-process.ts";
 import { openTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 
 const BOUNDS = { answerMaxMs: 1_500, outageMaxMs: 600, connectMaxMs: 600 };
@@ -21,7 +22,7 @@ let ledger: Ledger;
 beforeEach(async () => {
   folder = temporaryFolder();
   file = join(folder.path, "ledger.db");
-  // Of those that stay free while it is away.
+  // Reserved, so that it stays free while the server is down.
   server = await serveProcess(file, freePort());
   network = await openTcpProxy(server.port);
   ledger = connectLedger({ address: network.address, token: TOKEN, ...BOUNDS });
@@ -50,7 +51,7 @@ function topUp(id: string | number): Promise<unknown> {
   return ledger.topUp({ walletId: WALLET, topUpId: `t${id}`, amount: 1n });
 }
 
-/** How a mutation ended: its refusal, or "done". */
+/** Returns the error code of a mutation, or "done". */
 function outcomeOf(mutation: Promise<unknown>): Promise<string> {
   return mutation.then(
     () => "done",
@@ -58,7 +59,7 @@ function outcomeOf(mutation: Promise<unknown>): Promise<string> {
   );
 }
 
-/** Top-ups of one nano, 20 a turn, until enough has happened to the network or the server; how each ended. */
+/** Tops up by one nano, 20 times per event-loop turn, until `isEnough`. Returns the outcome of each. */
 function topUpUntil(isEnough: () => boolean): Promise<readonly string[]> {
   const outcomes: Promise<string>[] = [];
   const finished = Promise.withResolvers<void>();
@@ -75,7 +76,7 @@ async function postedOf(): Promise<bigint> {
   return (await ledger.balances(WALLET)).posted;
 }
 
-/** The fault of the link behind an `unavailable`. */
+/** Returns the link fault behind an `unavailable`. */
 async function faultOf(promise: Promise<unknown>): Promise<string> {
   const error: unknown = await promise.then(
     () => undefined,
@@ -86,7 +87,7 @@ async function faultOf(promise: Promise<unknown>): Promise<string> {
 }
 
 describe("a ledger in another process", () => {
-  test("does what one caller gives in one turn in its order", async () => {
+  test("applies the commands of one event-loop turn in their order", async () => {
     const holdId = Bun.randomUUIDv7();
     const all = Promise.all([
       ledger.createWallet("other"),
@@ -105,7 +106,7 @@ describe("a ledger in another process", () => {
     expect(refunded.balances).toEqual({ posted: 70n, held: 0n, available: 70n });
   });
 
-  test("takes 1,000 mutations at once, and each has one effect", async () => {
+  test("applies 1,000 concurrent mutations once each", async () => {
     const ids = Array.from({ length: 1_000 }, (_, id) => id);
     await Promise.all(ids.map(topUp));
     expect(await postedOf()).toBe(1_000n);
@@ -114,7 +115,7 @@ describe("a ledger in another process", () => {
     expect(await postedOf()).toBe(1_000n);
   });
 
-  test("gives a charge the receipt of its own ledger", async () => {
+  test("returns the receipt id that the server gave to a charge", async () => {
     const { receiptId } = await ledger.charge({
       walletId: WALLET,
       chargeId: "c1",
@@ -129,7 +130,7 @@ describe("a ledger in another process", () => {
     });
   });
 
-  test("refuses a hold that is past its deadline, and takes one that is not", async () => {
+  test("declines a hold past its deadline, and accepts one before it", async () => {
     const holdId = Bun.randomUUIDv7();
     const hold = holdOf(0n, { holdId });
     expect(await errorCodeOf(ledger.hold(hold, { deadlineMs: Date.now() - 1 }))).toBe("deadline_exceeded");
@@ -138,8 +139,8 @@ describe("a ledger in another process", () => {
 });
 
 describe("a connection that breaks", () => {
-  test("again and again costs no mutation, and doubles none", async () => {
-    // Each break is a short one, however long a busy machine takes to connect anew.
+  test("repeatedly loses no mutation and repeats none", async () => {
+    // Long bounds, so that a busy machine does not turn a short break into an outage.
     await reconnect({ answerMaxMs: 20_000, outageMaxMs: 10_000, connectMaxMs: 5_000 });
     const isEnough = () => network.connections > 5;
     let pieces = 0;
@@ -153,7 +154,7 @@ describe("a connection that breaks", () => {
     expect(await postedOf()).toBe(BigInt(outcomes.length));
   });
 
-  test("after the ledger has answered, and before that is heard, has one effect; the answer says replayed", async () => {
+  test("between the commit and its answer has one effect, answered as replayed", async () => {
     network.swallow("answers");
     const toppedUp = topUp("lost");
     await new Promise<void>((resolve) => {
@@ -164,7 +165,7 @@ describe("a connection that breaks", () => {
     expect(await toppedUp).toMatchObject({ replayed: true, balances: { posted: 1n } });
   });
 
-  test("under a read has it asked again", async () => {
+  test("during a read causes a retry", async () => {
     network.swallow("answers");
     const balances = ledger.balances(WALLET);
     await new Promise<void>((resolve) => {
@@ -175,7 +176,7 @@ describe("a connection that breaks", () => {
     expect(await balances).toMatchObject({ posted: 0n });
   });
 
-  test("for long is unavailable at first after a while, then at once, and heals by itself", async () => {
+  test("for long gives unavailable after outageMaxMs, later at once, and recovers by itself", async () => {
     network.refuse();
     const startedMs = performance.now();
     expect(await faultOf(topUp(1))).toBe("lost");
@@ -184,7 +185,7 @@ describe("a connection that breaks", () => {
     expect(await faultOf(topUp(2))).toBe("lost");
     expect(await faultOf(ledger.balances(WALLET))).toBe("lost");
     expect(await faultOf(ledger.ping())).toBe("lost");
-    // Each would have waited that long anew.
+    // Otherwise each call would have waited for outageMaxMs.
     expect(performance.now() - laterMs).toBeLessThan(BOUNDS.outageMaxMs);
 
     const tries = network.connections;
@@ -196,7 +197,7 @@ describe("a connection that breaks", () => {
     expect(await postedOf()).toBe(1n);
   });
 
-  test("refuses a hold whose deadline passes while it waits, and never sends it", async () => {
+  test("never sends a hold whose deadline passes while it waits", async () => {
     network.refuse();
     const { connections } = network;
     while (network.connections === connections) await Bun.sleep(2);
@@ -208,7 +209,7 @@ describe("a connection that breaks", () => {
     expect(await ledger.receipt(WALLET, holdId)).toBeUndefined();
   });
 
-  test("leaves a hold in doubt that was sent before its deadline", async () => {
+  test("gives unavailable for a hold that was sent before its deadline", async () => {
     network.swallow("answers");
     const hold = holdOf(0n, { holdId: Bun.randomUUIDv7() });
     const held = errorCodeOf(ledger.hold(hold, { deadlineMs: Date.now() + 300 }));
@@ -225,7 +226,7 @@ describe("a connection that breaks", () => {
 });
 
 describe("a server", () => {
-  test("that is killed under load and started again loses nothing that was acknowledged", async () => {
+  test("that is killed under load and restarted loses no acknowledged mutation", async () => {
     let isBack = false;
     const all = topUpUntil(() => isBack);
     await untilDone(async () => expect(await postedOf()).toBeGreaterThan(100n));
@@ -237,12 +238,12 @@ describe("a server", () => {
     expect(outcomes.filter((each) => each !== "done" && each !== "unavailable")).toEqual([]);
     await untilDone(() => ledger.ping());
     expect(Number(await postedOf())).toBeWithin(acknowledged, outcomes.length + 1);
-    // What was refused is not known; the same ids find out.
+    // The result of a failed mutation is unknown; repeating its id applies it once.
     await Promise.all(outcomes.map((_, id) => topUp(id)));
     expect(await postedOf()).toBe(BigInt(outcomes.length));
   });
 
-  test("that swallows everything is unavailable in time, and works when it is back", async () => {
+  test("that answers nothing is unavailable in time, and works when it is back", async () => {
     network.swallow("both");
     const startedMs = performance.now();
     const asked = faultOf(ledger.ping());
@@ -253,7 +254,7 @@ describe("a server", () => {
     await untilDone(() => topUp(2));
   });
 
-  test("that is frozen is unavailable in time, and works when it is thawed", async () => {
+  test("that is stopped by a signal is unavailable in time, and works when it continues", async () => {
     server.signal("SIGSTOP");
     try {
       expect(await faultOf(topUp(1))).toBe("silent");
@@ -264,19 +265,19 @@ describe("a server", () => {
     expect(await postedOf()).toBe(1n);
   });
 
-  test("that does not know the token is unavailable at once, and says why", async () => {
+  test("that denies the token is unavailable at once, with the fault denied", async () => {
     const bounds = { answerMaxMs: 60_000, outageMaxMs: 30_000, connectMaxMs: 30_000 };
-    const stranger = connectLedger({ address: network.address, token: "wrong", ...bounds });
+    const denied = connectLedger({ address: network.address, token: "wrong", ...bounds });
     const startedMs = performance.now();
-    expect(await faultOf(stranger.ping())).toBe("denied");
-    expect(await faultOf(stranger.createWallet("x"))).toBe("denied");
+    expect(await faultOf(denied.ping())).toBe("denied");
+    expect(await faultOf(denied.createWallet("x"))).toBe("denied");
     expect(performance.now() - startedMs).toBeLessThan(25_000);
-    await stranger.close();
+    await denied.close();
   });
 });
 
-describe("closing", () => {
-  test("waits for what is under way, and takes nothing more", async () => {
+describe("close()", () => {
+  test("waits for running mutations, and accepts no more", async () => {
     const all = Array.from({ length: 500 }, (_, id) => outcomeOf(topUp(id)));
     const closed = ledger.close();
     expect(await errorCodeOf(topUp("late"))).toBe("unavailable");
@@ -284,7 +285,7 @@ describe("closing", () => {
     await closed;
   });
 
-  test("does not wait for ever for a ledger that is away", async () => {
+  test("ends when the ledger is away", async () => {
     network.refuse();
     const lost = errorCodeOf(topUp(1));
     await ledger.close();
@@ -292,7 +293,7 @@ describe("closing", () => {
   });
 });
 
-/** Tries again and again until the ledger is there. Throws what it was refused for when that takes too long. */
+/** Retries until the attempt succeeds. Throws the last error after 120 s. */
 async function untilDone(attempt: () => Promise<unknown>): Promise<void> {
   const lateMs = performance.now() + 120_000;
   for (;;) {

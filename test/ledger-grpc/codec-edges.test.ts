@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { InvalidField } from "../../src/ledger-grpc/codec/fields.ts";
 import {
   decodeExtendRequest,
   decodeHoldRequest,
@@ -8,36 +9,41 @@ import {
   encodeHoldRequest,
   encodeSettleRequest,
 } from "../../src/ledger-grpc/codec/holds.ts";
-import { InvalidField } from "../../src/ledger-grpc/codec/invalid-field.ts";
-import { decodeSpendLimit } from "../../src/ledger-grpc/codec/limits.ts";
 import { encodeKeptMetadata } from "../../src/ledger-grpc/codec/metadata.ts";
 import {
   decodeChargeRequest,
   decodeTopUpRequest,
   encodeTopUpRequest,
 } from "../../src/ledger-grpc/codec/postings.ts";
-import { decodeReceiptFilter } from "../../src/ledger-grpc/codec/receipts.ts";
-import { decodeWalletStateRequest } from "../../src/ledger-grpc/codec/wallets.ts";
+import {
+  decodePage,
+  decodeReceiptFilter,
+  decodeUsageQuery,
+  encodePage,
+  encodeReceiptFilter,
+  encodeUsageQuery,
+} from "../../src/ledger-grpc/codec/receipts.ts";
+import { decodeSpendLimit, decodeWalletStateRequest } from "../../src/ledger-grpc/codec/wallets.ts";
 import { FACTS, holdOf } from "../ledger/samples.ts";
 
-import { through } from "./through.ts";
+import { roundTrip } from "./round-trip.ts";
 
-describe("what cannot travel is refused as it would be at home", () => {
+describe("a value that the wire cannot carry", () => {
   test.each([
     [2n ** 64n, 2n ** 63n - 1n],
     [-(2n ** 70n), -(2n ** 63n)],
-  ])("the amount %p becomes the nearest that can", (amount, nearest) => {
-    const wire = through("CreateTopUpRequest", encodeTopUpRequest({ walletId: "w", topUpId: "t", amount }));
+  ])("such as the amount %p is clamped to int64", (amount, nearest) => {
+    const wire = roundTrip("CreateTopUpRequest", encodeTopUpRequest({ walletId: "w", topUpId: "t", amount }));
     expect(decodeTopUpRequest(wire).amount).toBe(nearest);
   });
 
   test.each([
-    ["no number", Number.NaN, 0],
-    ["endless", Number.POSITIVE_INFINITY, 315_576_000_000_000],
-    ["before all time", Number.NEGATIVE_INFINITY, -315_576_000_000_000],
+    ["NaN", Number.NaN, 0],
+    ["infinite", Number.POSITIVE_INFINITY, 315_576_000_000_000],
+    ["minus infinity", Number.NEGATIVE_INFINITY, -315_576_000_000_000],
     ["half a millisecond", 0.5, 0.5],
-  ])("a time to live that is %s", (_, ttlMs, arrives) => {
-    const wire = through(
+  ])("such as a time to live of %s stays out of range", (_, ttlMs, arrives) => {
+    const wire = roundTrip(
       "ExtendHoldRequest",
       encodeExtendRequest({ walletId: "w", holdId: "h", accrued: 0n, ttlMs }),
     );
@@ -45,33 +51,49 @@ describe("what cannot travel is refused as it would be at home", () => {
   });
 
   test.each([
-    ["is no Unicode", "\uD800"],
-    ["is far too long", "x".repeat(2_000)],
-  ])("an id that %s names nothing", (_, walletId) => {
-    const wire = through("CreateTopUpRequest", encodeTopUpRequest({ walletId, topUpId: "t", amount: 1n }));
+    ["is not well-formed", "\uD800"],
+    ["is too long", "x".repeat(2_000)],
+  ])("such as an id that %s becomes empty", (_, walletId) => {
+    const wire = roundTrip("CreateTopUpRequest", encodeTopUpRequest({ walletId, topUpId: "t", amount: 1n }));
     expect(decodeTopUpRequest(wire).walletId).toBe("");
   });
 
   test.each([
     ["is too deep", nestedTo(31)],
     ["has a bigint", { a: 1n }],
-    ["is far too long", { a: "x".repeat(70_000) }],
-  ])("metadata that %s is longer than any ledger keeps", (_, metadata) => {
-    const wire = through("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { metadata })));
+    ["is too long", { a: "x".repeat(70_000) }],
+  ])("such as metadata that %s becomes longer than 4 KiB", (_, metadata) => {
+    const wire = roundTrip("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { metadata })));
     expect(JSON.stringify(decodeHoldRequest(wire).metadata).length).toBeGreaterThan(4_096);
   });
 
-  test("metadata at the deepest level travels, and deeper is not read out of the books", () => {
+  test("excludes metadata at depth 30, and metadata below that throws RangeError", () => {
     const metadata = nestedTo(30);
-    const wire = through("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { metadata })));
+    const wire = roundTrip("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { metadata })));
     expect(decodeHoldRequest(wire).metadata).toEqual(metadata);
     expect(() => encodeKeptMetadata(nestedTo(31))).toThrow(RangeError);
   });
 
-  test("counts and times of facts stay out of range", () => {
+  test("such as a word outside an enum is rejected by the server", () => {
+    const filter = encodeReceiptFilter({ walletId: "w", state: "lost" as never });
+    expect(() => decodeReceiptFilter(roundTrip("HoldFilter", filter))).toThrow(
+      expect.objectContaining({ field: "filter.state", fault: "invalid_query" }),
+    );
+    const query = encodeUsageQuery({ walletId: "w", groupBy: ["__proto__" as never] });
+    expect(() => decodeUsageQuery(roundTrip("QueryUsageRequest", query))).toThrow(
+      expect.objectContaining({ field: "group_by", fault: "invalid_query" }),
+    );
+  });
+
+  test("such as an empty page token does not become the first page", () => {
+    const page = roundTrip("ListWalletsRequest", encodePage({ size: 1, token: "" }));
+    expect(decodePage(page)).toEqual({ size: 1, token: "\0" });
+  });
+
+  test("such as a count or duration stays out of range", () => {
     const usage = { ...FACTS.usage, inputTokens: -5, outputTokens: 1.5 } as NonNullable<typeof FACTS.usage>;
     const facts = { ...FACTS, usage, totalMs: Number.POSITIVE_INFINITY };
-    const wire = through(
+    const wire = roundTrip(
       "SettleHoldRequest",
       encodeSettleRequest({ walletId: "w", holdId: "h", amount: 0n, facts }),
     );
@@ -81,9 +103,9 @@ describe("what cannot travel is refused as it would be at home", () => {
   });
 });
 
-describe("what a caller leaves out", () => {
-  test("of a hold: the minimum is the amount, and the facts say gRPC", () => {
-    const wire = through("CreateHoldRequest", {
+describe("a message with missing fields", () => {
+  test("of a hold gets the amount as minimum and grpc as surface", () => {
+    const wire = roundTrip("CreateHoldRequest", {
       walletId: "w",
       holdId: "h",
       keyId: "k",
@@ -102,89 +124,90 @@ describe("what a caller leaves out", () => {
     });
   });
 
-  test("of an ending: a settlement went well, a release was given up", () => {
-    const settled = decodeSettleRequest(through("SettleHoldRequest", { amountNanos: 0 }));
+  test("gets the outcome ok for a settlement and client_closed for a release", () => {
+    const settled = decodeSettleRequest(roundTrip("SettleHoldRequest", { amountNanos: 0 }));
     expect(settled).toMatchObject({ amount: 0n, facts: { outcome: "ok", source: "reported", attempts: [] } });
-    const released = decodeReleaseRequest(through("ReleaseHoldRequest", {}));
+    const released = decodeReleaseRequest(roundTrip("ReleaseHoldRequest", {}));
     expect(released.facts).toEqual({ outcome: "client_closed", source: "none", attempts: [] });
   });
 
   test.each([
     [
-      "the amount of a settlement",
+      "a settlement without an amount",
       "amount_nanos",
       "invalid_amount",
-      () => decodeSettleRequest(through("SettleHoldRequest", {})),
+      () => decodeSettleRequest(roundTrip("SettleHoldRequest", {})),
     ],
     [
-      "the amount of a charge",
+      "a charge without an amount",
       "amount_nanos",
       "invalid_amount",
-      () => decodeChargeRequest(through("CreateChargeRequest", {})),
+      () => decodeChargeRequest(roundTrip("CreateChargeRequest", {})),
     ],
     [
-      "the time a hold lives",
+      "a hold without a ttl",
       "ttl",
       "invalid_amount",
-      () => decodeHoldRequest(through("CreateHoldRequest", {})),
+      () => decodeHoldRequest(roundTrip("CreateHoldRequest", {})),
     ],
-    ["the limit to set", "limit", "invalid_request", () => decodeSpendLimit(null)],
+    ["a missing limit", "limit", "invalid_request", () => decodeSpendLimit(null)],
     [
-      "the period of a limit",
+      "a limit without a period",
       "limit.period",
       "invalid_request",
-      () => decodeSpendLimit(through("SpendLimit", {})),
+      () => decodeSpendLimit(roundTrip("SpendLimit", {})),
     ],
     [
-      "the state of a wallet",
+      "a wallet without a state",
       "state",
       "invalid_request",
-      () => decodeWalletStateRequest(through("SetWalletStateRequest", {})),
+      () => decodeWalletStateRequest(roundTrip("SetWalletStateRequest", {})),
     ],
-    ["the filter of a list", "filter", "invalid_query", () => decodeReceiptFilter(null)],
+    ["a list without a filter", "filter", "invalid_query", () => decodeReceiptFilter(null)],
     [
-      "the word for a number that this version does not know",
+      "an enum value unknown to this version",
       "state",
       "invalid_request",
-      () => decodeWalletStateRequest(through("SetWalletStateRequest", { state: 99 })),
+      () => decodeWalletStateRequest(roundTrip("SetWalletStateRequest", { state: 99 })),
     ],
     [
-      "a time on Earth",
+      "a time beyond the year 9999",
       "filter.start_time",
       "invalid_query",
-      () => decodeReceiptFilter(through("HoldFilter", { startTime: { seconds: 2 ** 50, nanos: 0 } })),
+      () => decodeReceiptFilter(roundTrip("HoldFilter", { startTime: { seconds: 2 ** 50, nanos: 0 } })),
     ],
     [
-      "a second that has a billion nanoseconds at most",
+      "a second of two billion nanoseconds",
       "ttl",
       "invalid_amount",
-      () => decodeExtendRequest(through("ExtendHoldRequest", { ttl: { seconds: 1, nanos: 2_000_000_000 } })),
+      () =>
+        decodeExtendRequest(roundTrip("ExtendHoldRequest", { ttl: { seconds: 1, nanos: 2_000_000_000 } })),
     ],
     [
-      "one sign for seconds and nanoseconds",
+      "seconds and nanoseconds of different signs",
       "ttl",
       "invalid_amount",
-      () => decodeExtendRequest(through("ExtendHoldRequest", { ttl: { seconds: 1, nanos: -1 } })),
+      () => decodeExtendRequest(roundTrip("ExtendHoldRequest", { ttl: { seconds: 1, nanos: -1 } })),
     ],
     [
-      "a number that JSON can say",
+      "a NaN in metadata",
       "metadata",
       "invalid_metadata",
       () =>
         decodeReleaseRequest(
-          through("ReleaseHoldRequest", { metadata: { fields: { a: { numberValue: Number.NaN } } } }),
+          roundTrip("ReleaseHoldRequest", { metadata: { fields: { a: { numberValue: Number.NaN } } } }),
         ),
     ],
-  ] as const)("must not be %s", (_, field, fault, decode) => {
+  ] as const)("is rejected: %s", (_, field, fault, decode) => {
     expect(decode).toThrow(InvalidField);
     expect(decode).toThrow(expect.objectContaining({ field, fault }));
   });
 });
 
 describe("metadata", () => {
-  test("names keep their order", () => {
+  test("keeps the order of its names", () => {
     const metadata = { b: 1, a: { d: null, c: true } };
-    const wire = through("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { metadata })));
+    const wire = roundTrip("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { metadata })));
     expect(JSON.stringify(decodeHoldRequest(wire).metadata)).toBe('{"b":1,"a":{"d":null,"c":true}}');
   });
 });

@@ -13,12 +13,6 @@ import {
   encodeSettleRequest,
 } from "../../src/ledger-grpc/codec/holds.ts";
 import {
-  decodeSpendLimit,
-  decodeSpendLimitUsage,
-  encodeSpendLimit,
-  encodeSpendLimitUsage,
-} from "../../src/ledger-grpc/codec/limits.ts";
-import {
   decodeChargeRequest,
   decodeRefundRequest,
   decodeTopUpRequest,
@@ -32,9 +26,13 @@ import {
   decodePage,
   decodeReceipt,
   decodeReceiptFilter,
+  decodeUsageQuery,
+  decodeUsageRow,
   encodePage,
   encodeReceipt,
   encodeReceiptFilter,
+  encodeUsageQuery,
+  encodeUsageRow,
 } from "../../src/ledger-grpc/codec/receipts.ts";
 import {
   decodeBalancesResult,
@@ -49,20 +47,18 @@ import {
   encodeSettlementResult,
 } from "../../src/ledger-grpc/codec/results.ts";
 import {
-  decodeUsageQuery,
-  decodeUsageRow,
-  encodeUsageQuery,
-  encodeUsageRow,
-} from "../../src/ledger-grpc/codec/usage.ts";
-import {
+  decodeSpendLimit,
+  decodeSpendLimitUsage,
   decodeWallet,
   decodeWalletStateRequest,
+  encodeSpendLimit,
+  encodeSpendLimitUsage,
   encodeWallet,
   encodeWalletStateRequest,
 } from "../../src/ledger-grpc/codec/wallets.ts";
 import { holdOf } from "../ledger/samples.ts";
 
-import { through } from "./through.ts";
+import { roundTrip } from "./round-trip.ts";
 
 const NANOS = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const TEXT = fc.string({ unit: "grapheme", maxLength: 40 });
@@ -100,7 +96,7 @@ const OUTCOME = fc.record({
   totalMs: maybe(MS),
   attempts: fc.array(fc.record({ upstream: TEXT, status: fc.integer(), ms: MS }), { maxLength: 8 }),
 });
-// JSON knows no -0.
+// JSON has no -0.
 const JSON_VALUE = fc
   .jsonValue({ noUnicodeString: false, maxDepth: 5 })
   .map((value) => JSON.parse(JSON.stringify(value)));
@@ -144,7 +140,7 @@ const DIMENSIONS: readonly UsageDimension[] = [
 ];
 const GROUP_BY = fc.uniqueArray(fc.constantFrom(...DIMENSIONS), { maxLength: 4 });
 
-describe("every message comes out as it went in", () => {
+describe("a message survives encoding and decoding:", () => {
   test("CreateHoldRequest", () =>
     survives(
       "CreateHoldRequest",
@@ -359,7 +355,7 @@ function survives<Value, Wire extends object, Output>(
 ): void {
   void fc.assert(
     fc.property(values, (value) => {
-      const decoded: unknown = decode(through(name, encode(value)));
+      const decoded: unknown = decode(roundTrip(name, encode(value)));
       expect(decoded).toEqual(value);
     }),
     { numRuns: 200 },
@@ -370,7 +366,7 @@ function groupValue(dimension: string): fc.Arbitrary<string | number> {
   return dimension === "hour" || dimension === "day" ? TIME : TEXT;
 }
 
-/** A name that objects have anyway cannot be told from it. */
+/** Whether a value has the name "__proto__", which is lost in an object. */
 function hasProto(value: unknown): boolean {
   return JSON.stringify(value).includes('"__proto__"');
 }

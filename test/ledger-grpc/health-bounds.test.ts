@@ -1,16 +1,15 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:http2";
 import { until } from "../support/until.ts";
-import { TOKEN, tokenOf } from "./caller.ts";
-import { connectHealth } from "./health-client.ts";
-import { failureOf, serve } from "./served.ts";
+import { failureOf, serve, TOKEN, tokenOf } from "./served.ts";
+import { connectHealth } from "./service-clients.ts";
 
 const PER_CONNECTION = 16;
 const STREAMS = 256;
 
 type Watch = ReturnType<ReturnType<typeof connectHealth>["watch"]>;
 
-/** Whether a watch was let in: its first status, or the code that ended it. */
+/** Returns the first status of a watch, or the code that ended it. */
 function firstOf(watch: Watch): Promise<string> {
   return Promise.race([watch.next(), watch.ended]);
 }
@@ -25,7 +24,7 @@ async function countOf(watches: readonly Watch[], first: string): Promise<number
 }
 
 describe("watchers of health without a token", () => {
-  test("of one connection are bounded, and one that ends makes room for another", async () => {
+  test("are at most 16 per connection, and one that ends admits another", async () => {
     await using served = await serve();
     using health = connectHealth(served.server.address);
     const watches = watchMany(health, 3 * PER_CONNECTION);
@@ -36,7 +35,7 @@ describe("watchers of health without a token", () => {
     await until(async () => (await firstOf(health.watch(""))) === "SERVING");
   });
 
-  test("of many connections are bounded in total, and keep nobody from checks and from the ledger", async () => {
+  test("are at most 256 in total, and do not block checks or calls with the token", async () => {
     await using served = await serve();
     const { address } = served.server;
     const connections = Array.from({ length: 40 }, () => connectHealth(address));
@@ -53,13 +52,13 @@ describe("watchers of health without a token", () => {
     await until(async () => (await firstOf(late.watch(""))) === "SERVING");
   });
 
-  test("are ended after their time", async () => {
+  test("end with UNAVAILABLE after streamMs", async () => {
     await using served = await serve({ openCalls: { streamMs: 50 } });
     using health = connectHealth(served.server.address);
     expect(await health.watch("").ended).toBe("UNAVAILABLE");
   });
 
-  test("of a service that is not there are counted too", async () => {
+  test("of unknown services count too", async () => {
     await using served = await serve();
     using health = connectHealth(served.server.address);
     const watches = Array.from({ length: PER_CONNECTION + 1 }, (_, index) => health.watch(`made.Up${index}`));
@@ -68,17 +67,17 @@ describe("watchers of health without a token", () => {
 });
 
 describe("a call of health without a token", () => {
-  test("that names a service of more than a kibibyte is refused", async () => {
+  test("with a service name above 1 KiB ends with RESOURCE_EXHAUSTED", async () => {
     await using served = await serve();
     using health = connectHealth(served.server.address);
     const long = "x".repeat(1_100);
     expect(await failureOf(health.check(long))).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
     expect(await health.watch(long).ended).toBe("RESOURCE_EXHAUSTED");
     const failure = await failureOf(health.check("x".repeat(1_000)));
-    expect(failure).toMatchObject({ code: "NOT_FOUND", says: "The server has no such service." });
+    expect(failure).toMatchObject({ code: "NOT_FOUND", message: "The server has no such service." });
   });
 
-  test("that does not send its request is ended", async () => {
+  test("without a request ends after callMs", async () => {
     await using served = await serve({ openCalls: { callMs: 50 } });
     const session = connect(`http://${served.server.address}`);
     const stream = session.request({

@@ -2,22 +2,21 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openLedger } from "../ledger/samples.ts";
 import { requireNode, requirePython } from "../support/other-runtimes.ts";
-import { TOKEN } from "./caller.ts";
-import { serve } from "./served.ts";
+import { serve, TOKEN } from "./served.ts";
 
-const ROOT = join(import.meta.dir, "../../..");
+const ROOT = join(import.meta.dir, "../..");
 
-test("a service on Node holds, settles and streams", async () => {
+test("a client on Node holds, settles and streams", async () => {
   const node = await requireNode();
-  await using books = await openStorage();
-  const seen = await runCaller([
+  await using served = await serveNewLedger();
+  const printed = await runCaller([
     node,
     join(import.meta.dir, "node-caller.mjs"),
-    books.address,
+    served.address,
     TOKEN,
     join(ROOT, "proto"),
   ]);
-  expect(seen).toEqual({
+  expect(printed).toEqual({
     runtime: "node",
     granted: "400",
     captured: "150",
@@ -29,11 +28,11 @@ test("a service on Node holds, settles and streams", async () => {
   });
 });
 
-test("a service in Python, which knows what reflection tells, holds, settles and streams", async () => {
+test("a client in Python, with descriptors from reflection, holds, settles and streams", async () => {
   const python = await requirePython();
-  await using books = await openStorage();
-  const seen = await runCaller([python, join(import.meta.dir, "python-caller.py"), books.address, TOKEN]);
-  expect(seen).toEqual({
+  await using served = await serveNewLedger();
+  const printed = await runCaller([python, join(import.meta.dir, "python-caller.py"), served.address, TOKEN]);
+  expect(printed).toEqual({
     granted: 400,
     captured: 150,
     posted: 9_007_199_254_740_843,
@@ -41,21 +40,21 @@ test("a service in Python, which knows what reflection tells, holds, settles and
     missing: ["INVALID_ARGUMENT", "INVALID_AMOUNT"],
     too_much: ["FAILED_PRECONDITION", "INSUFFICIENT_BALANCE"],
     no_token: ["UNAUTHENTICATED", "UNAUTHENTICATED"],
-    // The message that says SERVING.
+    // The bytes of HealthCheckResponse with SERVING.
     health: "0801",
     streamed: 200,
   });
 });
 
-/** A ledger of its own in a file, served. */
-async function openStorage() {
+/** Serves a new ledger in a SQLite file. */
+async function serveNewLedger() {
   const { ledger, clock, close } = await openLedger(0n);
   clock.nowMs = Date.now();
-  const served = await serve({ ledger });
+  const server = await serve({ ledger });
   return {
-    address: served.server.address,
+    address: server.server.address,
     async [Symbol.asyncDispose]() {
-      await served[Symbol.asyncDispose]();
+      await server[Symbol.asyncDispose]();
       await close();
     },
   };
@@ -65,13 +64,13 @@ async function runCaller(command: readonly string[]): Promise<unknown> {
   return JSON.parse(await run(command));
 }
 
-/** What a program prints. Throws with what it complained of when it fails. */
+/** Runs a program and returns its stdout. Throws with its stderr when it fails. */
 async function run(command: readonly string[]): Promise<string> {
   const child = Bun.spawn([...command], { cwd: ROOT, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [said, complaint] = await Promise.all([
+  const [stdout, stderr] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
   ]);
-  if ((await child.exited) !== 0) throw new Error(`${command[0]} failed: ${complaint}`);
-  return said;
+  if ((await child.exited) !== 0) throw new Error(`${command[0]} failed: ${stderr}`);
+  return stdout;
 }

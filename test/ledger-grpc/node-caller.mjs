@@ -1,5 +1,5 @@
-// Run by Node: a caller of the ledger that shares nothing with it but the proto. Arguments: address, token, folder
-// of the protos. Prints one JSON line of what it saw.
+// Run by Node: a client of the ledger that shares only the proto with it. Arguments: address, token, folder
+// of the protos. Prints its results as one JSON line.
 import grpc from "@grpc/grpc-js";
 import { loadSync } from "@grpc/proto-loader";
 
@@ -52,7 +52,7 @@ console.log(
 );
 client.close();
 
-/** Tops up in as many messages, all sent before the first answer is read. */
+/** Tops up in this many messages, all sent before the first answer is read. */
 async function stream(messages) {
   const mutations = client.StreamMutations(metadata);
   for (let sequence = 1; sequence <= messages; sequence++) {

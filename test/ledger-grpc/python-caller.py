@@ -1,5 +1,5 @@
-# Run by Debian's python3 with python3-grpcio and python3-protobuf: a caller of the ledger from another world (gRPC's
-# C core). It knows of the service what reflection tells. Arguments: address, token. Prints one JSON line of what it saw.
+# Run by Debian's python3 with python3-grpcio and python3-protobuf: a client of the ledger on the C core of gRPC. It
+# loads the descriptors by reflection. Arguments: address, token. Prints its results as one JSON line.
 import json
 import os
 import sys
@@ -14,7 +14,7 @@ channel = grpc.insecure_channel(address)
 
 
 def reflect(symbol):
-    """The descriptors of the file that declares a symbol, and of what it imports."""
+    """Returns the descriptors of the file that declares a symbol, and of its imports."""
     ask = channel.stream_stream(
         "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
         request_serializer=lambda request: request,
@@ -27,7 +27,7 @@ def reflect(symbol):
 
 
 def fields(data):
-    """The length-delimited fields of a message whose type is not known yet, which has no others."""
+    """Yields the fields of a message of unknown type that has length-delimited fields alone."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
@@ -46,7 +46,7 @@ def varint(data, at):
 
 
 def add(files):
-    """Adds files to the pool, each after those that it imports."""
+    """Adds files to the pool, each after its imports."""
     waiting = {each.name: each for each in files}
 
     def add_one(each):

@@ -7,21 +7,21 @@ import { ledgerService } from "../../src/ledger-grpc/service.ts";
 
 export type MutationStream = ServerDuplexStream<StreamMutationsRequest__Output, StreamMutationsResponse>;
 
-/** A service that does with each message of a stream what a test says. */
+/** A service whose answers a test scripts. */
 export interface ScriptedService {
   readonly address: string;
-  /** The messages that came, the empty ones left out. */
+  /** The received messages, without empty ones. */
   readonly messages: readonly StreamMutationsRequest__Output[];
-  /** Streams that were opened so far. */
+  /** The number of streams opened so far. */
   readonly streams: number;
-  /** What it does with a message; nothing, unless said otherwise. */
+  /** Handles a message; by default it does nothing. */
   onMessage: (message: StreamMutationsRequest__Output, stream: MutationStream) => void;
-  /** What it does with the empty message that opens a stream: answers it, unless said otherwise. */
+  /** Handles the empty first message of a stream; by default it answers. */
   onHello: (stream: MutationStream, message: StreamMutationsRequest__Output) => void;
   close(): void;
 }
 
-/** What a mutation comes to that was done. */
+/** The result of an applied mutation. */
 export const DONE: MutationResult = {
   balances: { postedNanos: "1", heldNanos: "0", availableNanos: "1" },
 };
@@ -33,7 +33,7 @@ export async function openScriptedService(): Promise<ScriptedService> {
     callback({ code: status.UNIMPLEMENTED });
   const handlers = Object.fromEntries(Object.keys(ledgerService).map((name) => [name, unimplemented]));
   const server = new Server();
-  // Safe because every method has a handler, and that of the stream is typed.
+  // Safe because every method has a handler, and the handler of the stream is typed.
   server.addService(ledgerService, {
     ...handlers,
     StreamMutations(stream: MutationStream) {

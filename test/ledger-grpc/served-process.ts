@@ -1,16 +1,15 @@
 import { join } from "node:path";
+import { TOKEN } from "./served.ts";
 
-export const TOKEN = "a-token-of-the-tests";
-
-/** A ledger's server in a process of its own, for a test to stop, to freeze and to kill. */
+/** A gRPC server of a ledger in its own process, which a test can stop, freeze and kill. */
 export interface ServedProcess {
   readonly port: number;
   signal(name: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void;
-  /** Kills it without a word; resolves when it is gone. */
+  /** Sends SIGKILL. Resolves when the process has exited. */
   kill(): Promise<void>;
 }
 
-/** Serves the ledger in `file`; port 0 is any that is free. Resolves when it listens. */
+/** Serves the ledger in `file`; port 0 binds any free port. Resolves when it listens. */
 export async function serveProcess(file: string, port = 0): Promise<ServedProcess> {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, "serve-child.ts"), file, String(port), TOKEN],

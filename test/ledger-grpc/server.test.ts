@@ -1,30 +1,28 @@
 import { describe, expect, test } from "bun:test";
 import { connect as connectTcp } from "node:net";
 import { credentials } from "@grpc/grpc-js";
-import { type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
-import { LedgerListenError, serveLedger } from "../../src/ledger-grpc/server.ts";
+import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import { LedgerListenError, serveLedger } from "../../src/ledger-grpc/server/server.ts";
 import { holdIdOf } from "../ledger/samples.ts";
-import { createCaller, TOKEN, tokenOf } from "./caller.ts";
-import { failureOf, serve } from "./served.ts";
-import { standInLedger } from "./stand-in-ledger.ts";
+import { createCaller, failureOf, serve, stubLedger, TOKEN, tokenOf } from "./served.ts";
 
 const HOLD = { walletId: "acme", holdId: holdIdOf("h1"), keyId: "k1", amountNanos: 7, ttl: { seconds: 60 } };
 
-function refusing(refusal: LedgerErrorCode): Ledger {
-  return standInLedger({ hold: () => Promise.reject(new LedgerError(refusal)) });
+function decliningLedger(reason: LedgerRefusal): Ledger {
+  return stubLedger({ hold: () => Promise.reject(new LedgerError(reason)) });
 }
 
 describe("a call", () => {
-  test("is answered with numbers that doubles cannot say", async () => {
+  test("is answered with amounts beyond 2^53", async () => {
     await using served = await serve();
     const { wallet, balances } = await served.call("GetWallet", { walletId: "acme" });
     expect(String(balances.postedNanos)).toBe("9007199254740993");
     expect(wallet).toMatchObject({ walletId: "acme", state: "WALLET_STATE_ACTIVE" });
   });
 
-  test("takes the whole request to the ledger", async () => {
+  test("passes the whole request to the ledger", async () => {
     const requests: unknown[] = [];
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       async hold(request, options) {
         requests.push(request, options);
         return { granted: 5n, balances: { posted: 1n, held: 5n, available: -4n }, replayed: true };
@@ -44,9 +42,9 @@ describe("a call", () => {
     expect(String(answer.hold.grantedNanos)).toBe("5");
   });
 
-  test("with a hold's own timeout ends at the earlier of both", async () => {
+  test("with a timeout of the hold ends at the earlier of both deadlines", async () => {
     let deadlineMs = 0;
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       async hold({ amount }, options) {
         deadlineMs = options?.deadlineMs ?? 0;
         return { granted: amount, balances: { posted: 0n, held: 0n, available: 0n }, replayed: false };
@@ -88,25 +86,25 @@ describe("a call", () => {
     ["invalid_metadata", "INVALID_ARGUMENT", "BadRequest", { fieldViolations: [{ field: "metadata" }] }],
     ["queue_full", "UNAVAILABLE", "RetryInfo", {}],
     ["unavailable", "UNAVAILABLE", "RetryInfo", {}],
-  ] as const)("that is refused as %s says so in google.rpc", async (refusal, code, type, detail) => {
-    await using served = await serve({ ledger: refusing(refusal) });
+  ] as const)("that fails with %s carries google.rpc details", async (reason, code, type, detail) => {
+    await using served = await serve({ ledger: decliningLedger(reason) });
     const failure = await failureOf(served.call("CreateHold", HOLD));
-    expect(failure).toMatchObject({ code, reason: refusal.toUpperCase(), details: { [type]: detail } });
+    expect(failure).toMatchObject({ code, reason: reason.toUpperCase(), details: { [type]: detail } });
   });
 
-  test("that fails for no reason of the ledger's says nothing of it", async () => {
-    const ledger = standInLedger({ topUp: () => Promise.reject(new Error("SELECT secret FROM wallets")) });
+  test("that fails with an unknown error is INTERNAL without its message", async () => {
+    const ledger = stubLedger({ topUp: () => Promise.reject(new Error("SELECT secret FROM wallets")) });
     await using served = await serve({ ledger });
     const failure = await failureOf(
       served.call("CreateTopUp", { walletId: "w", topUpId: "t", amountNanos: 1 }),
     );
-    expect(failure).toMatchObject({ code: "INTERNAL", reason: "INTERNAL", says: "The ledger failed." });
+    expect(failure).toMatchObject({ code: "INTERNAL", reason: "INTERNAL", message: "The ledger failed." });
     expect(JSON.stringify(failure)).not.toContain("secret");
     expect(served.logged).toEqual(["ledger call failed"]);
   });
 
-  test("of a handler that throws at once is answered too", async () => {
-    const ledger = standInLedger({
+  test("whose ledger method throws synchronously is answered", async () => {
+    const ledger = stubLedger({
       refund() {
         throw new LedgerError("hold_not_found");
       },
@@ -122,9 +120,9 @@ describe("a call", () => {
     });
   });
 
-  test("whose amount is missing is INVALID_ARGUMENT and never comes to the ledger", async () => {
+  test("without an amount is INVALID_ARGUMENT and does not reach the ledger", async () => {
     let settled = 0;
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       settle() {
         settled += 1;
         return Promise.reject(new LedgerError("unavailable"));
@@ -140,21 +138,21 @@ describe("a call", () => {
     expect(settled).toBe(0);
   });
 
-  test("of a hold or a wallet that is not there is NOT_FOUND", async () => {
-    await using served = await serve({ ledger: standInLedger({ wallet: async () => undefined }) });
+  test("for an unknown hold or wallet is NOT_FOUND", async () => {
+    await using served = await serve({ ledger: stubLedger({ wallet: async () => undefined }) });
     const wallet = await failureOf(served.call("GetWallet", { walletId: "acme" }));
     expect(wallet).toMatchObject({ code: "NOT_FOUND", reason: "WALLET_NOT_FOUND" });
     const hold = await failureOf(served.call("GetHold", { walletId: "acme", holdId: HOLD.holdId }));
     expect(hold).toMatchObject({ code: "NOT_FOUND", reason: "HOLD_NOT_FOUND" });
   });
 
-  test("whose bytes are no message of its type is INVALID_ARGUMENT", async () => {
+  test("with undecodable bytes is INVALID_ARGUMENT", async () => {
     await using served = await serve();
     const failure = await failureOf(rawCall(served.client, Buffer.from([0xff, 0xff, 0xff])));
     expect(failure).toMatchObject({ code: "INVALID_ARGUMENT", reason: "INVALID_REQUEST" });
   });
 
-  test("that is larger than 16 MiB is RESOURCE_EXHAUSTED, and the connection goes on", async () => {
+  test("above 16 MiB is RESOURCE_EXHAUSTED, and the connection stays usable", async () => {
     await using served = await serve();
     const large = failureOf(served.call("GetWallet", { walletId: "x".repeat(17 * 1024 * 1024) }));
     expect(await large).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
@@ -163,16 +161,16 @@ describe("a call", () => {
 });
 
 describe("a deadline", () => {
-  test("that passes while the ledger decides ends the call", async () => {
+  test("that passes while the ledger works ends the call", async () => {
     const never = new Promise<never>(() => undefined);
-    await using served = await serve({ ledger: standInLedger({ hold: () => never }) });
+    await using served = await serve({ ledger: stubLedger({ hold: () => never }) });
     const failure = await failureOf(served.call("CreateHold", HOLD, { deadline: Date.now() + 50 }));
     expect(failure).toMatchObject({ code: "DEADLINE_EXCEEDED" });
   });
 
-  test("of one call leaves the others alone, and a cancelled call harms nobody", async () => {
+  test("or cancellation of one call does not affect other calls", async () => {
     const held = Promise.withResolvers<void>();
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       async topUp() {
         await held.promise;
         return { balances: { posted: 1n, held: 0n, available: 1n }, replayed: false };
@@ -184,18 +182,18 @@ describe("a deadline", () => {
     const call = served.client.CreateTopUp(request, tokenOf(TOKEN), (error) =>
       cancelled.resolve(String(error?.code)),
     );
-    const patient = served.call("CreateTopUp", request);
+    const other = served.call("CreateTopUp", request);
     call.cancel();
     expect(await cancelled.promise).toBe("1");
     held.resolve();
-    expect((await patient).balances.postedNanos.toNumber()).toBe(1);
+    expect((await other).balances.postedNanos.toNumber()).toBe(1);
     expect(served.logged).toEqual([]);
   });
 });
 
 describe("BatchMutate", () => {
-  test("does each mutation alone", async () => {
-    const ledger = standInLedger({ settle: () => Promise.reject(new LedgerError("hold_not_found")) });
+  test("applies each mutation independently", async () => {
+    const ledger = stubLedger({ settle: () => Promise.reject(new LedgerError("hold_not_found")) });
     await using served = await serve({ ledger });
     const { results } = await served.call("BatchMutate", {
       mutations: [
@@ -214,7 +212,7 @@ describe("BatchMutate", () => {
     expect(results[4].receiptId).toBe("receipt");
   });
 
-  test("takes a thousand and no more", async () => {
+  test("accepts at most 1,000 mutations", async () => {
     await using served = await serve();
     const mutations = Array.from({ length: 1_000 }, () => ({ createWallet: { walletId: "w" } }));
     expect((await served.call("BatchMutate", { mutations })).results).toHaveLength(1_000);
@@ -235,7 +233,7 @@ describe("the port", () => {
     expect(answers.map(({ wallet }) => wallet.walletId)).toEqual(answers.map((_, index) => `w${index}`));
   });
 
-  test("survives what is no HTTP/2", async () => {
+  test("survives bytes that are not HTTP/2", async () => {
     await using served = await serve();
     const [host, port] = served.server.address.split(":");
     const closed = Promise.withResolvers<void>();
@@ -249,11 +247,11 @@ describe("the port", () => {
     expect(await served.call("Ping", {})).toEqual({});
   });
 
-  test("that is taken is a named error", async () => {
+  test("in use throws LedgerListenError", async () => {
     await using served = await serve();
     const port = Number(served.server.address.split(":")[1]);
     const second = serveLedger({
-      ledger: standInLedger(),
+      ledger: stubLedger(),
       listen: { host: "127.0.0.1", port },
       token: TOKEN,
       log: { warn: () => undefined, error: () => undefined },
@@ -269,10 +267,10 @@ describe("the port", () => {
 });
 
 describe("stop", () => {
-  test("lets running calls finish and takes no new ones", async () => {
+  test("finishes running calls and accepts no new ones", async () => {
     const asked = Promise.withResolvers<void>();
     const go = Promise.withResolvers<void>();
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       async createWallet() {
         asked.resolve();
         await go.promise;
@@ -283,9 +281,9 @@ describe("stop", () => {
     const running = served.call("CreateWallet", { walletId: "w" });
     await asked.promise;
     const stopped = served.server.stop();
-    const newcomer = createCaller(served.server.address, credentials.createInsecure());
-    expect(await failureOf(newcomer.call("Ping", {}))).toMatchObject({ code: "UNAVAILABLE" });
-    newcomer.client.close();
+    const late = createCaller(served.server.address, credentials.createInsecure());
+    expect(await failureOf(late.call("Ping", {}))).toMatchObject({ code: "UNAVAILABLE" });
+    late.client.close();
     go.resolve();
     expect((await running).balances.postedNanos.toNumber()).toBe(1);
     await stopped;
@@ -293,9 +291,9 @@ describe("stop", () => {
   });
 });
 
-test("stop cuts a call that does not end", async () => {
+test("stop cancels a call that does not end within stopMaxMs", async () => {
   const asked = Promise.withResolvers<void>();
-  const ledger = standInLedger({
+  const ledger = stubLedger({
     createWallet() {
       asked.resolve();
       return new Promise(() => undefined);
@@ -316,9 +314,9 @@ test.each([
   ["ListWallets", { pageSize: 1_001 }, "page_size"],
   ["QueryUsage", { filter: { walletId: "w" }, groupBy: [1, 1] }, "group_by"],
   ["QueryUsage", { filter: { walletId: "w" }, groupBy: [77] }, "group_by"],
-] as const)("%s of %j is refused with the name of the field", async (method, request, field) => {
-  const refuse = () => Promise.reject(new LedgerError("invalid_query"));
-  const ledger = standInLedger({ receipts: refuse, wallets: refuse, usage: refuse });
+] as const)("%s of %j is rejected with the name of its bad field", async (method, request, field) => {
+  const decline = () => Promise.reject(new LedgerError("invalid_query"));
+  const ledger = stubLedger({ receipts: decline, wallets: decline, usage: decline });
   await using served = await serve({ ledger });
   const failure = await failureOf(served.call(method, request));
   expect(failure).toMatchObject({
@@ -328,7 +326,7 @@ test.each([
   });
 });
 
-/** A call of GetWallet with any bytes for a message. */
+/** Calls GetWallet with raw bytes as the message. */
 function rawCall(client: ReturnType<typeof createCaller>["client"], bytes: Buffer): Promise<unknown> {
   return new Promise((resolve, reject) => {
     client.makeUnaryRequest(

@@ -4,15 +4,13 @@ import { status } from "@grpc/grpc-js";
 import type { StreamMutationsResponse__Output } from "../../src/gen/tollgate/ledger/v1/StreamMutationsResponse.ts";
 import { LedgerError } from "../../src/ledger/ledger.ts";
 import { LEDGER_SERVICE, ledgerService } from "../../src/ledger-grpc/service.ts";
-import { type Stream, TOKEN, tokenOf } from "./caller.ts";
-import { detailsOf, serve } from "./served.ts";
-import { standInLedger } from "./stand-in-ledger.ts";
+import { detailsOf, type Stream, serve, stubLedger, TOKEN, tokenOf } from "./served.ts";
 
 const BALANCES = { posted: 0n, held: 0n, available: 0n };
 const create = (walletId: string) => ({ createWallet: { walletId } });
 
 describe("StreamMutations", () => {
-  test("answers every message by its number, an empty one too", async () => {
+  test("answers every message by its sequence, an empty one too", async () => {
     await using served = await serve();
     const stream = listen(served.stream());
     for (const sequence of [7, 3, 900]) stream.write({ sequence, mutations: [create("w"), create("v")] });
@@ -30,19 +28,19 @@ describe("StreamMutations", () => {
     );
   });
 
-  test("greets before the first message", async () => {
+  test("sends its metadata before the first message", async () => {
     await using served = await serve();
-    const greeted = Promise.withResolvers<void>();
+    const opened = Promise.withResolvers<void>();
     const stream = listen(served.stream());
-    stream.call.on("metadata", () => greeted.resolve());
-    await greeted.promise;
+    stream.call.on("metadata", () => opened.resolve());
+    await opened.promise;
     stream.end();
     expect(await stream.status).toBe("OK");
   });
 
-  test("gives mutations to the ledger in the order they were sent", async () => {
+  test("passes mutations to the ledger in the order they were sent", async () => {
     const seen: string[] = [];
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       createWallet(walletId) {
         seen.push(walletId);
         return Promise.resolve(BALANCES);
@@ -59,8 +57,8 @@ describe("StreamMutations", () => {
     expect(seen).toEqual(names);
   });
 
-  test("lets a bad mutation fail alone, with the same details as a call", async () => {
-    const ledger = standInLedger({ topUp: () => Promise.reject(new LedgerError("wallet_not_found")) });
+  test("fails a bad mutation alone, with the details of a call", async () => {
+    const ledger = stubLedger({ topUp: () => Promise.reject(new LedgerError("wallet_not_found")) });
     await using served = await serve({ ledger });
     const stream = listen(served.stream());
     stream.write({
@@ -76,17 +74,17 @@ describe("StreamMutations", () => {
     expect(await stream.status).toBe("OK");
     const results = stream.answers[0]?.results ?? [];
     expect(results.map((each) => each.status?.code ?? 0)).toEqual([0, 5, 3, 3]);
-    const refused = results[1]?.status;
-    expect(refused && detailsOf(refused).details).toMatchObject({
+    const failed = results[1]?.status;
+    expect(failed && detailsOf(failed).details).toMatchObject({
       ErrorInfo: { reason: "WALLET_NOT_FOUND", domain: "tollgate.ledger" },
       ResourceInfo: { resourceName: "wallets/w" },
     });
   });
 
-  test("ends with INVALID_ARGUMENT after a message that is none, once the earlier ones are answered", async () => {
+  test("ends with INVALID_ARGUMENT after an undecodable message, once earlier ones are answered", async () => {
     const held = Promise.withResolvers<typeof BALANCES>();
     const asked = Promise.withResolvers<void>();
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       createWallet() {
         asked.resolve();
         return held.promise;
@@ -104,18 +102,18 @@ describe("StreamMutations", () => {
     expect(stream.answers.map(({ sequence }) => Number(sequence))).toEqual([1]);
   });
 
-  test("ends with INVALID_ARGUMENT after a message of more than a thousand mutations", async () => {
+  test("ends with INVALID_ARGUMENT after a message of more than 1,000 mutations", async () => {
     await using served = await serve();
     const stream = listen(served.stream());
     stream.write({ sequence: 1, mutations: Array.from({ length: 1_001 }, () => create("w")) });
     expect(await stream.status).toBe("INVALID_ARGUMENT");
   });
 
-  test("reads no further while 16 messages are unanswered", async () => {
+  test("stops reading while 16 messages are unanswered", async () => {
     const held = Promise.withResolvers<typeof BALANCES>();
     const sixteenth = Promise.withResolvers<void>();
     let asked = 0;
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       createWallet() {
         asked += 1;
         if (asked === 16) sixteenth.resolve();
@@ -127,7 +125,7 @@ describe("StreamMutations", () => {
     for (let sequence = 1; sequence <= 100; sequence++) stream.write({ sequence, mutations: [create("w")] });
     stream.end();
     await sixteenth.promise;
-    // Long enough for the rest to come: a call that is made later is answered.
+    // A later call that is answered shows that the rest has arrived.
     await served.call("Ping", {});
     expect(asked).toBe(16);
     held.resolve(BALANCES);
@@ -135,30 +133,30 @@ describe("StreamMutations", () => {
     expect(stream.answers).toHaveLength(100);
   });
 
-  test("waits for a caller who does not read its answers", async () => {
+  test("stops reading while its answers are not read", async () => {
     let asked = 0;
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       createWallet() {
         asked += 1;
         return Promise.resolve({ posted: 2n ** 62n, held: 2n ** 62n, available: 2n ** 62n });
       },
     });
     await using served = await serve({ ledger });
-    using deaf = openDeafStream(served.server.address);
+    using stalled = openStalledStream(served.server.address);
     const message = ledgerService.StreamMutations.requestSerialize({
       sequence: 1,
       mutations: Array.from({ length: 1_000 }, () => create("w")),
     });
-    // Some 40 MB of answers: far more than every buffer on the way takes.
-    for (let written = 0; written < 1_000; written++) deaf.write(message);
+    // About 40 MB of answers: more than all buffers on the way hold.
+    for (let written = 0; written < 1_000; written++) stalled.write(message);
     const settled = await untilSteady(() => asked, served);
     expect(settled).toBeLessThan(200_000);
   });
 
-  test("of a caller who is gone does not hold up the server", async () => {
+  test("of a vanished caller does not block the server", async () => {
     const held = Promise.withResolvers<typeof BALANCES>();
     const asked = Promise.withResolvers<void>();
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       createWallet() {
         asked.resolve();
         return held.promise;
@@ -175,10 +173,10 @@ describe("StreamMutations", () => {
     expect(served.logged).toEqual([]);
   });
 
-  test("answers what it has read when the server stops, then says UNAVAILABLE", async () => {
+  test("answers its read messages when the server stops, then ends with UNAVAILABLE", async () => {
     const held = Promise.withResolvers<typeof BALANCES>();
     const asked = Promise.withResolvers<void>();
-    const ledger = standInLedger({
+    const ledger = stubLedger({
       createWallet() {
         asked.resolve();
         return held.promise;
@@ -196,7 +194,7 @@ describe("StreamMutations", () => {
   });
 });
 
-/** Keeps what a stream answers and how it ends. */
+/** Collects the answers of a stream and its final status. */
 function listen(call: Stream) {
   const answers: StreamMutationsResponse__Output[] = [];
   const ended = Promise.withResolvers<string>();
@@ -212,7 +210,7 @@ function listen(call: Stream) {
   };
 }
 
-/** The same stream, whose messages are any bytes. */
+/** Opens a stream whose messages are raw bytes. */
 function rawStream({ client }: Awaited<ReturnType<typeof serve>>): Stream {
   const { responseDeserialize } = ledgerService.StreamMutations;
   // Safe because the test writes bytes only.
@@ -224,7 +222,7 @@ function rawStream({ client }: Awaited<ReturnType<typeof serve>>): Stream {
   ) as unknown as Stream;
 }
 
-/** The value that a count has come to rest at: the same before and after a hundred calls. */
+/** Returns a count once it is equal before and after 100 calls. */
 async function untilSteady(
   count: () => number,
   { call }: Awaited<ReturnType<typeof serve>>,
@@ -236,8 +234,8 @@ async function untilSteady(
   }
 }
 
-/** A mutation stream by hand, of a caller who never takes an answer off the connection. */
-function openDeafStream(address: string) {
+/** Opens a stream over plain HTTP/2 whose answers are never read. */
+function openStalledStream(address: string) {
   const session = connect(`http://${address}`);
   const stream = session.request({
     ":method": "POST",

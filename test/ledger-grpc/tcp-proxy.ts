@@ -1,27 +1,27 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A network between a client and a server, for a test to break. */
+/** A TCP proxy between a client and a server, which a test can break. */
 export interface TcpProxy {
   /** "127.0.0.1:port" */
   readonly address: string;
-  /** How often someone has tried to connect so far. */
+  /** The number of connection attempts so far. */
   readonly connections: number;
-  /** Breaks every connection off. New ones are still taken. */
+  /** Resets every connection. New ones are still accepted. */
   cut(): void;
-  /** From now on bytes of one direction, or of both, are swallowed; connections stay open. */
+  /** Drops bytes of one direction, or of both, from now on. Connections stay open. */
   swallow(direction: Direction): void;
-  /** Refuses new connections, and cuts those that are. */
+  /** Resets every connection, and every new one. */
   refuse(): void;
-  /** Takes and passes on everything again. What was swallowed stays lost. */
+  /** Forwards everything again. Dropped bytes stay lost. */
   heal(): void;
-  /** Told of every piece that arrives, before it is passed on. */
+  /** Called for every chunk before it is forwarded. */
   onData: (direction: Exclude<Direction, "both">) => void;
   close(): Promise<void>;
 }
 
 type Direction = "requests" | "answers" | "both";
 
-/** Passes on to 127.0.0.1:`port`. */
+/** Forwards to 127.0.0.1:`port`. */
 export async function openTcpProxy(port: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let isRefusing = false;

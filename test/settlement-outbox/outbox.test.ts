@@ -2,19 +2,19 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { LedgerError } from "../../src/ledger/ledger.ts";
-import { isAway, type JournalEntry } from "../../src/settlement-outbox/entry.ts";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { isRetryable, type OutboxEntry } from "../../src/settlement-outbox/entry.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { FACTS, holdIdOf, WALLET } from "../ledger/samples.ts";
-import { FUNDS, type JournalBooks, openJournalBooks, settlementOf, until } from "./journal-books.ts";
+import { FUNDS, type OutboxFixture, openOutboxFixture, settlementOf, until } from "./fixture.ts";
 
-let books: JournalBooks;
+let env: OutboxFixture;
 beforeEach(async () => {
-  books = await openJournalBooks();
+  env = await openOutboxFixture();
 });
-afterEach(() => books.close());
+afterEach(() => env.close());
 
-const abandonOf = (name: string): JournalEntry => ({
-  kind: "abandon",
+const releaseIfHeldOf = (name: string): OutboxEntry => ({
+  kind: "release_if_held",
   request: {
     walletId: WALLET,
     holdId: holdIdOf(name),
@@ -22,58 +22,58 @@ const abandonOf = (name: string): JournalEntry => ({
   },
 });
 
-describe("while the ledger is away", () => {
-  test("an entry is on disk when it is taken, and booked once when the ledger is back", async () => {
-    const journal = books.journal();
-    books.ledger.mode = "away";
-    await journal.append(await books.heldFor("a", 40n));
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
-    expect(journal.pending()).toBe(1);
-    expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS, held: 40n });
+describe("while the ledger is unavailable", () => {
+  test("an appended entry is on disk, and is settled once when the ledger is back", async () => {
+    const outbox = env.outbox();
+    env.ledger.is = "away";
+    await outbox.append(await env.heldEntry("a", 40n));
+    expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
+    expect(outbox.pending()).toBe(1);
+    expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS, held: 40n });
 
-    books.ledger.mode = "here";
-    await journal.drain(60_000);
-    expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n, held: 0n });
-    expect(await books.open.ledger.receipt(WALLET, holdIdOf("a"))).toMatchObject({
+    env.ledger.is = "here";
+    await outbox.drain(60_000);
+    expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n, held: 0n });
+    expect(await env.storage.ledger.receipt(WALLET, holdIdOf("a"))).toMatchObject({
       state: "settled",
       outcome: FACTS,
     });
-    expect(findJournals(books.folder)).toEqual([]);
+    expect(findOutboxes(env.folder)).toEqual([]);
   });
 
-  test("it is said once that it is, and once that it is back", async () => {
-    const journal = books.journal();
-    books.ledger.mode = "away";
-    await journal.append(await books.heldFor("a"));
-    await until(() => books.ledger.calls > 4);
-    books.ledger.mode = "here";
-    await journal.drain(60_000);
-    const events = books.log
+  test("the suspension and the resumption of the replay are logged once each", async () => {
+    const outbox = env.outbox();
+    env.ledger.is = "away";
+    await outbox.append(await env.heldEntry("a"));
+    await until(() => env.ledger.asked > 4);
+    env.ledger.is = "here";
+    await outbox.drain(60_000);
+    const events = env.log
       .text()
       .split("\n")
       .map((line) => JSON.parse(line).event);
-    expect(events).toEqual(["ledger does not take the journal", "ledger takes the journal again"]);
+    expect(events).toEqual(["settlement replay suspended", "settlement replay resumed"]);
   });
 
-  test("one entry a round is enough to see whether it still is", async () => {
-    const journal = books.journal({ everyMs: 20 });
-    books.ledger.mode = "away";
-    await Promise.all(["a", "b", "c", "d"].map(async (name) => journal.append(await books.heldFor(name))));
-    await until(() => books.log.text() !== "");
-    const asked = books.ledger.calls;
-    await until(() => books.ledger.calls >= asked + 3);
-    expect(books.ledger.calls).toBe(asked + 3);
+  test("each pass submits one entry as a probe", async () => {
+    const outbox = env.outbox({ everyMs: 20 });
+    env.ledger.is = "away";
+    await Promise.all(["a", "b", "c", "d"].map(async (name) => outbox.append(await env.heldEntry(name))));
+    await until(() => env.log.text() !== "");
+    const asked = env.ledger.asked;
+    await until(() => env.ledger.asked >= asked + 3);
+    expect(env.ledger.asked).toBe(asked + 3);
   });
 
-  test("a thousand entries of many turns are all booked afterwards", async () => {
-    const journal = books.journal();
-    books.ledger.mode = "away";
+  test("1,000 appended entries are all settled afterwards", async () => {
+    const outbox = env.outbox();
+    env.ledger.is = "away";
     const names = Array.from({ length: 1_000 }, (_, index) => `many-${index}`);
-    const entries = await Promise.all(names.map((name) => books.heldFor(name, 3n)));
-    await Promise.all(entries.map((entry) => journal.append(entry)));
-    books.ledger.mode = "here";
-    await journal.drain(60_000);
-    expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 3_000n, held: 0n });
+    const entries = await Promise.all(names.map((name) => env.heldEntry(name, 3n)));
+    await Promise.all(entries.map((entry) => outbox.append(entry)));
+    env.ledger.is = "here";
+    await outbox.drain(60_000);
+    expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 3_000n, held: 0n });
   });
 });
 
@@ -83,35 +83,35 @@ test.each([
   ["deadline_exceeded", true],
   ["conflict", false],
   ["hold_released", false],
-] as const)("a ledger that refuses as %s may take it later: %p", (refusal, mayPass) => {
-  expect(isAway(new LedgerError(refusal))).toBe(mayPass);
+] as const)("a ledger error of %s is retryable: %p", (code, isExpected) => {
+  expect(isRetryable(new LedgerError(code))).toBe(isExpected);
 });
 
 describe("a replay", () => {
-  test("of what the ledger has booked all the same books nothing twice", async () => {
-    const journal = books.journal();
-    const entry = await books.heldFor("a", 40n);
-    if (entry.kind === "settle") await books.open.ledger.settle(entry.request);
-    await journal.append(entry);
-    await journal.drain(60_000);
-    expect(journal.pending()).toBe(0);
-    expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n });
-    expect(books.log.text()).toBe("");
+  test("of an entry that the ledger settled before settles nothing twice", async () => {
+    const outbox = env.outbox();
+    const entry = await env.heldEntry("a", 40n);
+    if (entry.kind === "settle") await env.storage.ledger.settle(entry.request);
+    await outbox.append(entry);
+    await outbox.drain(60_000);
+    expect(outbox.pending()).toBe(0);
+    expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n });
+    expect(env.log.text()).toBe("");
   });
 
-  test("that comes after the hold's expiry books only what that had not", async () => {
-    const journal = books.journal();
-    const { ledger } = books.open;
-    const entry = await books.heldFor("a", 50n);
+  test("after the hold's expiry settles only the rest of the cost", async () => {
+    const outbox = env.outbox();
+    const { ledger } = env.storage;
+    const entry = await env.heldEntry("a", 50n);
     await ledger.extend({ walletId: WALLET, holdId: holdIdOf("a"), accrued: 30n, ttlMs: 60_000 });
-    books.ledger.mode = "away";
-    await journal.append(entry);
-    books.open.clock.nowMs += 61_000;
+    env.ledger.is = "away";
+    await outbox.append(entry);
+    env.storage.clock.nowMs += 61_000;
     await ledger.sweep();
     expect(await ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 30n, held: 0n });
 
-    books.ledger.mode = "here";
-    await journal.drain(60_000);
+    env.ledger.is = "here";
+    await outbox.drain(60_000);
     const { items } = await ledger.transfers(WALLET, { size: 2 });
     expect(items).toMatchObject([
       { kind: "late_settlement", amount: -20n },
@@ -124,46 +124,46 @@ describe("a replay", () => {
     });
   });
 
-  test("releases what is to be released", async () => {
-    const journal = books.journal();
-    const { request } = await books.heldFor("a");
+  test("releases the hold of a release entry", async () => {
+    const outbox = env.outbox();
+    const { request } = await env.heldEntry("a");
     const { walletId, holdId, facts } = request;
-    await journal.append({ kind: "release", request: { walletId, holdId, facts } });
-    await journal.drain(60_000);
-    expect(await books.open.ledger.receipt(WALLET, holdId)).toMatchObject({
+    await outbox.append({ kind: "release", request: { walletId, holdId, facts } });
+    await outbox.drain(60_000);
+    expect(await env.storage.ledger.receipt(WALLET, holdId)).toMatchObject({
       state: "released",
       captured: 0n,
     });
   });
 
-  test("frees an abandoned hold, and is content when there is none", async () => {
-    const journal = books.journal();
-    await books.heldFor("taken");
-    await Promise.all(["taken", "never"].map((name) => journal.append(abandonOf(name))));
-    await journal.drain(60_000);
-    expect(journal.pending()).toBe(0);
-    expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS, held: 0n });
-    expect(books.log.text()).toBe("");
+  test("of release_if_held releases the hold, and completes when there is no hold", async () => {
+    const outbox = env.outbox();
+    await env.heldEntry("taken");
+    await Promise.all(["taken", "never"].map((name) => outbox.append(releaseIfHeldOf(name))));
+    await outbox.drain(60_000);
+    expect(outbox.pending()).toBe(0);
+    expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS, held: 0n });
+    expect(env.log.text()).toBe("");
   });
 
-  test("goes on behind entries that always fail, and keeps those", async () => {
-    const journal = books.journal();
+  test("continues after entries that always fail, and keeps them", async () => {
+    const outbox = env.outbox();
     const names = Array.from({ length: 300 }, (_, index) => `bad-${index}`);
-    for (const name of names) books.ledger.broken.add(holdIdOf(name));
-    await Promise.all(names.map((name) => journal.append(settlementOf(name, 1n))));
-    await journal.append(await books.heldFor("good", 40n));
-    await until(() => journal.pending() === 300);
-    expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n });
+    for (const name of names) env.ledger.broken.add(holdIdOf(name));
+    await Promise.all(names.map((name) => outbox.append(settlementOf(name, 1n))));
+    await outbox.append(await env.heldEntry("good", 40n));
+    await until(() => outbox.pending() === 300);
+    expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n });
   });
 });
 
-describe("an entry that the ledger refuses for good", () => {
-  test("is kept apart, logged with its amount, and not tried again, not by the next process either", async () => {
-    const journal = books.journal();
-    await journal.append(settlementOf("unknown", 2_500_000_000n));
-    await until(() => journal.pending() === 0);
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
-    const [line = ""] = books.log.text().split("\n");
+describe("an entry that the ledger declines for good", () => {
+  test("is kept, logged with its amount, and never submitted again by any process", async () => {
+    const outbox = env.outbox();
+    await outbox.append(settlementOf("unknown", 2_500_000_000n));
+    await until(() => outbox.pending() === 0);
+    expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
+    const [line = ""] = env.log.text().split("\n");
     expect(JSON.parse(line)).toEqual({
       level: "error",
       request: holdIdOf("unknown"),
@@ -171,114 +171,114 @@ describe("an entry that the ledger refuses for good", () => {
       does: "settle",
       amountUsd: "2.50",
       refusal: "hold_not_found",
-      event: "settlement refused for good",
+      event: "settlement declined for good",
     });
-    await journal.close();
+    await outbox.close();
 
-    const asked = books.ledger.calls;
-    const next = books.journal();
-    await next.append(await books.heldFor("a"));
+    const asked = env.ledger.asked;
+    const next = env.outbox();
+    await next.append(await env.heldEntry("a"));
     await next.drain(60_000);
     await Bun.sleep(50);
-    expect(books.ledger.calls).toBe(asked + 1);
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
+    expect(env.ledger.asked).toBe(asked + 1);
+    expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
   });
 
   test.each([
     ["conflict", 41n],
     ["hold_released", 40n],
-  ] as const)("%s is one", async (refusal, amount) => {
-    const journal = books.journal();
-    const { request } = await books.heldFor("a", 40n);
+  ] as const)("is one declined with %s", async (code, amount) => {
+    const outbox = env.outbox();
+    const { request } = await env.heldEntry("a", 40n);
     const { walletId, holdId, facts } = request;
-    if (refusal === "conflict") await books.open.ledger.settle({ ...request, amount: 40n });
-    else await books.open.ledger.release({ walletId, holdId, facts });
-    await journal.append(settlementOf("a", amount));
-    await until(() => journal.pending() === 0);
-    expect(books.log.text()).toContain(`"refusal":"${refusal}"`);
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
+    if (code === "conflict") await env.storage.ledger.settle({ ...request, amount: 40n });
+    else await env.storage.ledger.release({ walletId, holdId, facts });
+    await outbox.append(settlementOf("a", amount));
+    await until(() => outbox.pending() === 0);
+    expect(env.log.text()).toContain(`"refusal":"${code}"`);
+    expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
   });
 });
 
-describe("a journal takes no entry", () => {
-  test("above its bound, and takes entries again when it is replayed", async () => {
-    const journal = books.journal({ entriesMax: 2 });
-    books.ledger.mode = "away";
-    const [a, b, c] = await Promise.all(["a", "b", "c"].map((name) => books.heldFor(name)));
+describe("an outbox rejects an entry", () => {
+  test("above entriesMax, and accepts entries again after a replay", async () => {
+    const outbox = env.outbox({ entriesMax: 2 });
+    env.ledger.is = "away";
+    const [a, b, c] = await Promise.all(["a", "b", "c"].map((name) => env.heldEntry(name)));
     if (!a || !b || !c) throw new Error("three holds were taken");
-    const taken = await Promise.allSettled([journal.append(a), journal.append(b), journal.append(c)]);
+    const taken = await Promise.allSettled([outbox.append(a), outbox.append(b), outbox.append(c)]);
     expect(taken.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
-    await expect(journal.append(c)).rejects.toThrow(
-      "Cannot journal the end of a hold: too many entries wait already",
+    await expect(outbox.append(c)).rejects.toThrow(
+      "Cannot keep a settlement in the outbox: too many entries are waiting",
     );
-    books.ledger.mode = "here";
-    await journal.drain(60_000);
-    await journal.append(c);
+    env.ledger.is = "here";
+    await outbox.drain(60_000);
+    await outbox.append(c);
   });
 
-  test("of an abandoned hold when a hundredth of its room is used up", async () => {
-    const journal = books.journal({ entriesMax: 200 });
-    books.ledger.mode = "away";
-    await journal.append(abandonOf("a"));
-    await journal.append(abandonOf("b"));
-    await expect(journal.append(abandonOf("c"))).rejects.toThrow("too many entries");
-    await journal.append(settlementOf("d", 1n));
+  test("of release_if_held when 1/100 of entriesMax is used up", async () => {
+    const outbox = env.outbox({ entriesMax: 200 });
+    env.ledger.is = "away";
+    await outbox.append(releaseIfHeldOf("a"));
+    await outbox.append(releaseIfHeldOf("b"));
+    await expect(outbox.append(releaseIfHeldOf("c"))).rejects.toThrow("too many entries");
+    await outbox.append(settlementOf("d", 1n));
   });
 
-  test("that is monstrous", async () => {
-    const journal = books.journal();
+  test("above 64 KiB", async () => {
+    const outbox = env.outbox();
     const { request } = settlementOf("a", 1n);
     const metadata = { text: "x".repeat(64 * 1024) };
-    await expect(journal.append({ kind: "release", request: { ...request, metadata } })).rejects.toThrow(
+    await expect(outbox.append({ kind: "release", request: { ...request, metadata } })).rejects.toThrow(
       "too large",
     );
   });
 
-  test("after it was closed", async () => {
-    const journal = books.journal();
-    await journal.close();
-    await expect(journal.append(settlementOf("a", 1n))).rejects.toThrow("closed");
+  test("after close()", async () => {
+    const outbox = env.outbox();
+    await outbox.close();
+    await expect(outbox.append(settlementOf("a", 1n))).rejects.toThrow("closed");
   });
 });
 
 describe("close()", () => {
-  test("gives the ledger what is left, and removes the file", async () => {
-    const journal = books.journal({ everyMs: 60_000, closeMs: 2_000 });
-    books.ledger.mode = "away";
-    await journal.append(await books.heldFor("a", 40n));
-    books.ledger.mode = "here";
-    await journal.close();
-    expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n });
-    expect(books.files()).toEqual([]);
+  test("drains the outbox and deletes its file", async () => {
+    const outbox = env.outbox({ everyMs: 60_000, closeMs: 2_000 });
+    env.ledger.is = "away";
+    await outbox.append(await env.heldEntry("a", 40n));
+    env.ledger.is = "here";
+    await outbox.close();
+    expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n });
+    expect(env.files()).toEqual([]);
   });
 
   test.each(["away", "silent"] as const)(
-    "leaves the rest on disk within its time when the ledger is %s, and says how much",
+    "leaves the rest on disk within closeMs when the ledger is %s, and logs the count",
     async (state) => {
-      const journal = books.journal({ closeMs: 100 });
-      books.ledger.mode = state;
-      await journal.append(await books.heldFor("a", 40n));
+      const outbox = env.outbox({ closeMs: 100 });
+      env.ledger.is = state;
+      await outbox.append(await env.heldEntry("a", 40n));
       const closingAt = performance.now();
-      await journal.close();
+      await outbox.close();
       expect(performance.now() - closingAt).toBeLessThan(60_000);
-      expect(books.log.text()).toContain('"entries":1');
-      expect(findJournals(books.folder)).toMatchObject([{ entries: 1 }]);
+      expect(env.log.text()).toContain('"entries":1');
+      expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
 
-      books.ledger.mode = "here";
-      const next = books.journal();
-      await until(() => findJournals(books.folder).length === 0);
+      env.ledger.is = "here";
+      const next = env.outbox();
+      await until(() => findOutboxes(env.folder).length === 0);
       expect(next.pending()).toBe(0);
-      expect(await books.open.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n, held: 0n });
+      expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n, held: 0n });
     },
   );
 });
 
-test("what is in a journal is for this user alone", async () => {
-  books.ledger.mode = "away";
-  const journal = books.journal();
-  await journal.append(await books.heldFor("a"));
-  expect(statSync(join(books.folder, "journal")).mode & 0o777).toBe(0o700);
-  expect(books.files()).toHaveLength(4);
-  const modes = books.files().map((name) => statSync(join(books.folder, "journal", name)).mode & 0o777);
+test("the files of an outbox are readable by their owner alone", async () => {
+  env.ledger.is = "away";
+  const outbox = env.outbox();
+  await outbox.append(await env.heldEntry("a"));
+  expect(statSync(join(env.folder, "journal")).mode & 0o777).toBe(0o700);
+  expect(env.files()).toHaveLength(4);
+  const modes = env.files().map((name) => statSync(join(env.folder, "journal", name)).mode & 0o777);
   expect(new Set(modes)).toEqual(new Set([0o600]));
 });

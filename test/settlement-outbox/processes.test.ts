@@ -1,29 +1,29 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFileSync, openSync, readFileSync, truncateSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { WALLET } from "../ledger/samples.ts";
-import { FUNDS, type JournalBooks, openJournalBooks, until } from "./journal-books.ts";
+import { FUNDS, type OutboxFixture, openOutboxFixture, until } from "./fixture.ts";
 
-let books: JournalBooks;
+let env: OutboxFixture;
 beforeEach(async () => {
-  books = await openJournalBooks();
+  env = await openOutboxFixture();
 });
-afterEach(() => books.close());
+afterEach(() => env.close());
 
-const CHILD = `${import.meta.dir}/journal-child.ts`;
+const CHILD = `${import.meta.dir}/outbox-child.ts`;
 
 interface Child {
-  /** Every line of it so far. */
+  /** The complete lines on stdout so far. */
   lines(): readonly string[];
-  /** Kills it, and resolves when it is dead and all is read that it said. */
+  /** Kills the process. Resolves when it has exited and stdout is read to its end. */
   kill(): Promise<void>;
 }
 
-/** Starts a process that journals settlements of 10 for the holds "PREFIX-0" … that are taken here. */
+/** Takes the holds "PREFIX-0" …, and starts a process that appends a settlement of 10 for each. */
 async function startChild(prefix: string, count: number, shell = 'exec "$0" "$@"'): Promise<Child> {
-  for (let index = 0; index < count; index++) await books.heldFor(`${prefix}-${index}`);
-  const command = [process.execPath, CHILD, books.folder, prefix, `${count}`];
+  for (let index = 0; index < count; index++) await env.heldEntry(`${prefix}-${index}`);
+  const command = [process.execPath, CHILD, env.folder, prefix, `${count}`];
   const child = Bun.spawn(["sh", "-c", shell, ...command], { stdout: "pipe", stderr: "inherit" });
   let text = "";
   const read = async () => {
@@ -41,76 +41,76 @@ async function startChild(prefix: string, count: number, shell = 'exec "$0" "$@"
   };
 }
 
-const takenBy = (child: Child) => child.lines().filter((line) => line.endsWith(" taken")).length;
+const appendedBy = (child: Child) => child.lines().filter((line) => line.endsWith(" appended")).length;
 
 async function posted(): Promise<bigint> {
-  return (await books.open.ledger.balances(WALLET)).posted;
+  return (await env.storage.ledger.balances(WALLET)).posted;
 }
 
-function pathOfJournal(): string {
-  const [name = ""] = books.files().filter((each) => each.endsWith(".db"));
-  return join(books.folder, "journal", name);
+function pathOfOutbox(): string {
+  const [name = ""] = env.files().filter((each) => each.endsWith(".db"));
+  return join(env.folder, "journal", name);
 }
 
 describe("a process that is killed", () => {
-  test("leaves all that it had acknowledged to the next one, which books each once", async () => {
+  test("leaves its acknowledged entries to the next process, which settles each once", async () => {
     const child = await startChild("k", 400);
-    await until(() => takenBy(child) >= 50);
+    await until(() => appendedBy(child) >= 50);
     await child.kill();
-    const taken = takenBy(child);
+    const appended = appendedBy(child);
 
-    const next = books.journal();
+    const next = env.outbox();
     await until(
-      () => books.files().length === 4 && next.pending() === 0 && findJournals(books.folder).length === 0,
+      () => env.files().length === 4 && next.pending() === 0 && findOutboxes(env.folder).length === 0,
     );
-    const booked = (FUNDS - (await posted())) / 10n;
-    // One more may have come to the disk without being acknowledged.
-    expect(Number(booked)).toBeWithin(taken, taken + 2);
-    expect((await books.open.ledger.balances(WALLET)).held).toBe((400n - booked) * 10n);
+    const settled = (FUNDS - (await posted())) / 10n;
+    // One more entry may be on disk without an acknowledgement.
+    expect(Number(settled)).toBeWithin(appended, appended + 2);
+    expect((await env.storage.ledger.balances(WALLET)).held).toBe((400n - settled) * 10n);
   });
 
-  test("leaves it to one that lives beside it, but not before it is dead", async () => {
-    const neighbour = books.journal();
+  test("leaves its entries to a running process, but not before it is dead", async () => {
+    const running = env.outbox();
     const child = await startChild("n", 20);
-    await until(() => child.lines().at(-1) === "all");
-    expect(findJournals(books.folder)).toMatchObject([{ entries: 20 }]);
+    await until(() => child.lines().at(-1) === "done");
+    expect(findOutboxes(env.folder)).toMatchObject([{ entries: 20 }]);
     await Bun.sleep(60);
     expect(await posted()).toBe(FUNDS);
-    expect(neighbour.pending()).toBe(0);
+    expect(running.pending()).toBe(0);
     await child.kill();
-    await until(() => findJournals(books.folder).length === 0);
+    await until(() => findOutboxes(env.folder).length === 0);
     expect(await posted()).toBe(FUNDS - 200n);
   });
 
-  test("is followed by one of several, and nothing is booked twice", async () => {
+  test("is adopted by one of several processes, and nothing is settled twice", async () => {
     const child = await startChild("s", 50);
-    await until(() => child.lines().at(-1) === "all");
+    await until(() => child.lines().at(-1) === "done");
     await child.kill();
-    const followers = [1, 2, 3].map(() => books.journal());
-    await until(() => findJournals(books.folder).length === 0);
+    const followers = [1, 2, 3].map(() => env.outbox());
+    await until(() => findOutboxes(env.folder).length === 0);
     expect(await posted()).toBe(FUNDS - 500n);
-    expect(books.ledger.calls).toBe(50);
+    expect(env.ledger.asked).toBe(50);
     for (const follower of followers) await follower.close();
-    expect(books.files()).toEqual([]);
+    expect(env.files()).toEqual([]);
   });
 });
 
-describe("a log whose tail was torn", () => {
+describe("a WAL with a damaged tail", () => {
   const damages: readonly (readonly [string, number, (wal: string) => void])[] = [
     ["is cut in its last frame", 29, (wal) => truncateSync(wal, readFileSync(wal).length - 100)],
     ["has garbage behind its end", 30, (wal) => appendFileSync(wal, Buffer.alloc(3_000, 7))],
     ["has flipped bytes in its last frame", 29, (wal) => flip(wal, readFileSync(wal).length - 2_000)],
   ];
 
-  test.each(damages)("and %s gives back what was acknowledged before that", async (_name, left, damage) => {
+  test.each(damages)("that %s keeps the entries before the damage", async (_name, left, damage) => {
     const child = await startChild("t", 30);
-    await until(() => child.lines().at(-1) === "all");
+    await until(() => child.lines().at(-1) === "done");
     await child.kill();
-    damage(`${pathOfJournal()}-wal`);
-    const next = books.journal();
-    await until(() => findJournals(books.folder).length === 0 && next.pending() === 0);
+    damage(`${pathOfOutbox()}-wal`);
+    const next = env.outbox();
+    await until(() => findOutboxes(env.folder).length === 0 && next.pending() === 0);
     expect(FUNDS - (await posted())).toBe(BigInt(left) * 10n);
-    expect(books.log.text()).not.toContain('"error"');
+    expect(env.log.text()).not.toContain('"error"');
   });
 });
 
@@ -120,16 +120,16 @@ function flip(path: string, at: number): void {
   writeSync(descriptor, Buffer.from(bytes.subarray(at, at + 8).map((byte) => byte ^ 0xff)), 0, 8, at);
 }
 
-test("a disk that is full refuses entries, and what was taken before is booked", async () => {
-  // The shell ignores the signal that would end the process, so that a write beyond 96 KiB just fails.
+test("a full disk rejects entries, and those appended before are settled", async () => {
+  // The shell ignores SIGXFSZ, so that a write beyond 96 KiB fails without ending the process.
   const child = await startChild("f", 300, `trap "" XFSZ; ulimit -f 192; exec "$0" "$@"`);
-  await until(() => child.lines().at(-1) === "all");
+  await until(() => child.lines().at(-1) === "done");
   await child.kill();
-  const refused = child.lines().filter((line) => line.endsWith("refused: JournalError"));
-  expect(takenBy(child)).toBeGreaterThan(0);
-  expect(refused.length).toBeGreaterThan(0);
-  expect(takenBy(child) + refused.length).toBe(300);
-  const next = books.journal();
-  await until(() => findJournals(books.folder).length === 0 && next.pending() === 0);
-  expect(Number((FUNDS - (await posted())) / 10n)).toBeWithin(takenBy(child), 301);
+  const rejected = child.lines().filter((line) => line.endsWith("rejected: SettlementOutboxError"));
+  expect(appendedBy(child)).toBeGreaterThan(0);
+  expect(rejected.length).toBeGreaterThan(0);
+  expect(appendedBy(child) + rejected.length).toBe(300);
+  const next = env.outbox();
+  await until(() => findOutboxes(env.folder).length === 0 && next.pending() === 0);
+  expect(Number((FUNDS - (await posted())) / 10n)).toBeWithin(appendedBy(child), 301);
 });

@@ -2,15 +2,15 @@ import { call, type Seen } from "../storm/call.ts";
 import { planOf, type Weather } from "../storm/plan.ts";
 import type { StormGateway } from "../storm/storm-gateway.ts";
 
-/** Clients of the gateway, and how their requests ended so far. */
+/** Clients of the gateway, with the outcomes of their requests so far. */
 export interface SoakLoad {
-  /** Keeps so many clients busy. Returns the requests per second that they got through. */
+  /** Runs clients without pauses. Returns the completed requests per second. */
   closed(options: { readonly callers: number; readonly ms: number }): Promise<number>;
-  /** Makes requests at fixed times, however long their answers take. Resolves when the last has ended. */
+  /** Sends requests at fixed times, whatever their durations. Resolves when the last one has ended. */
   open(options: { readonly perSecond: number; readonly ms: number }): Promise<void>;
   readonly tally: Readonly<Record<Seen["ended"], number>>;
-  readonly underWay: number;
-  /** The first requests that ended in no way that the contract allows. */
+  readonly running: number;
+  /** The first requests whose outcome violates the contract. */
   readonly wrong: readonly Seen[];
 }
 
@@ -20,14 +20,14 @@ export function createSoakLoad(gateway: StormGateway, weather: Weather): SoakLoa
   const tally = { finished: 0, failed: 0, left: 0, wrong: 0 };
   const wrong: Seen[] = [];
   let number = 0;
-  let underWay = 0;
+  let running = 0;
 
-  async function ask(): Promise<void> {
+  async function send(): Promise<void> {
     number += 1;
-    underWay += 1;
+    running += 1;
     const plan = planOf(weather, number);
     const seen = await call(gateway.payer(plan.key), plan);
-    underWay -= 1;
+    running -= 1;
     tally[seen.ended] += 1;
     if (seen.ended === "wrong" && wrong.length < WRONG_KEPT) wrong.push(seen);
   }
@@ -37,19 +37,19 @@ export function createSoakLoad(gateway: StormGateway, weather: Weather): SoakLoa
       const endsAt = performance.now() + ms;
       const before = number;
       const work = async () => {
-        while (performance.now() < endsAt) await ask();
+        while (performance.now() < endsAt) await send();
       };
       await Promise.all(Array.from({ length: callers }, work));
       return ((number - before) / ms) * 1_000;
     },
     async open({ perSecond, ms }) {
-      const asked: Promise<void>[] = [];
-      await atFixedTimes({ perSecond, ms }, () => void asked.push(ask()));
-      await Promise.all(asked);
+      const sent: Promise<void>[] = [];
+      await atFixedTimes({ perSecond, ms }, () => void sent.push(send()));
+      await Promise.all(sent);
     },
     tally,
-    get underWay() {
-      return underWay;
+    get running() {
+      return running;
     },
     wrong,
   };

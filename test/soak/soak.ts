@@ -6,9 +6,9 @@ import { startStormGateway } from "../storm/storm-gateway.ts";
 import { createSoakLoad } from "./soak-load.ts";
 import { type Trend, trendOf } from "./trend.ts";
 
-// `bun run soak [--minutes 10] [--seed S]`: a gateway at half of what it can do, with some faults and some clients
-// that hang up, for as long as it takes to see whether its memory grows. Exits with 1 when it does, when a request
-// ended wrongly, or when something is left at the end.
+// `bun run soak [--minutes 10] [--seed S]`: runs a gateway at half of its capacity, with some upstream faults
+// and some client disconnects, and measures whether its memory grows. Exits with 1 when it does, when the
+// outcome of a request violates the contract, or when slots, holds or calls are left at the end.
 const { values } = parseArgs({
   options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "soak" } },
 });
@@ -18,8 +18,8 @@ const CAPACITY = { callers: 64, ms: 10_000 };
 const PRINT_EVERY_MS = 10_000;
 const READ_EVERY_MS = 250;
 /**
- * What a slope may be and still be flat: the five minutes of a second half tell no less from the collector's moods.
- * So what 1 MB a minute hides is 60 MB an hour at the most, which a longer run would show.
+ * The largest slope that counts as flat: five minutes of measurement cannot tell a smaller one from the noise
+ * of the garbage collector. 1 MB per minute hides at most 60 MB per hour, which a longer run would show.
  */
 const FLAT = { mbPerMinute: 1, shareOfMean: 0.01 };
 
@@ -55,7 +55,7 @@ interface Point {
   readonly y: number;
 }
 
-/** The least resident memory of every ten seconds: what is left when the collector has just been. */
+/** Returns the minimum of resident memory per 10 s, which is reached right after a garbage collection. */
 async function watchMemory(ms: number): Promise<readonly Point[]> {
   const points: Point[] = [];
   const startedAt = performance.now();
@@ -73,11 +73,11 @@ async function watchMemory(ms: number): Promise<readonly Point[]> {
 }
 
 function printPoint({ seconds, least, most }: { seconds: number; least: number; most: number }): void {
-  const { tally, underWay } = load;
+  const { tally, running } = load;
   const requests = Object.values(tally).reduce((sum, count) => sum + count, 0);
   const ends = Object.entries(tally).map(([how, count]) => `${count} ${how}`);
   const memory = `RSS ${least.toFixed(1)} MB (at most ${most.toFixed(1)})`;
-  console.log(`${seconds} s: ${memory}; ${requests} requests: ${ends.join(", ")}; ${underWay} under way`);
+  console.log(`${seconds} s: ${memory}; ${requests} requests: ${ends.join(", ")}; ${running} running`);
 }
 
 function printTrend({ mean, slope, slopeError }: Trend): boolean {
@@ -87,28 +87,28 @@ function printTrend({ mean, slope, slopeError }: Trend): boolean {
   const verdict = isFlat
     ? "flat"
     : mayBeChance
-      ? "NOT flat, but it may be chance: run it for longer"
+      ? "NOT flat, but within the error: run it for longer"
       : "NOT flat";
   const share = ((slope / mean) * 100).toFixed(2);
   console.log(
-    `second half: ${slope.toFixed(2)} MB/min (give or take ${slopeError.toFixed(2)}), ${share} % of the mean of ` +
+    `second half: ${slope.toFixed(2)} MB/min (± ${slopeError.toFixed(2)}), ${share} % of the mean of ` +
       `${mean.toFixed(1)} MB a minute: ${verdict}`,
   );
   return isFlat;
 }
 
-/** Whether nothing is in use, the books are right, and every request ended in a way that the contract allows. */
+/** Returns whether nothing is in use, the audit has no findings, and every outcome is within the contract. */
 async function printEnd(): Promise<boolean> {
   const left = await untilSettled(gateway, upstreams);
   const { openSockets } = await upstreams.count();
   console.log(
     `left: ${left.slots} slots, ${left.heldUsd.length} keys with money on hold, ${left.callsUnderWay} calls ` +
-      `under way; ${openSockets} idle connections to upstreams`,
+      `running; ${openSockets} idle connections to upstreams`,
   );
   for (const seen of load.wrong) console.log(`wrong: request ${seen.number}: ${seen.detail}`);
   await gateway.stop();
   const { ok } = (await gateway.audit()).json();
-  console.log(`audit: ${ok ? "the books are right" : "the books are NOT right"}`);
+  console.log(`audit: ${ok ? "no findings" : "FINDINGS"}`);
   const nothingLeft = left.slots + left.heldUsd.length + left.callsUnderWay === 0;
   return nothingLeft && load.wrong.length === 0 && ok === true;
 }

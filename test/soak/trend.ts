@@ -1,16 +1,16 @@
-/** How a quantity moves on the whole. */
+/** A line fitted to points. */
 export interface Trend {
   readonly mean: number;
-  /** By least squares, per unit of `x`. */
+  /** The least-squares slope per unit of `x`. */
   readonly slope: number;
-  /** How far chance alone may have moved the slope, one standard deviation. */
+  /** The standard error of the slope. */
   readonly slopeError: number;
 }
 
-/** Fits a line. Throws for fewer than three points. */
+/** Fits a line by least squares. Throws for fewer than three points. */
 export function trendOf(points: readonly { readonly x: number; readonly y: number }[]): Trend {
   const count = points.length;
-  if (count < 3) throw new Error("A trend takes three points");
+  if (count < 3) throw new Error("A trend needs three points");
   const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / count;
   const meanX = meanOf(points.map(({ x }) => x));
   const mean = meanOf(points.map(({ y }) => y));

@@ -63,7 +63,7 @@ describe("a stream that finished while the ledger was unavailable", () => {
     gateway.signal("SIGKILL");
     await gateway.exitCode;
     unlock();
-    expect(findJournals(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
+    expect(findOutboxes(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
 
     await fixture.serve();
     await untilReplayed();
@@ -78,8 +78,8 @@ describe("a stream that finished while the ledger was unavailable", () => {
     expect(await rest).toEndWith("data: [DONE]\n\n");
     expect(await gateway.exitCode).toBe(0);
     unlock();
-    expect(gateway.stdout()).toContain("settlements are left in the journal");
-    expect(findJournals(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
+    expect(gateway.stdout()).toContain("settlements left in the outbox");
+    expect(findOutboxes(dataFolder())).toMatchObject([{ entries: 1, isReadable: true }]);
 
     await fixture.serve();
     await untilReplayed();

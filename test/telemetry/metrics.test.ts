@@ -3,7 +3,7 @@ import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { leastMs } from "../support/least-ms.ts";
 import { readSamples } from "./samples.ts";
 
-test("before anything happened every decision that can come is there as 0", async () => {
+test("every possible decision is printed as 0 from the start", async () => {
   expect(ownOf(await createMetrics().print())).toEqual({
     'tollgate_limiter_decisions_total{store="redis",outcome="admitted"}': 0,
     'tollgate_limiter_decisions_total{store="redis",outcome="rate"}': 0,
@@ -16,7 +16,7 @@ test("before anything happened every decision that can come is there as 0", asyn
   });
 });
 
-test("decisions are counted by store and outcome, also between two readings", async () => {
+test("decisions are counted by store and outcome across readings", async () => {
   const { limiter, print } = createMetrics();
   limiter.decided("redis", "admitted");
   limiter.decided("redis", "admitted");
@@ -32,7 +32,7 @@ test("decisions are counted by store and outcome, also between two readings", as
   });
 });
 
-test("whether Redis decides is told by shard, as it is now", async () => {
+test("the gauge of Redis shows the current state of each shard", async () => {
   const { limiter, print } = createMetrics();
   limiter.shared("10.0.0.1:6379", true);
   limiter.shared("10.0.0.2:6379", true);
@@ -44,7 +44,7 @@ test("whether Redis decides is told by shard, as it is now", async () => {
   });
 });
 
-test("attempts are counted by upstream and outcome, also between two readings", async () => {
+test("attempts are counted by upstream and outcome across readings", async () => {
   const { upstream, print } = createMetrics();
   upstream.attempted("a", "ok");
   upstream.attempted("a", "ok");
@@ -59,7 +59,7 @@ test("attempts are counted by upstream and outcome, also between two readings", 
   });
 });
 
-test("an upstream is there from the first that is told of it, with the usual outcomes as 0", async () => {
+test("the first call for an upstream creates its series, with the usual outcomes as 0", async () => {
   const { upstream, print } = createMetrics();
   upstream.circuit("a", false);
   const samples = Object.entries(ownOf(await print()));
@@ -74,7 +74,7 @@ test("an upstream is there from the first that is told of it, with the usual out
   });
 });
 
-test("reports above the bound are counted by upstream and kind, also between two readings", async () => {
+test("usage reports above the bound are counted by upstream and kind across readings", async () => {
   const { upstream, print } = createMetrics();
   upstream.aboveBound("a", "input");
   await print();
@@ -87,7 +87,7 @@ test("reports above the bound are counted by upstream and kind, also between two
   });
 });
 
-test("running calls and the circuit are told as they are now", async () => {
+test("the gauges of running calls and the circuit show the current state", async () => {
   const { upstream, print } = createMetrics();
   for (const name of ["a", "a", "b"]) upstream.running(name, 1);
   upstream.circuit("a", true);
@@ -104,15 +104,15 @@ test("running calls and the circuit are told as they are now", async () => {
   });
 });
 
-test("an upstream of any name is printed so that it can be read", async () => {
+test("the name of an upstream is escaped", async () => {
   const { upstream, print } = createMetrics();
   upstream.running('a"b\\c\nd', 1);
   expect(await print()).toContain('tollgate_upstream_calls{upstream="a\\"b\\\\c\\nd"} 1\n');
 });
 
-test("two gateways of one process count apart", async () => {
+test("two gateways of one process count separately", async () => {
   const [one, other] = [createMetrics(), createMetrics()];
-  one.limiter.neighbours(3);
+  one.limiter.peerGateways(3);
   one.limiter.decided("memory", "admitted");
   one.upstream.attempted("a", "ok");
   expect(ownOf(await one.print()).tollgate_limiter_gateways).toBe(3);
@@ -120,14 +120,14 @@ test("two gateways of one process count apart", async () => {
   expect(Object.values(others).every((value) => value === 0)).toBe(true);
 });
 
-test("two readings at once are both whole", async () => {
+test("two concurrent readings are both complete", async () => {
   const { limiter, print } = createMetrics();
   limiter.decided("memory", "admitted");
   const [one, other] = await Promise.all([print(), print()]);
   expect(ownOf(one)).toEqual(ownOf(other));
 });
 
-test("every metric has help and a type, and every value is a number, from the first reading on", async () => {
+test("every metric has help, a type and numeric values from the first reading on", async () => {
   const { limiter, upstream, print } = createMetrics();
   limiter.shared("a", true);
   upstream.attempted("a", "ok");
@@ -142,7 +142,7 @@ test("every metric has help and a type, and every value is a number, from the fi
   }
 });
 
-test("what is said of the process is true", async () => {
+test("the process metrics are correct", async () => {
   const { print } = createMetrics();
   const before = readSamples(await print());
   await blockLoop(800);
@@ -155,11 +155,11 @@ test("what is said of the process is true", async () => {
   expect(of("process_open_fds")).toBeWithin(3, of("process_max_fds"));
 });
 
-test("an event loop that stood still is seen at the next reading, and not at the one after", async () => {
+test("a blocked event loop shows in the next reading alone", async () => {
   const { print } = createMetrics();
   const lag = async () => readSamples(await print()).get("nodejs_eventloop_lag_max_seconds");
   await lag();
-  // The lag is measured between two beats of a timer, which begins with the first reading.
+  // The lag is measured between two ticks of a timer, which starts with the first reading.
   await Bun.sleep(40);
   await blockLoop(2_000);
   expect(await lag()).toBeGreaterThan(1.5);
@@ -173,12 +173,12 @@ async function blockLoop(ms: number): Promise<void> {
   await Bun.sleep(40);
 }
 
-test("what is not true on Bun is not said", async () => {
+test("process metrics that are wrong on Bun are left out", async () => {
   const names = [...readSamples(await createMetrics().print()).keys()].join("\n");
   expect(names).not.toMatch(/heap|active|version|gc_|_min_|_mean_|_stddev_/);
 });
 
-test("every metric of our own is in the README", async () => {
+test("every metric of tollgate is in the README", async () => {
   const readme = await Bun.file(`${import.meta.dir}/../../README.md`).text();
   const text = await createMetrics().print();
   const names = [...text.matchAll(/^# TYPE (tollgate_\w+)/gm)].map(([, name]) => name);
@@ -186,12 +186,12 @@ test("every metric of our own is in the README", async () => {
   expect(names.filter((name) => !readme.includes(`| \`${name}`))).toEqual([]);
 });
 
-test("a decision costs less than half a microsecond", () => {
+test("counting a decision takes less than 0.5 µs", () => {
   const { limiter } = createMetrics();
   expect(costMs(() => limiter.decided("redis", "admitted"))).toBeLessThan(0.0005);
 });
 
-test("all that is told of one attempt costs less than two microseconds", () => {
+test("counting an attempt takes less than 2 µs", () => {
   const { upstream } = createMetrics();
   const tell = () => {
     upstream.running("a", 1);
@@ -201,7 +201,7 @@ test("all that is told of one attempt costs less than two microseconds", () => {
   expect(costMs(tell)).toBeLessThan(0.002);
 });
 
-/** What one of many calls takes. */
+/** Returns the mean duration of a call. */
 function costMs(call: () => void): number {
   const count = 200_000;
   const callOften = () => {
@@ -210,7 +210,7 @@ function costMs(call: () => void): number {
   return leastMs(callOften) / count;
 }
 
-/** The samples that do not tell of the process. */
+/** Returns the samples without those of the process. */
 function ownOf(text: string): Record<string, number> {
   return Object.fromEntries([...readSamples(text)].filter(([name]) => name.startsWith("tollgate_")));
 }

@@ -1,4 +1,6 @@
-/** Reads Prometheus' text format: values by name and labels, as they are printed. Throws at a line that is none. */
+/**
+ * Parses the text format of Prometheus into values by name and labels, as printed. Throws for other lines.
+ */
 export function readSamples(text: string): Map<string, number> {
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("# "));
   return new Map(

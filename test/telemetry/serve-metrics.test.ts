@@ -18,8 +18,8 @@ describe("a gateway's metrics", () => {
 
   afterEach(() => server.stop());
 
-  test("are read without a key, as Prometheus asks for them", async () => {
-    metrics.limiter.neighbours(2);
+  test("are served without a key, as Prometheus requests them", async () => {
+    metrics.limiter.peerGateways(2);
     const response = await fetch(`http://${server.address}/metrics?name=x`);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -38,7 +38,7 @@ describe("a gateway's metrics", () => {
     expect([response.status, await response.text()]).toEqual([404, "not found\n"]);
   });
 
-  test("stay with the gateway that has the port", () => {
+  test("cannot be served on a port that is in use", () => {
     const listen = { ...LOOPBACK, port: Number(server.address.split(":")[1]) };
     expect(() => serveMetrics({ metrics, listen, log })).toThrow(MetricsListenError);
     expect(() => serveMetrics({ metrics, listen, log })).toThrow(
@@ -46,7 +46,7 @@ describe("a gateway's metrics", () => {
     );
   });
 
-  test("are not read any more once they are stopped, also where a connection was kept open", async () => {
+  test("are not served after stop(), even on a kept-alive connection", async () => {
     const port = Number(server.address.split(":")[1]);
     const kept = connect(port, "127.0.0.1");
     const ended = new Promise<void>((resolve) => void kept.once("close", () => resolve()));
@@ -61,14 +61,14 @@ describe("a gateway's metrics", () => {
   });
 });
 
-test("an address of IPv6 is shown in brackets", async () => {
+test("an IPv6 address is printed in brackets", async () => {
   const server = serveMetrics({ metrics, listen: { host: "::1", port: 0 }, log });
   expect(server.address).toMatch(/^\[::1\]:\d+$/);
   expect((await fetch(`http://${server.address}/metrics`)).status).toBe(200);
   await server.stop();
 });
 
-test("metrics that cannot be read are answered 500, and why goes to the log alone", async () => {
+test("a fault while reading metrics is answered 500 and logged, without its message", async () => {
   const print = () => Promise.reject(new TypeError("something private"));
   const server = serveMetrics({ metrics: { ...metrics, print }, listen: LOOPBACK, log });
   const response = await fetch(`http://${server.address}/metrics`);

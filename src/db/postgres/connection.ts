@@ -1,12 +1,12 @@
 import { SQL } from "bun";
 
-/** Runtime parameters of every connection, as PostgreSQL names them. */
+/** PostgreSQL runtime parameters of every connection. */
 type SessionSettings = Readonly<Record<string, string | number>>;
 
 export interface ConnectOptions {
-  /** Connections at most. */
+  /** The maximum of connections. */
   readonly max: number;
-  /** How long opening one may take, in seconds. Default 5. */
+  /** How long opening a connection may take, in seconds; 5 by default. */
   readonly connectSeconds?: number;
   readonly session?: SessionSettings;
 }
@@ -15,26 +15,28 @@ const CONNECT_SECONDS = 5;
 
 const SESSION: SessionSettings = {
   application_name: "tollgate",
-  // Compiling costs more than these statements do.
+  // Compiling would cost more than these statements.
   jit: "off",
-  // A commit that is answered is on disk, whatever the server's default is.
+  // An acknowledged commit is on disk, whatever the default of the server.
   synchronous_commit: "on",
-  // Under a stricter one, whoever waited for a wallet's lock would fail instead of going on.
+  // At a stricter level, a transaction that waited for the lock of a wallet would fail.
   default_transaction_isolation: "read committed",
 };
 
 /**
- * Reads a `postgres://` URL with libpq's parameters `host` (a socket's folder), `sslmode` (default
- * `disable`), `sslrootcert`, `sslcert` and `sslkey`. Returns what opens connections; it alone keeps the
- * password, so that no error can print it. Throws Error for a URL that is none.
+ * Parses a `postgres://` URL with the libpq parameters `host` (the folder of a socket), `sslmode` (default
+ * `disable`), `sslrootcert`, `sslcert` and `sslkey`. Returns a function that opens connections. Only this
+ * function holds the password, so that no error can print it. Throws Error for an invalid URL.
+ *
+ * @see https://www.postgresql.org/docs/current/libpq-connect.html
  */
 export function readPostgresUrl(text: string): (options: ConnectOptions) => SQL {
   const url = parse(text);
   const username = decodeURIComponent(url.username) || "postgres";
   const given = {
     adapter: "postgres",
-    // The driver takes the mode of TLS from a URL only; the rest is said one by one, for it would
-    // let variables of the environment stand in for parts of a URL.
+    // The driver reads the TLS mode from a URL only. Everything else is given as options, because the driver
+    // replaces missing parts of a URL by environment variables.
     url: `postgres://localhost/?sslmode=${encodeURIComponent(url.searchParams.get("sslmode") ?? "disable")}`,
     hostname: url.searchParams.get("host") ?? url.hostname.replace(/^\[|\]$/g, ""),
     port: Number(url.port || 5432),

@@ -7,28 +7,28 @@ import * as schema from "./schema.ts";
 import { createWatchedPool } from "./watched-pool.ts";
 
 /**
- * A PostgreSQL database with the current schema. `client` and `db` are one small pool, which is replaced
- * when the server vanishes: what it was asked then rejects, mostly within 15 s and at the latest after 50.
+ * A PostgreSQL database with the current schema. `client` and `db` share one small pool. It is replaced when
+ * the server vanishes: its queries then reject, usually within 15 s and at most after 50 s.
  */
 export interface PostgresDatabase {
-  /** Integers of eight bytes come as bigint. */
+  /** Returns 8-byte integers as bigint. */
   readonly client: SQL;
   readonly db: BunSQLDatabase<typeof schema>;
-  /** Opens other connections to the same database; whoever does closes them. */
+  /** Opens further connections to this database. The caller must close them. */
   connect(options: ConnectOptions): SQL;
   close(): Promise<void>;
 }
 
 const POOL_MAX = 4;
-/** What a query outside the ledger's batches may take; after that it is cancelled. */
+/** The server cancels a query outside of the ledger's batches after this time. */
 const POOL_SESSION = { statement_timeout: "30s", idle_in_transaction_session_timeout: "30s" };
 
 /**
- * Connects, and brings the schema up to date under a lock, whichever replica comes first. Throws when the
- * server cannot be reached, does not keep UTF-8, or its schema is newer than this program.
+ * Connects, and migrates the schema under a lock that replicas share. Throws when the server cannot be
+ * reached, its encoding is not UTF-8, or a newer program migrated the schema.
  *
- * Connections keep prepared statements and runtime parameters: a pooler between must be in session mode
- * and let the parameters of {@link SessionSettings} through.
+ * Connections keep prepared statements and runtime parameters: a connection pooler must use session mode and
+ * pass on the parameters of {@link SessionSettings}.
  */
 export async function openPostgres(url: string): Promise<PostgresDatabase> {
   const connect = readPostgresUrl(url);
@@ -37,7 +37,7 @@ export async function openPostgres(url: string): Promise<PostgresDatabase> {
   return { client, db: drizzle(client, { schema }), connect, close };
 }
 
-/** On a connection of its own: a lock that other replicas wait for must not meet a statement's time limit. */
+/** Uses an own connection without `statement_timeout`, because the schema lock may be waited for. */
 async function prepare(connect: PostgresDatabase["connect"]): Promise<void> {
   const client = connect({ max: 1 });
   try {

@@ -3,15 +3,18 @@ import books from "./migrations/0000_books.sql" with { type: "text" };
 import storage from "./migrations/0001_storage.sql" with { type: "text" };
 import gateways from "./migrations/0002_gateways.sql" with { type: "text" };
 
-/** Every migration in order; what drizzle-kit generates is listed here by hand, which a test checks. */
+/**
+ * Every migration in order. Generated migrations are added by hand; a test compares this list with the
+ * folder.
+ */
 export const MIGRATIONS: readonly string[] = [books, storage, gateways];
 
-/** Of the advisory lock under which the schema changes; any number that nobody else uses will do. */
+/** The id of the advisory lock of schema changes; an arbitrary number. */
 const LOCK_ID = 8_655_424_553n;
 
 /**
- * Brings a database up to date, once, also when several replicas start together: whichever gets the
- * lock first does it, in one transaction. Throws when the database was written by a newer program.
+ * Migrates the database in one transaction. When several replicas start together, the first to get the lock
+ * migrates. Throws when a newer program migrated the database.
  */
 export async function migrate(client: SQL): Promise<void> {
   if ((await appliedCount(client)) === MIGRATIONS.length) return;
@@ -24,7 +27,7 @@ export async function migrate(client: SQL): Promise<void> {
   });
 }
 
-/** Runs schema changes in a transaction that no other replica's can be beside. */
+/** Runs schema changes in a transaction, one replica at a time. */
 export function underSchemaLock(client: SQL, change: (locked: SQL) => Promise<void>): Promise<void> {
   return client.begin(async (locked) => {
     await locked.unsafe("SELECT pg_advisory_xact_lock($1)", [LOCK_ID]);
@@ -42,7 +45,7 @@ async function appliedCount(client: SQL): Promise<number> {
   return applied;
 }
 
-/** How many migrations a database has; 0 when it is empty. */
+/** Returns the number of applied migrations; 0 for an empty database. */
 export async function readSchemaVersion(client: SQL): Promise<number> {
   const [found] = await client.unsafe("SELECT to_regclass('schema_version') IS NOT NULL AS has_version");
   if (!found.has_version) return 0;

@@ -1,24 +1,24 @@
 import { SQL } from "bun";
 import { underSchemaLock } from "./migrate.ts";
 
-/** Months that have their partition before they begin. */
+/** The number of future months that get their partition in advance. */
 const MONTHS_AHEAD = 2;
 
 interface Partition {
   readonly name: string;
-  /** The least hold id of the month, and that of the month after. */
+  /** The least hold id of the month, and of the next month. */
   readonly from: string;
   readonly to: string;
 }
 
-/** Everything that wants the default partition waits behind an attachment that waits, so that it waits briefly. */
+/** Short, because every query of the default partition queues behind a waiting attachment. */
 const LOCK_TIMEOUT = "250ms";
 const LOCK_NOT_AVAILABLE = "55P03";
 
 /**
- * Makes the partitions of holds that are missing, from the month before `atMs` (ids may be a day old) to
- * two ahead. Attaching locks the default partition for a moment; while somebody reads that for long, it is
- * left to the next time. A month whose holds went to the default partition keeps them there.
+ * Creates the missing partitions of holds, from the month before `atMs` (ids may be a day old) to two months
+ * ahead. Attaching locks the default partition briefly; while a long query reads it, the next call retries. A
+ * month that has holds in the default partition keeps them there.
  */
 export async function ensurePartitions(client: SQL, atMs: number): Promise<void> {
   const wanted = partitionsAround(atMs);
@@ -51,7 +51,7 @@ async function missingOf(client: SQL, wanted: readonly Partition[]): Promise<rea
   return wanted.filter(({ name }) => !there.has(name));
 }
 
-/** The table is made first and attached then: creating it as a partition would lock all of holds. */
+/** Creates the table, then attaches it: creating it as a partition would lock all of holds. */
 async function attach(locked: SQL, { name, from, to }: Partition): Promise<void> {
   const isTaken = await locked.unsafe(
     "SELECT 1 FROM holds_default WHERE hold_id >= $1::uuid AND hold_id < $2::uuid LIMIT 1",
@@ -67,7 +67,7 @@ function monthStart(atMs: number, monthsLater: number): Date {
   return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + monthsLater, 1));
 }
 
-/** The least UUIDv7 of a time: its first 48 bits are Unix milliseconds. */
+/** Returns the least UUIDv7 of a time: its first 48 bits are Unix milliseconds. */
 function leastId(at: Date): string {
   const hex = at.getTime().toString(16).padStart(12, "0");
   return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`;

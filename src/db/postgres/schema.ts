@@ -1,11 +1,44 @@
 import { sql } from "drizzle-orm";
-import { boolean, check, index, pgTable, primaryKey, smallint, uniqueIndex, uuid } from "drizzle-orm/pg-core";
-import { bytewise, nanos, printedJson, verbatimJson, whole } from "./columns.ts";
+import {
+  bigint,
+  boolean,
+  check,
+  customType,
+  index,
+  pgTable,
+  primaryKey,
+  smallint,
+  uniqueIndex,
+  uuid,
+} from "drizzle-orm/pg-core";
 
-// Tables and columns have the names and meanings of ../sqlite/schema.ts. What Drizzle cannot say, partitions,
-// triggers and storage, is in migrations/0001_storage.sql.
+/** Text that compares and sorts by its bytes, as in SQLite, whatever the collation of the database. */
+const bytewise = customType<{ data: string; driverData: string }>({
+  dataType: () => 'text COLLATE "C"',
+});
 
-/** Who pays. The wallet of an account has the same id. */
+/** A value as printed JSON in a text column, because the driver encodes JSON columns twice. */
+const printedJson = customType<{ data: unknown; driverData: string }>({
+  dataType: () => "text",
+  toDriver: (value) => JSON.stringify(value),
+  fromDriver: (printed) => JSON.parse(printed),
+});
+
+/** JSON that stays as printed. Reading it through the driver requires a cast to text. */
+const verbatimJson = customType<{ data: string; driverData: string }>({
+  dataType: () => "json",
+});
+
+/** Money. */
+const nanos = (name: string) => bigint(name, { mode: "bigint" });
+
+/** Whole numbers up to 2^53. */
+const whole = (name: string) => bigint(name, { mode: "number" });
+
+// Tables and columns have the names and meanings of ../sqlite/schema.ts. Partitions, triggers and storage,
+// which Drizzle cannot express, are in migrations/0001_storage.sql.
+
+/** Accounts. The wallet of an account has its id. */
 export const accounts = pgTable("accounts", {
   id: bytewise("id").primaryKey(),
   name: bytewise("name").notNull().unique(),
@@ -14,7 +47,10 @@ export const accounts = pgTable("accounts", {
   createdAtMs: whole("created_at_ms").notNull(),
 });
 
-/** Keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` a JSON array, null for every model. */
+/**
+ * The keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` is a JSON array, null for all
+ * models.
+ */
 export const apiKeys = pgTable(
   "api_keys",
   {
@@ -36,17 +72,17 @@ export const apiKeys = pgTable(
 );
 
 /**
- * Gateways that run on this database, each renewing its row, so that those which count limits apart from each
- * other know it.
+ * The running gateways of this database. Each renews its row, so that gateways that count limits separately
+ * know of each other.
  */
 export const gateways = pgTable("gateways", {
   id: bytewise("id").primaryKey(),
-  /** Whether it counts limits in Redis, together with the others that do. */
+  /** Whether the gateway counts limits in Redis, which gateways share. */
   hasRedis: boolean("has_redis").notNull(),
   seenAtMs: whole("seen_at_ms").notNull(),
 });
 
-/** Cached balances: `posted` is the sum of the journal, `held` that of the open holds. Locked before all else. */
+/** Cached balances: `posted` is the sum of the journal, `held` the sum of the open holds. Locked first. */
 export const wallets = pgTable(
   "wallets",
   {
@@ -61,7 +97,7 @@ export const wallets = pgTable(
   (table) => [check("wallets_held", sql`${table.held} >= 0`)],
 );
 
-/** The journal: each row debits one account of the wallet's book and credits another. Never changed. */
+/** The journal. Each row debits one account of the wallet's book and credits another; rows never change. */
 export const transfers = pgTable(
   "transfers",
   {
@@ -86,8 +122,8 @@ export const transfers = pgTable(
 
 /**
  * Requests from hold to receipt, partitioned by the month in the hold's id. `limits` is a JSON array of
- * `[limitId, periodStartMs]`, null for none; prices are pico-USD per token; what belongs to the outcome is
- * null while the hold is open.
+ * `[limitId, periodStartMs]` or null. Prices are pico-USD per token. The columns of the outcome are null
+ * while the hold is open.
  */
 export const holds = pgTable(
   "holds",
@@ -101,7 +137,7 @@ export const holds = pgTable(
     minimum: nanos("minimum").notNull(),
     granted: nanos("granted").notNull(),
     accrued: nanos("accrued").notNull(),
-    /** The amount that a settlement named; less than `captured` when an expiry had captured more. */
+    /** The amount of the settlement; less than `captured` when the expiry had captured more. */
     actual: nanos("actual"),
     captured: nanos("captured").notNull(),
     refunded: nanos("refunded").notNull(),
@@ -113,7 +149,7 @@ export const holds = pgTable(
     surface: bytewise("surface").notNull(),
     model: bytewise("model").notNull(),
     metadata: verbatimJson("metadata"),
-    /** What the settlement or release added to `metadata`. */
+    /** JSON that the settlement or release added to `metadata`. */
     settleMetadata: verbatimJson("settle_metadata"),
     outcome: bytewise("outcome"),
     source: bytewise("source").$type<"reported" | "estimated" | "expired" | "none">(),
@@ -141,8 +177,8 @@ export const holds = pgTable(
 );
 
 /**
- * Spending limits; without a key a limit binds the whole wallet, without a zone its periods are UTC's. A
- * deleted one stays, out of force: its id and what that counted never become another key's.
+ * Spending limits. Without a key a limit binds the whole wallet; without a zone its periods are in UTC. A
+ * deleted limit keeps its row, so that its id and counters never become those of another key.
  */
 export const spendLimits = pgTable(
   "spend_limits",
@@ -161,7 +197,7 @@ export const spendLimits = pgTable(
   ],
 );
 
-/** What a limit has used and holds in one period; there is nothing to reset, a new period is a new row. */
+/** The used and held amounts of a limit in one period. A new period is a new row, so nothing is reset. */
 export const limitCounters = pgTable(
   "limit_counters",
   {

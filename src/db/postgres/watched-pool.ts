@@ -1,11 +1,11 @@
 import { SQL } from "bun";
 import type { ConnectOptions } from "./connection.ts";
 
-/** A pool of connections that outlives a server which vanishes without a word. */
+/** A pool of connections that survives a server that vanishes without closing them. */
 export interface WatchedPool {
   /**
-   * The pool of the moment. What is asked with `unsafe` is watched, and runs whether or not it is awaited;
-   * the rest is only passed on.
+   * Forwards to the current pool. Queries made with `unsafe` are watched, and run whether or not they are
+   * awaited; other calls are not watched.
    */
   readonly client: SQL;
   close(): Promise<void>;
@@ -17,29 +17,30 @@ interface Query {
 
 interface Pool {
   readonly client: SQL;
-  /** Its connections' application_name, by which the server knows them. */
+  /** The application_name of its connections, which identifies them on the server. */
   readonly name: string;
-  /** What has no answer yet, the longest waiting first. */
+  /** The unanswered queries, the oldest first. */
   readonly queries: Set<Query>;
 }
 
-const PATIENCE_MS = 5_000;
+/** How long a query may wait before the server is probed. */
+const SILENCE_MAX_MS = 5_000;
 const PROBE_MS = 5_000;
-/** Longer than the server lets any statement run, and some waiting for a connection. */
+/** Longer than the `statement_timeout` of the server plus the wait for a connection. */
 const LONGEST_MS = 45_000;
 
 const AT_WORK = `SELECT count(*) > 0 AS is_at_work FROM pg_stat_activity
   WHERE application_name = $1 AND state IS DISTINCT FROM 'idle'`;
 
 /**
- * Connections to a server that vanished stay silent until TCP gives up, after a quarter of an hour. So when
- * a query has waited for `patienceMs`, a fresh connection asks whether the server is at work for this pool.
- * If it is not, or does not answer, the pool is replaced: its queries reject as those of a closed connection.
+ * Connections to a vanished server stay silent until TCP gives up, after about 15 minutes. So when a query
+ * has waited for `silenceMaxMs`, a new connection asks whether the server works for this pool. If it does
+ * not, or does not answer, the pool is replaced: its queries reject with a closed connection.
  */
 export function createWatchedPool(
   connect: (options: ConnectOptions) => SQL,
   options: ConnectOptions,
-  patienceMs = PATIENCE_MS,
+  silenceMaxMs = SILENCE_MAX_MS,
 ): WatchedPool {
   let pool = openPool(connect, options);
   let timer: Timer | undefined;
@@ -54,13 +55,13 @@ export function createWatchedPool(
         looking = undefined;
         if (pool.queries.size > 0) watch();
       });
-    }, patienceMs / 2);
+    }, silenceMaxMs / 2);
   };
   const look = async () => {
     const [oldest] = pool.queries;
-    if (!oldest || performance.now() - oldest.begunAtMs < patienceMs) return;
+    if (!oldest || performance.now() - oldest.begunAtMs < silenceMaxMs) return;
     if (await mayStillAnswer(connect, pool.name, oldest, closing.signal)) return;
-    // Answered meanwhile: this process was late, or the query had to wait for a connection.
+    // Answered meanwhile: this process was slow, or the query waited for a connection.
     if (!pool.queries.has(oldest) || closing.signal.aborted) return;
     const lost = pool;
     pool = openPool(connect, options);
@@ -74,7 +75,7 @@ export function createWatchedPool(
     const end = () => void queries.delete(query);
     queries.add(query);
     watch();
-    // Listening starts the query, so the caller says first how: `.values()`, `.simple()`.
+    // Adding a listener starts the query, so the caller first calls `.values()` or `.simple()`.
     queueMicrotask(() => asked.then(end, end));
     return asked;
   };
@@ -103,7 +104,7 @@ function forward(current: () => SQL, unsafe: SQL["unsafe"]): SQL {
   });
 }
 
-/** Whether some query of the pool is being worked on, or the server is in no state to say. */
+/** Whether a query of the pool is running, or the server answers with an error. */
 async function mayStillAnswer(
   connect: (options: ConnectOptions) => SQL,
   name: string,
@@ -119,7 +120,7 @@ async function mayStillAnswer(
     const [row] = await probe.unsafe(AT_WORK, [name]);
     return row.is_at_work;
   } catch (error) {
-    // A code is an answer: the server is full, say, and would not let in a new pool either.
+    // An error code is an answer: a full server, for example, would not admit a new pool either.
     return error instanceof SQL.PostgresError && error.errno !== undefined;
   } finally {
     clearTimeout(late);
@@ -128,7 +129,7 @@ async function mayStillAnswer(
   }
 }
 
-/** What still waits for an answer rejects. */
+/** Closes the pool; its unanswered queries reject. */
 async function closeAtOnce(client: SQL): Promise<void> {
   await client.close({ timeout: 0 }).catch(() => undefined);
 }

@@ -2,13 +2,17 @@ import { Database, SQLiteError } from "bun:sqlite";
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
-import { migrate } from "./migrate.ts";
+import books from "./migrations/0000_books.sql" with { type: "text" };
+import appendOnly from "./migrations/0001_append-only.sql" with { type: "text" };
+import chargesAndZones from "./migrations/0002_charges-and-zones.sql" with { type: "text" };
+import inOrderOfTime from "./migrations/0003_in-order-of-time.sql" with { type: "text" };
+import gateways from "./migrations/0004_gateways.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
-/** How long a write outside the ledger waits for another process; the ledger's own connection never waits. */
+/** How long a write outside of the ledger waits for a lock. The connection of the ledger never waits. */
 const BUSY_MS = 2_000;
 
-/** A SQLite file with the current schema. `client` and `db` are one connection. */
+/** A SQLite database with the current schema. `client` and `db` share one connection. */
 export interface SqliteDatabase {
   readonly path: string;
   readonly client: Database;
@@ -17,14 +21,14 @@ export interface SqliteDatabase {
 }
 
 /**
- * Opens or creates a database and brings it up to date; safe in several processes at once. What it
- * creates only this user may read. Throws when the file cannot be used or is newer than this program.
+ * Opens or creates a database and migrates it; safe in several processes at once. Creates files with mode
+ * 0600. Throws when the file cannot be used, or a newer program migrated it.
  */
 export function openDatabase(path: string): SqliteDatabase {
   createPrivately(path);
   const client = connect(path, BUSY_MS);
   try {
-    useLog(client);
+    useWal(client);
     migrate(client);
   } catch (error) {
     client.close();
@@ -33,7 +37,7 @@ export function openDatabase(path: string): SqliteDatabase {
   return { path, client, db: drizzle(client, { schema }), close: () => client.close() };
 }
 
-/** Another connection to a database that is there. With `busyMs` 0 a locked database throws at once. */
+/** Opens a connection to an existing database. With `busyMs` 0 a locked database throws at once. */
 export function connect(path: string, busyMs: number): Database {
   const client = new Database(path, { readwrite: true, strict: true });
   client.run(`PRAGMA busy_timeout = ${busyMs}`);
@@ -43,10 +47,10 @@ export function connect(path: string, busyMs: number): Database {
 }
 
 /**
- * Two processes that open a new file at once can stand in each other's way here, which SQLite refuses at
- * once instead of waiting: neither would ever go first.
+ * Switches to WAL. When two processes open a new file at once, SQLite reports a deadlock as SQLITE_BUSY
+ * without waiting, so this retries.
  */
-function useLog(client: Database): void {
+function useWal(client: Database): void {
   const deadline = performance.now() + BUSY_MS;
   for (;;) {
     try {
@@ -64,4 +68,35 @@ function createPrivately(path: string): void {
   if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, "a", 0o600));
+}
+
+/**
+ * Every migration in order. Generated migrations are added by hand; a test compares this list with the
+ * folder.
+ */
+export const MIGRATIONS: readonly string[] = [books, appendOnly, chargesAndZones, inOrderOfTime, gateways];
+
+/**
+ * Migrates the database, once even when several processes start together. Throws when a newer program
+ * migrated it. Drizzle's own migrator reads the applied migrations before it takes the lock, so that two
+ * processes would both apply them; here `user_version` is read under the lock.
+ */
+function migrate(client: Database): void {
+  if (appliedCount(client) === MIGRATIONS.length) return;
+  client
+    .transaction(() => {
+      for (const migration of MIGRATIONS.slice(appliedCount(client))) client.run(migration);
+      client.run(`PRAGMA user_version = ${MIGRATIONS.length}`);
+    })
+    .immediate();
+}
+
+function appliedCount(client: Database): number {
+  const applied = Number(client.query("PRAGMA user_version").values()[0]?.[0]);
+  if (applied > MIGRATIONS.length) {
+    throw new Error(
+      `Cannot open the database: it is at version ${applied}, this program knows ${MIGRATIONS.length}. Use a newer tollgate.`,
+    );
+  }
+  return applied;
 }

@@ -1,8 +1,31 @@
 import { sql } from "drizzle-orm";
-import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { nanos } from "./columns.ts";
+import {
+  check,
+  customType,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+import type { Nanos } from "../../domain/money.ts";
 
-/** Who pays. The wallet of an account has the same id. */
+/**
+ * Money in an integer column. Reading throws RangeError for an unsafe number, when the connection reads
+ * integers as numbers: failing is better than rounding money.
+ */
+const nanos = customType<{ data: Nanos; driverData: bigint | number }>({
+  dataType: () => "integer",
+  fromDriver(value) {
+    if (typeof value === "number" && !Number.isSafeInteger(value)) {
+      throw new RangeError("Cannot read an amount exactly: the statement must read integers as bigint");
+    }
+    return BigInt(value);
+  },
+});
+
+/** Accounts. The wallet of an account has its id. */
 export const accounts = sqliteTable("accounts", {
   id: text().primaryKey(),
   name: text().notNull().unique(),
@@ -13,7 +36,10 @@ export const accounts = sqliteTable("accounts", {
   createdAtMs: integer("created_at_ms").notNull(),
 });
 
-/** Keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` a JSON array, null for every model. */
+/**
+ * The keys of accounts. `digest` is the SHA-256 of the secret in hex; `models` is a JSON array, null for all
+ * models.
+ */
 export const apiKeys = sqliteTable(
   "api_keys",
   {
@@ -35,17 +61,17 @@ export const apiKeys = sqliteTable(
 );
 
 /**
- * Gateways that run on this database, each renewing its row, so that those which count limits apart from each
- * other know it.
+ * The running gateways of this database. Each renews its row, so that gateways that count limits separately
+ * know of each other.
  */
 export const gateways = sqliteTable("gateways", {
   id: text().primaryKey(),
-  /** Whether it counts limits in Redis, together with the others that do. */
+  /** Whether the gateway counts limits in Redis, which gateways share. */
   hasRedis: integer("has_redis", { mode: "boolean" }).notNull(),
   seenAtMs: integer("seen_at_ms").notNull(),
 });
 
-/** Cached balances: `posted` is the sum of the journal, `held` that of the open holds. */
+/** Cached balances: `posted` is the sum of the journal, `held` the sum of the open holds. */
 export const wallets = sqliteTable(
   "wallets",
   {
@@ -61,8 +87,8 @@ export const wallets = sqliteTable(
 );
 
 /**
- * The journal, in the order of time, so that what many wallets write at once is written in one place: each
- * row debits one account of the wallet's book and credits another. Never changed.
+ * The journal. Each row debits one account of the wallet's book and credits another; rows never change. In
+ * the order of time, so that one transaction writes the rows of many wallets to adjacent pages.
  */
 export const transfers = sqliteTable(
   "transfers",
@@ -86,9 +112,9 @@ export const transfers = sqliteTable(
 );
 
 /**
- * Requests from hold to receipt, and charges, which are settled from the start, in the order of
- * the time in their ids. `limits` is a JSON array of `[limitId, periodStartMs]`, null for none; prices are
- * pico-USD per token; what belongs to the outcome is null while the hold is open.
+ * Requests from hold to receipt, and charges, which are settled from the start; in the order of the time in
+ * their ids. `limits` is a JSON array of `[limitId, periodStartMs]` or null. Prices are pico-USD per token.
+ * The columns of the outcome are null while the hold is open.
  */
 export const holds = sqliteTable(
   "holds",
@@ -102,7 +128,7 @@ export const holds = sqliteTable(
     minimum: nanos().notNull(),
     granted: nanos().notNull(),
     accrued: nanos().notNull(),
-    /** The amount that a settlement named; less than `captured` when an expiry had captured more. */
+    /** The amount of the settlement; less than `captured` when the expiry had captured more. */
     actual: nanos(),
     captured: nanos().notNull(),
     refunded: nanos().notNull(),
@@ -114,7 +140,7 @@ export const holds = sqliteTable(
     surface: text().notNull(),
     model: text().notNull(),
     metadata: text(),
-    /** What the settlement or release added to `metadata`; JSON as well. */
+    /** JSON that the settlement or release added to `metadata`. */
     settleMetadata: text("settle_metadata"),
     outcome: text(),
     source: text({ enum: ["reported", "estimated", "expired", "none"] }),
@@ -142,8 +168,8 @@ export const holds = sqliteTable(
 );
 
 /**
- * Spending limits; without a key a limit binds the whole wallet, without a zone its periods are UTC's. A
- * deleted one stays, out of force: its id and what that counted never become another key's.
+ * Spending limits. Without a key a limit binds the whole wallet; without a zone its periods are in UTC. A
+ * deleted limit keeps its row, so that its id and counters never become those of another key.
  */
 export const spendLimits = sqliteTable(
   "spend_limits",
@@ -162,7 +188,7 @@ export const spendLimits = sqliteTable(
   ],
 );
 
-/** What a limit has used and holds in one period; there is nothing to reset, a new period is a new row. */
+/** The used and held amounts of a limit in one period. A new period is a new row, so nothing is reset. */
 export const limitCounters = sqliteTable(
   "limit_counters",
   {

@@ -12,14 +12,15 @@ import type {
   UsageDimension,
   WalletState,
 } from "../../ledger/ledger.ts";
-import { type FieldFault, InvalidField } from "./invalid-field.ts";
+import { type FieldFault, InvalidField } from "./fields.ts";
 
-/** One of our words as the proto says it. */
+/** Translates between a string union of the ledger and an enum of the proto. */
 export interface EnumCodec<Ours extends string, Wire extends string> {
+  /** A word outside the union becomes a number outside the enum, which the server rejects. */
   encode(value: Ours): Wire;
-  /** Throws {@link InvalidField} when it is not said, or not known here. */
+  /** Throws {@link InvalidField} when the value is unspecified or unknown to this version. */
   decode(wire: string | number, field: string, fault?: FieldFault): Ours;
-  /** `undefined` when it is not said. Throws {@link InvalidField} when it is not known here. */
+  /** Returns `undefined` when unspecified. Throws {@link InvalidField} when unknown to this version. */
   decodeOptional(wire: string | number, field: string, fault?: FieldFault): Ours | undefined;
 }
 
@@ -81,21 +82,25 @@ export const usageDimensions = codecOf<UsageDimension, Extract<WireUsageDimensio
   },
 );
 
+/** A number that no enum of the proto has. */
+const UNKNOWN = -1;
+
 function codecOf<Ours extends string, Wire extends string>(
-  unsaid: Wire,
+  unspecified: Wire,
   words: Readonly<Record<Ours, Wire>>,
 ): EnumCodec<Ours, Wire> {
   // Safe because the keys of words are the words.
-  const ours = new Map<string | number, Ours>(
-    Object.entries(words).map(([our, wire]) => [wire as Wire, our as Ours]),
-  );
+  const pairs = Object.entries(words) as [Ours, Wire][];
+  const wires = new Map<Ours, Wire>(pairs);
+  const ours = new Map<string | number, Ours>(pairs.map(([word, wire]) => [wire, word]));
   const decodeOptional = (wire: string | number, field: string, fault: FieldFault = "invalid_request") => {
     const value = ours.get(wire);
-    if (value === undefined && wire !== unsaid) throw new InvalidField(field, fault);
+    if (value === undefined && wire !== unspecified) throw new InvalidField(field, fault);
     return value;
   };
   return {
-    encode: (value) => words[value],
+    // Safe because the serializer takes numbers for enums too.
+    encode: (value) => wires.get(value) ?? (UNKNOWN as unknown as Wire),
     decodeOptional,
     decode(wire, field, fault = "invalid_request") {
       const value = decodeOptional(wire, field, fault);

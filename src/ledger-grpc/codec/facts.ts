@@ -21,9 +21,9 @@ import {
   encodeNanos,
   encodeText,
   sparse,
-} from "./scalars.ts";
+} from "./fields.ts";
 
-/** The ledger drops older ones. */
+/** The ledger keeps the last 8. */
 const ATTEMPTS_MAX = 8;
 
 export function encodeRequestFacts({ surface, model }: RequestFacts): WireRequestFacts {
@@ -52,7 +52,7 @@ export function encodeOutcome(facts: OutcomeFacts): WireOutcomeFacts {
   });
 }
 
-/** What is meant when a caller does not say how its work ended. */
+/** The outcome of a settlement or release whose caller names none. */
 export type OutcomeDefaults = Pick<OutcomeFacts, "outcome" | "source">;
 
 export const SETTLED_OUTCOME: OutcomeDefaults = Object.freeze({ outcome: "ok", source: "reported" });

@@ -23,12 +23,18 @@ import {
   RELEASED_OUTCOME,
   SETTLED_OUTCOME,
 } from "./facts.ts";
-import { required } from "./invalid-field.ts";
+import {
+  decodeDuration,
+  decodeNanos,
+  encodeDuration,
+  encodeId,
+  encodeNanos,
+  required,
+  sparse,
+} from "./fields.ts";
 import { decodeMetadata, encodeMetadata } from "./metadata.ts";
-import { decodeNanos, encodeId, encodeNanos, sparse } from "./scalars.ts";
-import { decodeDuration, encodeDuration } from "./times.ts";
 
-/** `timeoutMs` is how long from now on the hold may wait to be decided; without it as long as it takes. */
+/** `timeoutMs` bounds how long the hold may wait to be decided, from now; `undefined` sets no bound. */
 export function encodeHoldRequest(request: HoldRequest, timeoutMs?: number): CreateHoldRequest {
   return sparse<CreateHoldRequest>({
     walletId: encodeId(request.walletId),
@@ -56,7 +62,7 @@ export function decodeHoldRequest(wire: CreateHoldRequest__Output): HoldRequest 
   };
 }
 
-/** How long from its arrival on the hold may wait to be decided. */
+/** Returns how many milliseconds after its arrival the hold may still be decided. */
 export function decodeHoldTimeout({ timeout }: CreateHoldRequest__Output): number | undefined {
   return timeout ? decodeDuration(timeout, "timeout", "invalid_request") : undefined;
 }

@@ -1,37 +1,42 @@
 import type { Struct, Struct__Output } from "../../gen/google/protobuf/Struct.ts";
 import type { Value, Value__Output } from "../../gen/google/protobuf/Value.ts";
 import type { Metadata } from "../../ledger/ledger.ts";
-import { InvalidField } from "./invalid-field.ts";
+import { InvalidField } from "./fields.ts";
 
 /**
- * Objects and lists within each other at most: receivers in every language stop at 100 nested messages, and
- * one level of JSON takes three.
+ * The maximum depth of nested objects and lists: receivers stop at 100 nested messages, and one level of JSON
+ * takes three messages.
  */
 const METADATA_DEPTH_MAX = 30;
 
-/** Far above what any ledger takes, and small enough that a hundred mutations fit in a message. */
+/**
+ * The maximum length of printed metadata: above any that a ledger accepts, and 100 of them fit in a message.
+ */
 const LENGTH_MAX = 65_536;
 
-/** Longer than any ledger keeps. */
-const REFUSED: Struct = Object.freeze({ fields: { "": { stringValue: "-".repeat(5_000) } } });
+/** Above 4 KiB, which every ledger declines. */
+const OVERLONG: Struct = Object.freeze({ fields: { "": { stringValue: "-".repeat(5_000) } } });
 
-/** The object of a request as its JSON would read. What cannot travel becomes one that is refused like itself. */
+/**
+ * Encodes the metadata of a request as printed JSON would read. Metadata that cannot be encoded becomes
+ * overlong, which is declined.
+ */
 export function encodeMetadata(metadata: Metadata | undefined): Struct | undefined {
   if (metadata === undefined) return undefined;
   try {
     return encodeObject(toJson(metadata), METADATA_DEPTH_MAX);
   } catch {
-    return REFUSED;
+    return OVERLONG;
   }
 }
 
-/** The object of a receipt. Throws RangeError when it is too deep to travel. */
+/** Encodes the metadata of a receipt. Throws RangeError when it is nested too deep. */
 export function encodeKeptMetadata(metadata: Metadata | undefined): Struct | undefined {
-  // Safe because what was kept was read from JSON.
+  // Safe because stored metadata was parsed from JSON.
   return metadata && encodeObject(metadata as JsonObject, METADATA_DEPTH_MAX);
 }
 
-/** The names keep the order that they came in. Throws {@link InvalidField} when it has a number that JSON has not. */
+/** Decodes metadata in the order of its names. Throws {@link InvalidField} for NaN and infinities. */
 export function decodeMetadata(wire: Struct__Output | null, field = "metadata"): Metadata | undefined {
   return wire ? decodeObject(wire, field) : undefined;
 }
@@ -44,7 +49,8 @@ interface JsonObject {
 
 function toJson(metadata: Metadata): JsonObject {
   const printed = JSON.stringify(metadata);
-  if (printed.length > LENGTH_MAX || !printed.startsWith("{")) throw new RangeError("No object to keep");
+  if (printed.length > LENGTH_MAX || !printed.startsWith("{"))
+    throw new RangeError("The metadata is too long or no object");
   return JSON.parse(printed);
 }
 
@@ -52,7 +58,8 @@ function encodeObject(object: JsonObject, depthLeft: number): Struct {
   if (depthLeft === 0) throw tooDeep();
   const fields: Record<string, Value> = {};
   for (const [name, value] of Object.entries(object)) {
-    if (name === "__proto__") throw new RangeError("Cannot send metadata with that name: it would be lost");
+    if (name === "__proto__")
+      throw new RangeError("Cannot send metadata with the name __proto__: it would be lost");
     fields[name.toWellFormed()] = encodeValue(value, depthLeft - 1);
   }
   return { fields };
@@ -64,7 +71,7 @@ function encodeValue(value: Json, depthLeft: number): Value {
   if (typeof value === "string") return { stringValue: value.toWellFormed() };
   if (typeof value === "boolean") return { boolValue: value };
   if (!Array.isArray(value)) {
-    // Safe because everything else was dealt with above.
+    // Safe because every other type is handled above.
     return { structValue: encodeObject(value as JsonObject, depthLeft) };
   }
   if (depthLeft === 0) throw tooDeep();
@@ -84,7 +91,7 @@ function decodeValue(value: Value__Output | undefined, field: string): unknown {
     case "listValue":
       return (value.listValue?.values ?? []).map((each) => decodeValue(each, field));
     case "numberValue":
-      // JSON has no word for them.
+      // JSON cannot express NaN and infinities.
       if (!Number.isFinite(value.numberValue)) throw new InvalidField(field, "invalid_metadata");
       return value.numberValue;
     case "boolValue":

@@ -20,10 +20,17 @@ import {
   encodeRequestFacts,
   SETTLED_OUTCOME,
 } from "./facts.ts";
-import { required } from "./invalid-field.ts";
+import {
+  decodeNanos,
+  decodeNumber,
+  decodeTime,
+  encodeId,
+  encodeNanos,
+  encodeTime,
+  required,
+  sparse,
+} from "./fields.ts";
 import { decodeMetadata, encodeMetadata } from "./metadata.ts";
-import { decodeNanos, decodeNumber, encodeId, encodeNanos, sparse } from "./scalars.ts";
-import { decodeTime, encodeTime } from "./times.ts";
 
 export function encodeTopUpRequest({ walletId, topUpId, amount }: TopUpRequest): CreateTopUpRequest {
   return { walletId: encodeId(walletId), topUpId: encodeId(topUpId), amountNanos: encodeNanos(amount) };

@@ -1,19 +1,43 @@
 import type { Timestamp, Timestamp__Output } from "../../gen/google/protobuf/Timestamp.ts";
 import type { Hold, Hold__Output } from "../../gen/tollgate/ledger/v1/Hold.ts";
 import type { HoldFilter, HoldFilter__Output } from "../../gen/tollgate/ledger/v1/HoldFilter.ts";
-import type { PageRequest, Receipt, ReceiptFilter } from "../../ledger/ledger.ts";
-import { holdStates } from "./enums.ts";
+import type {
+  QueryUsageRequest,
+  QueryUsageRequest__Output,
+} from "../../gen/tollgate/ledger/v1/QueryUsageRequest.ts";
+import type { UsageGroup, UsageGroup__Output } from "../../gen/tollgate/ledger/v1/UsageGroup.ts";
+import type { UsageRow__Output, UsageRow as WireUsageRow } from "../../gen/tollgate/ledger/v1/UsageRow.ts";
+import type {
+  PageRequest,
+  Receipt,
+  ReceiptFilter,
+  UsageDimension,
+  UsageQuery,
+  UsageRow,
+} from "../../ledger/ledger.ts";
+import { holdStates, usageDimensions } from "./enums.ts";
 import {
   decodeOutcome,
   decodeRequestFacts,
+  decodeUsage,
   encodeOutcome,
   encodeRequestFacts,
+  encodeUsage,
   SETTLED_OUTCOME,
 } from "./facts.ts";
-import { required } from "./invalid-field.ts";
+import {
+  decodeNanos,
+  decodeNumber,
+  decodeTime,
+  encodeCount,
+  encodeInt32,
+  encodeNanos,
+  encodeText,
+  encodeTime,
+  required,
+  sparse,
+} from "./fields.ts";
 import { decodeMetadata, encodeKeptMetadata } from "./metadata.ts";
-import { decodeNanos, encodeInt32, encodeNanos, encodeText, sparse } from "./scalars.ts";
-import { decodeTime, encodeTime } from "./times.ts";
 
 const PAGE_SIZE_DEFAULT = 100;
 
@@ -69,7 +93,7 @@ export function encodeReceiptFilter(filter: ReceiptFilter): HoldFilter {
   });
 }
 
-/** A bound that is no time of an id becomes one before all of them, which is refused like itself. */
+/** Encodes a bound of the time in hold ids. One outside of its 48 bits becomes -1 ms, which is declined. */
 function encodeBound(ms: number | undefined): Timestamp | undefined {
   if (ms === undefined) return undefined;
   return encodeTime(Number.isInteger(ms) && ms >= 0 && ms < 2 ** 48 ? ms : -1);
@@ -94,11 +118,62 @@ function decodeBound(wire: Timestamp__Output | null, field: string): number | un
   return wire ? decodeTime(wire, field, "invalid_query") : undefined;
 }
 
-/** A size that cannot travel becomes 0, which is refused like itself. */
+/**
+ * Encodes a page. A size outside int32 becomes 0, and an empty token a control character: both are declined.
+ */
 export function encodePage({ size, token }: PageRequest): { pageSize: number; pageToken: string } {
-  return { pageSize: encodeInt32(size), pageToken: encodeText(token ?? "") };
+  // On the wire an empty token is the first page.
+  return { pageSize: encodeInt32(size), pageToken: token === undefined ? "" : encodeText(token || "\0") };
 }
 
 export function decodePage(wire: { readonly pageSize?: number; readonly pageToken: string }): PageRequest {
   return { size: wire.pageSize ?? PAGE_SIZE_DEFAULT, token: wire.pageToken || undefined };
+}
+
+export function encodeUsageQuery(query: UsageQuery): QueryUsageRequest {
+  return { filter: encodeReceiptFilter(query), groupBy: query.groupBy.map(usageDimensions.encode) };
+}
+
+export function decodeUsageQuery(wire: QueryUsageRequest__Output): UsageQuery {
+  return {
+    ...decodeReceiptFilter(wire.filter),
+    groupBy: wire.groupBy.map((each) => usageDimensions.decode(each, "group_by", "invalid_query")),
+  };
+}
+
+/** Encodes a row; its groups are in the order of `groupBy`. */
+export function encodeUsageRow(row: UsageRow, groupBy: readonly UsageDimension[]): WireUsageRow {
+  return {
+    group: groupBy.map((dimension) => encodeGroup(dimension, row.group[dimension] ?? null)),
+    requests: encodeCount(row.requests),
+    capturedNanos: encodeNanos(row.captured),
+    refundedNanos: encodeNanos(row.refunded),
+    usage: encodeUsage(row.usage),
+  };
+}
+
+export function decodeUsageRow(wire: UsageRow__Output): UsageRow {
+  return {
+    group: Object.fromEntries(wire.group.map(decodeGroup)),
+    requests: decodeNumber(wire.requests),
+    captured: decodeNanos(wire.capturedNanos),
+    refunded: decodeNanos(wire.refundedNanos),
+    usage: decodeUsage(required(wire.usage, "row.usage")),
+  };
+}
+
+function encodeGroup(dimension: UsageDimension, value: string | number | null): UsageGroup {
+  const wire = usageDimensions.encode(dimension);
+  if (value === null) return { dimension: wire };
+  if (typeof value === "number") return { dimension: wire, time: encodeTime(value) };
+  return { dimension: wire, text: value };
+}
+
+function decodeGroup({
+  dimension,
+  time,
+  text,
+}: UsageGroup__Output): [UsageDimension, string | number | null] {
+  const value = time ? decodeTime(time, "row.group.time") : (text ?? null);
+  return [usageDimensions.decode(dimension, "row.group.dimension"), value];
 }

@@ -1,10 +1,10 @@
 import type { MutationResult, MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
 import type { Balances, ChargePosting, HoldGrant, Posting, Settlement } from "../../ledger/ledger.ts";
 import { holdStates } from "./enums.ts";
-import { decodeNanos, encodeNanos } from "./scalars.ts";
+import { decodeNanos, encodeNanos } from "./fields.ts";
 import { decodeBalances, encodeBalances } from "./wallets.ts";
 
-/** Of a mutation that answers nothing. */
+/** Encodes the result of a mutation without an answer. */
 export function encodeDoneResult(): MutationResult {
   return {};
 }

@@ -1,14 +1,37 @@
 import type { Balances__Output, Balances as WireBalances } from "../../gen/tollgate/ledger/v1/Balances.ts";
+import type { DeleteSpendLimitRequest as WireDeleteSpendLimitRequest } from "../../gen/tollgate/ledger/v1/DeleteSpendLimitRequest.ts";
 import type {
   SetWalletStateRequest,
   SetWalletStateRequest__Output,
 } from "../../gen/tollgate/ledger/v1/SetWalletStateRequest.ts";
+import type {
+  SpendLimit__Output,
+  SpendLimit as WireSpendLimit,
+} from "../../gen/tollgate/ledger/v1/SpendLimit.ts";
+import type {
+  SpendLimitUsage__Output,
+  SpendLimitUsage as WireSpendLimitUsage,
+} from "../../gen/tollgate/ledger/v1/SpendLimitUsage.ts";
 import type { Wallet, Wallet__Output } from "../../gen/tollgate/ledger/v1/Wallet.ts";
-import type { Balances, WalletStateRequest, WalletSummary } from "../../ledger/ledger.ts";
-import { walletStates } from "./enums.ts";
-import { required } from "./invalid-field.ts";
-import { decodeNanos, encodeId, encodeNanos } from "./scalars.ts";
-import { decodeTime, encodeTime } from "./times.ts";
+import type {
+  Balances,
+  DeleteSpendLimitRequest,
+  SpendLimit,
+  SpendLimitUsage,
+  WalletStateRequest,
+  WalletSummary,
+} from "../../ledger/ledger.ts";
+import { limitPeriods, walletStates } from "./enums.ts";
+import {
+  decodeNanos,
+  decodeTime,
+  encodeId,
+  encodeNanos,
+  encodeText,
+  encodeTime,
+  required,
+  sparse,
+} from "./fields.ts";
 
 export function encodeBalances({ posted, held, available }: Balances): WireBalances {
   return {
@@ -52,4 +75,49 @@ export function encodeWalletStateRequest({ walletId, state }: WalletStateRequest
 
 export function decodeWalletStateRequest(wire: SetWalletStateRequest__Output): WalletStateRequest {
   return { walletId: wire.walletId, state: walletStates.decode(wire.state, "state") };
+}
+
+export function encodeSpendLimit(limit: SpendLimit): WireSpendLimit {
+  return sparse<WireSpendLimit>({
+    walletId: encodeId(limit.walletId),
+    limitId: encodeId(limit.limitId),
+    keyId: limit.keyId === undefined ? undefined : encodeId(limit.keyId),
+    period: limitPeriods.encode(limit.period),
+    timeZone: limit.timeZone === undefined ? undefined : encodeText(limit.timeZone),
+    amountNanos: encodeNanos(limit.amount),
+  });
+}
+
+export function decodeSpendLimit(wire: SpendLimit__Output | null): SpendLimit {
+  const limit = required(wire, "limit");
+  return {
+    walletId: limit.walletId,
+    limitId: limit.limitId,
+    keyId: limit.keyId,
+    period: limitPeriods.decode(limit.period, "limit.period"),
+    timeZone: limit.timeZone,
+    amount: decodeNanos(limit.amountNanos),
+  };
+}
+
+export function encodeDeleteSpendLimitRequest(request: DeleteSpendLimitRequest): WireDeleteSpendLimitRequest {
+  return { walletId: encodeId(request.walletId), limitId: encodeId(request.limitId) };
+}
+
+export function encodeSpendLimitUsage(usage: SpendLimitUsage): WireSpendLimitUsage {
+  return sparse<WireSpendLimitUsage>({
+    limit: encodeSpendLimit(usage),
+    usedNanos: encodeNanos(usage.used),
+    heldNanos: encodeNanos(usage.held),
+    resetTime: usage.resetsAtMs === undefined ? undefined : encodeTime(usage.resetsAtMs),
+  });
+}
+
+export function decodeSpendLimitUsage(wire: SpendLimitUsage__Output): SpendLimitUsage {
+  return {
+    ...decodeSpendLimit(wire.limit),
+    used: decodeNanos(wire.usedNanos),
+    held: decodeNanos(wire.heldNanos),
+    resetsAtMs: wire.resetTime ? decodeTime(wire.resetTime, "reset_time") : undefined,
+  };
 }

@@ -5,7 +5,7 @@ import type { Storage } from "../../../src/app/storage.ts";
 import type { DatabaseLocation } from "../../../src/db/location.ts";
 import { auditDatabase } from "../../../src/ledger/audit/audit.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
-import { connectLedger } from "../../../src/ledger-grpc/client.ts";
+import { connectLedger } from "../../../src/ledger-grpc/client/client.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
 import { openBenchBooks } from "./bench-books.ts";
 import { measureFsyncRate } from "./fsync-rate.ts";

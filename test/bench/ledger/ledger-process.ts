@@ -1,5 +1,5 @@
 // A ledger that is served over gRPC on a free port, for the benchmark's client in another process.
-import { serveLedger } from "../../../src/ledger-grpc/server.ts";
+import { serveLedger } from "../../../src/ledger-grpc/server/server.ts";
 import { createLogBook } from "../../support/log-book.ts";
 import { openBenchBooks } from "./bench-books.ts";
 

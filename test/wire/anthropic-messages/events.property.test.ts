@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ChatEvent, FinishEvent, OutputEvent } from "../../../src/domain/chat-event.ts";
-import type { ChatReply } from "../../../src/domain/chat-reply.ts";
+import type { ChatEvent, ChatReply, FinishEvent, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
 import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
 import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";

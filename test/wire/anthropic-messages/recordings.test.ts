@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { ChatEvent, OutputEvent } from "../../../src/domain/chat-event.ts";
-import type { ChatReply } from "../../../src/domain/chat-reply.ts";
+import type { ChatEvent, ChatReply, OutputEvent } from "../../../src/domain/chat-event.ts";
 import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
 import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
 import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";

@@ -1,7 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../src/domain/chat-event.ts";
-import type { ChatReply, ReplyBlock } from "../../../src/domain/chat-reply.ts";
+import type {
+  ChatEvent,
+  ChatReply,
+  FinishEvent,
+  OutputEvent,
+  ReplyBlock,
+  UsageEvent,
+} from "../../../src/domain/chat-event.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
 import { readEvents } from "../../../src/wire/openai-chat/egress/read-events.ts";
 import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";

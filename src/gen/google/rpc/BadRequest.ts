@@ -1,6 +1,6 @@
 // Original file: proto/google/rpc/error_details.proto
 
-import type { LocalizedMessage as _google_rpc_LocalizedMessage, LocalizedMessage__Output as _google_rpc_LocalizedMessage__Output } from './LocalizedMessage.ts';
+import type { LocalizedMessage as _google_rpc_LocalizedMessage, LocalizedMessage__Output as _google_rpc_LocalizedMessage__Output } from '../../google/rpc/LocalizedMessage.ts';
 
 export interface _google_rpc_BadRequest_FieldViolation {
   'field'?: (string);

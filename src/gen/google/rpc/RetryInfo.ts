@@ -1,6 +1,6 @@
 // Original file: proto/google/rpc/error_details.proto
 
-import type { Duration as _google_protobuf_Duration, Duration__Output as _google_protobuf_Duration__Output } from '../protobuf/Duration.ts';
+import type { Duration as _google_protobuf_Duration, Duration__Output as _google_protobuf_Duration__Output } from '../../google/protobuf/Duration.ts';
 
 export interface RetryInfo {
   'retryDelay'?: (_google_protobuf_Duration | null);

@@ -1,4 +1,4 @@
-import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
+import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../codecs.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
 import { isCutOff, printStopReason } from "../finish-reason.ts";

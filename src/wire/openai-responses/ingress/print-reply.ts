@@ -1,5 +1,4 @@
-import type { OutputEvent } from "../../../domain/chat-event.ts";
-import type { ChatReply, ReplyBlock } from "../../../domain/chat-reply.ts";
+import type { ChatReply, OutputEvent, ReplyBlock } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../codecs.ts";
 import { finishStatusOf } from "../finish-reason.ts";
 import { printResponse } from "../response.ts";

@@ -2,7 +2,7 @@
 
 import type { Duration as _google_protobuf_Duration, Duration__Output as _google_protobuf_Duration__Output } from '../../../google/protobuf/Duration.ts';
 import type { Struct as _google_protobuf_Struct, Struct__Output as _google_protobuf_Struct__Output } from '../../../google/protobuf/Struct.ts';
-import type { RequestFacts as _tollgate_ledger_v1_RequestFacts, RequestFacts__Output as _tollgate_ledger_v1_RequestFacts__Output } from './RequestFacts.ts';
+import type { RequestFacts as _tollgate_ledger_v1_RequestFacts, RequestFacts__Output as _tollgate_ledger_v1_RequestFacts__Output } from '../../../tollgate/ledger/v1/RequestFacts.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface CreateHoldRequest {

@@ -1,6 +1,6 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { Balances as _tollgate_ledger_v1_Balances, Balances__Output as _tollgate_ledger_v1_Balances__Output } from './Balances.ts';
+import type { Balances as _tollgate_ledger_v1_Balances, Balances__Output as _tollgate_ledger_v1_Balances__Output } from '../../../tollgate/ledger/v1/Balances.ts';
 
 export interface CreateWalletResponse {
   'balances'?: (_tollgate_ledger_v1_Balances | null);

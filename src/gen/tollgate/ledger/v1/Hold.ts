@@ -1,10 +1,10 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { HoldState as _tollgate_ledger_v1_HoldState, HoldState__Output as _tollgate_ledger_v1_HoldState__Output } from './HoldState.ts';
+import type { HoldState as _tollgate_ledger_v1_HoldState, HoldState__Output as _tollgate_ledger_v1_HoldState__Output } from '../../../tollgate/ledger/v1/HoldState.ts';
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
 import type { Struct as _google_protobuf_Struct, Struct__Output as _google_protobuf_Struct__Output } from '../../../google/protobuf/Struct.ts';
-import type { RequestFacts as _tollgate_ledger_v1_RequestFacts, RequestFacts__Output as _tollgate_ledger_v1_RequestFacts__Output } from './RequestFacts.ts';
-import type { OutcomeFacts as _tollgate_ledger_v1_OutcomeFacts, OutcomeFacts__Output as _tollgate_ledger_v1_OutcomeFacts__Output } from './OutcomeFacts.ts';
+import type { RequestFacts as _tollgate_ledger_v1_RequestFacts, RequestFacts__Output as _tollgate_ledger_v1_RequestFacts__Output } from '../../../tollgate/ledger/v1/RequestFacts.ts';
+import type { OutcomeFacts as _tollgate_ledger_v1_OutcomeFacts, OutcomeFacts__Output as _tollgate_ledger_v1_OutcomeFacts__Output } from '../../../tollgate/ledger/v1/OutcomeFacts.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface Hold {

@@ -1,7 +1,7 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
-import type { HoldState as _tollgate_ledger_v1_HoldState, HoldState__Output as _tollgate_ledger_v1_HoldState__Output } from './HoldState.ts';
+import type { HoldState as _tollgate_ledger_v1_HoldState, HoldState__Output as _tollgate_ledger_v1_HoldState__Output } from '../../../tollgate/ledger/v1/HoldState.ts';
 
 export interface HoldFilter {
   'walletId'?: (string);

@@ -1,9 +1,9 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { ChargeSource as _tollgate_ledger_v1_ChargeSource, ChargeSource__Output as _tollgate_ledger_v1_ChargeSource__Output } from './ChargeSource.ts';
-import type { Price as _tollgate_ledger_v1_Price, Price__Output as _tollgate_ledger_v1_Price__Output } from './Price.ts';
-import type { TokenUsage as _tollgate_ledger_v1_TokenUsage, TokenUsage__Output as _tollgate_ledger_v1_TokenUsage__Output } from './TokenUsage.ts';
-import type { Attempt as _tollgate_ledger_v1_Attempt, Attempt__Output as _tollgate_ledger_v1_Attempt__Output } from './Attempt.ts';
+import type { ChargeSource as _tollgate_ledger_v1_ChargeSource, ChargeSource__Output as _tollgate_ledger_v1_ChargeSource__Output } from '../../../tollgate/ledger/v1/ChargeSource.ts';
+import type { Price as _tollgate_ledger_v1_Price, Price__Output as _tollgate_ledger_v1_Price__Output } from '../../../tollgate/ledger/v1/Price.ts';
+import type { TokenUsage as _tollgate_ledger_v1_TokenUsage, TokenUsage__Output as _tollgate_ledger_v1_TokenUsage__Output } from '../../../tollgate/ledger/v1/TokenUsage.ts';
+import type { Attempt as _tollgate_ledger_v1_Attempt, Attempt__Output as _tollgate_ledger_v1_Attempt__Output } from '../../../tollgate/ledger/v1/Attempt.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface OutcomeFacts {

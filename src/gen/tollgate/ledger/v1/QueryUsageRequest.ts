@@ -1,7 +1,7 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { HoldFilter as _tollgate_ledger_v1_HoldFilter, HoldFilter__Output as _tollgate_ledger_v1_HoldFilter__Output } from './HoldFilter.ts';
-import type { UsageDimension as _tollgate_ledger_v1_UsageDimension, UsageDimension__Output as _tollgate_ledger_v1_UsageDimension__Output } from './UsageDimension.ts';
+import type { HoldFilter as _tollgate_ledger_v1_HoldFilter, HoldFilter__Output as _tollgate_ledger_v1_HoldFilter__Output } from '../../../tollgate/ledger/v1/HoldFilter.ts';
+import type { UsageDimension as _tollgate_ledger_v1_UsageDimension, UsageDimension__Output as _tollgate_ledger_v1_UsageDimension__Output } from '../../../tollgate/ledger/v1/UsageDimension.ts';
 
 export interface QueryUsageRequest {
   'filter'?: (_tollgate_ledger_v1_HoldFilter | null);

@@ -1,6 +1,6 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { SpendLimit as _tollgate_ledger_v1_SpendLimit, SpendLimit__Output as _tollgate_ledger_v1_SpendLimit__Output } from './SpendLimit.ts';
+import type { SpendLimit as _tollgate_ledger_v1_SpendLimit, SpendLimit__Output as _tollgate_ledger_v1_SpendLimit__Output } from '../../../tollgate/ledger/v1/SpendLimit.ts';
 
 export interface SetSpendLimitRequest {
   'limit'?: (_tollgate_ledger_v1_SpendLimit | null);

@@ -1,6 +1,6 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { WalletState as _tollgate_ledger_v1_WalletState, WalletState__Output as _tollgate_ledger_v1_WalletState__Output } from './WalletState.ts';
+import type { WalletState as _tollgate_ledger_v1_WalletState, WalletState__Output as _tollgate_ledger_v1_WalletState__Output } from '../../../tollgate/ledger/v1/WalletState.ts';
 
 export interface SetWalletStateRequest {
   'walletId'?: (string);

@@ -1,6 +1,6 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { OutcomeFacts as _tollgate_ledger_v1_OutcomeFacts, OutcomeFacts__Output as _tollgate_ledger_v1_OutcomeFacts__Output } from './OutcomeFacts.ts';
+import type { OutcomeFacts as _tollgate_ledger_v1_OutcomeFacts, OutcomeFacts__Output as _tollgate_ledger_v1_OutcomeFacts__Output } from '../../../tollgate/ledger/v1/OutcomeFacts.ts';
 import type { Struct as _google_protobuf_Struct, Struct__Output as _google_protobuf_Struct__Output } from '../../../google/protobuf/Struct.ts';
 import type { Long } from '@grpc/proto-loader';
 

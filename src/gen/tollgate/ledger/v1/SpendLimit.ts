@@ -1,6 +1,6 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { SpendLimitPeriod as _tollgate_ledger_v1_SpendLimitPeriod, SpendLimitPeriod__Output as _tollgate_ledger_v1_SpendLimitPeriod__Output } from './SpendLimitPeriod.ts';
+import type { SpendLimitPeriod as _tollgate_ledger_v1_SpendLimitPeriod, SpendLimitPeriod__Output as _tollgate_ledger_v1_SpendLimitPeriod__Output } from '../../../tollgate/ledger/v1/SpendLimitPeriod.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface SpendLimit {

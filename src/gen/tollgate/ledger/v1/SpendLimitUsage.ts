@@ -1,6 +1,6 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { SpendLimit as _tollgate_ledger_v1_SpendLimit, SpendLimit__Output as _tollgate_ledger_v1_SpendLimit__Output } from './SpendLimit.ts';
+import type { SpendLimit as _tollgate_ledger_v1_SpendLimit, SpendLimit__Output as _tollgate_ledger_v1_SpendLimit__Output } from '../../../tollgate/ledger/v1/SpendLimit.ts';
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
 import type { Long } from '@grpc/proto-loader';
 

@@ -1,6 +1,6 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { TransferKind as _tollgate_ledger_v1_TransferKind, TransferKind__Output as _tollgate_ledger_v1_TransferKind__Output } from './TransferKind.ts';
+import type { TransferKind as _tollgate_ledger_v1_TransferKind, TransferKind__Output as _tollgate_ledger_v1_TransferKind__Output } from '../../../tollgate/ledger/v1/TransferKind.ts';
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
 import type { Long } from '@grpc/proto-loader';
 

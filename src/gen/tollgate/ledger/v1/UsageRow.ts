@@ -1,7 +1,7 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { UsageGroup as _tollgate_ledger_v1_UsageGroup, UsageGroup__Output as _tollgate_ledger_v1_UsageGroup__Output } from './UsageGroup.ts';
-import type { TokenUsage as _tollgate_ledger_v1_TokenUsage, TokenUsage__Output as _tollgate_ledger_v1_TokenUsage__Output } from './TokenUsage.ts';
+import type { UsageGroup as _tollgate_ledger_v1_UsageGroup, UsageGroup__Output as _tollgate_ledger_v1_UsageGroup__Output } from '../../../tollgate/ledger/v1/UsageGroup.ts';
+import type { TokenUsage as _tollgate_ledger_v1_TokenUsage, TokenUsage__Output as _tollgate_ledger_v1_TokenUsage__Output } from '../../../tollgate/ledger/v1/TokenUsage.ts';
 import type { Long } from '@grpc/proto-loader';
 
 export interface UsageRow {

@@ -1,7 +1,7 @@
 // Original file: proto/tollgate/ledger/v1/ledger.proto
 
-import type { WalletState as _tollgate_ledger_v1_WalletState, WalletState__Output as _tollgate_ledger_v1_WalletState__Output } from './WalletState.ts';
-import type { Balances as _tollgate_ledger_v1_Balances, Balances__Output as _tollgate_ledger_v1_Balances__Output } from './Balances.ts';
+import type { WalletState as _tollgate_ledger_v1_WalletState, WalletState__Output as _tollgate_ledger_v1_WalletState__Output } from '../../../tollgate/ledger/v1/WalletState.ts';
+import type { Balances as _tollgate_ledger_v1_Balances, Balances__Output as _tollgate_ledger_v1_Balances__Output } from '../../../tollgate/ledger/v1/Balances.ts';
 import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from '../../../google/protobuf/Timestamp.ts';
 
 export interface Wallet {

@@ -1,0 +1,139 @@
+import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
+import { LedgerError, type LedgerReads, type LedgerRefusal } from "../../ledger/ledger.ts";
+import { encodeId, encodeText } from "../codec/fields.ts";
+import { decodeTransfer } from "../codec/postings.ts";
+import {
+  decodeReceipt,
+  decodeUsageRow,
+  encodePage,
+  encodeReceiptFilter,
+  encodeUsageQuery,
+} from "../codec/receipts.ts";
+import { decodeCallError } from "../codec/status.ts";
+import { decodeBalances, decodeSpendLimitUsage, decodeWallet } from "../codec/wallets.ts";
+import { ledgerService } from "../service.ts";
+import type { Connection } from "./connection.ts";
+import { faultOf } from "./link.ts";
+import { LedgerLinkError } from "./link-error.ts";
+
+/** Calls with a short deadline for reads of a few rows, and with a long one for reads of many. */
+export interface RemoteCalls {
+  readonly readRow: Call;
+  readonly readRows: Call;
+}
+
+/** Sends every read as a unary call. The server validates pages and filters. */
+export function createRemoteReads({
+  readRow,
+  readRows,
+}: RemoteCalls): LedgerReads & { ping(): Promise<void> } {
+  return {
+    async balances(walletId) {
+      return decodeBalances(
+        (await readRow(ledgerService.GetWallet, { walletId: encodeId(walletId) })).balances,
+      );
+    },
+    wallet: (walletId) =>
+      undefinedFor("wallet_not_found", async () => {
+        const { wallet } = await readRow(ledgerService.GetWallet, { walletId: encodeId(walletId) });
+        return decodeWallet(wallet);
+      }),
+    async wallets(page) {
+      const { wallets, nextPageToken } = await readRows(ledgerService.ListWallets, encodePage(page));
+      return { items: wallets.map(decodeWallet), nextToken: nextPageToken || undefined };
+    },
+    async spendLimits(walletId, keyId) {
+      const request = { walletId: encodeId(walletId), keyId: encodeText(keyId ?? "") };
+      const limits = (await readRow(ledgerService.ListSpendLimits, request)).limits.map(
+        decodeSpendLimitUsage,
+      );
+      // On the wire an empty key asks for every limit; here it names a key that only wallet limits bind.
+      return keyId === "" ? limits.filter((limit) => limit.keyId === undefined) : limits;
+    },
+    receipt: (walletId, holdId) =>
+      undefinedFor("hold_not_found", async () => {
+        const request = { walletId: encodeId(walletId), holdId: encodeId(holdId) };
+        return decodeReceipt((await readRow(ledgerService.GetHold, request)).hold);
+      }),
+    async receipts(filter, page) {
+      const request = { filter: encodeReceiptFilter(filter), ...encodePage(page) };
+      const { holds, nextPageToken } = await readRows(ledgerService.ListHolds, request);
+      return { items: holds.map(decodeReceipt), nextToken: nextPageToken || undefined };
+    },
+    async transfers(walletId, page) {
+      const request = { walletId: encodeText(walletId), ...encodePage(page) };
+      const { transfers, nextPageToken } = await readRows(ledgerService.ListTransfers, request);
+      return { items: transfers.map(decodeTransfer), nextToken: nextPageToken || undefined };
+    },
+    async usage(query) {
+      return (await readRows(ledgerService.QueryUsage, encodeUsageQuery(query))).rows.map(decodeUsageRow);
+    },
+    async ping() {
+      await readRow(ledgerService.Ping, {});
+    },
+  };
+}
+
+/** Returns the row, or `undefined` for the one error by which the service reports that there is none. */
+async function undefinedFor<Row>(code: LedgerRefusal, read: () => Promise<Row>): Promise<Row | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof LedgerError && error.code === code) return undefined;
+    throw error;
+  }
+}
+
+/** Makes a unary call that changes nothing. Rejects with LedgerError. */
+export type Call = <Request, Answer>(
+  method: MethodDefinition<Request, Answer>,
+  request: Request,
+) => Promise<Answer>;
+
+export interface CallOptions {
+  /** How long one try may take. */
+  readonly maxMs: number;
+  /** How long a call that lost its connection is retried. */
+  readonly outageMaxMs: number;
+}
+
+const PAUSE_MS = 25;
+
+/** Waits for a connection, and retries a call whose connection was lost. */
+export function createCall(
+  connection: Pick<Connection, "whenUp">,
+  { maxMs, outageMaxMs }: CallOptions,
+): Call {
+  const whenUp = () =>
+    connection.whenUp().catch((error) => {
+      throw new LedgerError("unavailable", error);
+    });
+
+  return async (method, request) => {
+    const retryUntilMs = performance.now() + outageMaxMs;
+    for (;;) {
+      const link = await whenUp();
+      try {
+        return await link.call(method, request, maxMs);
+      } catch (thrown) {
+        const error = toLedgerError(thrown);
+        if (!isLost(error) || performance.now() > retryUntilMs) throw error;
+      }
+      await Bun.sleep(PAUSE_MS);
+    }
+  };
+}
+
+function toLedgerError(thrown: unknown): LedgerError {
+  // Safe because grpc rejects with a ServiceError, and any other value lacks both fields.
+  const { code, metadata } = thrown as Partial<ServiceError>;
+  const error = decodeCallError(metadata);
+  // A read has no deadline of its own: this one is the call's, which both ends notice at once.
+  if (error && error.code !== "deadline_exceeded") return error;
+  const fault = code === undefined ? "lost" : faultOf(code);
+  return new LedgerError("unavailable", new LedgerLinkError(fault, thrown));
+}
+
+function isLost({ cause }: LedgerError): boolean {
+  return cause instanceof LedgerLinkError && cause.code === "lost";
+}

@@ -1,0 +1,161 @@
+import type { handleUnaryCall, ServerUnaryCall, sendUnaryData } from "@grpc/grpc-js";
+import type { BatchMutateRequest__Output } from "../../gen/tollgate/ledger/v1/BatchMutateRequest.ts";
+import type { LedgerServiceHandlers } from "../../gen/tollgate/ledger/v1/LedgerService.ts";
+import { LedgerError } from "../../ledger/ledger.ts";
+import { InvalidField } from "../codec/fields.ts";
+import { encodeTransfer } from "../codec/postings.ts";
+import {
+  decodePage,
+  decodeReceiptFilter,
+  decodeUsageQuery,
+  encodeReceipt,
+  encodeUsageRow,
+} from "../codec/receipts.ts";
+import { encodeCallError } from "../codec/status.ts";
+import { encodeBalances, encodeSpendLimitUsage, encodeWallet } from "../codec/wallets.ts";
+import { isUndecodable } from "../service.ts";
+import { describeFailure } from "./failure.ts";
+import {
+  applyMutations,
+  MUTATIONS,
+  MUTATIONS_MAX,
+  type MutationKind,
+  type MutationTarget,
+  type TimeSpan,
+} from "./mutations.ts";
+import type { MutationStreams } from "./stream.ts";
+
+/** Returns the handler of every call of the service. */
+export function createHandlers(target: MutationTarget, streams: MutationStreams): LedgerServiceHandlers {
+  const { ledger, onFault } = target;
+
+  const mutation = <Wire extends object, Request extends object, Answer, Response>({
+    decode,
+    apply,
+    encodeResponse,
+  }: MutationKind<Wire, Request, Answer, Response>): handleUnaryCall<Wire, Response> => {
+    const answer = async (request: Request) => encodeResponse(await apply(ledger, request), request);
+    return unary({ decode, answer }, onFault);
+  };
+  const read = <Wire extends object, Response>(
+    answer: (wire: Wire) => Promise<Response>,
+  ): handleUnaryCall<Wire, Response> => unary({ decode: (wire: Wire) => wire, answer }, onFault);
+
+  return {
+    CreateWallet: mutation(MUTATIONS.createWallet),
+    SetWalletState: mutation(MUTATIONS.setWalletState),
+    CreateHold: mutation(MUTATIONS.createHold),
+    ExtendHold: mutation(MUTATIONS.extendHold),
+    SettleHold: mutation(MUTATIONS.settleHold),
+    ReleaseHold: mutation(MUTATIONS.releaseHold),
+    CreateTopUp: mutation(MUTATIONS.createTopUp),
+    CreateCharge: mutation(MUTATIONS.createCharge),
+    CreateRefund: mutation(MUTATIONS.createRefund),
+    SetSpendLimit: mutation(MUTATIONS.setSpendLimit),
+    DeleteSpendLimit: mutation(MUTATIONS.deleteSpendLimit),
+    BatchMutate: unary(batchMutate(target), onFault),
+    StreamMutations: (call) => streams.handle(call),
+    GetWallet: read(async ({ walletId }) => {
+      const wallet = await ledger.wallet(walletId);
+      if (!wallet) throw new LedgerError("wallet_not_found");
+      return { balances: encodeBalances(wallet.balances), wallet: encodeWallet(wallet) };
+    }),
+    ListWallets: read(async (wire) => {
+      const { items, nextToken } = await ledger.wallets(decodePage(wire));
+      return { wallets: items.map(encodeWallet), nextPageToken: nextToken ?? "" };
+    }),
+    GetHold: read(async ({ walletId, holdId }) => {
+      const receipt = await ledger.receipt(walletId, holdId);
+      if (!receipt) throw new LedgerError("hold_not_found");
+      return { hold: encodeReceipt(receipt) };
+    }),
+    ListHolds: read(async (wire) => {
+      const { items, nextToken } = await ledger.receipts(decodeReceiptFilter(wire.filter), decodePage(wire));
+      return { holds: items.map(encodeReceipt), nextPageToken: nextToken ?? "" };
+    }),
+    ListTransfers: read(async (wire) => {
+      const { items, nextToken } = await ledger.transfers(wire.walletId, decodePage(wire));
+      return { transfers: items.map(encodeTransfer), nextPageToken: nextToken ?? "" };
+    }),
+    ListSpendLimits: read(async ({ walletId, keyId }) => {
+      const limits = await ledger.spendLimits(walletId, keyId || undefined);
+      return { limits: limits.map(encodeSpendLimitUsage) };
+    }),
+    QueryUsage: read(async (wire) => {
+      const query = decodeUsageQuery(wire);
+      const rows = await ledger.usage(query);
+      return { rows: rows.map((row) => encodeUsageRow(row, query.groupBy)) };
+    }),
+    Ping: read(async () => {
+      await ledger.ping();
+      return {};
+    }),
+  };
+}
+
+function batchMutate(target: MutationTarget) {
+  return {
+    decode({ mutations }: BatchMutateRequest__Output, span: TimeSpan) {
+      if (mutations.length > MUTATIONS_MAX) throw new InvalidField("mutations", "invalid_request");
+      return { mutations, span };
+    },
+    async answer({ mutations, span }: Pick<BatchMutateRequest__Output, "mutations"> & { span: TimeSpan }) {
+      return { results: await applyMutations(target, mutations, span) };
+    },
+  };
+}
+
+/** The two steps of a unary call. Both may throw anything. */
+interface UnaryCall<Wire, Request, Response> {
+  decode(wire: Wire, span: TimeSpan): Request;
+  answer(request: Request): Promise<Response>;
+}
+
+/** How long a call without a deadline of its caller may take. */
+const DEADLINE_DEFAULT_MS = 30_000;
+
+/** Makes a handler that answers once and before the deadline, and reports every thrown value as a status. */
+function unary<Wire extends object, Request extends object, Response>(
+  { decode, answer }: UnaryCall<Wire, Request, Response>,
+  onFault: (fault: unknown) => void,
+): handleUnaryCall<Wire, Response> {
+  return (call, callback) => {
+    const respond = once(callback);
+    let request: Request | undefined;
+    const fail = (error: unknown) => {
+      const { reason, subject } = describeFailure(error, request);
+      if (reason === "internal") onFault(error);
+      respond(encodeCallError(reason, subject));
+    };
+    const run = async (span: TimeSpan) => {
+      if (isUndecodable(call.request)) throw new InvalidField("", "invalid_request");
+      if (span.deadlineMs <= span.arrivedAtMs) throw new LedgerError("deadline_exceeded");
+      request = decode(call.request, span);
+      return answer(request);
+    };
+    const span = spanOf(call);
+    const waitMs = Math.min(span.deadlineMs - span.arrivedAtMs, TIMER_MAX_MS);
+    const timer = setTimeout(() => fail(new LedgerError("deadline_exceeded")), waitMs);
+    void run(span)
+      .then((response) => respond(null, response), fail)
+      .finally(() => clearTimeout(timer));
+  };
+}
+
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
+function spanOf(call: ServerUnaryCall<unknown, unknown>): TimeSpan {
+  const arrivedAtMs = Date.now();
+  const deadlineMs = Number(call.getDeadline());
+  const isSet = Number.isFinite(deadlineMs);
+  return { arrivedAtMs, deadlineMs: isSet ? deadlineMs : arrivedAtMs + DEADLINE_DEFAULT_MS };
+}
+
+function once<Response>(callback: sendUnaryData<Response>): sendUnaryData<Response> {
+  let isAnswered = false;
+  return (...answer) => {
+    if (isAnswered) return;
+    isAnswered = true;
+    callback(...answer);
+  };
+}

@@ -1,0 +1,158 @@
+import { Server, ServerCredentials, type ServerOptions } from "@grpc/grpc-js";
+import { service as healthService } from "grpc-health-check";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { ledgerService, tolerant } from "../service.ts";
+import { createGuard, createOpenCalls, type OpenCallBounds } from "./access.ts";
+import { createHandlers } from "./handlers.ts";
+import { watchHealth } from "./health.ts";
+import { createReflection } from "./reflection.ts";
+import { createMutationStreams } from "./stream.ts";
+
+/** A running gRPC server of a ledger. */
+export interface LedgerServer {
+  /** "127.0.0.1:50051", with the port that is bound. */
+  readonly address: string;
+  /** Accepts no more calls, waits at most `stopMaxMs` for the running ones, and cancels the rest. */
+  stop(): Promise<void>;
+}
+
+export interface LedgerServerOptions {
+  readonly ledger: Ledger;
+  /** Port 0 binds any free port. `host` is without the brackets of an IPv6 address. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** The token of every caller, sent as "authorization: Bearer TOKEN". */
+  readonly token: string;
+  readonly tls?: LedgerServerTls | undefined;
+  readonly log: LedgerServerLog;
+  /** How long running calls may continue when the server stops; 10 s by default. */
+  readonly stopMaxMs?: number;
+  /** Overrides bounds of the calls without a token, which are those of health. */
+  readonly openCalls?: Partial<OpenCallBounds>;
+}
+
+/** PEM texts. With `ca` every caller must present a certificate of that authority. */
+interface LedgerServerTls {
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly ca: string | undefined;
+}
+
+/** The log of the server; no line contains a token, a message or an id. */
+export interface LedgerServerLog {
+  warn(fields: Readonly<Record<string, unknown>>, event: string): void;
+  error(fields: Readonly<Record<string, unknown>>, event: string): void;
+}
+
+/** The server cannot bind its address, or cannot use its certificate. */
+export class LedgerListenError extends Error {
+  override readonly name = "LedgerListenError";
+}
+
+const DENIED_LOG_EVERY_MS = 10_000;
+
+const OPTIONS: ServerOptions = {
+  // Fits 1,000 holds with 4 KiB of metadata each, which may take three times that on the wire.
+  "grpc.max_receive_message_length": 16 * 1024 * 1024,
+  "grpc.max_send_message_length": -1,
+  "grpc.max_concurrent_streams": 1_000,
+  // A caller that vanished is noticed within 40 s.
+  "grpc.keepalive_time_ms": 30_000,
+  "grpc.keepalive_timeout_ms": 10_000,
+  // No maximum age: streams of mutations stay open.
+  "grpc.max_connection_idle_ms": 300_000,
+  "grpc-node.flow_control_window": 1024 * 1024,
+};
+
+/**
+ * Serves a ledger to other processes, with health (without a token) and reflection. Resolves when it listens.
+ * Rejects with {@link LedgerListenError}.
+ */
+export async function serveLedger(options: LedgerServerOptions): Promise<LedgerServer> {
+  const { ledger, listen, token, tls, log, stopMaxMs = 10_000, openCalls } = options;
+  const credentials = credentialsOf(tls);
+  const onFault = (fault: unknown) => log.error({ fault: nameOf(fault) }, "ledger call failed");
+  const target = { ledger, onFault };
+  const streams = createMutationStreams(target);
+  const guard = createGuard(
+    token,
+    createOpenCalls(openCalls),
+    limited(() => log.warn({}, "ledger call without the token")),
+  );
+
+  const health = await watchHealth(ledger);
+  const server = new Server({ ...OPTIONS, interceptors: [guard.interceptor] });
+  server.addService(tolerant(ledgerService), createHandlers(target, streams));
+  server.addService(healthService, health.handlers);
+  createReflection().addToServer(server);
+
+  const port = await bind(server, listen, credentials).catch((error) => {
+    health.drain();
+    throw error;
+  });
+  const stop = async () => {
+    health.drain();
+    streams.drain();
+    guard.endWatchers();
+    await shutDown(server, stopMaxMs);
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    address: addressOf(listen.host, port),
+    stop() {
+      stopped ??= stop();
+      return stopped;
+    },
+  };
+}
+
+function credentialsOf(tls: LedgerServerTls | undefined): ServerCredentials {
+  if (!tls) return ServerCredentials.createInsecure();
+  const { cert, key, ca } = tls;
+  if (!cert || !key) throw new LedgerListenError("Cannot serve the ledger in TLS: no certificate or no key");
+  const pair = { cert_chain: Buffer.from(cert), private_key: Buffer.from(key) };
+  return ServerCredentials.createSsl(ca ? Buffer.from(ca) : null, [pair], ca !== undefined);
+}
+
+function bind(
+  server: Server,
+  { host, port }: LedgerServerOptions["listen"],
+  credentials: ServerCredentials,
+): Promise<number> {
+  const address = addressOf(host, port);
+  return new Promise((resolve, reject) => {
+    server.bindAsync(address, credentials, (error, bound) => {
+      if (error) reject(new LedgerListenError(`Cannot serve the ledger at ${address}`, { cause: error }));
+      else resolve(bound);
+    });
+  });
+}
+
+async function shutDown(server: Server, maxMs: number): Promise<void> {
+  const ended = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    server.forceShutdown();
+    ended.resolve();
+  }, maxMs);
+  server.tryShutdown(() => ended.resolve());
+  await ended.promise;
+  clearTimeout(timer);
+}
+
+function addressOf(host: string, port: number): string {
+  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** Calls through at most once in 10 s, so that denied callers cannot fill the log. */
+function limited(call: () => void): () => void {
+  let lastMs = Number.NEGATIVE_INFINITY;
+  return () => {
+    const nowMs = performance.now();
+    if (nowMs - lastMs < DENIED_LOG_EVERY_MS) return;
+    lastMs = nowMs;
+    call();
+  };
+}
+
+function nameOf(fault: unknown): string {
+  return fault instanceof Error ? fault.name : typeof fault;
+}

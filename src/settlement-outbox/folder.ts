@@ -1,0 +1,166 @@
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "../db/sqlite/database.ts";
+import { describeFault, type Log } from "../telemetry/log.ts";
+import { adoptOutboxFile, createOutboxFile, DAMAGED, type NewEntry, type OutboxFile } from "./file.ts";
+import { checkTables, countEntries, hasTables, isDamage } from "./tables.ts";
+
+/** The outbox files that this process holds: its own, and those it adopted from dead processes. */
+export interface OutboxFiles {
+  all(): readonly OutboxFile[];
+  /** The number of entries to replay, in all files. */
+  pending(): number;
+  /** Resolves when the entries are on disk, in the process's own file. */
+  commit(entries: readonly NewEntry[]): Promise<void>;
+  /** Adopts every file that no process holds. */
+  adopt(): void;
+  /** Closes the adopted files that are replayed. */
+  closeReplayed(): void;
+  /** Logs that using a file failed, and quarantines the file when it is damaged. */
+  reportFault(file: OutboxFile, fault: unknown): void;
+  close(): void;
+}
+
+/** Creates a file for this process. Throws when it cannot: without an outbox no request may be accepted. */
+export function openOutboxFiles(
+  dataFolder: string,
+  { now, log }: { readonly now: () => number; readonly log: Log },
+): OutboxFiles {
+  const folder = outboxFolder(dataFolder);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  syncFolder(dataFolder);
+  const held = new Map<string, OutboxFile>();
+  /** Paths that could not be opened, so that each is logged once however often it is tried. */
+  const unopened = new Set<string>();
+  let own: OutboxFile | undefined = create();
+
+  function create(): OutboxFile {
+    const file = createOutboxFile(join(folder, `${Bun.randomUUIDv7("hex", now())}.db`));
+    held.set(file.path, file);
+    return file;
+  }
+  function adoptOne(path: string): void {
+    try {
+      const file = adoptOutboxFile(path);
+      if (file) held.set(path, file);
+    } catch (fault) {
+      if (!unopened.has(path)) {
+        log.error({ journal: path, ...describeFault(fault) }, "settlement outbox cannot be opened");
+      }
+      unopened.add(path);
+    }
+  }
+  function forget(file: OutboxFile): void {
+    held.delete(file.path);
+    if (own === file) own = undefined;
+  }
+
+  return {
+    all: () => [...held.values()],
+    pending: () => held.values().reduce((sum, file) => sum + file.pending, 0),
+    async commit(entries) {
+      own ??= create();
+      const file = own;
+      try {
+        await file.append(entries, now());
+      } catch (fault) {
+        // The file is still replayed, but gets no more entries: its WAL failed once.
+        if (own === file) own = undefined;
+        throw fault;
+      }
+    },
+    adopt() {
+      for (const path of outboxPaths(folder)) if (!held.has(path)) adoptOne(path);
+    },
+    closeReplayed() {
+      for (const file of held.values()) {
+        if (file === own || file.pending > 0) continue;
+        forget(file);
+        file.close();
+      }
+    },
+    reportFault(file, fault) {
+      log.error({ journal: file.path, ...describeFault(fault) }, "settlement outbox failed");
+      if (!isDamage(fault)) return;
+      forget(file);
+      file.quarantine();
+    },
+    close() {
+      for (const file of held.values()) {
+        forget(file);
+        file.close();
+      }
+    },
+  };
+}
+
+/** Syncs the names in a folder to disk. */
+function syncFolder(path: string): void {
+  const descriptor = openSync(path, "r");
+  fsyncSync(descriptor);
+  closeSync(descriptor);
+}
+
+/** An outbox file with entries that are not in the ledger. */
+export interface FoundOutbox {
+  readonly path: string;
+  /** The number of entries that are pending or declined; 0 when they cannot be counted. */
+  readonly entries: number;
+  /** False when the file is damaged, or of a later version. */
+  readonly isReadable: boolean;
+}
+
+/** How long counting waits for a writer in another process. */
+const COUNT_BUSY_MS = 1_000;
+
+/**
+ * Lists the outbox files of a data folder that hold entries. Changes nothing, and is safe beside running
+ * gateways.
+ */
+export function findOutboxes(dataFolder: string): readonly FoundOutbox[] {
+  const folder = outboxFolder(dataFolder);
+  const damaged = outboxPaths(folder, `.db${DAMAGED}`).map(unreadable);
+  return [...outboxPaths(folder).flatMap((path) => inspect(path)), ...damaged];
+}
+
+function inspect(path: string): FoundOutbox | [] {
+  try {
+    const entries = countIn(path);
+    return entries === 0 ? [] : { path, entries, isReadable: true };
+  } catch {
+    // The owner may have deleted the file since the folder was listed.
+    return existsSync(path) ? unreadable(path) : [];
+  }
+}
+
+function unreadable(path: string): FoundOutbox {
+  return { path, entries: 0, isReadable: false };
+}
+
+function countIn(path: string): number {
+  const client = connect(path, COUNT_BUSY_MS);
+  try {
+    if (!hasTables(client)) return 0;
+    checkTables(client);
+    const { pending, declined } = countEntries(client);
+    return pending + declined;
+  } finally {
+    client.close();
+  }
+}
+
+/** Returns the folder of the outbox files of every process that uses this data folder. */
+export function outboxFolder(dataFolder: string): string {
+  return join(dataFolder, "journal");
+}
+
+/** Returns the files of a folder with this suffix, the oldest first; none when the folder does not exist. */
+function outboxPaths(folder: string, suffix = ".db"): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith(suffix));
+    return names.sort().map((name) => join(folder, name));
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}
