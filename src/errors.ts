@@ -40,11 +40,16 @@ export const ERRORS = {
   nothing_stored: invalid(422, NOTHING_STORED),
   thread_not_stored: invalid(422, NOTHING_STORED),
 
-  unknown_key: unauthenticated("The API key is missing or not recognised."),
-  key_revoked: unauthenticated("The API key was revoked while the request ran."),
+  unknown_key: unauthenticated("invalid_api_key", "The API key is missing or not recognised."),
+  key_revoked: unauthenticated("invalid_api_key", "The API key was revoked while the request ran."),
   key_revoked_charged: unauthenticated(
+    "invalid_api_key",
     "The API key was revoked before the answer was complete. The processed tokens were billed.",
   ),
+  // The contract fixes these for the console, whose routes are not built yet.
+  no_session: unauthenticated("not_authenticated", "The console session is missing or has expired."),
+  wrong_password: unauthenticated("invalid_credentials", "The e-mail or password is wrong."),
+  not_permitted: forbidden("This action is not permitted."),
 
   wallet_empty: unpaid(
     "insufficient_balance",
@@ -195,8 +200,8 @@ function invalid(status: number, message: string) {
   return final(knownAs(row, "invalid_prompt"));
 }
 
-function unauthenticated(message: string) {
-  return final({ ...everywhere("invalid_api_key", 401, "authentication_error"), message });
+function unauthenticated(code: string, message: string) {
+  return final({ ...everywhere(code, 401, "authentication_error"), message });
 }
 
 function unpaid(code: string, message: string) {

@@ -6,7 +6,6 @@ import { createCatalog } from "../catalog/catalog.ts";
 import type { Config, LiveConfig } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
 import { createDemoUpstream } from "../demo/demo.ts";
-import { waitAtMost } from "../domain/within.ts";
 import { createCallerWatch } from "../gateway/caller-watch.ts";
 import { createDeclineMemory } from "../gateway/decline.ts";
 import type { Gateway, GatewaySettings } from "../gateway/gateway.ts";
@@ -116,7 +115,7 @@ interface Foundation {
 
 function createParts(config: Config, { ledger: running, limiter, metrics, log }: Foundation): Parts {
   const { database, ledger } = running;
-  const outbox = openJournal({ folder: config.dataFolder, ledger, log });
+  const outbox = openSettlementOutbox({ folder: config.dataFolder, ledger, log });
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();

@@ -47,7 +47,7 @@ async function serveLedger(
   const isEncrypted = tls.cert !== undefined;
   const isExposed = !isEncrypted && !LOOPBACK.test(listen.host);
   if (isExposed) log.warn({ ...listen }, "ledger served without TLS");
-  const { serveLedger: serve } = await import("../ledger-grpc/server.ts");
+  const { serveLedger: serve } = await import("../ledger-grpc/server/server.ts");
   const ownToken = token ?? takeLedgerToken(dataFolder);
   return serve({ ledger, listen, token: ownToken, tls: isEncrypted ? tls : undefined, log });
 }

@@ -1,6 +1,6 @@
 import { loadStorageConfig } from "../config/config.ts";
 import { type AuditReport, auditDatabase, type Finding } from "../ledger/audit/audit.ts";
-import { type FoundJournal, findJournals } from "../settlement-outbox/find.ts";
+import { type FoundOutbox, findOutboxes } from "../settlement-outbox/folder.ts";
 import type { CommandResult } from "./command.ts";
 import type { Storage } from "./storage.ts";
 
@@ -10,10 +10,10 @@ import type { Storage } from "./storage.ts";
  */
 export async function runAudit({ database }: Storage): Promise<CommandResult> {
   const report = await auditDatabase(database, Date.now());
-  return formatAudit(report, findJournals(loadStorageConfig().dataFolder));
+  return formatAudit(report, findOutboxes(loadStorageConfig().dataFolder));
 }
 
-function formatAudit(report: AuditReport, outboxes: readonly FoundJournal[]): CommandResult {
+function formatAudit(report: AuditReport, outboxes: readonly FoundOutbox[]): CommandResult {
   const { wallets, holds, transfers, checked, findings, warnings } = report;
   const failed = findings.length > 0;
   const verdict = failed
@@ -47,7 +47,7 @@ function describe({ invariant, says, walletId, subject }: Finding): string {
   return `${invariant} does not hold: ${says} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
 }
 
-function describeOutbox({ path, entries, isReadable }: FoundJournal): string {
+function describeOutbox({ path, entries, isReadable }: FoundOutbox): string {
   if (!isReadable) return `outbox ${path}: it is damaged or of a later version, and may contain settlements`;
   const what = entries === 1 ? "1 settlement waits" : `${entries} settlements wait`;
   return `outbox ${path}: ${what} for the ledger, or ${entries === 1 ? "was" : "were"} rejected by it`;

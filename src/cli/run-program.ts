@@ -1,7 +1,7 @@
 import { type Command, CommanderError } from "commander";
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import { LedgerError, type LedgerErrorCode } from "../ledger/ledger.ts";
-import { LedgerLinkError } from "../ledger-grpc/client-link-error.ts";
+import { LedgerLinkError } from "../ledger-grpc/client/link-error.ts";
 import { CommandError } from "./command.ts";
 
 const DATABASE_ERRORS = ["SQLiteError", "PostgresError"];

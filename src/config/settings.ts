@@ -1,5 +1,4 @@
-import { type PriceTexts, readPrice } from "../catalog/price.ts";
-import { readTraits } from "../catalog/traits.ts";
+import { type PriceTexts, readPrice, readTraits } from "../catalog/catalog.ts";
 import type { LongContext, Model, Price, Route } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream.ts";

@@ -1,7 +1,7 @@
-import { within } from "../domain/within.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt } from "../ledger/ledger.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
+import { within } from "../time.ts";
 import type { Permit } from "../upstream/circuit.ts";
 import { readRetryAfter } from "../upstream/cooldown.ts";
 import type { UpstreamCall } from "../upstream/upstream.ts";

@@ -34,7 +34,7 @@ export interface Gateway extends GatewaySettings {
   readonly limiter: Limiter;
   readonly ledger: Ledger;
   /** Stores settlements on disk while the ledger is away. */
-  readonly outbox: Journal;
+  readonly outbox: SettlementOutbox;
   readonly tokens: TokenCounter;
   readonly bodies: Bodies;
   /** Yields the event loop between pieces of long work. */

@@ -1,5 +1,5 @@
 import { type Ledger, LedgerError, type LedgerErrorCode } from "../ledger/ledger.ts";
-import { isAway } from "../settlement-outbox/entry.ts";
+import { isRetryable } from "../settlement-outbox/entry.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 import type { Meter, OpenHold } from "./request.ts";
 
@@ -41,7 +41,7 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
   async function beatAll(): Promise<void> {
     const faults = await Promise.all([...live.values()].map(beat));
     if (faults.length === 0) return;
-    const away = faults.find(isAway);
+    const away = faults.find(isRetryable);
     if (away && !isLedgerAway) log.warn(describeFault(away), "heartbeats failed");
     if (!away && isLedgerAway) log.info({}, "heartbeats resumed");
     isLedgerAway = away !== undefined;
@@ -52,7 +52,7 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
       await ledger.extend({ walletId, holdId, accrued: meter.accrued(), ttlMs: holdTtlMs });
     } catch (fault) {
       // A hold may end between its heartbeat and the commit, also before its request has heard of the end.
-      if (live.has(holdId) && !isAway(fault) && !isEnded(fault)) {
+      if (live.has(holdId) && !isRetryable(fault) && !isEnded(fault)) {
         log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat declined");
       }
       return fault;

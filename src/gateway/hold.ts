@@ -71,7 +71,7 @@ function releaseIfHeld({ outbox, clock, log }: Gateway, call: Call, walletId: st
     totalMs: Math.round(clock() - call.startedAt),
     attempts: [],
   };
-  outbox.append({ kind: "abandon", request: { walletId, holdId: call.id, facts } }).catch((fault) => {
+  outbox.append({ kind: "release_if_held", request: { walletId, holdId: call.id, facts } }).catch((fault) => {
     log.debug({ request: call.id, ...describeFault(fault) }, "hold in doubt left to expire");
   });
 }

@@ -1,6 +1,6 @@
 import { inputTokensOf, totalTokensOf } from "../domain/usage.ts";
 import type { OutcomeFacts, Settlement } from "../ledger/ledger.ts";
-import { bookEntry, isAway, type JournalEntry } from "../settlement-outbox/entry.ts";
+import { isRetryable, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
 import type { AdmittedSlot } from "./admit.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Gateway } from "./gateway.ts";
@@ -24,7 +24,7 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
   if (charge.usage) reportExcess(gateway, held);
   const { walletId, holdId } = held.hold;
   const request = { walletId, holdId, facts: outcomeFacts(gateway, { held, answer, charge }) };
-  const entry: JournalEntry =
+  const entry: OutboxEntry =
     charge.source === "none"
       ? { kind: "release", request }
       : { kind: "settle", request: { ...request, amount: charge.amount } };
@@ -39,14 +39,11 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
 }
 
 /** Returns `undefined` when the ledger is away: then the entry is in the outbox, which replays it later. */
-async function bookOrStore(
-  { ledger, outbox }: Gateway,
-  entry: JournalEntry,
-): Promise<Settlement | undefined> {
+async function bookOrStore({ ledger, outbox }: Gateway, entry: OutboxEntry): Promise<Settlement | undefined> {
   try {
     return await submitEntry(ledger, entry, ANSWER_MAX_MS);
   } catch (fault) {
-    if (!isAway(fault)) throw fault;
+    if (!isRetryable(fault)) throw fault;
     await outbox.append(entry);
     return undefined;
   }

@@ -1,6 +1,6 @@
 import { createByteCollector } from "../domain/byte-blocks.ts";
-import { within } from "../domain/within.ts";
 import { GatewayError } from "../errors.ts";
+import { within } from "../time.ts";
 import { BODY_BYTES_MAX, type BodyBudget } from "./body-budget.ts";
 import type { ConnectionIdle } from "./connection-idle.ts";
 import type { BodySender, IncomingBodies } from "./incoming-bodies.ts";

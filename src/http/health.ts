@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { within } from "../domain/within.ts";
+import { within } from "../time.ts";
 import type { HttpParts } from "./http-parts.ts";
 import { idHeaders, newRequestId } from "./identity.ts";
 

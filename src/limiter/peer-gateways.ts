@@ -11,7 +11,7 @@ interface PeerGatewaysOptions {
   /** Whether this gateway counts limits in Redis, together with its peers that do. */
   readonly hasRedis: boolean;
   readonly log: Pick<Log, "info" | "warn">;
-  readonly metrics: Pick<LimiterMetrics, "neighbours">;
+  readonly metrics: Pick<LimiterMetrics, "peerGateways">;
   /** Interval of heartbeats; default 10 s. A gateway is gone after three missed heartbeats. */
   readonly intervalMs?: number;
 }
@@ -82,7 +82,7 @@ function createReport({ log, metrics }: Pick<PeerGatewaysOptions, "log" | "metri
   return {
     counted(count: number) {
       failedInRow = 0;
-      metrics.neighbours(count);
+      metrics.peerGateways(count);
       if (count > 1 === isMultiplied) return;
       isMultiplied = count > 1;
       if (isMultiplied)

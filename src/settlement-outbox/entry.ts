@@ -2,7 +2,7 @@ import type { Price } from "../domain/model.ts";
 import {
   type Ledger,
   LedgerError,
-  type LedgerRefusal,
+  type LedgerErrorCode,
   type OutcomeFacts,
   type ReleaseRequest,
   type Settlement,
@@ -66,7 +66,7 @@ export function isRetryable(fault: unknown): boolean {
   return fault instanceof LedgerError && RETRYABLE.has(fault.code);
 }
 
-const RETRYABLE: ReadonlySet<LedgerRefusal> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);
+const RETRYABLE: ReadonlySet<LedgerErrorCode> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);
 
 /** The format on disk, which older and newer versions share. */
 type PrintedEntry = Omit<ReleaseRequest, "facts"> & {

@@ -1,5 +1,12 @@
-import type { ChatEvent, FinishEvent, OutputEvent, ToolCallEvent, UsageEvent } from "../domain/chat-event.ts";
-import type { ChatReply, ReplyBlock } from "../domain/chat-reply.ts";
+import type {
+  ChatEvent,
+  ChatReply,
+  FinishEvent,
+  OutputEvent,
+  ReplyBlock,
+  ToolCallEvent,
+  UsageEvent,
+} from "../domain/chat-event.ts";
 import type { EventPrinter, EventReader } from "./codecs.ts";
 import type { ReplyPart, ReplyReader } from "./reply-part.ts";
 import { UpstreamFault } from "./upstream-fault.ts";

@@ -44,11 +44,11 @@ export async function runScenario(scenario: Scenario, ms: number): Promise<reado
     const sharedAfterMs = await strikeAgainAndAgain({ scenario, strike, ms }, { groups, accountId }, runs);
     return await Promise.all(
       kinds.map(async (onFailure, index) => {
-        const [crowd, run] = [crowds[index], runs[index]];
-        if (!crowd || !run) throw new Error("Each kind has a crowd");
-        const evidence = await run.end();
-        const stuck = await stuckSlots(crowd, run);
-        return { ...evaluate(evidence, scenario, onFailure), onFailure, sharedAfterMs, stuck };
+        const [group, run] = [groups[index], runs[index]];
+        if (!group || !run) throw new Error("Each kind has a load group");
+        const loadResult = await run.end();
+        const stuck = await stuckSlots(group, run);
+        return { ...evaluate(loadResult, scenario, onFailure), onFailure, sharedAfterMs, stuck };
       }),
     );
   } finally {
@@ -70,7 +70,7 @@ async function strikeAgainAndAgain(
     ms,
   }: { readonly scenario: Scenario; strike(targets: Targets): Promise<void>; readonly ms: number },
   targets: Targets,
-  runs: readonly CrowdRun[],
+  runs: readonly LoadRun[],
 ): Promise<number> {
   const endMs = performance.now() + ms;
   let slowestMs = 0;
@@ -89,7 +89,7 @@ async function strikeAgainAndAgain(
 }
 
 /** Whether Redis has decided for every process since `sinceMs`. */
-function isShared(run: CrowdRun, sinceMs: number): boolean {
+function isShared(run: LoadRun, sinceMs: number): boolean {
   return run.tallies().every(({ sharedAtMs }) => sharedAtMs > sinceMs);
 }
 
@@ -98,8 +98,8 @@ async function stuckSlots(group: LoadGroup, run: LoadRun): Promise<number> {
   return (await group.usage(run.names))?.running ?? 0;
 }
 
-function evaluate(evidence: Evidence, { losesData }: Scenario, onFailure: Result["onFailure"]) {
-  const { admissions } = evidence;
+function evaluate(loadResult: LoadResult, { losesData }: Scenario, onFailure: Result["onFailure"]) {
+  const { admissions } = loadResult;
   // A loss of counts admits N more. Processes that decide alone admit N together beside the shared count.
   const bound = REQUESTS * (1 + (losesData ? 1 : 0) + (onFailure === "local" ? 1 : 0));
   return {

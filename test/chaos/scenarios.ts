@@ -24,7 +24,7 @@ interface ScenarioRedis {
 }
 
 export interface Targets {
-  readonly crowds: readonly Crowd[];
+  readonly groups: readonly LoadGroup[];
   readonly accountId: string;
 }
 
@@ -53,9 +53,9 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       return {
         location,
         close: stop,
-        async strike({ crowds }) {
+        async strike({ groups }) {
           // One process survives to report.
-          await Promise.all(crowds.map((crowd) => strikes < crowd.replicas - 1 && crowd.kill(strikes)));
+          await Promise.all(groups.map((group) => strikes < group.replicas - 1 && group.kill(strikes)));
           strikes += 1;
         },
       };

@@ -12,7 +12,7 @@ import { createTestDatabase } from "../support/postgres.ts";
 // The first test may start a server, and a server counts as vanished only after seconds.
 
 test("key look-ups and balances recover when every connection goes silent", async () => {
-  const env = await openPostgresBooks(10n);
+  const env = await openPostgresEnv(10n);
   const { url, proxy } = await behindProxy(env.url);
   const { db, client, close } = await openPostgres(url);
   const reads = createPostgresReads({ client, now: () => NOON_MS });

@@ -5,7 +5,7 @@ import type { Gateway } from "../../src/gateway/gateway.ts";
 import type { Reply } from "../../src/gateway/request.ts";
 import type { Ledger, Settlement } from "../../src/ledger/ledger.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
-import type { JournalEntry } from "../../src/settlement-outbox/entry.ts";
+import type { OutboxEntry } from "../../src/settlement-outbox/entry.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { createLogBook } from "../support/log-book.ts";
 
@@ -15,8 +15,8 @@ const BALANCES = { posted: 900n, held: 0n, available: 900n };
 /** What the parts of a gateway were asked to do. */
 interface Recorded {
   /** Settlements and releases that reached the ledger, or the outbox. */
-  readonly booked: JournalEntry[];
-  readonly stored: JournalEntry[];
+  readonly booked: OutboxEntry[];
+  readonly stored: OutboxEntry[];
   /** "upstream outcome" of each attempt. */
   readonly attempted: string[];
   readonly aboveBound: string[];
@@ -75,7 +75,7 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
 }
 
 function recordingLedger({ booked }: Recorded): Ledger {
-  const end = async (entry: JournalEntry, captured: bigint): Promise<Settlement> => {
+  const end = async (entry: OutboxEntry, captured: bigint): Promise<Settlement> => {
     booked.push(entry);
     return {
       state: entry.kind === "settle" ? "settled" : "released",

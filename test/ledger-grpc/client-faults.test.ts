@@ -6,7 +6,7 @@ import { type HoldRequest, type Ledger, LedgerError } from "../../src/ledger/led
 import { type ConnectLedgerOptions, connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
 import { encodeError } from "../../src/ledger-grpc/codec/status.ts";
-import { refusalOf } from "../ledger/samples.ts";
+import { errorCodeOf } from "../ledger/samples.ts";
 import { DONE, type MutationStream, openScriptedService, type ScriptedService } from "./scripted-service.ts";
 
 let service: ScriptedService;
@@ -132,7 +132,7 @@ describe("the client", () => {
     connect();
     service.onMessage = ({ sequence }, stream) =>
       stream.write({ sequence, results: [{ status: encodeError("insufficient_balance") }] });
-    await refusalOf(ledger.hold(HOLD, { deadlineMs: Date.now() + 60_000 }));
+    await errorCodeOf(ledger.hold(HOLD, { deadlineMs: Date.now() + 60_000 }));
     const timeout = service.messages[0]?.mutations[0]?.createHold?.timeout;
     const leftMs = Number(timeout?.seconds) * 1_000 + Number(timeout?.nanos) / 1e6;
     expect(leftMs).toBeWithin(1, 60_001);
@@ -218,7 +218,7 @@ describe("an error that concerns one try", () => {
     connect();
     service.onMessage = ({ sequence }, stream) =>
       stream.write({ sequence, results: [{ status: encodeError(reason) }] });
-    expect(await refusalOf(ledger.hold(HOLD))).toBe(reason);
+    expect(await errorCodeOf(ledger.hold(HOLD))).toBe(reason);
   });
 
   test.each(["deadline_exceeded", "queue_full"] as const)(

@@ -6,7 +6,7 @@ import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
 import { freePort } from "../bench/free-port.ts";
-import { FACTS, holdOf, refusalOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
+import { errorCodeOf, FACTS, holdOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
 import { TOKEN } from "./served.ts";
 import { type ServedProcess, serveProcess } from "./served-process.ts";
 import { openTcpProxy, type TcpProxy } from "./tcp-proxy.ts";

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { connect as connectTcp } from "node:net";
 import { credentials } from "@grpc/grpc-js";
-import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
+import { type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
 import { LedgerListenError, serveLedger } from "../../src/ledger-grpc/server/server.ts";
 import { holdIdOf } from "../ledger/samples.ts";
 import { createCaller, failureOf, serve, stubLedger, TOKEN, tokenOf } from "./served.ts";
 
 const HOLD = { walletId: "acme", holdId: holdIdOf("h1"), keyId: "k1", amountNanos: 7, ttl: { seconds: 60 } };
 
-function decliningLedger(reason: LedgerRefusal): Ledger {
+function decliningLedger(reason: LedgerErrorCode): Ledger {
   return stubLedger({ hold: () => Promise.reject(new LedgerError(reason)) });
 }
 

@@ -1,8 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { openDatabase } from "../../src/db/sqlite/database.ts";
-import { MIGRATIONS } from "../../src/db/sqlite/migrate.ts";
+import { MIGRATIONS, openDatabase } from "../../src/db/sqlite/database.ts";
 import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import {

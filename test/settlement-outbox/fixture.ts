@@ -7,8 +7,8 @@ import {
   openSettlementOutbox,
   type SettlementOutboxOptions,
 } from "../../src/settlement-outbox/outbox.ts";
-import { type FickleLedger, fickle } from "../ledger/fickle-ledger.ts";
 import { FACTS, holdIdOf, holdOf, type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
+import { createUnreliableLedger, type UnreliableLedger } from "../ledger/unreliable-ledger.ts";
 import { createLogBook, type LogBook } from "../support/log-book.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -17,7 +17,7 @@ export const FUNDS = 1_000_000n;
 /** A SQLite ledger that can be made unavailable, and a data folder for outboxes. */
 export interface OutboxFixture {
   readonly storage: OpenLedger;
-  readonly ledger: FickleLedger;
+  readonly ledger: UnreliableLedger;
   readonly folder: string;
   readonly log: LogBook;
   /** Opens an outbox that replays every 5 ms and adopts every 10 ms. */
@@ -32,7 +32,7 @@ export interface OutboxFixture {
 
 export async function openOutboxFixture(): Promise<OutboxFixture> {
   const storage = await openLedger(FUNDS);
-  const ledger = fickle(storage.ledger);
+  const ledger = createUnreliableLedger(storage.ledger);
   const folder = tempFolder();
   const log = createLogBook();
   const outboxes: OpenSettlementOutbox[] = [];
@@ -61,7 +61,7 @@ export async function openOutboxFixture(): Promise<OutboxFixture> {
     },
     files: () => readdirSync(join(folder, "journal")).sort(),
     async close() {
-      ledger.is = "here";
+      ledger.mode = "here";
       for (const outbox of outboxes) await outbox.close();
       const { findings } = await auditSqlite(storage.database, storage.clock.nowMs);
       await storage.close();

@@ -28,7 +28,7 @@ function leaveFile(write: (path: string) => void): string {
 
 /** Leaves an outbox with one settlement of 40, as a process that ends while the ledger is unavailable. */
 async function leaveOutbox(change: (client: Database) => void): Promise<string> {
-  env.ledger.is = "away";
+  env.ledger.mode = "away";
   const outbox = env.outbox();
   await outbox.append(await env.heldEntry("left", 40n));
   await outbox.close();
@@ -36,7 +36,7 @@ async function leaveOutbox(change: (client: Database) => void): Promise<string> 
   const client = new Database(path);
   change(client);
   client.close();
-  env.ledger.is = "here";
+  env.ledger.mode = "here";
   return path;
 }
 
@@ -118,7 +118,7 @@ describe("an outbox on a failing disk", () => {
 
   test("rejects an entry that could not be synced, and writes the next one to a new file", async () => {
     const outbox = env.outbox({ everyMs: 60_000 });
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     const [log = ""] = env.files().filter((name) => name.endsWith("-wal"));
     rmSync(join(env.folder, "journal", log));
     symlinkSync("/dev/null", join(env.folder, "journal", log));
@@ -127,7 +127,7 @@ describe("an outbox on a failing disk", () => {
     if (!a || !b) throw new Error("two holds were taken");
     await expect(outbox.append(a)).rejects.toThrow("the write to disk failed");
     await outbox.append(b);
-    env.ledger.is = "here";
+    env.ledger.mode = "here";
     await outbox.drain(60_000);
     expect(outbox.pending()).toBe(0);
     // The rejected entry had reached the disk too, and a real cost is settled.
@@ -138,7 +138,7 @@ describe("an outbox on a failing disk", () => {
 test("findOutboxes changes nothing, and finds nothing in a missing folder", async () => {
   expect(findOutboxes(join(env.folder, "nowhere"))).toEqual([]);
   const outbox = env.outbox();
-  env.ledger.is = "away";
+  env.ledger.mode = "away";
   await outbox.append(await env.heldEntry("a"));
   const files = env.files();
   for (let round = 0; round < 50; round++) expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);

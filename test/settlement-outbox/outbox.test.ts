@@ -25,13 +25,13 @@ const releaseIfHeldOf = (name: string): OutboxEntry => ({
 describe("while the ledger is unavailable", () => {
   test("an appended entry is on disk, and is settled once when the ledger is back", async () => {
     const outbox = env.outbox();
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     await outbox.append(await env.heldEntry("a", 40n));
     expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1, isReadable: true }]);
     expect(outbox.pending()).toBe(1);
     expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS, held: 40n });
 
-    env.ledger.is = "here";
+    env.ledger.mode = "here";
     await outbox.drain(60_000);
     expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n, held: 0n });
     expect(await env.storage.ledger.receipt(WALLET, holdIdOf("a"))).toMatchObject({
@@ -43,10 +43,10 @@ describe("while the ledger is unavailable", () => {
 
   test("the suspension and the resumption of the replay are logged once each", async () => {
     const outbox = env.outbox();
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     await outbox.append(await env.heldEntry("a"));
-    await until(() => env.ledger.asked > 4);
-    env.ledger.is = "here";
+    await until(() => env.ledger.calls > 4);
+    env.ledger.mode = "here";
     await outbox.drain(60_000);
     const events = env.log
       .text()
@@ -57,21 +57,21 @@ describe("while the ledger is unavailable", () => {
 
   test("each pass submits one entry as a probe", async () => {
     const outbox = env.outbox({ everyMs: 20 });
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     await Promise.all(["a", "b", "c", "d"].map(async (name) => outbox.append(await env.heldEntry(name))));
     await until(() => env.log.text() !== "");
-    const asked = env.ledger.asked;
-    await until(() => env.ledger.asked >= asked + 3);
-    expect(env.ledger.asked).toBe(asked + 3);
+    const asked = env.ledger.calls;
+    await until(() => env.ledger.calls >= asked + 3);
+    expect(env.ledger.calls).toBe(asked + 3);
   });
 
   test("1,000 appended entries are all settled afterwards", async () => {
     const outbox = env.outbox();
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     const names = Array.from({ length: 1_000 }, (_, index) => `many-${index}`);
     const entries = await Promise.all(names.map((name) => env.heldEntry(name, 3n)));
     await Promise.all(entries.map((entry) => outbox.append(entry)));
-    env.ledger.is = "here";
+    env.ledger.mode = "here";
     await outbox.drain(60_000);
     expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 3_000n, held: 0n });
   });
@@ -104,13 +104,13 @@ describe("a replay", () => {
     const { ledger } = env.storage;
     const entry = await env.heldEntry("a", 50n);
     await ledger.extend({ walletId: WALLET, holdId: holdIdOf("a"), accrued: 30n, ttlMs: 60_000 });
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     await outbox.append(entry);
     env.storage.clock.nowMs += 61_000;
     await ledger.sweep();
     expect(await ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 30n, held: 0n });
 
-    env.ledger.is = "here";
+    env.ledger.mode = "here";
     await outbox.drain(60_000);
     const { items } = await ledger.transfers(WALLET, { size: 2 });
     expect(items).toMatchObject([
@@ -175,12 +175,12 @@ describe("an entry that the ledger declines for good", () => {
     });
     await outbox.close();
 
-    const asked = env.ledger.asked;
+    const asked = env.ledger.calls;
     const next = env.outbox();
     await next.append(await env.heldEntry("a"));
     await next.drain(60_000);
     await Bun.sleep(50);
-    expect(env.ledger.asked).toBe(asked + 1);
+    expect(env.ledger.calls).toBe(asked + 1);
     expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
   });
 
@@ -203,7 +203,7 @@ describe("an entry that the ledger declines for good", () => {
 describe("an outbox rejects an entry", () => {
   test("above entriesMax, and accepts entries again after a replay", async () => {
     const outbox = env.outbox({ entriesMax: 2 });
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     const [a, b, c] = await Promise.all(["a", "b", "c"].map((name) => env.heldEntry(name)));
     if (!a || !b || !c) throw new Error("three holds were taken");
     const taken = await Promise.allSettled([outbox.append(a), outbox.append(b), outbox.append(c)]);
@@ -211,14 +211,14 @@ describe("an outbox rejects an entry", () => {
     await expect(outbox.append(c)).rejects.toThrow(
       "Cannot keep a settlement in the outbox: too many entries are waiting",
     );
-    env.ledger.is = "here";
+    env.ledger.mode = "here";
     await outbox.drain(60_000);
     await outbox.append(c);
   });
 
   test("of release_if_held when 1/100 of entriesMax is used up", async () => {
     const outbox = env.outbox({ entriesMax: 200 });
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     await outbox.append(releaseIfHeldOf("a"));
     await outbox.append(releaseIfHeldOf("b"));
     await expect(outbox.append(releaseIfHeldOf("c"))).rejects.toThrow("too many entries");
@@ -244,9 +244,9 @@ describe("an outbox rejects an entry", () => {
 describe("close()", () => {
   test("drains the outbox and deletes its file", async () => {
     const outbox = env.outbox({ everyMs: 60_000, closeMs: 2_000 });
-    env.ledger.is = "away";
+    env.ledger.mode = "away";
     await outbox.append(await env.heldEntry("a", 40n));
-    env.ledger.is = "here";
+    env.ledger.mode = "here";
     await outbox.close();
     expect(await env.storage.ledger.balances(WALLET)).toMatchObject({ posted: FUNDS - 40n });
     expect(env.files()).toEqual([]);
@@ -256,7 +256,7 @@ describe("close()", () => {
     "leaves the rest on disk within closeMs when the ledger is %s, and logs the count",
     async (state) => {
       const outbox = env.outbox({ closeMs: 100 });
-      env.ledger.is = state;
+      env.ledger.mode = state;
       await outbox.append(await env.heldEntry("a", 40n));
       const closingAt = performance.now();
       await outbox.close();
@@ -264,7 +264,7 @@ describe("close()", () => {
       expect(env.log.text()).toContain('"entries":1');
       expect(findOutboxes(env.folder)).toMatchObject([{ entries: 1 }]);
 
-      env.ledger.is = "here";
+      env.ledger.mode = "here";
       const next = env.outbox();
       await until(() => findOutboxes(env.folder).length === 0);
       expect(next.pending()).toBe(0);
@@ -274,7 +274,7 @@ describe("close()", () => {
 });
 
 test("the files of an outbox are readable by their owner alone", async () => {
-  env.ledger.is = "away";
+  env.ledger.mode = "away";
   const outbox = env.outbox();
   await outbox.append(await env.heldEntry("a"));
   expect(statSync(join(env.folder, "journal")).mode & 0o777).toBe(0o700);

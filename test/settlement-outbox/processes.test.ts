@@ -89,7 +89,7 @@ describe("a process that is killed", () => {
     const followers = [1, 2, 3].map(() => env.outbox());
     await until(() => findOutboxes(env.folder).length === 0);
     expect(await posted()).toBe(FUNDS - 500n);
-    expect(env.ledger.asked).toBe(50);
+    expect(env.ledger.calls).toBe(50);
     for (const follower of followers) await follower.close();
     expect(env.files()).toEqual([]);
   });

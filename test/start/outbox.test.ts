@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { findJournals } from "../../src/settlement-outbox/outbox.ts";
+import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
 import type { ServedProcess } from "../support/served-process.ts";
@@ -48,7 +48,7 @@ async function streamIntoOutage(gateway: ServedProcess) {
 
 async function untilReplayed(): Promise<void> {
   const deadline = performance.now() + 120_000;
-  while (findJournals(dataFolder()).length > 0) {
+  while (findOutboxes(dataFolder()).length > 0) {
     if (performance.now() > deadline) throw new Error("The outbox was not replayed");
     await Bun.sleep(10);
   }

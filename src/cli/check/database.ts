@@ -4,8 +4,7 @@ import type { SQL } from "bun";
 import type { DatabaseLocation } from "../../db/location.ts";
 import { readPostgresUrl } from "../../db/postgres/connection.ts";
 import { MIGRATIONS as POSTGRES_MIGRATIONS, readSchemaVersion } from "../../db/postgres/migrate.ts";
-import { connect } from "../../db/sqlite/database.ts";
-import { MIGRATIONS as SQLITE_MIGRATIONS } from "../../db/sqlite/migrate.ts";
+import { connect, MIGRATIONS as SQLITE_MIGRATIONS } from "../../db/sqlite/database.ts";
 
 const BUSY_MS = 2_000;
 

@@ -1,6 +1,6 @@
 import { openRemoteLedger } from "../../app/storage.ts";
 import type { LedgerConfig } from "../../config/ledger.ts";
-import { LedgerLinkError } from "../../ledger-grpc/client-link-error.ts";
+import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 
 const LINK_PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   denied: "LEDGER_TOKEN: is rejected, expected the token of that ledger",

@@ -1,8 +1,8 @@
-import { within } from "../../domain/within.ts";
 import { NO_SHARD } from "../../limiter/redis/cluster.ts";
 import { connectRedis, type RedisConnection } from "../../limiter/redis/connection.ts";
 import type { RedisLocation } from "../../limiter/redis/location.ts";
 import { createRedisStore } from "../../limiter/redis/store.ts";
+import { within } from "../../time.ts";
 
 type Client = RedisConnection["client"];
 type Server = Exclude<Client, { nodes: unknown }>;

@@ -1,5 +1,5 @@
 import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
-import { LedgerError, type LedgerReads, type LedgerRefusal } from "../../ledger/ledger.ts";
+import { LedgerError, type LedgerErrorCode, type LedgerReads } from "../../ledger/ledger.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
 import { decodeTransfer } from "../codec/postings.ts";
 import {
@@ -75,7 +75,7 @@ export function createRemoteReads({
 }
 
 /** Returns the row, or `undefined` for the one error by which the service reports that there is none. */
-async function undefinedFor<Row>(code: LedgerRefusal, read: () => Promise<Row>): Promise<Row | undefined> {
+async function undefinedFor<Row>(code: LedgerErrorCode, read: () => Promise<Row>): Promise<Row | undefined> {
   try {
     return await read();
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Long } from "@grpc/proto-loader";
 import type { Nanos } from "../../domain/money.ts";
 import type { Duration, Duration__Output } from "../../gen/google/protobuf/Duration.ts";
 import type { Timestamp, Timestamp__Output } from "../../gen/google/protobuf/Timestamp.ts";
-import type { LedgerRefusal } from "../../ledger/ledger.ts";
+import type { LedgerErrorCode } from "../../ledger/ledger.ts";
 
 // How single fields travel. An encoder never throws: a value that the wire cannot carry becomes one that the
 // server declines for the same reason as the ledger would decline the original.
@@ -10,7 +10,7 @@ import type { LedgerRefusal } from "../../ledger/ledger.ts";
 /**
  * Why a field is rejected: a reason of the ledger, or `invalid_request` for a field that cannot be decoded.
  */
-export type FieldFault = Extract<LedgerRefusal, `invalid_${string}`> | "invalid_request";
+export type FieldFault = Extract<LedgerErrorCode, `invalid_${string}`> | "invalid_request";
 
 /**
  * A message has a field that cannot be decoded. `field` is its path in the message, as the proto names it.

@@ -1,8 +1,8 @@
 import { status } from "@grpc/grpc-js";
-import type { LedgerRefusal } from "../../ledger/ledger.ts";
+import type { LedgerErrorCode } from "../../ledger/ledger.ts";
 
 /** Why a call fails: an error of the ledger, or one of the server in front of it. */
-export type Reason = LedgerRefusal | "invalid_request" | "unauthenticated" | "internal";
+export type Reason = LedgerErrorCode | "invalid_request" | "unauthenticated" | "internal";
 
 /** The `google.rpc` detail that a status carries beside its `ErrorInfo`. */
 export type DetailKind = "bad_request" | "precondition" | "quota" | "resource" | "retry";
@@ -126,6 +126,6 @@ export const REASONS = Object.freeze({
 const SERVER_REASONS: readonly Reason[] = ["invalid_request", "unauthenticated", "internal"];
 
 /** Whether a word from the wire is an error of the ledger. */
-export function isLedgerReason(word: string): word is LedgerRefusal {
+export function isLedgerReason(word: string): word is LedgerErrorCode {
   return Object.hasOwn(REASONS, word) && !SERVER_REASONS.includes(word as Reason);
 }

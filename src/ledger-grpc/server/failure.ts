@@ -1,6 +1,6 @@
 import { NANOS_MAX } from "../../domain/money.ts";
-import { isId, isTtl } from "../../ledger/core/check.ts";
-import { LedgerError, type LedgerRefusal } from "../../ledger/ledger.ts";
+import { isId, isTtl } from "../../ledger/core/validate.ts";
+import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
 import { InvalidField } from "../codec/fields.ts";
 import type { Reason } from "../codec/reasons.ts";
 import type { ErrorSubject } from "../codec/status.ts";
@@ -56,7 +56,7 @@ const GROUPS_MAX = 4;
  * Returns the path of the bad field. An error of the ledger names none, so the request is searched for the
  * first field that is out of its bounds.
  */
-function badFieldOf(code: LedgerRefusal, request: RequestFields): string | undefined {
+function badFieldOf(code: LedgerErrorCode, request: RequestFields): string | undefined {
   const prefix = request.period === undefined ? "" : "limit.";
   switch (code) {
     case "invalid_id":
@@ -98,7 +98,7 @@ function badQueryFieldOf({ pageSize, pageToken, groupBy = [] }: RequestFields): 
 }
 
 /** Returns the name of the resource that the error is about. An invalid or overlong id is never echoed. */
-function resourceOf(code: LedgerRefusal, request: RequestFields): string | undefined {
+function resourceOf(code: LedgerErrorCode, request: RequestFields): string | undefined {
   const { walletId, keyId } = request;
   if (walletId === undefined || !isId(walletId)) return undefined;
   const wallet = `wallets/${walletId}`;
@@ -108,7 +108,7 @@ function resourceOf(code: LedgerRefusal, request: RequestFields): string | undef
   return child === undefined ? wallet : `${wallet}/${child}`;
 }
 
-function childOf(code: LedgerRefusal, request: RequestFields): string | undefined {
+function childOf(code: LedgerErrorCode, request: RequestFields): string | undefined {
   const { holdId, topUpId, chargeId, refundId, limitId } = request;
   const hold = holdId && isId(holdId) ? `holds/${holdId}` : undefined;
   if (code.startsWith("hold_") || code === "refund_exceeds_charge") return hold;

@@ -1,6 +1,6 @@
 import type { LimitWindows } from "../../domain/limit-windows.ts";
-import { waitAtMost } from "../../domain/within.ts";
 import type { LimiterMetrics } from "../../telemetry/metrics.ts";
+import { waitAtMost } from "../../time.ts";
 import {
   type Correction,
   checkTokens,

@@ -1,5 +1,5 @@
-import { connectLedger } from "../../../src/ledger-grpc/client.ts";
-import { type LedgerServerLog, serveLedger } from "../../../src/ledger-grpc/server.ts";
+import { connectLedger } from "../../../src/ledger-grpc/client/client.ts";
+import { type LedgerServerLog, serveLedger } from "../../../src/ledger-grpc/server/server.ts";
 import type { LedgerUnderTest, OpenLedger } from "./env.ts";
 
 const TOKEN = "token of the contract suite";

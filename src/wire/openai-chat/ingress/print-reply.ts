@@ -1,4 +1,4 @@
-import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-reply.ts";
+import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-event.ts";
 import type { ReplyHead } from "../../codecs.ts";
 import { createCallIds } from "../../identifiers.ts";
 import { generateCallId } from "../chunk.ts";
