@@ -24,12 +24,12 @@ interface LimiterParts {
 export async function startLimiter(config: Config["limiter"], parts: LimiterParts): Promise<RunningLimiter> {
   const limiter = await createLimiter(config, parts);
   const hasRedis = config.redis !== undefined;
-  const neighbours = watchPeerGateways({ ...parts, hasRedis, gatewayId: crypto.randomUUID() });
+  const peerGateways = watchPeerGateways({ ...parts, hasRedis, gatewayId: crypto.randomUUID() });
   return {
     limiter,
     async close() {
       limiter.close();
-      await neighbours.close();
+      await peerGateways.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Candidate } from "./request.ts";
 /** At most this many candidates are tried for one request. */
 const ATTEMPTS_MAX = 4;
 
-/** A candidate that may be asked now. Whoever takes the permit must end it, whatever happens. */
+/** A candidate that may be asked now. The taker of the permit must end it, whatever happens. */
 interface RoutePermit {
   readonly candidate: Candidate;
   readonly permit: Permit;

@@ -16,7 +16,7 @@ export function drawFloors(): string {
     .map(([floor, rooms]) => `  ${String(floor).padStart(2)}  │ ${rooms.sort().join("   ")}`);
   return [
     "```text",
-    "floor │ rooms, each importing from floors below it",
+    "floor │ rooms; each imports from floors below it only",
     "──────┼──────────────────────────────",
     ...rows,
     "```",

@@ -24,11 +24,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "ledger-grpc",
       "limiter",
       "settlement-outbox",
-      "telemetry",
       "time.ts",
       "upstream",
     ],
-    packages: ["bun", "commander", "drizzle-orm"],
+    packages: ["bun", "commander", "drizzle-orm", "node:fs", "node:path"],
   },
   app: {
     holds: "composition and lifecycle: start, reload, signals, drain",
@@ -66,7 +65,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "upstream/upstream.ts",
       "workers",
     ],
-    packages: ["@sinclair/typebox", "node:crypto", "node:fs", "node:net", "node:path", "yaml"],
+    packages: [
+      "@sinclair/typebox",
+      "node:crypto",
+      "node:fs",
+      "node:net",
+      "node:path",
+      "node:worker_threads",
+      "yaml",
+    ],
   },
   http: {
     holds: "the HTTP server: routes, bodies in, replies out",
@@ -110,7 +117,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   "ledger-grpc": {
     holds: "server and client of the ledger over gRPC",
-    imports: ["domain", "gen", "ledger", "telemetry", "time.ts"],
+    imports: ["domain", "gen", "ledger", "time.ts"],
     packages: [
       "@grpc/grpc-js",
       "@grpc/proto-loader",
@@ -130,7 +137,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   ledger: {
     holds: "the ledger: interface, rules, batch engine, stores, queries, audit",
-    imports: ["db", "domain", "telemetry", "time.ts"],
+    imports: ["db", "domain"],
     packages: ["bun", "bun:sqlite", "node:fs", "node:path", "node:worker_threads"],
   },
   "limiter/redis": {
@@ -140,7 +147,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   limiter: {
     holds: "rates, tokens and concurrency, per key and account",
-    imports: ["db", "domain", "errors.ts", "telemetry", "time.ts"],
+    imports: ["db", "domain", "telemetry", "time.ts"],
     packages: [],
   },
   bodies: {
@@ -155,7 +162,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   upstream: {
     holds: "calls of providers: Bun's fetch, circuit, cooldown",
-    imports: ["domain", "errors.ts", "telemetry", "wire"],
+    imports: ["domain", "telemetry"],
     packages: ["node:stream", "node:zlib"],
   },
   wire: {
@@ -165,7 +172,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   tokens: {
     holds: "local token counts",
-    imports: ["domain", "workers"],
+    imports: ["workers"],
     packages: ["gpt-tokenizer", "node:worker_threads"],
   },
   workers: {
@@ -183,11 +190,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   domain: { holds: "plain types and pure functions: money, usage, model, chat", imports: [], packages: [] },
   "errors.ts": { holds: "the one table of errors", imports: [], packages: [] },
   "time.ts": { holds: "deadlines", imports: [], packages: [] },
-  gen: {
-    holds: "types generated from the proto files",
-    imports: [],
-    packages: ["@grpc/grpc-js", "@grpc/proto-loader"],
-  },
+  gen: { holds: "types generated from the proto files", imports: [], packages: [] },
 };
 
 /** The room of a file: the innermost one that is named in the table. */

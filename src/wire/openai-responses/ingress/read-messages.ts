@@ -31,7 +31,7 @@ const DROPPED =
 const TEXTS: readonly unknown[] = ["input_text", "output_text", "text", "summary_text"];
 
 /**
- * Reads the turns of a body: the instructions, then the items in order. Neighbours of one role become one
+ * Reads the turns of a body: the instructions, then the items in order. Adjacent items of one role become one
  * turn. Throws `untranslatable` for an item or part that no other format has, and `wrong_shape` for one that
  * cannot be read.
  */
