@@ -8,10 +8,9 @@ import { scripts } from "../package.json";
 import { loadConfig } from "../src/config/config.ts";
 import { ConfigError } from "../src/config/config-error.ts";
 import { ERRORS } from "../src/errors.ts";
-import { freePort } from "./bench/free-port.ts";
-import { installPythonPackages } from "./support/python-packages.ts";
-import { codesOf, REPOSITORY, readReadme } from "./support/readme.ts";
-import { createReadmeShell } from "./support/readme-shell.ts";
+import { freePort } from "./support/free-port.ts";
+import { installPythonPackages } from "./support/installed-programs.ts";
+import { codesOf, createReadmeShell, REPOSITORY, readReadme } from "./support/readme.ts";
 import { type ServedProcess, serveProcess } from "./support/served-process.ts";
 
 const README = readReadme();

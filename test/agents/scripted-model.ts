@@ -1,6 +1,6 @@
 import { type JsonObject, parseJsonObject } from "../../src/wire/json/read.ts";
-import { says } from "../support/says.ts";
 import { answer, type Script, type ScriptRequest } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import type { Agent } from "./agent/agent.ts";
 import { type OfferedTool, readConversation } from "./conversation.ts";
 import type { Errand } from "./errand.ts";

@@ -5,7 +5,7 @@ import { keepReloading } from "../../src/app/config-reload.ts";
 import { type LiveConfig, loadWithSource } from "../../src/config/config.ts";
 import type { Follower } from "../../src/config/follow-source.ts";
 import { configFolder } from "../config/temp-config.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createLogBook } from "../support/captured-log.ts";
 
 const UPSTREAM = `upstreams: { up: { protocol: openai, base_url: https://up.example/v1, api_key: k } }`;
 

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import { costOf } from "../../src/domain/model.ts";
 import { type Nanos, parsePrice, parseUsd } from "../../src/domain/money.ts";
 import { NO_USAGE } from "../../src/domain/usage.ts";
+import { freePort } from "../support/free-port.ts";
 import { BURST_MODEL, FAST_MODEL, SLOW_MODEL, USAGE } from "./answers.ts";
-import { freePort } from "./free-port.ts";
 
 /** The gateway as a user runs it: its own process, its command line, an SQLite file, a paid account. */
 export interface BenchGateway {

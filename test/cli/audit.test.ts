@@ -5,7 +5,7 @@ import { openPostgres } from "../../src/db/postgres/database.ts";
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { createJournalFile } from "../../src/settlement-outbox/file.ts";
 import { journalFolder } from "../../src/settlement-outbox/files.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createTestDatabase } from "../support/postgres-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { type Finished, runTollgate } from "./run-tollgate.ts";
 

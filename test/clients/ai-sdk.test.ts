@@ -12,7 +12,7 @@ import {
   type ToolSet,
 } from "ai";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type Failure, failingGateways } from "../support/failures.ts";
+import { type Failure, failingGateways } from "../support/failing-gateway.ts";
 
 type Protocol = "openai" | "anthropic";
 interface Connection {

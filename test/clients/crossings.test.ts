@@ -2,10 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { generateText, jsonSchema, Output, streamText } from "ai";
 import { APIError } from "openai";
 import { ContentFilterFinishReasonError } from "openai/error";
-import { listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { said } from "../support/protocol-pairs/neutral-answer.ts";
+import { tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.

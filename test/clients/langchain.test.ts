@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ChatAnthropic } from "@langchain/anthropic";
 import { ChatOpenAI } from "@langchain/openai";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type Failure, failingGateways } from "../support/failures.ts";
+import { type Failure, failingGateways } from "../support/failing-gateway.ts";
 
 type Protocol = "openai" | "anthropic";
 interface Connection {

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, streamText } from "ai";
-import { EVENT_STREAM } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
+import { EVENT_STREAM } from "../support/scripted-answers.ts";
 import { CLAUDE, crossingForFile } from "./quadrants/crossing.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.

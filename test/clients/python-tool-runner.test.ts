@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { installPythonPackages } from "../support/python-packages.ts";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { installPythonPackages } from "../support/installed-programs.ts";
+import { said } from "../support/protocol-pairs/neutral-answer.ts";
+import { tells } from "../support/protocol-pairs/protocol-pair.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 

@@ -6,8 +6,8 @@ import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import type { ResponseInput } from "openai/resources/responses/responses";
 import { ERRORS } from "../../src/errors.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { says } from "../support/says.ts";
-import { HELLO, type Speech } from "../support/speech.ts";
+import { HELLO, type Speech } from "../support/model-output.ts";
+import { says } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,

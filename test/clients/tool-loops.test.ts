@@ -2,9 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
-import { listAt, objectAt } from "../http/faults/view.ts";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { said } from "../support/protocol-pairs/neutral-answer.ts";
+import { tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 
 const { upstream, settings, openai, anthropic, compatible, claude, seen } = crossingForFile();

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
-import { type Json, listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { said } from "../support/protocol-pairs/neutral-answer.ts";
+import { tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 
 const { upstream, settings } = crossingForFile();

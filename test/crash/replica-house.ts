@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { connectLedger } from "../../src/ledger-grpc/client.ts";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
-import { freePort } from "../bench/free-port.ts";
+import { freePort } from "../support/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { firstIdOf, type House, type StoredHold } from "./house.ts";
 import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./house-parts.ts";

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectLedger } from "../../src/ledger-grpc/client.ts";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
-import { freePort } from "../bench/free-port.ts";
+import { freePort } from "../support/free-port.ts";
 import { firstIdOf, type House, type StoredHold } from "./house.ts";
 import { createHouseFolder, fundDemo, isReady, secretOf, TOKEN } from "./house-parts.ts";
 import { createProgram, runCommand } from "./program.ts";

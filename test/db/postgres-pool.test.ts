@@ -7,7 +7,7 @@ import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
 import { openPostgresBooks } from "../ledger/postgres-books.ts";
 import { NOON_MS, WALLET } from "../ledger/samples.ts";
 import { openTcpProxy, type TcpProxy } from "../ledger-grpc/tcp-proxy.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createTestDatabase } from "../support/postgres-server.ts";
 
 // The first test may have to start a server; and it takes seconds until one counts as vanished.
 

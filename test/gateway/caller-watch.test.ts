@@ -5,7 +5,7 @@ import {
   type FindEndedKeys,
   type KeyEnd,
 } from "../../src/gateway/caller-watch.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createLogBook } from "../support/captured-log.ts";
 
 const EVERY_MS = 5;
 

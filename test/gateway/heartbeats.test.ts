@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeartbeats } from "../../src/gateway/heartbeats.ts";
 import { type ExtendRequest, type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createLogBook } from "../support/captured-log.ts";
 
 /** A ledger whose heartbeats are refused as told; `beats` are those it took. */
 function beatLedger() {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { post, SURFACES, type Surface } from "../support/client.ts";
-import { says } from "../support/says.ts";
-import type { Speech } from "../support/speech.ts";
+import type { Speech } from "../support/model-output.ts";
+import { says } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { answer, gate } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

@@ -1,15 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { dataOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { hear, ask as put } from "../support/quadrants/quadrant.ts";
-import { nanosOf } from "../support/quadrants/said.ts";
-import { EVENT_STREAM } from "../support/says.ts";
+import { nanosOf } from "../support/protocol-pairs/neutral-answer.ts";
+import { hear, ask as put } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../support/script.ts";
+import { EVENT_STREAM } from "../support/scripted-answers.ts";
+import { framesOf, objectAt } from "../support/strict-json.ts";
 import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
 import { begun, chunk, counted, ended, head, text } from "./conformance/lines.ts";
 import { stageForFile, USAGE } from "./conformance/stage.ts";
-import { framesOf } from "./faults/frames.ts";
-import { objectAt } from "./faults/view.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 

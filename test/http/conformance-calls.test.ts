@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { hear } from "../support/quadrants/quadrant.ts";
+import { hear } from "../support/protocol-pairs/protocol-pair.ts";
 import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
 import { begun, block, chunk, counted, ended, text, toolUse } from "./conformance/lines.ts";
 import { stageForFile } from "./conformance/stage.ts";

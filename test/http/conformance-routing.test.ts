@@ -9,8 +9,8 @@ import { canaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
-import { EVENT_STREAM, frame, says } from "../support/says.ts";
 import { answer } from "../support/script.ts";
+import { EVENT_STREAM, frame, says } from "../support/scripted-answers.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

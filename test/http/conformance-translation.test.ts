@@ -2,16 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ERRORS } from "../../src/errors.ts";
 import { CHAT, dataOf, objectOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { ask, hear, tells } from "../support/quadrants/quadrant.ts";
-import { nanosOf, said } from "../support/quadrants/said.ts";
+import { nanosOf, said } from "../support/protocol-pairs/neutral-answer.ts";
+import { ask, hear, tells } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer, type Script } from "../support/script.ts";
+import { isObject, type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { call, chatTool, result, TO_CLAUDE, TO_GPT, user } from "./conformance/asks.ts";
 import { claudeCode } from "./conformance/claude-code.ts";
 import { REFUSED } from "./conformance/refused.ts";
 import { SENT } from "./conformance/sent.ts";
-import { isObject, type Json, listAt, objectAt } from "./faults/view.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {

@@ -3,11 +3,10 @@ import Anthropic from "@anthropic-ai/sdk";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { canaries } from "../support/canaries.ts";
-import { CHAT, MESSAGES, objectOf, post } from "../support/client.ts";
+import { CHAT, MESSAGES, objectOf, post, windowOf } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
-import { windowOf } from "../support/limit-headers.ts";
-import { says } from "../support/says.ts";
 import { type Answer, answer, resetAtOnce, silence } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,

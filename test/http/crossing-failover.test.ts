@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Protocol } from "../../src/domain/model.ts";
 import { CHAT, MESSAGES, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { ask, hear, type Quadrant, tells } from "../support/quadrants/quadrant.ts";
-import { nanosOf, said } from "../support/quadrants/said.ts";
+import { nanosOf, said } from "../support/protocol-pairs/neutral-answer.ts";
+import { ask, hear, type Quadrant, tells } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";

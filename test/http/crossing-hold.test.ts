@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
-import { says } from "../support/says.ts";
+import { says } from "../support/scripted-answers.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

@@ -3,8 +3,8 @@ import type { Cause } from "../../src/errors.ts";
 import type { Receipt } from "../../src/ledger/ledger.ts";
 import { dataOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { ask, CROSSINGS, hear, QUADRANTS, tells } from "../support/quadrants/quadrant.ts";
-import { nanosOf, type Said, said } from "../support/quadrants/said.ts";
+import { nanosOf, type Said, said } from "../support/protocol-pairs/neutral-answer.ts";
+import { ask, CROSSINGS, hear, QUADRANTS, tells } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { canaries } from "../support/canaries.ts";
 import { expectError } from "../support/expect-error.ts";
-import { ask, CROSSINGS, hear, originalOf, plays } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { said } from "../support/protocol-pairs/neutral-answer.ts";
+import { ask, CROSSINGS, hear, originalOf, plays } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../support/script.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

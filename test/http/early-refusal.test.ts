@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { CHAT } from "../support/client.ts";
-import { requireNode, requirePip } from "../support/other-runtimes.ts";
+import { requireNode, requirePip } from "../support/installed-programs.ts";
 import { type RawAnswer, sendRaw } from "../support/raw-client.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";

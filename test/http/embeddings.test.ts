@@ -7,11 +7,10 @@ import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { canaries } from "../support/canaries.ts";
-import { CHAT, MESSAGES, objectOf, post } from "../support/client.ts";
-import { embeds, VECTOR } from "../support/embeddings-speech.ts";
+import { CHAT, MESSAGES, objectOf, post, windowOf } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
-import { windowOf } from "../support/limit-headers.ts";
 import { answer, resetAtOnce } from "../support/script.ts";
+import { embeds, VECTOR } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { revokeKey } from "../../src/accounts/revoke-key.ts";
-import { ERRORS } from "../../src/errors.ts";
-import { CHAT, MESSAGES, post, RESPONSES, SURFACES } from "../support/client.ts";
-import type { ErrorCase } from "../support/error-case.ts";
+import { type Cause, ERRORS } from "../../src/errors.ts";
+import {
+  CHAT,
+  MESSAGES,
+  post,
+  RESPONSES,
+  type RequestOptions,
+  SURFACES,
+  type Surface,
+} from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -17,6 +24,16 @@ afterAll(() => gateway.stop());
 
 /** The message of a shape error, which ends with the place in our own schema. */
 const shape = (path: string) => `${ERRORS.wrong_shape.message.replace(/\.$/, "")}: ${path}`;
+
+/** One error that a client can cause: its name, the request that causes it, the cause, and the exact message. */
+type ErrorCase = readonly [
+  name: string,
+  arrange: (surface: Surface) => Arranged | Promise<Arranged>,
+  cause: Cause,
+  message?: string,
+];
+
+type Arranged = RequestOptions & Readonly<Record<string, unknown>>;
 
 const BODY_CASES: readonly ErrorCase[] = [
   ["an empty body", () => ({ raw: "" }), "not_json"],

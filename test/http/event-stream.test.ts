@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createEventStream, type EventStream } from "../../src/http/event-stream.ts";
-import { until } from "../support/until.ts";
+import { until } from "../support/timeouts.ts";
 
 /** Long beside what a busy machine takes for one turn of the event loop. */
 const SILENCE_MS = 800;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { parsePrice } from "../../src/domain/money.ts";
 import { post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,

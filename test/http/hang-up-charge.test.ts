@@ -3,8 +3,8 @@ import { createServer, type Server } from "node:net";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Receipt } from "../../src/ledger/ledger.ts";
 import { CHAT, post, SURFACES, type Surface } from "../support/client.ts";
-import { says } from "../support/says.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,

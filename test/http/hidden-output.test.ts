@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Protocol } from "../../src/domain/model.ts";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { EVENT_STREAM, frame } from "../support/says.ts";
 import { answer, gate, type Script } from "../support/script.ts";
+import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
+import type { Json } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { begun, block, chunk, counted, ended, text } from "./conformance/lines.ts";
-import type { Json } from "./faults/view.ts";
 
 /** What is put out in time is hidden from the client for longer than the first output may take. */
 const FIRST_OUTPUT_MS = 1_500;

@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { CHAT, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import type { Script, Step } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

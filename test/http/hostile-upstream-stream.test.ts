@@ -4,9 +4,9 @@ import { ERRORS } from "../../src/errors.ts";
 import { canaries } from "../support/canaries.ts";
 import { CHAT, dataOf, MESSAGES, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { EVENT_STREAM, frame, says, streamedLines } from "../support/says.ts";
+import { HELLO } from "../support/model-output.ts";
 import { answer, type Script, type ScriptRequest, type Step } from "../support/script.ts";
-import { HELLO } from "../support/speech.ts";
+import { EVENT_STREAM, frame, says, streamedLines } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,

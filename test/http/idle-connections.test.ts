@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { CHAT } from "../support/client.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** The least that Bun tells apart from nothing. */

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { canaries } from "../support/canaries.ts";
 import { post, SURFACES, type Surface } from "../support/client.ts";
-import { EVENT_STREAM, frame, says, streamedLines } from "../support/says.ts";
+import { HELLO } from "../support/model-output.ts";
 import { type Answer, answer, garbage, type Script, type ScriptRequest } from "../support/script.ts";
-import { HELLO } from "../support/speech.ts";
+import { EVENT_STREAM, frame, says, streamedLines } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

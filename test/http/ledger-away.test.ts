@@ -4,8 +4,8 @@ import { dirname } from "node:path";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { CHAT, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;

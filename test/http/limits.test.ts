@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { objectOf, post, SURFACES } from "../support/client.ts";
+import { objectOf, post, quotedTokens, SURFACES, windowOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { quotedTokens, windowOf } from "../support/limit-headers.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;

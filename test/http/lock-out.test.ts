@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { createPaidKey } from "../start/paid-key.ts";
 import { CHAT } from "../support/client.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
 
 const MIB = 1024 * 1024;
 const BYTES_IN_FLIGHT = 128 * MIB;

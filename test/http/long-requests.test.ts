@@ -5,8 +5,8 @@ import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { gate, type ScriptRequest } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const HOLD_TTL_MS = 240;

@@ -3,9 +3,9 @@ import type { Cause } from "../../src/errors.ts";
 import type { ChargeSource, HoldState } from "../../src/ledger/ledger.ts";
 import { dataOf, objectOf, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
+import type { Speech } from "../support/model-output.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
-import type { Speech } from "../support/speech.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ERRORS } from "../../src/errors.ts";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { EVENT_STREAM, frame } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
+import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;

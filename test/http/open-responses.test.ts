@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
-import { says } from "../support/says.ts";
-import type { Speech } from "../support/speech.ts";
+import type { Speech } from "../support/model-output.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { RESPONSE_RESOURCE, schemaOfEvent } from "./open-responses/schemas.ts";
 

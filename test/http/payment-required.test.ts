@@ -3,8 +3,8 @@ import { parseUsd } from "../../src/domain/money.ts";
 import type { Cause } from "../../src/errors.ts";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;

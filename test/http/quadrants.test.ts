@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createDraw, drawInteger } from "../storm/draw.ts";
 import { dataOf, MESSAGES, objectOf } from "../support/client.ts";
+import { nanosOf, SAMPLES, type Said, said } from "../support/protocol-pairs/neutral-answer.ts";
 import {
   ask,
   CROSSINGS,
@@ -12,12 +13,10 @@ import {
   QUADRANTS,
   type Quadrant,
   readOriginal,
-} from "../support/quadrants/quadrant.ts";
-import { nanosOf, type Said, said } from "../support/quadrants/said.ts";
-import { SAMPLES } from "../support/quadrants/samples.ts";
+} from "../support/protocol-pairs/protocol-pair.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../support/recordings.ts";
-import { frame } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { frame } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.

@@ -8,7 +8,7 @@ import {
   recording,
   recordings,
 } from "../support/recordings.ts";
-import { frame } from "../support/says.ts";
+import { frame } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;

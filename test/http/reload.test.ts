@@ -3,8 +3,8 @@ import type { LiveConfig } from "../../src/config/config.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { CHAT, objectOf, post } from "../support/client.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { responsesLines } from "../support/responses-speech.ts";
-import { EVENT_STREAM, frame, says } from "../support/says.ts";
+import { HELLO, type Speech } from "../support/model-output.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
-import { HELLO, type Speech } from "../support/speech.ts";
+import { EVENT_STREAM, frame, says } from "../support/scripted-answers.ts";
+import { responsesLines } from "../support/scripted-responses.ts";
 import {
   scriptedModel,
   scriptedRoute,

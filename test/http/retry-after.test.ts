@@ -3,8 +3,8 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { answer, silence } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

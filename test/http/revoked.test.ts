@@ -3,15 +3,14 @@ import { eq } from "drizzle-orm";
 import type { IssuedKey } from "../../src/accounts/issue-key.ts";
 import { revokeKey } from "../../src/accounts/revoke-key.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
-import type { Cause } from "../../src/errors.ts";
-import { ERRORS } from "../../src/errors.ts";
+import { type Cause, ERRORS } from "../../src/errors.ts";
 import { createLocation, DIALECTS } from "../accounts/temp-books.ts";
 import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { until } from "../support/until.ts";
+import { until } from "../support/timeouts.ts";
 
 /** Ways in which a caller loses the right to go on, and what the client is told, without and with a charge. */
 const ENDS: readonly {

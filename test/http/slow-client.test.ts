@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { SURFACES, type Surface } from "../support/client.ts";
-import { EVENT_STREAM, frame, streamedLines } from "../support/says.ts";
 import { answer, type ScriptRequest } from "../support/script.ts";
+import { EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CHAT, dataOf, MESSAGES, post, SURFACES } from "../support/client.ts";
-import { EVENT_STREAM, frame, says } from "../support/says.ts";
 import { answer } from "../support/script.ts";
+import { EVENT_STREAM, frame, says } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 

@@ -5,8 +5,8 @@ import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
 import type { ClientTls } from "../../src/ledger-grpc/client-tls.ts";
 import { type LedgerServer, serveLedger } from "../../src/ledger-grpc/server.ts";
 import { type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
+import { createLogBook } from "../support/captured-log.ts";
 import { makeCertificates } from "../support/certificates.ts";
-import { createLogBook } from "../support/log-book.ts";
 import { TOKEN } from "./served-process.ts";
 
 const ours = makeCertificates();

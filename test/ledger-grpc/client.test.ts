@@ -5,8 +5,8 @@ import { auditSqlite } from "../../src/ledger/audit/audit.ts";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { connectLedger } from "../../src/ledger-grpc/client.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
-import { freePort } from "../bench/free-port.ts";
 import { FACTS, holdOf, refusalOf, temporaryFolder, WALLET } from "../ledger/samples.ts";
+import { freePort } from "../support/free-port.ts";
 import { type ServedProcess, serveProcess, TOKEN } from "./served-process.ts";
 import { openTcpProxy, type TcpProxy } from "./tcp-proxy.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { connect } from "node:http2";
-import { until } from "../support/until.ts";
+import { until } from "../support/timeouts.ts";
 import { TOKEN, tokenOf } from "./caller.ts";
 import { connectHealth } from "./health-client.ts";
 import { failureOf, serve } from "./served.ts";

@@ -4,7 +4,7 @@ import { auditPostgres } from "../../src/ledger/audit/audit.ts";
 import type { BatchOptions } from "../../src/ledger/engine/batch.ts";
 import type { SweptLedger } from "../../src/ledger/engine/local.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createTestDatabase } from "../support/postgres-server.ts";
 import { NOON_MS, WALLET } from "./samples.ts";
 
 /** The books of a PostgreSQL database of their own, with a wallet of some funds, at {@link NOON_MS}. */

@@ -7,7 +7,7 @@ import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledge
 import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
 import { createReader } from "../../src/ledger/sqlite/reader.ts";
 import { createSqliteReads, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import { copyBooks } from "./copy-books.ts";
 import {
   FACTS,

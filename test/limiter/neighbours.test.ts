@@ -7,8 +7,8 @@ import { openGatewayRows } from "../../src/db/gateways.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
 import { watchNeighbours } from "../../src/limiter/neighbours.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { createLogBook } from "../support/log-book.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createLogBook } from "../support/captured-log.ts";
+import { createTestDatabase } from "../support/postgres-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { readSamples } from "../telemetry/samples.ts";
 

@@ -4,7 +4,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { stopServers } from "../support/guarded-process.ts";
-import { TEST_MS } from "../support/test-ms.ts";
+import { TEST_MS } from "../support/timeouts.ts";
 import { joinReports } from "./join-reports.ts";
 import { installPrograms, startSharedServers } from "./prepare.ts";
 

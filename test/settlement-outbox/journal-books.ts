@@ -5,7 +5,7 @@ import type { JournalEntry } from "../../src/settlement-outbox/entry.ts";
 import { type JournalOptions, type OpenJournal, openJournal } from "../../src/settlement-outbox/outbox.ts";
 import { type FickleLedger, fickle } from "../ledger/fickle-ledger.ts";
 import { FACTS, holdIdOf, holdOf, type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
-import { createLogBook, type LogBook } from "../support/log-book.ts";
+import { createLogBook, type LogBook } from "../support/captured-log.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 export const FUNDS = 1_000_000n;

@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import { type Ledger, LedgerError } from "../../src/ledger/ledger.ts";
 import { openJournal } from "../../src/settlement-outbox/outbox.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createLogBook } from "../support/captured-log.ts";
 import { settlementOf } from "./journal-books.ts";
 
 const [folder = "", prefix = "", count = "0"] = process.argv.slice(2);

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CHAT, objectOf, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let server: PostgresServer;

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { says } from "../support/says.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
+import { says } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
 
 const IDLE_MB_MAX = 120;

@@ -4,7 +4,7 @@ import { parseUsd } from "../../src/domain/money.ts";
 import { createLocation } from "../accounts/temp-books.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { CHAT, dataOf, objectOf, post, SURFACES } from "../support/client.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";

@@ -4,13 +4,13 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
+import { says } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { until } from "../support/until.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
+import { until } from "../support/timeouts.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }

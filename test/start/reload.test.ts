@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseUsd } from "../../src/domain/money.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
+import { says } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
 
 const LIMITS = `limits: { requests_per_minute: 10000, concurrent_requests: 1000 }

@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
+import { says } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
 
 let upstream: ScriptedUpstream;

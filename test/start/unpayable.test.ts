@@ -3,11 +3,11 @@ import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { CHAT, post } from "../support/client.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { type ServedProcess, serveProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
 

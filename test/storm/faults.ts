@@ -1,4 +1,3 @@
-import { EVENT_STREAM, says } from "../support/says.ts";
 import {
   type Answer,
   answer,
@@ -8,6 +7,7 @@ import {
   type Step,
   silence,
 } from "../support/script.ts";
+import { EVENT_STREAM, says } from "../support/scripted-answers.ts";
 import { createDraw, type Draw, drawInteger, drawOne, drawWeighted } from "./draw.ts";
 import type { UpstreamName, Weather } from "./plan.ts";
 import { speechOf } from "./said.ts";

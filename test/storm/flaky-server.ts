@@ -1,7 +1,6 @@
 import { createServer, type Socket } from "node:net";
-import { playScript } from "../support/play-script.ts";
 import { createRequestReader, type ReadRequest } from "../support/request-reader.ts";
-import type { ScriptRequest, Step } from "../support/script.ts";
+import { playScript, type ScriptRequest, type Step } from "../support/script.ts";
 import { deedOf } from "./faults.ts";
 import { numberOf, type UpstreamName, type Weather } from "./plan.ts";
 

@@ -1,4 +1,4 @@
-import type { Speech } from "../support/speech.ts";
+import type { Speech } from "../support/model-output.ts";
 import { OUTPUT_TOKENS_MAX, UPSTREAMS, type UpstreamName } from "./plan.ts";
 
 /** What an upstream says to the request of a number: nobody else's answer reads the same or reports the same. */

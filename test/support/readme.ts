@@ -1,5 +1,6 @@
-import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { packageManager } from "../../package.json";
 
 export const REPOSITORY = resolve(import.meta.dir, "../..");
 
@@ -52,4 +53,85 @@ function readCells(line: string): string[] {
     .split("|")
     .slice(1, -1)
     .map((cell) => cell.trim());
+}
+
+/** Fails unless it is asked for our version of Bun, and is that Bun then: nothing is downloaded. */
+const NPX = `#!/bin/sh
+[ "$1 $2" = "--yes ${packageManager}" ] || { echo "npx $*" >&2; exit 1; }
+shift 2
+exec bun "$@"
+`;
+
+/** Asks what Claude Code asks, of the models that it is told of. */
+const CLAUDE = `#!/bin/sh
+for model in "$ANTHROPIC_MODEL" "$ANTHROPIC_DEFAULT_HAIKU_MODEL"; do
+  curl -sS "$ANTHROPIC_BASE_URL/v1/messages?beta=true" -H "authorization: Bearer $ANTHROPIC_AUTH_TOKEN" \\
+    -H "anthropic-version: 2023-06-01" \\
+    -d '{"model": "'"$model"'", "max_tokens": 32000, "messages": [{"role": "user", "content": "'"$2"'"}]}'
+done
+`;
+
+interface Pasted {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A reader's shell in the repository, and an empty project of theirs that has the packages. */
+export interface ReadmeShell {
+  /** Runs lines as they stand. */
+  paste(text: string, environment: Readonly<Record<string, string>>): Promise<Pasted>;
+  /** Runs a TypeScript snippet as a file of the project. */
+  run(text: string, environment: Readonly<Record<string, string>>): Promise<Pasted>;
+  /** What both run with, besides what they are given. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Keeps everything below `folder`, its database too. */
+export function createReadmeShell(folder: string): ReadmeShell {
+  const bin = join(folder, "bin");
+  const project = join(folder, "project");
+  for (const path of [bin, project]) mkdirSync(path);
+  symlinkSync(process.execPath, join(bin, "bun"));
+  writeProgram(join(bin, "npx"), NPX);
+  writeProgram(join(bin, "claude"), CLAUDE);
+  symlinkSync(join(REPOSITORY, "node_modules"), join(project, "node_modules"));
+  const environment = {
+    PATH: `${bin}:${process.env.PATH}`,
+    HOME: folder,
+    PORT: "0",
+    LEDGER_LISTEN: "off",
+    METRICS_LISTEN: "off",
+    DATABASE_URL: `sqlite:${join(folder, "data/tollgate.db")}`,
+    // A file of the developer's own in the repository would replace the demo.
+    TOLLGATE_CONFIG: "/dev/null",
+  };
+  return {
+    environment,
+    paste: (text, extra) =>
+      finish(["sh", "-ec", text], { cwd: REPOSITORY, env: { ...environment, ...extra } }),
+    run(text, extra) {
+      const file = join(project, `${Bun.hash(text)}.ts`);
+      writeFileSync(file, text);
+      return finish([process.execPath, file], { cwd: project, env: { ...environment, ...extra } });
+    },
+  };
+}
+
+function writeProgram(path: string, text: string): void {
+  writeFileSync(path, text);
+  chmodSync(path, 0o755);
+}
+
+async function finish(
+  command: string[],
+  options: { cwd: string; env: Record<string, string> },
+): Promise<Pasted> {
+  const child = Bun.spawn(command, { ...options, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { exitCode, stdout, stderr };
 }

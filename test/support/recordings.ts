@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { EVENT_STREAM, frame } from "./says.ts";
 import { type Answer, answer, type Script } from "./script.ts";
+import { EVENT_STREAM, frame } from "./scripted-answers.ts";
 
 const FOLDER = join(import.meta.dir, "../../../shared/recordings");
 

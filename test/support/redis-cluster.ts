@@ -1,6 +1,7 @@
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import { freePort, isFreePort } from "../bench/free-port.ts";
+import { freePort, isFreePort } from "./free-port.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "./redis-server.ts";
+import { until } from "./timeouts.ts";
 
 /** Masters that share the slots, each with its replicas. */
 export interface RedisCluster {
@@ -27,7 +28,6 @@ export interface RedisClusterOptions {
 const SLOTS = 16_384;
 /** From one port to that on which the node talks with the others. */
 const BUS = 10_000;
-const WAIT_MS = 120_000;
 
 /** Starts a cluster on the loopback, in which a node counts as gone after a second of silence. */
 export async function startRedisCluster({
@@ -43,7 +43,7 @@ export async function startRedisCluster({
   await shareSlots(first);
   await introduce(nodes);
   await Promise.all(nodes.slice(masters).map((replica, index) => follow(replica, first[index % masters])));
-  await until(async () => {
+  await untilReady(async () => {
     const states = await Promise.all(nodes.map((node) => node.ask("CLUSTER", "INFO")));
     return states.every((state) => `${state}`.includes("cluster_state:ok"));
   });
@@ -105,7 +105,7 @@ async function introduce(nodes: readonly RedisServer[]): Promise<void> {
     // Each meets each: hearsay would take seconds.
     for (const other of nodes.slice(index + 1)) await node.ask("CLUSTER", "MEET", "127.0.0.1", other.port);
   }
-  await until(async () => {
+  await untilReady(async () => {
     const views = await Promise.all(nodes.map(viewOf));
     return views.every((view) => view.length === nodes.length && view.every(({ isAlive }) => isAlive));
   });
@@ -114,7 +114,9 @@ async function introduce(nodes: readonly RedisServer[]): Promise<void> {
 async function follow(replica: RedisServer, master: RedisServer | undefined): Promise<void> {
   if (!master) throw new Error("There is no master to follow");
   await replica.ask("CLUSTER", "REPLICATE", `${await master.ask("CLUSTER", "MYID")}`);
-  await until(async () => `${await replica.ask("INFO", "replication")}`.includes("master_link_status:up"));
+  await untilReady(async () =>
+    `${await replica.ask("INFO", "replication")}`.includes("master_link_status:up"),
+  );
 }
 
 async function masterOf(nodes: readonly RedisServer[], accountId: string): Promise<RedisServer> {
@@ -149,10 +151,6 @@ async function viewOf(witness: RedisServer): Promise<readonly NodeView[]> {
   });
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + WAIT_MS;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error("The cluster did not get ready in time");
-    await Bun.sleep(20);
-  }
+function untilReady(condition: () => Promise<boolean>): Promise<void> {
+  return until(condition, () => "The cluster did not get ready in time");
 }

@@ -1,5 +1,6 @@
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
+import { until } from "./timeouts.ts";
 
 /** A master, its replica, and a sentinel that puts the replica in its place within a few seconds. */
 export interface RedisSentinel {
@@ -21,7 +22,6 @@ export interface RedisSentinelOptions {
 }
 
 const NAME = "mymaster";
-const WAIT_MS = 120_000;
 
 export async function startRedisSentinel({
   password,
@@ -39,7 +39,9 @@ export async function startRedisSentinel({
   ]);
   const servers = [first, second];
   await second.ask("REPLICAOF", "127.0.0.1", first.port);
-  await until(async () => `${await second.ask("INFO", "replication")}`.includes("master_link_status:up"));
+  await untilReady(async () =>
+    `${await second.ask("INFO", "replication")}`.includes("master_link_status:up"),
+  );
 
   const sentinel = await startRedisServer({
     ...(sentinelHasPassword ? login : {}),
@@ -51,7 +53,7 @@ export async function startRedisSentinel({
       ...(password === undefined ? {} : { [`sentinel auth-pass ${NAME}`]: password }),
     },
   });
-  await until(
+  await untilReady(
     async () =>
       `${await sentinel.ask("INFO", "sentinel")}`.includes("status=ok") && (await knowsReplica(sentinel)),
   );
@@ -74,9 +76,9 @@ export async function startRedisSentinel({
     sentinel,
     master,
     async untilSwitched(old) {
-      await until(async () => (await master()) !== old);
+      await untilReady(async () => (await master()) !== old);
       const current = await master();
-      await until(async () => `${await current.ask("ROLE")}`.startsWith("master"));
+      await untilReady(async () => `${await current.ask("ROLE")}`.startsWith("master"));
       return current;
     },
     async stop() {
@@ -94,10 +96,6 @@ async function knowsReplica(sentinel: RedisServer): Promise<boolean> {
   return value("flags") === "slave" && value("master-link-status") === "ok";
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + WAIT_MS;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error("The servers of a sentinel did not get ready in time");
-    await Bun.sleep(20);
-  }
+function untilReady(condition: () => Promise<boolean>): Promise<void> {
+  return until(condition, () => "The servers of a sentinel did not get ready in time");
 }

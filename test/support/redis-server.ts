@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import { freePort } from "../bench/free-port.ts";
 import type { Certificates } from "./certificates.ts";
+import { freePort } from "./free-port.ts";
 import { type GuardedProcess, startGuarded } from "./guarded-process.ts";
-import { requireProgram } from "./installed-program.ts";
+import { requireProgram } from "./installed-programs.ts";
 
 /** A private Redis that a test may do anything to. */
 export interface RedisServer {
@@ -196,4 +196,22 @@ async function untilReady(server: GuardedProcess, ask: RedisServer["ask"]): Prom
     await Bun.sleep(5);
   }
   throw new Error(`Redis did not start: ${server.output()}`);
+}
+
+let serverUrl: Promise<string> | undefined;
+
+/**
+ * The Redis of `TEST_REDIS_URL`, or else a private one, which is started once for all tests of the run
+ * and keeps nothing on disk.
+ */
+export function testRedisUrl(): Promise<string> {
+  serverUrl ??= findServer();
+  return serverUrl;
+}
+
+async function findServer(): Promise<string> {
+  const given = process.env.TEST_REDIS_URL;
+  if (given) return given;
+  const { url } = await startRedisServer();
+  return url;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { canaries } from "./canaries.ts";
-import { says } from "./says.ts";
 import { answer, garbage, gate, resetAtOnce, silence } from "./script.ts";
+import { says } from "./scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 
 let upstream: ScriptedUpstream;

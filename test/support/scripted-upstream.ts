@@ -1,8 +1,7 @@
 import { createServer, type Socket } from "node:net";
-import { playScript } from "./play-script.ts";
 import { createRequestReader, type ReadRequest } from "./request-reader.ts";
-import { says } from "./says.ts";
-import type { Script, ScriptRequest } from "./script.ts";
+import { playScript, type Script, type ScriptRequest } from "./script.ts";
+import { says } from "./scripted-answers.ts";
 
 /** A request that the scripted upstream received whole, and what became of its client. */
 interface SeenRequest extends ScriptRequest {

@@ -3,10 +3,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { RedisClient, SQL } from "bun";
-import { createTestDatabase } from "./postgres.ts";
-import { startPostgresServer } from "./postgres-server.ts";
-import { testRedisUrl } from "./redis.ts";
-import { startRedisServer } from "./redis-server.ts";
+import { createTestDatabase, startPostgresServer } from "./postgres-server.ts";
+import { startRedisServer, testRedisUrl } from "./redis-server.ts";
+import { until } from "./timeouts.ts";
 
 async function query(url: string, statement: string): Promise<unknown[]> {
   const client = new SQL(url, { max: 1 });
@@ -61,7 +60,7 @@ describe("a private PostgreSQL", () => {
   });
 
   test("ends with the process that started it, also when that is killed", async () => {
-    await expectEndWithStarter("postgres-child.ts");
+    await expectEndWithStarter("postgres");
   });
 });
 
@@ -132,13 +131,13 @@ describe("a private Redis", () => {
   });
 
   test("ends with the process that started it, also when both are beyond being asked", async () => {
-    await expectEndWithStarter("redis-child.ts");
+    await expectEndWithStarter("redis");
   });
 });
 
-/** Starts a script that starts a server, kills the script, and waits for the server's end. */
-async function expectEndWithStarter(script: string): Promise<void> {
-  const starter = Bun.spawn([process.execPath, join(import.meta.dir, script)], {
+/** Kills the process that started a server, and waits until the server and its folder are gone. */
+async function expectEndWithStarter(kind: "postgres" | "redis"): Promise<void> {
+  const starter = Bun.spawn([process.execPath, join(import.meta.dir, "server-starter.ts"), kind], {
     cwd: resolve(import.meta.dir, "../.."),
     stdout: "pipe",
     stderr: "inherit",
@@ -156,8 +155,4 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(10);
 }

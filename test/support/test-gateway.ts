@@ -14,7 +14,7 @@ import { auditDatabase, type Finding } from "../../src/ledger/audit/audit.ts";
 import type { Balances, Receipt } from "../../src/ledger/ledger.ts";
 import type { Limits } from "../../src/limiter/limiter.ts";
 import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
-import { createLogBook, type LogBook } from "./log-book.ts";
+import { createLogBook, type LogBook } from "./captured-log.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { scriptedModel, scriptedUpstreams } from "./test-catalog.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { leastMs } from "../support/least-ms.ts";
+import { leastMs } from "../support/cpu-time.ts";
 import { readSamples } from "./samples.ts";
 
 test("before anything happened every decision that can come is there as 0", async () => {

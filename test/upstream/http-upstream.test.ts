@@ -5,8 +5,8 @@ import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
 import { createLanes } from "../../src/upstream/lanes.ts";
 import type { CallObserver } from "../../src/upstream/upstream.ts";
 import { callBodyOf } from "../support/call-body.ts";
-import { says } from "../support/says.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
+import { says } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 

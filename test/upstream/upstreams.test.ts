@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createUpstreams } from "../../src/upstream/upstreams.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createLogBook } from "../support/captured-log.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
 function start() {

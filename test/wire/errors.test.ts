@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ERRORS, GatewayError } from "../../src/errors.ts";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import { openaiChat } from "../../src/wire/openai-chat/protocol.ts";
-import { leastMs } from "../support/least-ms.ts";
+import { leastMs } from "../support/cpu-time.ts";
 import { eventsOf } from "./play.ts";
 
 // Safe because the keys of the table are its causes.

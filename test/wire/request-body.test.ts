@@ -5,7 +5,7 @@ import { openaiEmbeddings } from "../../src/wire/openai-embeddings/protocol.ts";
 import { openaiResponses } from "../../src/wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../../src/wire/protocol.ts";
 import { parseBody } from "../../src/wire/request-body.ts";
-import { leastMs } from "../support/least-ms.ts";
+import { leastMs } from "../support/cpu-time.ts";
 import { refusalOf } from "./play.ts";
 
 const FIELDS = new Set(["model", "stream"]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type SseEvent, UpstreamFault } from "../../src/wire/protocol.ts";
 import { createSseDecoder, printSse } from "../../src/wire/sse.ts";
-import { cpuMs } from "../support/cpu-ms.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 const encoder = new TextEncoder();
 

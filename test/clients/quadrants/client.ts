@@ -1,4 +1,4 @@
-import type { Finish, Said, SaidCall } from "../../support/quadrants/said.ts";
+import type { Finish, Said, SaidCall } from "../../support/protocol-pairs/neutral-answer.ts";
 
 /** What a client library made of an answer, in words that all of them share. */
 export interface Heard {

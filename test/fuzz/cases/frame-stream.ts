@@ -1,5 +1,5 @@
-import { textAt } from "../../http/faults/view.ts";
 import { type Draw, drawInteger, drawOne, drawWeighted } from "../../storm/draw.ts";
+import { textAt } from "../../support/strict-json.ts";
 import type { Form } from "./fuzz-answer.ts";
 import { deepen } from "./hostile.ts";
 

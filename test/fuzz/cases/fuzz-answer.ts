@@ -1,6 +1,6 @@
 import { type Draw, drawInteger, drawOne } from "../../storm/draw.ts";
-import { EVENT_STREAM } from "../../support/says.ts";
 import type { Answer } from "../../support/script.ts";
+import { EVENT_STREAM } from "../../support/scripted-answers.ts";
 import { CHAT_ANSWER_SNIPPETS, CHAT_STREAMS, CHAT_WHOLES } from "../seeds/chat-answers.ts";
 import { MESSAGES_ANSWER_SNIPPETS, MESSAGES_STREAMS, MESSAGES_WHOLES } from "../seeds/messages-answers.ts";
 import {

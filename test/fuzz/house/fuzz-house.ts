@@ -1,5 +1,5 @@
 import type { Model, Protocol, Route } from "../../../src/domain/model.ts";
-import { createLogBook, type LogBook } from "../../support/log-book.ts";
+import { createLogBook, type LogBook } from "../../support/captured-log.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../../support/test-gateway.ts";
 import { TRAITS, UPSTREAM_KINDS, type UpstreamKind } from "../cases/fuzz-case.ts";

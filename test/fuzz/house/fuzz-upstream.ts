@@ -1,7 +1,6 @@
 import { createServer, type Server, type Socket } from "node:net";
-import { playScript } from "../../support/play-script.ts";
 import { createRequestReader, type ReadRequest } from "../../support/request-reader.ts";
-import { answer, type ScriptRequest, type Step } from "../../support/script.ts";
+import { answer, playScript, type ScriptRequest, type Step } from "../../support/script.ts";
 import { type Asked, answerOf, type Form, type FuzzAnswer } from "../cases/fuzz-answer.ts";
 import type { FuzzCase } from "../cases/fuzz-case.ts";
 

@@ -1,4 +1,4 @@
-import { textAt } from "../../http/faults/view.ts";
+import { textAt } from "../../support/strict-json.ts";
 import { type FuzzCase, LANE } from "../cases/fuzz-case.ts";
 import { readAnswer } from "../read/read-answer.ts";
 import { readSentChat } from "../read/read-sent.ts";

@@ -1,4 +1,4 @@
-import { insist, listAt, objectAt } from "../../http/faults/view.ts";
+import { insist, listAt, objectAt } from "../../support/strict-json.ts";
 import { CANARY } from "../cases/frame-stream.ts";
 import type { Client } from "../cases/fuzz-case.ts";
 import { readChatStream, readChatWhole } from "./read-chat.ts";

@@ -1,6 +1,13 @@
 import { readStreamedChat, readWholeChat } from "../../http/faults/chat-view.ts";
-import { type Frame, framesOf } from "../../http/faults/frames.ts";
-import { insist, isObject, type Json, listAt, objectAt } from "../../http/faults/view.ts";
+import {
+  type Frame,
+  framesOf,
+  insist,
+  isObject,
+  type Json,
+  listAt,
+  objectAt,
+} from "../../support/strict-json.ts";
 import { readError } from "./read-error.ts";
 import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
 

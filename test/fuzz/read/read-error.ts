@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorRow } from "../../../src/errors.ts";
-import { insist, isObject, type Json, objectAt, textAt } from "../../http/faults/view.ts";
+import { insist, isObject, type Json, objectAt, textAt } from "../../support/strict-json.ts";
 import { CANARY } from "../cases/frame-stream.ts";
 import type { Client } from "../cases/fuzz-case.ts";
 

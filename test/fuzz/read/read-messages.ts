@@ -1,6 +1,14 @@
-import { type Frame, framesOf } from "../../http/faults/frames.ts";
 import { readStreamedMessage, readWholeMessage } from "../../http/faults/messages-view.ts";
-import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../http/faults/view.ts";
+import {
+  type Frame,
+  framesOf,
+  insist,
+  isObject,
+  type Json,
+  listAt,
+  objectAt,
+  textAt,
+} from "../../support/strict-json.ts";
 import { readError } from "./read-error.ts";
 import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
 

@@ -1,4 +1,4 @@
-import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../http/faults/view.ts";
+import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
 import { isId, type Sent } from "./read-sent.ts";
 import { isCount } from "./reading.ts";
 

@@ -1,4 +1,4 @@
-import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../http/faults/view.ts";
+import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
 import { isCount } from "./reading.ts";
 
 /** What a printed body has to say, whatever the client's was. */

@@ -1,5 +1,5 @@
 import { CHAT, MESSAGES } from "../../support/client.ts";
-import type { Quadrant } from "../../support/quadrants/quadrant.ts";
+import type { Quadrant } from "../../support/protocol-pairs/protocol-pair.ts";
 
 /** A chat client of Anthropic, and a messages client of OpenAI. */
 export const TO_CLAUDE: Quadrant = {

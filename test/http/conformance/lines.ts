@@ -1,4 +1,4 @@
-import type { Json } from "../faults/view.ts";
+import type { Json } from "../../support/strict-json.ts";
 
 export const head = { id: "x", object: "chat.completion.chunk", created: 1_790_000_000, model: "m" };
 export const chunk = (delta: object, finish_reason: string | null = null): Json => ({

@@ -1,4 +1,4 @@
-import type { Quadrant } from "../../support/quadrants/quadrant.ts";
+import type { Quadrant } from "../../support/protocol-pairs/protocol-pair.ts";
 import { type Body, image, TO_CLAUDE, TO_GPT, user } from "./asks.ts";
 
 /** What no upstream of the model understands, and the field that is named. */

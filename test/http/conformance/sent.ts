@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import type { Quadrant } from "../../support/quadrants/quadrant.ts";
+import type { Quadrant } from "../../support/protocol-pairs/protocol-pair.ts";
 import { type Body, call, chatTool, image, result, TO_CLAUDE, TO_GPT, user } from "./asks.ts";
 
 /** What a client asks, and what its upstream must be sent: `undefined` is a member that must not be there. */

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
-import { ask, collectLines, hear, plays, type Quadrant } from "../../support/quadrants/quadrant.ts";
-import { nanosOf } from "../../support/quadrants/said.ts";
-import { EVENT_STREAM, frame } from "../../support/says.ts";
+import { nanosOf } from "../../support/protocol-pairs/neutral-answer.ts";
+import { ask, collectLines, hear, plays, type Quadrant } from "../../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../../support/script.ts";
+import { EVENT_STREAM, frame } from "../../support/scripted-answers.ts";
+import { framesOf, type Json } from "../../support/strict-json.ts";
 import { scriptedModel } from "../../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../../support/test-gateway.ts";
-import { framesOf } from "../faults/frames.ts";
-import type { Json } from "../faults/view.ts";
 
 /** What the lines of `lines.ts` report, as far as they report at all. */
 export const USAGE = { input: 11, cached: 0, written: 0, output: 7 };

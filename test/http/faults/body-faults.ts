@@ -1,7 +1,5 @@
-import { chatLines, chatWhole } from "../../support/chat-speech.ts";
-import { messagesLines, messagesWhole } from "../../support/messages-speech.ts";
-import { frame } from "../../support/says.ts";
 import { type Answer, answer, type Script, type ScriptRequest, type Step } from "../../support/script.ts";
+import { chatLines, chatWhole, frame, messagesLines, messagesWhole } from "../../support/scripted-answers.ts";
 import type { Fault } from "./fault.ts";
 import { answers, breaks, byMode, movesOn, stays } from "./outcomes.ts";
 import { BREAK, either, LINGER_MS, SPEECH, secrets, sends, speaks, streams, until } from "./speak.ts";

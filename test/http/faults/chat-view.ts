@@ -1,16 +1,13 @@
-import { framesOf } from "./frames.ts";
 import {
-  type Draft,
-  emptyDraft,
+  framesOf,
   insist,
   isObject,
   type Json,
   listAt,
   objectAt,
-  type ToolView,
   textAt,
-  type View,
-} from "./view.ts";
+} from "../../support/strict-json.ts";
+import { type Draft, emptyDraft, type ToolView, type View } from "./view.ts";
 
 const FINISHES = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 

@@ -1,4 +1,4 @@
-import type { Speech } from "../../support/speech.ts";
+import type { Speech } from "../../support/model-output.ts";
 import type { Expectation, Fault } from "./fault.ts";
 import { answers, byMode, bySurface, empty, REPORTED } from "./outcomes.ts";
 import { either, sends, speaks, streams } from "./speak.ts";

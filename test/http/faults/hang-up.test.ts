@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { CHAT, post } from "../../support/client.ts";
-import { says } from "../../support/says.ts";
+import { says } from "../../support/scripted-answers.ts";
 import { HANG_UPS, type HangUp, reading } from "./hang-ups.ts";
 import { type Cell, cellsOf, startWorld, type World } from "./world.ts";
 

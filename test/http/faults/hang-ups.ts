@@ -1,5 +1,5 @@
-import { EVENT_STREAM } from "../../support/says.ts";
 import { type Script, type Step, silence } from "../../support/script.ts";
+import { EVENT_STREAM } from "../../support/scripted-answers.ts";
 import type { Charged, Scene } from "./fault.ts";
 import { BREAK, BROKEN_TEXT, streams, until } from "./speak.ts";
 

@@ -1,15 +1,13 @@
-import { framesOf } from "./frames.ts";
 import {
-  type Draft,
-  emptyDraft,
+  framesOf,
   insist,
   isObject,
   type Json,
   listAt,
   objectAt,
   textAt,
-  type View,
-} from "./view.ts";
+} from "../../support/strict-json.ts";
+import { type Draft, emptyDraft, type View } from "./view.ts";
 
 /** Reads a whole message, as strictly as no real client does. */
 export function readWholeMessage(body: string, model: string): View {

@@ -1,7 +1,7 @@
 import { canaries } from "../../support/canaries.ts";
-import { EVENT_STREAM, frame, says, streamedLines } from "../../support/says.ts";
+import type { Speech } from "../../support/model-output.ts";
 import { type Answer, answer, type Script, type ScriptRequest } from "../../support/script.ts";
-import type { Speech } from "../../support/speech.ts";
+import { EVENT_STREAM, frame, says, streamedLines } from "../../support/scripted-answers.ts";
 
 /** One set for all faults: what an upstream says that a client must never see. */
 export const secrets = canaries();

@@ -1,5 +1,5 @@
+import type { Speech } from "../../support/model-output.ts";
 import type { Answer, ScriptRequest } from "../../support/script.ts";
-import type { Speech } from "../../support/speech.ts";
 import type { Expectation, Fault } from "./fault.ts";
 import { answers, breaks, byMode, bySurface, movesOn } from "./outcomes.ts";
 import { allOf, BREAK, endMark, SPEECH, secrets, speaks, streams, until, untilEnd } from "./speak.ts";

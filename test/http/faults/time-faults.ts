@@ -1,5 +1,5 @@
-import { EVENT_STREAM } from "../../support/says.ts";
 import { type Script, type ScriptRequest, type Step, silence } from "../../support/script.ts";
+import { EVENT_STREAM } from "../../support/scripted-answers.ts";
 import type { Fault } from "./fault.ts";
 import { answers, breaks, byMode, movesOn, stays } from "./outcomes.ts";
 import { BREAK, speaks, streams, until } from "./speak.ts";

@@ -1,11 +1,9 @@
-import { chatLines, chatWhole } from "../../support/chat-speech.ts";
-import { messagesLines, messagesWhole } from "../../support/messages-speech.ts";
-import { frame } from "../../support/says.ts";
 import type { Script, ScriptRequest } from "../../support/script.ts";
+import { chatLines, chatWhole, frame, messagesLines, messagesWhole } from "../../support/scripted-answers.ts";
+import { isObject, type Json } from "../../support/strict-json.ts";
 import type { Charged, Fault } from "./fault.ts";
 import { answers, COUNTED } from "./outcomes.ts";
 import { either, SPEECH, sends, speaks, streams } from "./speak.ts";
-import { isObject, type Json } from "./view.ts";
 
 const ZERO: Charged = { source: "reported", input: 0, output: 0 };
 const UNREPORTED = { text: SPEECH.text ?? "" };

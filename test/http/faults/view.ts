@@ -22,27 +22,3 @@ export type Draft = { -readonly [Field in keyof Omit<View, "tools">]: View[Field
 export function emptyDraft(): Draft {
   return { text: "", reasoning: "", refusal: "", tools: [], finish: undefined, error: undefined };
 }
-
-/** A client that is stricter than any: throws when what it reads is not what the protocol allows. */
-export function insist(condition: boolean, what: string): asserts condition {
-  if (!condition) throw new Error(`The client read ${what}`);
-}
-
-export type Json = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function objectAt(value: unknown, what: string): Json {
-  insist(isObject(value), `no object as ${what}`);
-  return value;
-}
-
-export function textAt(value: unknown): string {
-  return typeof value === "string" ? value : "";
-}
-
-export function listAt(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}

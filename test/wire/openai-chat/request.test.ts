@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../../src/errors.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
 import type { UpstreamRequestOptions } from "../../../src/wire/protocol.ts";
-import { cpuMs } from "../../support/cpu-ms.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 import { refusalOf } from "../play.ts";
 
 const MESSAGES = [{ role: "user", content: "hi" }];

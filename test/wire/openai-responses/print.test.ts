@@ -7,7 +7,7 @@ import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts"
 import { isSeal, printSeal } from "../../../src/wire/openai-responses/sealed-reasoning.ts";
 
 import type { SentStream } from "../../../src/wire/protocol.ts";
-import { cpuMs } from "../../support/cpu-ms.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";
 
 const CUSTOM = [{ type: "custom", name: "patch" }];

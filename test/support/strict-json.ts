@@ -1,5 +1,3 @@
-import { insist, type Json, objectAt } from "./view.ts";
-
 /** One event of a stream, as it stood on the wire. */
 export interface Frame {
   readonly event: string | undefined;
@@ -23,4 +21,28 @@ function readFrame(block: string): Frame {
   }
   const text = data.join("\n");
   return { event, json: text === "[DONE]" ? text : objectAt(JSON.parse(text), "an event") };
+}
+
+/** A client that is stricter than any: throws when what it reads is not what the protocol allows. */
+export function insist(condition: boolean, what: string): asserts condition {
+  if (!condition) throw new Error(`The client read ${what}`);
+}
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function objectAt(value: unknown, what: string): Json {
+  insist(isObject(value), `no object as ${what}`);
+  return value;
+}
+
+export function textAt(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+export function listAt(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }

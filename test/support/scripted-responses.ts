@@ -1,4 +1,4 @@
-import { type Speech, type SpokenCall, wordsOf } from "./speech.ts";
+import { type Speech, type SpokenCall, wordsOf } from "./model-output.ts";
 
 const RESPONSE = { id: "resp_scripted", object: "response", created_at: 1_790_000_000 };
 

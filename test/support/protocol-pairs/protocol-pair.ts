@@ -1,15 +1,18 @@
 import type { Protocol } from "../../../src/domain/model.ts";
-import { framesOf } from "../../http/faults/frames.ts";
-import { type Json, objectAt } from "../../http/faults/view.ts";
 import { CHAT, MESSAGES, objectOf, post, type RequestOptions, type Surface } from "../client.ts";
-import { EVENT_STREAM, frame } from "../says.ts";
 import { type Answer, answer, type Script } from "../script.ts";
+import { EVENT_STREAM, frame } from "../scripted-answers.ts";
+import { framesOf, type Json, objectAt } from "../strict-json.ts";
 import type { TestGateway } from "../test-gateway.ts";
-import { collectChat, printChat, printChatLines, readChat } from "./chat.ts";
-import { collectMessage, printMessage, printMessageLines, readMessage } from "./messages.ts";
-import type { Said } from "./said.ts";
-import { readStrictChat } from "./strict-chat.ts";
-import { readStrictMessages } from "./strict-messages.ts";
+import { collectChat, printChat, printChatLines, readChat, readStrictChat } from "./chat.ts";
+import {
+  collectMessage,
+  printMessage,
+  printMessageLines,
+  readMessage,
+  readStrictMessages,
+} from "./messages.ts";
+import type { Said } from "./neutral-answer.ts";
 
 /** A client of one format before an upstream of the same or the other. */
 export interface Quadrant {

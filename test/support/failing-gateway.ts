@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from "bun:test";
 import type { Protocol } from "../../src/domain/model.ts";
 import { type Cause, ERRORS, type ErrorRow } from "../../src/errors.ts";
-import { says } from "./says.ts";
 import { answer, resetAtOnce, silence } from "./script.ts";
+import { says } from "./scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream, scriptedUpstreams } from "./test-catalog.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 

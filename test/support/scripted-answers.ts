@@ -1,0 +1,204 @@
+import { HELLO, type Speech, type SpokenCall, wordsOf } from "./model-output.ts";
+import { type Answer, answer, type Script, type ScriptRequest } from "./script.ts";
+import { responsesLines, responsesWhole } from "./scripted-responses.ts";
+
+/** Answers as the provider whose path was called would, whole or streamed as asked. */
+export function says(speech: Speech = HELLO, how: Omit<Answer, "body"> = {}): Script {
+  return (request) => answer({ ...how, ...bodyFor(request, speech, how) })(request);
+}
+
+/** The lines of a streamed answer, each a JSON text. */
+export function streamedLines(request: ScriptRequest, speech: Speech): string[] {
+  if (isOnResponses(request)) return responsesLines(speech);
+  return request.protocol === "openai" ? chatLines(request, speech) : messagesLines(speech);
+}
+
+/** Frames JSON lines as server-sent events the way the provider does. */
+export function frame(protocol: "openai" | "anthropic", lines: readonly string[]): string {
+  if (protocol === "openai") return `${lines.map((line) => `data: ${line}\n\n`).join("")}data: [DONE]\n\n`;
+  return lines.map((line) => `event: ${typeOf(line)}\ndata: ${line}\n\n`).join("");
+}
+
+export const EVENT_STREAM = { "content-type": "text/event-stream; charset=utf-8" };
+
+function bodyFor(request: ScriptRequest, speech: Speech, how: Omit<Answer, "body">) {
+  if (request.stream) {
+    const protocol = isOnResponses(request) ? "anthropic" : request.protocol;
+    const body = frame(protocol, streamedLines(request, speech));
+    return { headers: { ...EVENT_STREAM, ...how.headers }, body };
+  }
+  return { body: JSON.stringify(wholeFor(request, speech)) };
+}
+
+function wholeFor(request: ScriptRequest, speech: Speech): object {
+  if (isOnResponses(request)) return responsesWhole(speech);
+  return request.protocol === "openai" ? chatWhole(speech) : messagesWhole(speech);
+}
+
+/** OpenAI frames the events of its responses as Anthropic does its own. */
+function isOnResponses({ target }: ScriptRequest): boolean {
+  return target.endsWith("/responses");
+}
+
+function typeOf(line: string): string {
+  const value: unknown = JSON.parse(line);
+  return typeof value === "object" && value !== null && "type" in value ? String(value.type) : "";
+}
+
+const CHAT_ID = { id: "chatcmpl-scripted", created: 1_790_000_000 };
+
+function chatUsage({ usage }: Speech) {
+  if (!usage) return undefined;
+  return {
+    prompt_tokens: usage.input,
+    completion_tokens: usage.output,
+    total_tokens: usage.input + usage.output,
+  };
+}
+
+function chatFinish({ finish, tool }: Speech): string {
+  return finish ?? (tool ? "tool_calls" : "stop");
+}
+
+/** A whole answer in the shape of chat completions. */
+export function chatWhole(speech: Speech) {
+  const message = {
+    role: "assistant",
+    content: speech.text ?? null,
+    refusal: null,
+    ...(speech.reasoning && { reasoning_content: speech.reasoning }),
+    ...(speech.tool && { tool_calls: [wholeCall(speech.tool)] }),
+  };
+  return {
+    ...CHAT_ID,
+    object: "chat.completion",
+    model: speech.model ?? "upstream-secret-name",
+    choices: [{ index: 0, message, logprobs: null, finish_reason: chatFinish(speech) }],
+    ...(speech.usage && { usage: chatUsage(speech) }),
+  };
+}
+
+/** The chunks of a streamed chat completion, usage last if the request asked for it. */
+export function chatLines({ includeUsage }: ScriptRequest, speech: Speech): string[] {
+  const chunk = (delta: object, finish: string | null = null) => ({
+    ...CHAT_ID,
+    object: "chat.completion.chunk",
+    model: speech.model ?? "upstream-secret-name",
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+  });
+  const chunks: object[] = [chunk({ role: "assistant", content: "" })];
+  if (speech.reasoning) chunks.push(chunk({ reasoning_content: speech.reasoning }));
+  for (const word of wordsOf(speech.text)) chunks.push(chunk({ content: word }));
+  if (speech.tool) chunks.push(...toolDeltas(speech.tool).map((call) => chunk({ tool_calls: [call] })));
+  chunks.push(chunk({}, chatFinish(speech)));
+  if (speech.usage && includeUsage) chunks.push({ ...chunk({}), choices: [], usage: chatUsage(speech) });
+  return chunks.map((each) => JSON.stringify(each));
+}
+
+function wholeCall({ name, arguments: text }: SpokenCall): object {
+  return { id: "call_1", type: "function", function: { name, arguments: text } };
+}
+
+function toolDeltas({ name, arguments: text }: SpokenCall): object[] {
+  const half = Math.ceil(text.length / 2);
+  return [
+    { index: 0, id: "call_1", type: "function", function: { name, arguments: "" } },
+    { index: 0, function: { arguments: text.slice(0, half) } },
+    { index: 0, function: { arguments: text.slice(half) } },
+  ];
+}
+
+function messagesUsage({ usage }: Speech) {
+  return usage && { input_tokens: usage.input, output_tokens: usage.output };
+}
+
+function messagesFinish({ finish, tool }: Speech): string {
+  return finish ?? (tool ? "tool_use" : "end_turn");
+}
+
+/** A whole answer in the shape of the messages API. */
+export function messagesWhole(speech: Speech) {
+  const content: object[] = [];
+  if (speech.reasoning)
+    content.push({ type: "thinking", thinking: speech.reasoning, signature: "c2lnbmF0dXJl" });
+  if (speech.text !== undefined) content.push({ type: "text", text: speech.text });
+  if (speech.tool) {
+    const input: unknown = JSON.parse(speech.tool.arguments);
+    content.push({ type: "tool_use", id: "toolu_1", name: speech.tool.name, input });
+  }
+  return {
+    id: "msg_scripted",
+    type: "message",
+    role: "assistant",
+    model: speech.model ?? "upstream-secret-name",
+    content,
+    stop_reason: messagesFinish(speech),
+    stop_sequence: null,
+    ...(speech.usage && { usage: messagesUsage(speech) }),
+  };
+}
+
+/** The events of a streamed message, with usage at both ends as the provider reports it. */
+export function messagesLines(speech: Speech): string[] {
+  const { usage } = speech;
+  const start = { ...messagesWhole({ ...speech, text: "" }), content: [], stop_reason: null };
+  const message = { ...start, ...(usage && { usage: { input_tokens: usage.input, output_tokens: 1 } }) };
+  const events: object[] = [{ type: "message_start", message }, { type: "ping" }];
+  let index = 0;
+  const block = (content_block: object, deltas: readonly object[]) => {
+    events.push({ type: "content_block_start", index, content_block });
+    for (const delta of deltas) events.push({ type: "content_block_delta", index, delta });
+    events.push({ type: "content_block_stop", index: index++ });
+  };
+  const { reasoning, text, tool } = speech;
+  if (reasoning) {
+    const signature = { type: "signature_delta", signature: "c2lnbmF0dXJl" };
+    block({ type: "thinking", thinking: "", signature: "" }, [
+      { type: "thinking_delta", thinking: reasoning },
+      signature,
+    ]);
+  }
+  if (text !== undefined) {
+    block(
+      { type: "text", text: "" },
+      wordsOf(text).map((word) => ({ type: "text_delta", text: word })),
+    );
+  }
+  if (tool) {
+    block({ type: "tool_use", id: "toolu_1", name: tool.name, input: {} }, [
+      { type: "input_json_delta", partial_json: tool.arguments },
+    ]);
+  }
+  const delta = { stop_reason: messagesFinish(speech), stop_sequence: null };
+  events.push({ type: "message_delta", delta, ...(usage && { usage: messagesUsage(speech) }) });
+  events.push({ type: "message_stop" });
+  return events.map((event) => JSON.stringify(event));
+}
+
+/** Vectors that a 32-bit number holds exactly, so that both encodings say the same. */
+export const VECTOR = [0.5, -0.25, 0.125];
+
+/** Answers a request for embeddings as the provider would: a vector a prompt, in the encoding that was asked for. */
+export function embeds(
+  usage: object | undefined = { prompt_tokens: 11, total_tokens: 11 },
+  how: Omit<Answer, "body"> = {},
+): Script {
+  return (request) => {
+    const { input, encoding_format: encoding }: Record<string, unknown> = JSON.parse(request.bodyText);
+    const data = Array.from({ length: promptsOf(input) }, (_, index) => ({
+      object: "embedding",
+      index,
+      embedding: encoding === "base64" ? base64Of(VECTOR) : VECTOR,
+    }));
+    const body = JSON.stringify({ object: "list", data, model: "upstream-secret-name", usage });
+    return answer({ ...how, body })(request);
+  };
+}
+
+function promptsOf(input: unknown): number {
+  return Array.isArray(input) && typeof input[0] !== "number" ? input.length : 1;
+}
+
+function base64Of(numbers: readonly number[]): string {
+  return Buffer.from(Float32Array.from(numbers).buffer).toString("base64");
+}
