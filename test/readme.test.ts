@@ -11,7 +11,7 @@ import { ERRORS } from "../src/errors.ts";
 import { freePort } from "./support/free-port.ts";
 import { installPythonPackages } from "./support/installed-programs.ts";
 import { codesOf, createReadmeShell, REPOSITORY, readReadme } from "./support/readme.ts";
-import { type ServedProcess, serveProcess } from "./support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "./support/served-process.ts";
 
 const README = readReadme();
 const START = README.snippet("run start");
@@ -37,7 +37,7 @@ let key: string;
 
 beforeAll(async () => {
   const ledger = { LEDGER_LISTEN: ledgerAddress, LEDGER_TOKEN };
-  served = await serveProcess({ folder, environment: { ...shell.environment, ...ledger } });
+  served = await startServedProcess({ folder, environment: { ...shell.environment, ...ledger } });
   key = await secretOf(served);
 });
 

@@ -1,6 +1,6 @@
 import { type JsonObject, parseJsonObject } from "../../src/wire/json/read.ts";
 import { answer, type Script, type ScriptRequest } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import type { Agent } from "./agent/agent.ts";
 import { type OfferedTool, readConversation } from "./conversation.ts";
 import type { Errand } from "./errand.ts";
@@ -101,7 +101,7 @@ function replyInWords(request: ScriptRequest, body: JsonObject, part: Part): Rep
   const said = { step, usage, tools: tools.map(({ name }) => name), result, objection } as const;
   if (tool && step === "call") return { said, script: callsTool(tool, usage, part) };
   const text = step === "farewell" ? errand.farewell : TITLE;
-  return { said, script: says({ text, usage }) };
+  return { said, script: answerWith({ text, usage }) };
 }
 
 /** A gateway may have put a tool's namespace before its name. */
@@ -115,7 +115,7 @@ function callsTool(offered: OfferedTool, usage: Usage, { agent, errand }: Part):
   // A tool that takes any text is, where a protocol has none, a function with that text as its one member.
   const isText = typeof wanted === "string" && offered.takesText;
   const tool = { ...offered, arguments: isText ? wanted : JSON.stringify(asObject(wanted)) };
-  return says({ reasoning: "The user wants a file.", text: "I make the file.", tool, usage });
+  return answerWith({ reasoning: "The user wants a file.", text: "I make the file.", tool, usage });
 }
 
 function asObject(wanted: string | object): object {

@@ -3,8 +3,8 @@ import { generateText, jsonSchema, Output, streamText } from "ai";
 import { APIError } from "openai";
 import { ContentFilterFinishReasonError } from "openai/error";
 import { rejectionOf } from "../support/counting-fetch.ts";
-import { said } from "../support/protocol-pairs/neutral-answer.ts";
-import { tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
 import { listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 
@@ -13,7 +13,7 @@ import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 const { upstream, openai, anthropic, compatible, claude, seen } = crossingForFile();
 
 const schema = { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] };
-const answers = said({ text: "It rains in both." });
+const answers = neutralAnswer({ text: "It rains in both." });
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -113,7 +113,7 @@ describe("what a library sends in the other format", () => {
 
   test("is a schema for Anthropic, and the library reads the answer by it", async () => {
     const format = { type: "json_schema", json_schema: { name: "weather", strict: true, schema } } as const;
-    upstream().on(CLAUDE, tells(said({ text: '{"city":"Oslo"}' })));
+    upstream().on(CLAUDE, answerNeutrally(neutralAnswer({ text: '{"city":"Oslo"}' })));
     const request = {
       model: CLAUDE,
       response_format: format,
@@ -131,7 +131,7 @@ describe("what a library sends in the other format", () => {
   });
 
   test("is a schema for OpenAI, and the library reads the answer by it", async () => {
-    upstream().on(GPT, tells(said({ text: '{"city":"Oslo"}' })));
+    upstream().on(GPT, answerNeutrally(neutralAnswer({ text: '{"city":"Oslo"}' })));
     const output = Output.object({ schema: jsonSchema<{ city: string }>(schema) });
     const answer = await generateText({
       model: claude(),
@@ -152,7 +152,7 @@ describe("an end that is none of the usual", () => {
   const refusal = "I cannot help with that.";
 
   test("case 42: a refusal of Anthropic is a filtered answer, on which parse throws", async () => {
-    upstream().on(CLAUDE, tells(said({ text: "", refusal, finish: "content_filter" })));
+    upstream().on(CLAUDE, answerNeutrally(neutralAnswer({ text: "", refusal, finish: "content_filter" })));
     const request = { model: CLAUDE, messages: [{ role: "user" as const, content: "Do it." }] };
     const whole = await openai().chat.completions.create(request);
     const streamed = await openai().chat.completions.stream(request).finalChatCompletion();
@@ -166,7 +166,7 @@ describe("an end that is none of the usual", () => {
   test.each(["stop", "content_filter"] as const)(
     "a refusal of OpenAI that finishes with %s is a refusal for Anthropic's SDK",
     async (finish) => {
-      upstream().on(GPT, tells(said({ text: "", refusal, finish })));
+      upstream().on(GPT, answerNeutrally(neutralAnswer({ text: "", refusal, finish })));
       const request = {
         model: GPT,
         max_tokens: 100,
@@ -180,7 +180,7 @@ describe("an end that is none of the usual", () => {
   );
 
   test("a broken stream is an error with its code for OpenAI's SDK", async () => {
-    upstream().on(CLAUDE, tells(answers, { cutAt: 700, end: "close" }));
+    upstream().on(CLAUDE, answerNeutrally(answers, { cutAt: 700, end: "close" }));
     const request = {
       model: CLAUDE,
       stream: true as const,
@@ -196,7 +196,7 @@ describe("an end that is none of the usual", () => {
   });
 
   test("a broken stream is an error with its code for Anthropic's SDK", async () => {
-    upstream().on(GPT, tells(answers, { cutAt: 700, end: "close" }));
+    upstream().on(GPT, answerNeutrally(answers, { cutAt: 700, end: "close" }));
     const request = { model: GPT, max_tokens: 100, messages: [{ role: "user" as const, content: "Hi." }] };
     const helper = anthropic().messages.stream(request).finalMessage();
     expect(await rejectionOf(helper)).toMatchObject({ type: "api_error", errorCode: "upstream_unavailable" });
@@ -206,7 +206,7 @@ describe("an end that is none of the usual", () => {
     ["@ai-sdk/openai-compatible", CLAUDE, compatible],
     ["@ai-sdk/anthropic", GPT, claude],
   ] as const)("a broken stream is an error, and no finish, for ai with %s", async (_name, model, modelOf) => {
-    upstream().on(model, tells(answers, { cutAt: 700, end: "close" }));
+    upstream().on(model, answerNeutrally(answers, { cutAt: 700, end: "close" }));
     const errors: unknown[] = [];
     const result = streamText({
       model: modelOf(),

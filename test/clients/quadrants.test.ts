@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { SAMPLES } from "../support/protocol-pairs/neutral-answer.ts";
-import { tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { SAMPLE_ANSWERS } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { AI_SDK } from "./quadrants/ai-sdk.ts";
 import { anthropic } from "./quadrants/anthropic.ts";
@@ -31,8 +31,8 @@ const CELLS = CLIENTS.flatMap((client) => [
 describe.each(CELLS)("$name before $upstream:", ({ client, model, isTranslated }) => {
   const target = (): Target => ({ url: gateway.url, secret: gateway.secret, model });
 
-  test.each(Object.entries(SAMPLES))("%s is understood, streamed and whole", async (_name, sample) => {
-    gateway.upstream.on(model, tells(sample));
+  test.each(Object.entries(SAMPLE_ANSWERS))("%s is understood, streamed and whole", async (_name, sample) => {
+    gateway.upstream.on(model, answerNeutrally(sample));
     const expected = heardBy(client, sample);
     expect(await client.whole(target())).toEqual(expected);
     const streamed = await client.stream(target());

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
-import { said } from "../support/protocol-pairs/neutral-answer.ts";
-import { tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
 import { listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 
@@ -11,8 +11,8 @@ const { upstream, settings, openai, anthropic, compatible, claude, seen } = cros
 
 const oslo = { id: "call_oslo_1", name: "get_weather", input: { city: "Oslo" } };
 const rome = { id: "call_rome_2", name: "get_weather", input: { city: "Rome" } };
-const answers = said({ text: "It rains in both." });
-const asksBoth = said({
+const answers = neutralAnswer({ text: "It rains in both." });
+const asksBoth = neutralAnswer({
   reasoning: "Both.",
   text: "I will look.",
   calls: [oslo, rome],
@@ -69,7 +69,7 @@ const RUNNERS: readonly (readonly [name: string, model: keyof typeof LOOPS, run:
 
 describe("a loop of tools in the other format", () => {
   test.each(RUNNERS)("is finished by %s", async (_name, model, runLoop) => {
-    upstream().on(model, tells(asksBoth), tells(answers));
+    upstream().on(model, answerNeutrally(asksBoth), answerNeutrally(answers));
     expect(await runLoop()).toBe(answers.text);
     expect(upstream().seen).toHaveLength(2);
     const [first] = listAt(seen().tools).map((each) => objectAt(each, "a tool"));

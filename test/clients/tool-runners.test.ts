@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
 import { rejectionOf } from "../support/counting-fetch.ts";
-import { said } from "../support/protocol-pairs/neutral-answer.ts";
-import { tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
 import { type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, crossingForFile, GPT } from "./quadrants/crossing.ts";
 
@@ -12,8 +12,9 @@ const { upstream, settings } = crossingForFile();
 const QUESTION = { role: "user" as const, content: "Oslo, then Rome?" };
 const oslo = { id: "call_oslo_1", name: "get_weather", input: { city: "Oslo" } };
 const rome = { id: "call_rome_2", name: "get_weather", input: { city: "Rome" } };
-const asks = (call: typeof oslo) => said({ text: "I will look.", calls: [call], finish: "tool_calls" });
-const answers = said({ text: "It rains in both." });
+const asks = (call: typeof oslo) =>
+  neutralAnswer({ text: "I will look.", calls: [call], finish: "tool_calls" });
+const answers = neutralAnswer({ text: "It rains in both." });
 
 const getWeather = betaTool({
   name: "get_weather",
@@ -52,7 +53,7 @@ describe.each([
 
   test("ends its loop with whole answers, each asked with the whole conversation", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(asks(oslo)), tells(asks(rome)), tells(answers));
+    upstream().on(model, answerNeutrally(asks(oslo)), answerNeutrally(asks(rome)), answerNeutrally(answers));
     const message = await client.beta.messages.toolRunner(params);
     expect(message.content).toMatchObject([{ type: "text", text: answers.text }]);
     expect(messagesSeen()).toEqual(lengths);
@@ -62,7 +63,7 @@ describe.each([
 
   test("ends its loop with streamed answers, each asked with the whole conversation", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(asks(oslo)), tells(asks(rome)), tells(answers));
+    upstream().on(model, answerNeutrally(asks(oslo)), answerNeutrally(asks(rome)), answerNeutrally(answers));
     const texts: string[] = [];
     for await (const stream of client.beta.messages.toolRunner({ ...params, stream: true })) {
       const { content } = await stream.finalMessage();
@@ -76,14 +77,14 @@ describe.each([
 
   test("asks once for each answer when it is told to do without a thread", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(asks(oslo)), tells(answers));
+    upstream().on(model, answerNeutrally(asks(oslo)), answerNeutrally(answers));
     await client.beta.messages.toolRunner({ ...params, thread: false });
     expect(statuses).toEqual([200, 200]);
   });
 
   test("goes on with a thread of its own, whose every turn is sent whole", async () => {
     const { client } = createClient();
-    upstream().on(model, tells(answers), tells(answers), tells(answers));
+    upstream().on(model, answerNeutrally(answers), answerNeutrally(answers), answerNeutrally(answers));
     const thread = client.beta.messages.thread({ model, max_tokens: 1_000, system: "Be brief." });
     for (const content of ["One?", "Two?", "Three?"]) {
       const reply = await thread.send({ role: "user", content });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHeartbeats } from "../../src/gateway/heartbeats.ts";
 import { type ExtendRequest, type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
-import { createLogBook } from "../support/captured-log.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 /** A ledger whose heartbeats are refused as told; `beats` are those it took. */
 function beatLedger() {
@@ -30,7 +30,7 @@ const hold = (holdId: string) => ({ walletId: "acme", holdId, accrued: () => 7n 
 
 test("an outage is said once, its end once, and the beats go on", async () => {
   const { ledger, state, beats } = beatLedger();
-  const log = createLogBook();
+  const log = createCapturedLog();
   const heartbeats = createHeartbeats(ledger, 15, log);
   for (const holdId of ["a", "b", "c"]) heartbeats.start(hold(holdId));
   for (const refusal of ["unavailable", "queue_full"] as const) {
@@ -54,7 +54,7 @@ test("an outage is said once, its end once, and the beats go on", async () => {
 
 test("a refusal of one hold is said of that hold, and is no outage", async () => {
   const { ledger, state } = beatLedger();
-  const log = createLogBook();
+  const log = createCapturedLog();
   const heartbeats = createHeartbeats(ledger, 15, log);
   state.refusal = "hold_expired";
   heartbeats.start(hold("a"));
@@ -70,7 +70,7 @@ test("a refusal of one hold is said of that hold, and is no outage", async () =>
 
 test("a hold that has ended meanwhile is no news", async () => {
   const { ledger, state } = beatLedger();
-  const log = createLogBook();
+  const log = createCapturedLog();
   const heartbeats = createHeartbeats(ledger, 15, log);
   heartbeats.start(hold("a"));
   for (const refusal of ["hold_settled", "hold_released"] as const) {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHoldHealth } from "../../src/gateway/hold-health.ts";
 import { newRequestId } from "../../src/http/request-id.ts";
 import { type Ledger, LedgerError, type LedgerRefusal } from "../../src/ledger/ledger.ts";
-import { createLogBook } from "../support/captured-log.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 /** A ledger that counts what probes ask of it, and refuses holds while told to. */
 function probedLedger() {
@@ -23,7 +23,7 @@ function probedLedger() {
       throw new LedgerError("unavailable");
     },
   };
-  const log = createLogBook();
+  const log = createCapturedLog();
   // Safe because the health of holds asks a ledger for nothing else.
   const health = createHoldHealth({ ledger: ledger as unknown as Ledger, log, newId: newRequestId });
   const isGood = () =>

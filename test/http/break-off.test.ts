@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { post, SURFACES, type Surface } from "../support/client.ts";
-import type { Speech } from "../support/model-output.ts";
-import { says } from "../support/scripted-answers.ts";
+import type { ModelOutput } from "../support/model-output.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -22,7 +22,10 @@ beforeAll(async () => {
 beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
-const SPEECH: Speech = { text: "one two three four five six seven eight", usage: { input: 11, output: 9 } };
+const SPEECH: ModelOutput = {
+  text: "one two three four five six seven eight",
+  usage: { input: 11, output: 9 },
+};
 
 /** How many bytes of a streamed answer come before a word of it. */
 function bytesBefore(text: string, word: string): number {
@@ -35,7 +38,7 @@ function bytesBefore(text: string, word: string): number {
 function fallSilent(surface: Surface, word: string): void {
   gateway.upstream.on(surface.model, async function* (request) {
     let text = "";
-    for await (const step of says(SPEECH, { framing: "until_close" })(request)) {
+    for await (const step of answerWith(SPEECH, { framing: "until_close" })(request)) {
       if ("send" in step) text += String(step.send);
     }
     yield { send: text.slice(0, bytesBefore(text, word)) };

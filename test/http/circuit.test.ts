@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { answer, gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -61,7 +61,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     gateway.upstream.on(first, answer({ status: 503, body: "{}" }));
     for (let index = 0; index < 5; index++) expect((await post(gateway, surface)).status).toBe(200);
     gateway.upstream.reset();
-    gateway.upstream.on(first, says());
+    gateway.upstream.on(first, answerWith());
     const response = await post(gateway, surface);
     expect((await gateway.receiptOf(response)).outcome?.attempts).toMatchObject([
       { upstream: `second-${surface.name}`, status: 200 },
@@ -95,7 +95,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     expect(gateway.upstream.seen.length).toBeWithin(32, 34);
     open();
     for (const response of await Promise.all(asked)) expect(response.status).toBe(502);
-    gateway.upstream.on("alone", says());
+    gateway.upstream.on("alone", answerWith());
     expect((await post(gateway, surface, { model })).status).toBe(200);
   });
 
@@ -105,7 +105,11 @@ describe.each(SURFACES)("on $path", (surface) => {
     for (let index = 0; index < 5; index++) await post(gateway, surface);
     const { opened, open } = gate();
     gateway.upstream.reset();
-    gateway.upstream.on(first, says(undefined, { pauseAt: { bytes: 900, gate: opened } }), says());
+    gateway.upstream.on(
+      first,
+      answerWith(undefined, { pauseAt: { bytes: 900, gate: opened } }),
+      answerWith(),
+    );
     const streams: Response[] = [];
     while (!seenModels().includes(first)) {
       streams.push(await post(gateway, surface, { stream: true }));
@@ -120,7 +124,7 @@ describe.each(SURFACES)("on $path", (surface) => {
 
   test("an upstream that breaks off one answer after the other is left alone too", async () => {
     const model = `${surface.model}-first`;
-    gateway.upstream.on(model, says(undefined, { cutAt: 700, end: "close" }));
+    gateway.upstream.on(model, answerWith(undefined, { cutAt: 700, end: "close" }));
     const openings = countOpenings();
     const broken = Array.from({ length: 5 }, async () =>
       (await post(gateway, surface, { stream: true })).text(),
@@ -148,7 +152,7 @@ describe.each(SURFACES)("on $path", (surface) => {
   test("a model that rests is asked all the same when no other route is left", async () => {
     const limited = `${surface.model}-limited`;
     gateway.upstream.on(`${surface.model}-second`, answer({ status: 500, body: "{}" }));
-    gateway.upstream.on(limited, says());
+    gateway.upstream.on(limited, answerWith());
     const response = await post(gateway, surface, { model: limited });
     expect(response.status).toBe(200);
     expect(seenModels()).toEqual([`${surface.model}-second`, limited]);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { dataOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { nanosOf } from "../support/protocol-pairs/neutral-answer.ts";
-import { hear, ask as put } from "../support/protocol-pairs/protocol-pair.ts";
+import { postTo as put, readReply } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../support/script.ts";
 import { EVENT_STREAM } from "../support/scripted-answers.ts";
 import { framesOf, objectAt } from "../support/strict-json.ts";
@@ -13,7 +13,7 @@ import { stageForFile, USAGE } from "./conformance/stage.ts";
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 
 const stage = stageForFile();
-const { play, playWhole, ask, expectHeard, expectBroken } = stage;
+const { play, playWhole, postTo, expectHeard, expectBroken } = stage;
 
 describe("case 28: one finish of the four, whatever word the upstream has for it:", () => {
   test.each([
@@ -114,7 +114,7 @@ describe("case 36, case 49: an error in the middle is one in the client's own wo
 
   test("of OpenAI to a messages client", async () => {
     play(TO_GPT, [chunk({ content: "Hello." }), { error }]);
-    const last = framesOf(await (await ask(TO_GPT)).text()).at(-1);
+    const last = framesOf(await (await postTo(TO_GPT)).text()).at(-1);
     expect(last).toMatchObject({
       event: "error",
       json: { type: "error", error: { type: "api_error", details: { error_code: "upstream_unavailable" } } },
@@ -123,7 +123,7 @@ describe("case 36, case 49: an error in the middle is one in the client's own wo
 
   test("of Anthropic to a chat client", async () => {
     play(TO_CLAUDE, [begun(), ...text(0, "Hello."), { type: "error", error }]);
-    const last = framesOf(await (await ask(TO_CLAUDE)).text()).at(-1);
+    const last = framesOf(await (await postTo(TO_CLAUDE)).text()).at(-1);
     expect(last).toMatchObject({ json: { error: { type: "server_error", code: "upstream_unavailable" } } });
   });
 });
@@ -135,7 +135,7 @@ describe("case 37: a failure before the first word has a status of its own:", ()
     ["an error behind a role", TO_GPT, [chunk({ role: "assistant", content: "" }), { error: {} }]],
   ] as const)("%s", async (_name, quadrant, lines) => {
     play(quadrant, lines);
-    await expectError(await ask(quadrant), quadrant.surface, "upstream_unavailable");
+    await expectError(await postTo(quadrant), quadrant.surface, "upstream_unavailable");
   });
 });
 
@@ -146,12 +146,12 @@ test("case 39: carriage returns, comments, ids, a mark of bytes and data in seve
   );
   const bytes = `\uFEFF: hello\r\n\r\n${body.join(": ping\r\n\r\n")}data: [DONE]\r\n\r\n`;
   stage.gateway().upstream.on(TO_GPT.model, answer({ headers: EVENT_STREAM, body: bytes, pieces: [7] }));
-  expect(await hear(await ask(TO_GPT), TO_GPT)).toMatchObject({ text: "Grüße 😀", finish: "stop" });
+  expect(await readReply(await postTo(TO_GPT), TO_GPT)).toMatchObject({ text: "Grüße 😀", finish: "stop" });
 });
 
 test("case 43, case 44: every event has its name, and the start a whole usage and no content", async () => {
   play(TO_GPT, [chunk({ content: "Hi." }), chunk({}, "stop")]);
-  const [start, ...rest] = framesOf(await (await ask(TO_GPT)).text());
+  const [start, ...rest] = framesOf(await (await postTo(TO_GPT)).text());
   expect(start).toMatchObject({
     event: "message_start",
     json: {
@@ -175,12 +175,12 @@ test("case 41: a stream is one though the client accepts JSON, and is not packed
   const response = await put(stage.gateway(), TO_CLAUDE, { stream: true, headers });
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
   expect(response.headers.get("content-encoding")).toBeNull();
-  expect((await hear(response, TO_CLAUDE)).text).toBe("Hi.");
+  expect((await readReply(response, TO_CLAUDE)).text).toBe("Hi.");
 });
 
 test("case 47: a start tells a guess of the input and no output, and the end tells both", async () => {
   play(TO_GPT, [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...counted(4_321, 7) }]);
-  const events = await dataOf(await ask(TO_GPT));
+  const events = await dataOf(await postTo(TO_GPT));
   const start = objectAt(objectAt(events[0]?.message, "a message").usage, "a usage");
   expect(start).toMatchObject({
     output_tokens: 0,
@@ -193,16 +193,16 @@ test("case 47: a start tells a guess of the input and no output, and the end tel
 
 test("case 48: an end of Anthropic without its last event is one all the same", async () => {
   play(TO_CLAUDE, [begun(), ...text(0, "Hi."), ...ended("end_turn").slice(0, 1)]);
-  expect(await hear(await ask(TO_CLAUDE), TO_CLAUDE)).toMatchObject({ text: "Hi.", finish: "stop" });
+  expect(await readReply(await postTo(TO_CLAUDE), TO_CLAUDE)).toMatchObject({ text: "Hi.", finish: "stop" });
 });
 
 test("case 50: what a client asks again, without a stream, is answered and billed as well", async () => {
   const lines = [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...counted(11, 7) }];
   play(TO_GPT, lines.slice(0, 1));
-  expect(await (await ask(TO_GPT)).text()).toContain("event: error");
+  expect(await (await postTo(TO_GPT)).text()).toContain("event: error");
   playWhole(TO_GPT, lines);
-  const again = await ask(TO_GPT, false);
-  expect(await hear(again, TO_GPT)).toMatchObject({ text: "Hi." });
+  const again = await postTo(TO_GPT, false);
+  expect(await readReply(again, TO_GPT)).toMatchObject({ text: "Hi." });
   expect((await stage.gateway().receiptOf(again)).captured).toBe(nanosOf(USAGE));
 });
 
@@ -215,7 +215,7 @@ describe("case 68: the name of the model is that of the request", () => {
           ? [chunk({ content: "Hi." }), { ...chunk({ content: "!" }), model: "another" }, chunk({}, "stop")]
           : [begun({ model: "another" }), ...text(0, "Hi."), ...ended("end_turn")];
       play(quadrant, lines);
-      const bytes = await (await ask(quadrant)).text();
+      const bytes = await (await postTo(quadrant)).text();
       expect(new Set(bytes.match(/"model":"[^"]*"/g))).toEqual(new Set([`"model":"${quadrant.model}"`]));
     },
   );

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { hear } from "../support/protocol-pairs/protocol-pair.ts";
+import { readReply } from "../support/protocol-pairs/protocol-pair.ts";
 import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
 import { begun, block, chunk, counted, ended, text, toolUse } from "./conformance/lines.ts";
 import { stageForFile } from "./conformance/stage.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 
-const { play, playWhole, ask, expectHeard, expectBroken } = stageForFile();
+const { play, playWhole, postTo, expectHeard, expectBroken } = stageForFile();
 
 describe("case 30: calls are numbered among themselves, from 0, and named once:", () => {
   test("behind a thought and a text of Anthropic", async () => {
@@ -96,7 +96,7 @@ describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
   test("without an id: it gets one of ours", async () => {
     const call = { index: 0, function: { name: "look_up", arguments: '{"n":1}' } };
     play(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
-    const heard = await hear(await ask(TO_GPT), TO_GPT);
+    const heard = await readReply(await postTo(TO_GPT), TO_GPT);
     expect(heard.calls).toEqual([{ id: expect.stringMatching(/^\w+$/), name: "look_up", input: { n: 1 } }]);
   });
 
@@ -107,7 +107,7 @@ describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
       chunk({}, "function_call"),
     ];
     play(TO_GPT, lines);
-    const heard = await hear(await ask(TO_GPT), TO_GPT);
+    const heard = await readReply(await postTo(TO_GPT), TO_GPT);
     expect(heard).toMatchObject({ calls: [{ name: "look_up", input: { n: 1 } }], finish: "tool_calls" });
   });
 });
@@ -145,7 +145,7 @@ describe("case 45: blocks stand one behind the other:", () => {
       chunk({ tool_calls: [piece(1, "}")] }),
       chunk({}, "tool_calls"),
     ]);
-    const heard = await hear(await ask(TO_GPT), TO_GPT);
+    const heard = await readReply(await postTo(TO_GPT), TO_GPT);
     expect(heard.text).toBe("One. Two.");
     expect(heard.calls.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
       { id: "a", name: "look_up", input: { n: 1 } },
@@ -169,10 +169,10 @@ describe("case 45: blocks stand one behind the other:", () => {
       { ...chunk({}, "length"), ...counted(11, 7) },
     ];
     play(TO_GPT, lines);
-    const streamed = await (await ask(TO_GPT)).text();
+    const streamed = await (await postTo(TO_GPT)).text();
     expect(streamed).toContain('"stop_reason":"max_tokens"');
     playWhole(TO_GPT, lines);
-    const whole = await hear(await ask(TO_GPT, false), TO_GPT);
+    const whole = await readReply(await postTo(TO_GPT, false), TO_GPT);
     expect(whole).toMatchObject({ text: "Hm.", calls: [], finish: "length" });
   });
 });

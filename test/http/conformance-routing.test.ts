@@ -5,12 +5,12 @@ import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { ERRORS, type ErrorRow, GatewayError } from "../../src/errors.ts";
 import { errorResponse, errorWire } from "../../src/http/error-response.ts";
 import { pathOf } from "../../src/http/request-path.ts";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
 import { answer } from "../support/script.ts";
-import { EVENT_STREAM, frame, says } from "../support/scripted-answers.ts";
+import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -80,11 +80,11 @@ describe.each(SURFACES)("on $path", (surface) => {
   });
 
   test("case 24: nothing of an upstream's headers comes out of a good answer", async () => {
-    const secrets = canaries();
+    const secrets = createCanaries();
     const { headers = {} } = secrets.refusal(200);
     const more = { ...headers, "x-ratelimit-reset-tokens": secrets.next("reset"), "content-language": "xx" };
     for (const stream of [false, true]) {
-      gateway.upstream.on(surface.model, says(undefined, { headers: more, gzip: !stream }));
+      gateway.upstream.on(surface.model, answerWith(undefined, { headers: more, gzip: !stream }));
       const response = await post(gateway, surface, { stream });
       expect(response.status).toBe(200);
       secrets.expectNone(JSON.stringify([...response.headers]) + (await response.text()));

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ERRORS } from "../../src/errors.ts";
 import { CHAT, dataOf, objectOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { nanosOf, said } from "../support/protocol-pairs/neutral-answer.ts";
-import { ask, hear, tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { nanosOf, neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally, postTo, readReply } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer, type Script } from "../support/script.ts";
 import { isObject, type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
@@ -34,13 +34,13 @@ const LONG_NAME = `mcp__a_server_with_a_long_name__${"and_a_tool_".repeat(6)}`;
 describe("what an upstream is sent:", () => {
   test.each(SENT)("%s", async (_name, quadrant, body, sent) => {
     const { messages = [user("Say hello.")], ...more } = body;
-    const response = await ask(gateway, quadrant, { messages, ...more });
+    const response = await postTo(gateway, quadrant, { messages, ...more });
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
     expectMembers(seen(), sent);
   });
 
   test("case 62: a body of Claude Code, with its system text and without the header for bills", async () => {
-    const response = await ask(gateway, TO_GPT, claudeCode());
+    const response = await postTo(gateway, TO_GPT, claudeCode());
     expect(response.status).toBe(200);
     const { messages, tools, ...others } = seen();
     const roles = listAt(messages).map((each) => objectAt(each, "a message").role);
@@ -66,7 +66,7 @@ describe("what an upstream is sent:", () => {
     };
     for (const stream of [false, true]) {
       gateway.upstream.on("gpt", callsFirstTool);
-      const heard = await hear(await ask(gateway, TO_GPT, { stream, ...body }), TO_GPT);
+      const heard = await readReply(await postTo(gateway, TO_GPT, { stream, ...body }), TO_GPT);
       expect(heard.calls).toEqual([{ id: "call_1", name: LONG_NAME, input: {} }]);
       const [first = "", second = ""] = listAt(seen().tools).map(toolName);
       expect(first).toMatch(/^[\w-]{1,64}$/);
@@ -80,11 +80,11 @@ describe("what an upstream is sent:", () => {
   test("case 64: a schema, and the answer is a text as ever", async () => {
     const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     const format = { type: "json_schema", json_schema: { name: "place", strict: true, schema } };
-    const answers = said({ text: '{"city":"Oslo"}' });
-    gateway.upstream.on("claude", tells(answers));
+    const answers = neutralAnswer({ text: '{"city":"Oslo"}' });
+    gateway.upstream.on("claude", answerNeutrally(answers));
     for (const stream of [false, true]) {
-      const response = await ask(gateway, TO_CLAUDE, { stream, response_format: format });
-      expect(await hear(response, TO_CLAUDE)).toEqual(answers);
+      const response = await postTo(gateway, TO_CLAUDE, { stream, response_format: format });
+      expect(await readReply(response, TO_CLAUDE)).toEqual(answers);
       expect(seen()).toMatchObject({ output_config: { format: { type: "json_schema", schema } } });
       expect(seen()).not.toHaveProperty("tools");
     }
@@ -92,18 +92,20 @@ describe("what an upstream is sent:", () => {
 
   test("case 61: thinking comes back to Anthropic under its seal, also through a chat client", async () => {
     const quadrant = { ...TO_CLAUDE, model: "claude-adaptive" };
-    const asks = said({
+    const asks = neutralAnswer({
       reasoning: "I must look.",
       text: "",
       calls: [{ id: "a", name: "look_up", input: {} }],
       finish: "tool_calls",
     });
     for (const stream of [false, true]) {
-      gateway.upstream.on(quadrant.model, tells(asks), tells(said()));
+      gateway.upstream.on(quadrant.model, answerNeutrally(asks), answerNeutrally(neutralAnswer()));
       const more = { stream, tools: [chatTool], reasoning_effort: "medium" };
-      const first = await ask(gateway, quadrant, { ...more, messages: [user("Go.")] });
+      const first = await postTo(gateway, quadrant, { ...more, messages: [user("Go.")] });
       const message = stream ? sumOf(await dataOf(first)) : messageOf(await objectOf(first));
-      await (await ask(gateway, quadrant, { ...more, messages: [user("Go."), message, result("a")] })).text();
+      await (
+        await postTo(gateway, quadrant, { ...more, messages: [user("Go."), message, result("a")] })
+      ).text();
       expect(seen()).toMatchObject({
         thinking: { type: "adaptive" },
         messages: [
@@ -125,10 +127,10 @@ describe("what an upstream is sent:", () => {
 describe("what is refused before it costs anything:", () => {
   test.each(REFUSED)("%s", async (_name, quadrant, body, path) => {
     for (const stream of [false, true]) {
-      const response = await ask(gateway, quadrant, { stream, ...body });
-      const said = objectAt((await objectOf(response.clone())).error, "an error").message;
-      expect(said).toStartWith(`${ERRORS.untranslatable.message.slice(0, -1)}: ${path}`);
-      await expectError(response, quadrant.surface, "untranslatable", { message: String(said) });
+      const response = await postTo(gateway, quadrant, { stream, ...body });
+      const message = objectAt((await objectOf(response.clone())).error, "an error").message;
+      expect(message).toStartWith(`${ERRORS.untranslatable.message.slice(0, -1)}: ${path}`);
+      await expectError(response, quadrant.surface, "untranslatable", { message: String(message) });
     }
     expect(gateway.upstream.seen).toEqual([]);
   });
@@ -137,7 +139,7 @@ describe("what is refused before it costs anything:", () => {
     const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }];
     const path = "messages[1].tool_calls[0].function.arguments";
     const message = `${ERRORS.wrong_shape.message.slice(0, -1)}: ${path}`;
-    await expectError(await ask(gateway, TO_CLAUDE, { messages }), CHAT, "wrong_shape", { message });
+    await expectError(await postTo(gateway, TO_CLAUDE, { messages }), CHAT, "wrong_shape", { message });
     expect(gateway.upstream.seen).toEqual([]);
   });
 });
@@ -145,7 +147,7 @@ describe("what is refused before it costs anything:", () => {
 describe("arguments that a model got wrong in an earlier turn", () => {
   test.each(["[]", '{"n":', "7", '"x"', "<xml/>"])("reach Claude inside an object: %s", async (text) => {
     const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }, result("a")];
-    expect((await ask(gateway, TO_CLAUDE, { messages })).status).toBe(200);
+    expect((await postTo(gateway, TO_CLAUDE, { messages })).status).toBe(200);
     expect(seen().messages).toMatchObject([
       {},
       { content: [{ type: "tool_use", id: "a", input: { unreadable_arguments: text } }] },
@@ -179,7 +181,7 @@ describe("case 19: a prompt too long", () => {
     );
     for (const stream of [false, true]) {
       const message = `prompt is too long: ${tokens} tokens > 200000 maximum`;
-      await expectError(await ask(gateway, quadrant, { stream }), quadrant.surface, "prompt_too_long", {
+      await expectError(await postTo(gateway, quadrant, { stream }), quadrant.surface, "prompt_too_long", {
         message,
       });
     }
@@ -190,10 +192,10 @@ describe("the cost", () => {
   test("case 60: counts what was cached once, both ways", async () => {
     const usage = { input: 10, cached: 4, written: 3, output: 7 };
     for (const quadrant of [TO_CLAUDE, TO_GPT]) {
-      gateway.upstream.on(quadrant.model, tells(said({ usage })));
+      gateway.upstream.on(quadrant.model, answerNeutrally(neutralAnswer({ usage })));
       for (const stream of [false, true]) {
-        const response = await ask(gateway, quadrant, { stream });
-        expect((await hear(response, quadrant)).usage).toEqual(usage);
+        const response = await postTo(gateway, quadrant, { stream });
+        expect((await readReply(response, quadrant)).usage).toEqual(usage);
         expect((await gateway.receiptOf(response)).captured).toBe(nanosOf(usage));
       }
     }
@@ -203,8 +205,8 @@ describe("the cost", () => {
     ["case 35: is the same when the client wants to hear of no usage", { include_usage: false }],
     ["case 33: and when it has not said", undefined],
   ])("%s", async (_name, stream_options) => {
-    gateway.upstream.on("claude", tells(said()));
-    const response = await ask(gateway, TO_CLAUDE, { stream: true, stream_options });
+    gateway.upstream.on("claude", answerNeutrally(neutralAnswer()));
+    const response = await postTo(gateway, TO_CLAUDE, { stream: true, stream_options });
     const chunks = await dataOf(response);
     expect(chunks.filter(({ usage }) => usage)).toEqual([]);
     expect(chunks.every(({ choices }) => listAt(choices).length === 1)).toBe(true);
@@ -242,7 +244,7 @@ function toolName(each: unknown): string {
 const callsFirstTool: Script = (request) => {
   const [first] = listAt(JSON.parse(request.bodyText).tools);
   const calls = [{ id: "call_1", name: toolName(first), input: {} }];
-  return tells(said({ text: "", calls, finish: "tool_calls" }))(request);
+  return answerNeutrally(neutralAnswer({ text: "", calls, finish: "tool_calls" }))(request);
 };
 
 /** The message of a whole answer, as a client sends it back. */

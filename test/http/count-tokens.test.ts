@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import Anthropic from "@anthropic-ai/sdk";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post, windowOf } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
 import { type Answer, answer, resetAtOnce, silence } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -136,7 +136,7 @@ describe("a count by the upstream", () => {
 });
 
 describe("a count here", () => {
-  const secrets = canaries();
+  const secrets = createCanaries();
   const said = (body: string, more: Partial<Answer> = {}) => answer({ ...more, body });
 
   test.each([
@@ -161,7 +161,7 @@ describe("a count here", () => {
     ["says half a token", said('{"input_tokens":5.5}')],
     ["says an absurd number", said('{"input_tokens":1e99}')],
     ["says too much", said(`{"input_tokens":5,"x":"${"x".repeat(100_000)}"}`)],
-    ["answers the message", says()],
+    ["answers the message", answerWith()],
   ])("is made when the upstream %s", async (_, script) => {
     gateway.upstream.on("theirs", script);
     const response = await count();

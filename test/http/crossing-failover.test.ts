@@ -2,8 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Protocol } from "../../src/domain/model.ts";
 import { CHAT, MESSAGES, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { nanosOf, said } from "../support/protocol-pairs/neutral-answer.ts";
-import { ask, hear, type Quadrant, tells } from "../support/protocol-pairs/protocol-pair.ts";
+import { nanosOf, neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import {
+  answerNeutrally,
+  type ProtocolPair,
+  postTo,
+  readReply,
+} from "../support/protocol-pairs/protocol-pair.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -27,7 +32,7 @@ beforeAll(async () => {
 beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
-const hello = said();
+const hello = neutralAnswer();
 const FAILURES: readonly (readonly [name: string, script: Script, status: number])[] = [
   ["a reset", resetAtOnce, 0],
   ["a 401", answer({ status: 401, body: "{}" }), 401],
@@ -36,7 +41,7 @@ const FAILURES: readonly (readonly [name: string, script: Script, status: number
   ["a 429", answer({ status: 429, body: "{}" }), 429],
   ["a 503", answer({ status: 503, body: "<h1>no</h1>" }), 503],
   ["an answer that is none", answer({ body: '{"choices":[],"content":7}' }), 200],
-  ["an answer cut off before its first word", tells(hello, { cutAt: 20, end: "close" }), 200],
+  ["an answer cut off before its first word", answerNeutrally(hello, { cutAt: 20, end: "close" }), 200],
 ];
 
 const CASES = SURFACES.flatMap((surface) =>
@@ -44,7 +49,7 @@ const CASES = SURFACES.flatMap((surface) =>
     const second: Protocol = first === "openai" ? "anthropic" : "openai";
     const model = `${first}-first`;
     const isTranslated = (surface === CHAT) !== (second === "openai");
-    const quadrant: Quadrant = { surface, model, upstream: second, isTranslated };
+    const quadrant: ProtocolPair = { surface, model, upstream: second, isTranslated };
     return { surface, first, second, quadrant };
   }),
 );
@@ -55,9 +60,9 @@ describe.each(CASES)(
     test.each(FAILURES)("is answered by the other after %s", async (_name, script, status) => {
       for (const stream of [false, true]) {
         gateway.upstream.on(`by-${first}`, script);
-        gateway.upstream.on(`by-${second}`, tells(hello));
-        const response = await ask(gateway, quadrant, { stream });
-        expect(await hear(response, quadrant)).toEqual(hello);
+        gateway.upstream.on(`by-${second}`, answerNeutrally(hello));
+        const response = await postTo(gateway, quadrant, { stream });
+        expect(await readReply(response, quadrant)).toEqual(hello);
         const { captured, outcome } = await gateway.receiptOf(response);
         expect(outcome).toMatchObject({
           outcome: "ok",
@@ -69,18 +74,22 @@ describe.each(CASES)(
     });
 
     test("is not answered by the other when its request was refused, or its answer was empty", async () => {
-      gateway.upstream.on(`by-${first}`, answer({ status: 400, body: "{}" }), tells(said({ text: "" })));
-      await expectError(await ask(gateway, quadrant), quadrant.surface, "rejected_by_upstream");
-      await expectError(await ask(gateway, quadrant), quadrant.surface, "empty_charged");
+      gateway.upstream.on(
+        `by-${first}`,
+        answer({ status: 400, body: "{}" }),
+        answerNeutrally(neutralAnswer({ text: "" })),
+      );
+      await expectError(await postTo(gateway, quadrant), quadrant.surface, "rejected_by_upstream");
+      await expectError(await postTo(gateway, quadrant), quadrant.surface, "empty_charged");
       expect(gateway.upstream.seen.map(({ model }) => model)).toEqual([`by-${first}`, `by-${first}`]);
     });
 
     test("hears of the last failure when the other fails too", async () => {
       gateway.upstream.on(`by-${first}`, resetAtOnce);
       gateway.upstream.on(`by-${second}`, answer({ status: 400, body: "{}" }));
-      await expectError(await ask(gateway, quadrant), quadrant.surface, "rejected_by_upstream");
+      await expectError(await postTo(gateway, quadrant), quadrant.surface, "rejected_by_upstream");
       gateway.upstream.on(`by-${second}`, resetAtOnce);
-      await expectError(await ask(gateway, quadrant), quadrant.surface, "upstream_unavailable");
+      await expectError(await postTo(gateway, quadrant), quadrant.surface, "upstream_unavailable");
     });
   },
 );
@@ -97,7 +106,11 @@ describe("a request that only one upstream understands", () => {
     ],
   ] as const)("goes there at once: %p", async (surface, model, more, understood) => {
     gateway.upstream.on(`by-${understood}`, twice(understood));
-    const response = await ask(gateway, { surface, model, upstream: understood, isTranslated: false }, more);
+    const response = await postTo(
+      gateway,
+      { surface, model, upstream: understood, isTranslated: false },
+      more,
+    );
     await response.text();
     expect(response.status).toBe(200);
     expect(gateway.upstream.seen.map(({ model: name }) => name)).toEqual([`by-${understood}`]);
@@ -105,9 +118,9 @@ describe("a request that only one upstream understands", () => {
 
   test("is held at the price of those routes alone", async () => {
     const model = "anthropic-first";
-    const quadrant: Quadrant = { surface: CHAT, model, upstream: "openai", isTranslated: false };
-    gateway.upstream.on("by-openai", tells(hello));
-    const response = await ask(gateway, quadrant, { logprobs: true, max_tokens: 1_000 });
+    const quadrant: ProtocolPair = { surface: CHAT, model, upstream: "openai", isTranslated: false };
+    gateway.upstream.on("by-openai", answerNeutrally(hello));
+    const response = await postTo(gateway, quadrant, { logprobs: true, max_tokens: 1_000 });
     const { granted } = await gateway.receiptOf(response);
     // A thousand tokens of output at the tenfold price, and the input.
     expect(Number(granted)).toBeWithin(20_000_000, 30_000_000);
@@ -116,7 +129,7 @@ describe("a request that only one upstream understands", () => {
 
 /** An answer of two choices where there can be two. */
 function twice(upstream: Protocol): Script {
-  if (upstream === "anthropic") return tells(hello);
+  if (upstream === "anthropic") return answerNeutrally(hello);
   const message = { role: "assistant", content: "Hello." };
   const choices = [0, 1].map((index) => ({ index, message, logprobs: null, finish_reason: "stop" }));
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 };

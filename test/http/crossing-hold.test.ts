@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -48,7 +48,7 @@ test.each<[string, Surface<string>, string, object]>([
     },
   ],
 ])("as much is held for %s as their translation can cost", async (_name, surface, model, members) => {
-  gateway.upstream.on(model, says());
+  gateway.upstream.on(model, answerWith());
   const response = await post(gateway, surface, { model, ...members });
   expect(response.status).toBe(200);
   const sent = gateway.upstream.seen.at(-1)?.bodyText ?? "";

@@ -1,8 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { expectError } from "../support/expect-error.ts";
-import { said } from "../support/protocol-pairs/neutral-answer.ts";
-import { ask, CROSSINGS, hear, originalOf, plays } from "../support/protocol-pairs/protocol-pair.ts";
+import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import {
+  postTo,
+  providerAnswerOf,
+  readReply,
+  replay,
+  TRANSLATED_PAIRS,
+} from "../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../support/script.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -15,9 +21,14 @@ beforeAll(async () => {
 beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
-const secrets = canaries();
+const secrets = createCanaries();
 const oslo = { id: "call_of_upstream", name: "get_weather", input: { city: "Oslo" } };
-const answers = said({ reasoning: "Hm.", text: "I will look.", calls: [oslo], finish: "tool_calls" });
+const answers = neutralAnswer({
+  reasoning: "Hm.",
+  text: "I will look.",
+  calls: [oslo],
+  finish: "tool_calls",
+});
 
 /** The answer with something secret wherever a provider says what nobody asked for. */
 function marked(lines: readonly string[]): string[] {
@@ -34,16 +45,16 @@ function marked(lines: readonly string[]): string[] {
   );
 }
 
-describe.each(CROSSINGS)("what a $surface.name client of $upstream never sees:", (quadrant) => {
+describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never sees:", (quadrant) => {
   test("names, ids and marks of an answer; a call keeps its id", async () => {
-    const { whole, lines } = originalOf(quadrant.upstream, answers);
+    const { whole, lines } = providerAnswerOf(quadrant.upstream, answers);
     const original = { whole: JSON.parse(marked([JSON.stringify(whole)])[0] ?? ""), lines: marked(lines) };
     const headers = { "x-request-id": secrets.next("id"), "set-cookie": secrets.next("cookie") };
     for (const stream of [false, true]) {
-      gateway.upstream.on(quadrant.model, plays(original, { headers }));
-      const response = await ask(gateway, quadrant, { stream });
+      gateway.upstream.on(quadrant.model, replay(original, { headers }));
+      const response = await postTo(gateway, quadrant, { stream });
       const copy = response.clone();
-      expect((await hear(response, quadrant)).calls).toEqual([oslo]);
+      expect((await readReply(response, quadrant)).calls).toEqual([oslo]);
       secrets.expectNone(`${await copy.text()}${JSON.stringify([...copy.headers])}`);
     }
   });
@@ -63,7 +74,7 @@ describe.each(CROSSINGS)("what a $surface.name client of $upstream never sees:",
   ] as const)("cases 20 to 22: a word of its refusal with %p", async (status, cause) => {
     for (const stream of [false, true]) {
       gateway.upstream.on(quadrant.model, answer(secrets.refusal(status)));
-      const response = await ask(gateway, quadrant, { stream });
+      const response = await postTo(gateway, quadrant, { stream });
       secrets.expectNone(`${await response.clone().text()}${JSON.stringify([...response.headers])}`);
       await expectError(response, quadrant.surface, cause);
     }
@@ -76,7 +87,11 @@ describe.each(CROSSINGS)("what a $surface.name client of $upstream never sees:",
   ])("case 23: %s in place of JSON", async (_name, body, status) => {
     for (const stream of [false, true]) {
       gateway.upstream.on(quadrant.model, answer({ status, body, headers: { "content-type": "text/html" } }));
-      await expectError(await ask(gateway, quadrant, { stream }), quadrant.surface, "upstream_unavailable");
+      await expectError(
+        await postTo(gateway, quadrant, { stream }),
+        quadrant.surface,
+        "upstream_unavailable",
+      );
     }
   });
 
@@ -86,10 +101,10 @@ describe.each(CROSSINGS)("what a $surface.name client of $upstream never sees:",
       message: secrets.next("message"),
       code: secrets.next("code"),
     };
-    const { lines, whole } = originalOf(quadrant.upstream, answers);
+    const { lines, whole } = providerAnswerOf(quadrant.upstream, answers);
     const broken = [...lines.slice(0, 5), JSON.stringify({ type: "error", error })];
-    gateway.upstream.on(quadrant.model, plays({ whole, lines: broken }));
-    const response = await ask(gateway, quadrant, { stream: true });
+    gateway.upstream.on(quadrant.model, replay({ whole, lines: broken }));
+    const response = await postTo(gateway, quadrant, { stream: true });
     const text = await response.text();
     expect(text).toContain("upstream_unavailable");
     secrets.expectNone(text);
@@ -103,7 +118,7 @@ describe.each(CROSSINGS)("what a $surface.name client of $upstream never sees:",
       cookie: "of-the-client",
       "x-stainless-lang": "of-the-client",
     };
-    await (await ask(gateway, quadrant, { headers })).text();
+    await (await postTo(gateway, quadrant, { headers })).text();
     const [request] = gateway.upstream.seen;
     const sent = request?.headers ?? {};
     expect(JSON.stringify([sent, request?.target])).not.toContain("of-the-client");

@@ -6,11 +6,11 @@ import OpenAI from "openai";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post, windowOf } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
 import { answer, resetAtOnce } from "../support/script.ts";
-import { embeds, VECTOR } from "../support/scripted-answers.ts";
+import { answerEmbeddings, VECTOR } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   gateway.upstream.reset();
-  for (const model of ["vectors", "both", "first", "second"]) gateway.upstream.on(model, embeds());
+  for (const model of ["vectors", "both", "first", "second"]) gateway.upstream.on(model, answerEmbeddings());
 });
 afterAll(() => gateway.stop());
 
@@ -153,7 +153,7 @@ describe("an embeddings request", () => {
     ["a usage that cannot be", { prompt_tokens: -1 }, [7, 8], 2_000n],
   ])("is counted here when the upstream says %s", async (_, usage, input, charge) => {
     // A default would take the place of `undefined`.
-    gateway.upstream.on("vectors", embeds(usage ?? {}));
+    gateway.upstream.on("vectors", answerEmbeddings(usage ?? {}));
     const receipt = await gateway.receiptOf(await embed({ input }));
     expect(receipt.outcome?.source).toBe("estimated");
     if (charge === "some") expect(Number(receipt.captured)).toBeWithin(1_000, 30_000);
@@ -161,13 +161,13 @@ describe("an embeddings request", () => {
   });
 
   test("is charged up to the window of each prompt when the upstream says more", async () => {
-    gateway.upstream.on("vectors", embeds({ prompt_tokens: 3_001 }));
+    gateway.upstream.on("vectors", answerEmbeddings({ prompt_tokens: 3_001 }));
     const receipt = await gateway.receiptOf(await embed({ input: [[1], [2], [3]] }));
     expect(receipt).toMatchObject({ captured: 3_000_000n, outcome: { source: "estimated" } });
   });
 
   test("may have more tokens than one context window, spread over its prompts", async () => {
-    gateway.upstream.on("vectors", embeds({ prompt_tokens: 3_000, total_tokens: 3_000 }));
+    gateway.upstream.on("vectors", answerEmbeddings({ prompt_tokens: 3_000, total_tokens: 3_000 }));
     const input = Array.from({ length: 3 }, () => "word ".repeat(900));
     const response = await embed({ input });
     const receipt = await gateway.receiptOf(response);
@@ -272,7 +272,7 @@ describe("what a client does wrong", () => {
 });
 
 describe("what an upstream does wrong", () => {
-  const secrets = canaries();
+  const secrets = createCanaries();
 
   test.each<[string, Parameters<typeof answer>[0] | undefined, Cause]>([
     ["a reset", undefined, "upstream_unavailable"],

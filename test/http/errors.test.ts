@@ -12,7 +12,7 @@ import {
   type Surface,
 } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -206,7 +206,7 @@ describe.each(SURFACES)("$path", (surface) => {
     // Enough for one request and its least ceiling, not for two.
     const { secret, key } = await gateway.newPayer("0.0021");
     const holds = Promise.withResolvers<void>();
-    gateway.upstream.on(surface.model, says(undefined, { gate: holds.promise }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: holds.promise }));
     const first = post(gateway, surface, { secret });
     await gateway.upstream.waitForSeen(1);
     await expectError(await post(gateway, surface, { secret }), surface, "wallet_on_hold");

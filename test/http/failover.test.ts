@@ -3,7 +3,7 @@ import { parsePrice } from "../../src/domain/money.ts";
 import { post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -53,7 +53,7 @@ describe.each(SURFACES)("with two routes on $path", (surface) => {
 
   test("a kept connection that the first had closed is no failure of it", async () => {
     const first = `${surface.model}-first`;
-    gateway.upstream.on(first, says(), resetAtOnce, says());
+    gateway.upstream.on(first, answerWith(), resetAtOnce, answerWith());
     await (await post(gateway, surface)).text();
     const response = await post(gateway, surface);
     expect(response.status).toBe(200);

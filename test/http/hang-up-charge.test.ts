@@ -4,7 +4,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import type { Receipt } from "../../src/ledger/ledger.ts";
 import { CHAT, post, SURFACES, type Surface } from "../support/client.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -147,7 +147,7 @@ test("images of a prompt that nobody counted cost what they were held for", asyn
 });
 
 test("the next request of a client that hung up is answered", async () => {
-  gateway.upstream.on("chat", silence, says());
+  gateway.upstream.on("chat", silence, answerWith());
   await hangUp(CHAT, {}, isSeen(1));
   expect((await post(gateway, CHAT)).status).toBe(200);
 });

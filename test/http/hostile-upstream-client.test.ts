@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { CHAT, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -88,7 +88,7 @@ describe("clients that hang up all at once", () => {
     const { secret, key } = await gateway.newPayer("100");
     const before = requestLines().length;
     for (const { model } of SURFACES)
-      gateway.upstream.on(model, says(undefined, { pieces: [90], pauseMs: 5 }));
+      gateway.upstream.on(model, answerWith(undefined, { pieces: [90], pauseMs: 5 }));
     const sockets = Array.from({ length: 120 }, (_, at) =>
       ask(SURFACES[at % 2] ?? CHAT, { stream: at % 4 < 2, secret }),
     );
@@ -110,7 +110,7 @@ describe.each(SURFACES)("a client that hangs up between finish and settlement, o
     gateway.upstream.on(surface.model, (request) => {
       // The hold is taken; from here on the ledger waits while somebody else writes.
       client.run("BEGIN IMMEDIATE");
-      return says(undefined, { framing: "until_close" })(request);
+      return answerWith(undefined, { framing: "until_close" })(request);
     });
     const before = requestLines().length;
     const controller = new AbortController();

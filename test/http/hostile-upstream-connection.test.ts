@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { CHAT, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import type { Script, Step } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -99,7 +99,7 @@ const TOO_MUCH: readonly (readonly [name: string, script: Script])[] = [
 
 describe("an upstream that says too much on a connection that is kept", () => {
   test.each(TOO_MUCH)("by %s is not heard by the next request", async (_name, script) => {
-    const next = says({ text: "theirs", usage: { input: 1, output: 1 } });
+    const next = answerWith({ text: "theirs", usage: { input: 1, output: 1 } });
     gateway.upstream.on("chat", script, next);
     const first = await (await post(gateway, CHAT)).text();
     expect(first).not.toContain("surplus");

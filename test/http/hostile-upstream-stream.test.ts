@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { ERRORS } from "../../src/errors.ts";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { CHAT, dataOf, MESSAGES, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { HELLO } from "../support/model-output.ts";
 import { answer, type Script, type ScriptRequest, type Step } from "../support/script.ts";
-import { EVENT_STREAM, frame, says, streamedLines } from "../support/scripted-answers.ts";
+import { answerWith, EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -17,7 +17,7 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const MIB = 1024 * 1024;
 const hasty = { connectMs: 5_000, firstOutputMs: 250, idleMs: 250, totalMs: 700 };
-const secrets = canaries();
+const secrets = createCanaries();
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -169,7 +169,10 @@ describe.each(SURFACES)("text that is no proper Unicode, on $path", (surface) =>
     ["a prototype", '","__proto__":{"x":1},"constructor":"'],
   ])("like %s passes, and is counted", async (_name, inside) => {
     gateway.upstream.on(surface.model, async function* (request) {
-      for await (const step of says({ text: "Hello there friend." }, { framing: "until_close" })(request)) {
+      for await (const step of answerWith(
+        { text: "Hello there friend." },
+        { framing: "until_close" },
+      )(request)) {
         yield "send" in step ? { send: String(step.send).replace("there", `there${inside}`) } : step;
       }
     });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { CHAT } from "../support/client.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** The least that Bun tells apart from nothing. */
@@ -141,7 +141,7 @@ test(
   "a connection stays open while a model thinks, at any host",
   async () => {
     const { opened, open: answer } = gate();
-    gateway.upstream.on(CHAT.model, says(undefined, { gate: opened }));
+    gateway.upstream.on(CHAT.model, answerWith(undefined, { gate: opened }));
     const connections = ["localhost", "gw", "x", ""].map((host) => open(modelRequest(host)));
     await gateway.upstream.waitForSeen(connections.length, PATIENCE_MS);
     // Twice, as Bun looks for idle connections every four seconds.
@@ -156,7 +156,7 @@ test(
 );
 
 test.each(["gw", ""])("a client that hangs up ends the upstream's work, at the host %p", async (host) => {
-  gateway.upstream.on(CHAT.model, says(undefined, { gate: new Promise(() => {}) }));
+  gateway.upstream.on(CHAT.model, answerWith(undefined, { gate: new Promise(() => {}) }));
   const connection = open(modelRequest(host));
   await gateway.upstream.waitForSeen(1, PATIENCE_MS);
   connection.reset();

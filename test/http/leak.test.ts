@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { post, SURFACES, type Surface } from "../support/client.ts";
 import { HELLO } from "../support/model-output.ts";
 import { type Answer, answer, garbage, type Script, type ScriptRequest } from "../support/script.ts";
-import { EVENT_STREAM, frame, says, streamedLines } from "../support/scripted-answers.ts";
+import { answerWith, EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-const secrets = canaries();
+const secrets = createCanaries();
 const hasty = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 250 };
 
 let gateway: TestGateway;
@@ -168,7 +168,7 @@ describe.each(SURFACES)("nothing that an upstream says in failing reaches a clie
     const { headers = {} } = secrets.refusal(200);
     await expectSilence(
       surface,
-      says({ ...HELLO, model: secrets.next("model") }, { headers: { ...headers } }),
+      answerWith({ ...HELLO, model: secrets.next("model") }, { headers: { ...headers } }),
     );
   });
 });

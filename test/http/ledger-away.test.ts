@@ -5,7 +5,7 @@ import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { CHAT, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -53,7 +53,7 @@ describe("a ledger that goes away while requests run", () => {
   test("ends them as if it were there, and has all of them in its books once it is back", async () => {
     const before = await gateway.balances();
     const { opened, open } = gate();
-    scriptAll(opened, (how) => says(undefined, how));
+    scriptAll(opened, (how) => answerWith(undefined, how));
     const pending = SURFACES.flatMap((surface) =>
       [false, true].map((stream) => ({ stream, response: post(gateway, surface, { stream }) })),
     );

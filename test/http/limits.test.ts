@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { objectOf, post, quotedTokens, SURFACES, windowOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -73,7 +73,7 @@ describe.each(SURFACES)("requests per minute on $path", (surface) => {
       "anthropic-ratelimit-requests-limit": "77",
       "anthropic-ratelimit-unified-status": "allowed",
     };
-    gateway.upstream.on(surface.model, says(undefined, { headers }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { headers }));
     const response = await post(gateway, surface);
     expect([...response.headers.keys()].filter((name) => name.includes("ratelimit"))).toBeEmpty();
   });
@@ -94,7 +94,7 @@ describe.each(SURFACES)("tokens per minute on $path", (surface) => {
   test("refuse what does not fit beside what is running", async () => {
     const { secret } = await gateway.newKey({ limits: { tokensPerMinute: quotedTokens(surface) + 100 } });
     const { opened, open } = gate();
-    gateway.upstream.on(surface.model, says(undefined, { gate: opened }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: opened }));
     const running = post(gateway, surface, { secret });
     await gateway.upstream.waitForSeen(1);
     await expectError(await post(gateway, surface, { secret }), surface, "rate_limited");
@@ -108,7 +108,7 @@ describe.each(SURFACES)("concurrent requests on $path", (surface) => {
   test("are bounded, and a slot is free when its request has ended", async () => {
     const { secret } = await gateway.newKey({ limits: { concurrentRequests: 2 } });
     const { opened, open } = gate();
-    gateway.upstream.on(surface.model, says(undefined, { gate: opened }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: opened }));
     const running = [post(gateway, surface, { secret }), post(gateway, surface, { secret, stream: true })];
     await gateway.upstream.waitForSeen(2);
     const refused = await post(gateway, surface, { secret });
@@ -124,7 +124,7 @@ describe.each(SURFACES)("concurrent requests on $path", (surface) => {
   test("a client that hangs up gives its slot back", async () => {
     const { secret } = await gateway.newKey({ limits: { concurrentRequests: 1 } });
     const { opened } = gate();
-    gateway.upstream.on(surface.model, says(undefined, { gate: opened }), says());
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: opened }), answerWith());
     const controller = new AbortController();
     const running = post(gateway, surface, { secret, signal: controller.signal }).catch(() => undefined);
     await gateway.upstream.waitForSeen(1);

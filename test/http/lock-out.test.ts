@@ -6,7 +6,7 @@ import { runTollgate } from "../cli/run-tollgate.ts";
 import { createPaidKey } from "../start/paid-key.ts";
 import { CHAT } from "../support/client.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const bounds = ["--requests-per-minute", "1"];
   const key = await runTollgate(folder, ["key", "create", "--account", "hostile", "--name", "h", ...bounds]);
   hostile = /sk-tg-[\w-]{43}/.exec(key.stdout)?.[0] ?? "";
-  gateway = await serveProcess({ folder });
+  gateway = await startServedProcess({ folder });
 });
 afterAll(async () => {
   gateway?.signal("SIGKILL");

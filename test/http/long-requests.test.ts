@@ -6,7 +6,7 @@ import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gate, type ScriptRequest } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const HOLD_TTL_MS = 240;
@@ -22,7 +22,7 @@ afterAll(() => gateway.stop());
 function playInHalves(surface: Surface, opened: Promise<void>): void {
   gateway.upstream.on(surface.model, async function* (request: ScriptRequest) {
     let text = "";
-    for await (const step of says(undefined, { framing: "until_close" })(request)) {
+    for await (const step of answerWith(undefined, { framing: "until_close" })(request)) {
       if ("send" in step) text += String(step.send);
     }
     const half = request.stream ? text.lastIndexOf("\n\n", text.indexOf(" there")) + 2 : 0;
@@ -111,7 +111,7 @@ describe("books that cannot be written in the middle of a stream", () => {
     rmSync(join(folder, log));
     symlinkSync("/dev/null", join(folder, log));
     const { opened, open } = gate();
-    broken.upstream.on(surface.model, says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+    broken.upstream.on(surface.model, answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
     const response = await post(broken, surface, { stream: true });
     const { client } = broken.sqlite;
     client.run("ALTER TABLE holds RENAME TO lost_table");

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { dataOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import type { Script, Step } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -33,7 +33,7 @@ function output({ name }: Surface): string {
 /** All of an ordinary streamed answer but its last event. */
 async function answerWithoutEnd(request: Parameters<Script>[0]): Promise<string> {
   let text = "";
-  for await (const step of says(undefined, { framing: "until_close" })(request)) {
+  for await (const step of answerWith(undefined, { framing: "until_close" })(request)) {
     if ("send" in step) text += String(step.send);
   }
   return text.slice(0, text.lastIndexOf("\n\n", text.length - 3) + 2);

@@ -3,9 +3,9 @@ import type { Cause } from "../../src/errors.ts";
 import type { ChargeSource, HoldState } from "../../src/ledger/ledger.ts";
 import { dataOf, objectOf, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import type { Speech } from "../support/model-output.ts";
+import type { ModelOutput } from "../support/model-output.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -30,8 +30,8 @@ interface Row {
   readonly outcome: string;
 }
 
-const hello = (more: Partial<Speech> = {}): Script =>
-  says({ text: "Hello there, friend.", usage: { input: 11, output: 7 }, ...more });
+const hello = (more: Partial<ModelOutput> = {}): Script =>
+  answerWith({ text: "Hello there, friend.", usage: { input: 11, output: 7 }, ...more });
 const settled = { state: "settled", source: "reported" } as const;
 const released = { state: "released", source: "none", charge: 0n } as const;
 const estimated = { state: "settled", source: "estimated", charge: "some", outcome: "ok" } as const;
@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
   },
   {
     name: "empty with usage",
-    script: says({ usage: { input: 11, output: 7 } }),
+    script: answerWith({ usage: { input: 11, output: 7 } }),
     cause: "empty_charged",
     ...settled,
     charge: REPORTED,
@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
   },
   {
     name: "empty without usage",
-    script: says({}),
+    script: answerWith({}),
     cause: "empty_released",
     ...released,
     outcome: "empty_completion",
@@ -124,7 +124,7 @@ describe.each(SURFACES)("what is charged on $path", (surface) => {
     test("reasoning alone is empty, and is charged as reported", async () => {
       gateway.upstream.on(
         surface.model,
-        says({ reasoning: "Let me think.", usage: { input: 11, output: 7 } }),
+        answerWith({ reasoning: "Let me think.", usage: { input: 11, output: 7 } }),
       );
       const response = await post(gateway, surface, { stream });
       if (!stream) await expectError(response, surface, "empty_charged");
@@ -138,7 +138,7 @@ describe.each(SURFACES)("what is charged on $path", (surface) => {
 
     test("a tool call is readable without any text", async () => {
       const tool = { name: "look_up", arguments: '{"city":"Oslo"}' };
-      gateway.upstream.on(surface.model, says({ tool, usage: { input: 11, output: 7 } }));
+      gateway.upstream.on(surface.model, answerWith({ tool, usage: { input: 11, output: 7 } }));
       const response = await post(gateway, surface, { stream });
       expect(response.status).toBe(200);
       await response.text();
@@ -215,7 +215,7 @@ describe("a receipt", () => {
 test("a report that cannot be counted is said in the log, and one that can is not", async () => {
   const lineOf = (response: Response) =>
     gateway.log.about(response.headers.get("x-request-id") ?? "").find(({ event }) => event === "request");
-  gateway.upstream.on("chat", says({ text: "Hello.", usage: { input: 11, output: -1 } }), hello());
+  gateway.upstream.on("chat", answerWith({ text: "Hello.", usage: { input: 11, output: -1 } }), hello());
   expect(lineOf(await post(gateway, SURFACES[0]))).toMatchObject({ disbelieved: true });
   expect(lineOf(await post(gateway, SURFACES[0]))).not.toHaveProperty("disbelieved");
 });

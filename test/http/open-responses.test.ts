@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
-import type { Speech } from "../support/model-output.ts";
-import { says } from "../support/scripted-answers.ts";
+import type { ModelOutput } from "../support/model-output.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { RESPONSE_RESOURCE, schemaOfEvent } from "./open-responses/schemas.ts";
 
@@ -17,7 +17,7 @@ beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
 const USAGE = { input: 11, output: 7 };
-const WEATHER: Speech = {
+const WEATHER: ModelOutput = {
   tool: { name: "get_weather", arguments: '{"location":"San Francisco, CA"}' },
   usage: USAGE,
 };
@@ -81,13 +81,13 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
   });
 
   test("tool-calling", async () => {
-    gateway.upstream.on(model, says(WEATHER));
+    gateway.upstream.on(model, answerWith(WEATHER));
     const { output } = await ask({ input: [message("What is the weather in San Francisco?")], tools: TOOLS });
     expect(output).toMatchObject([{ type: "function_call", name: "get_weather" }]);
   });
 
   test("tool-calling-streaming", async () => {
-    gateway.upstream.on(model, says(WEATHER));
+    gateway.upstream.on(model, answerWith(WEATHER));
     const events = await stream({ input: [message("What is the weather?")], tools: TOOLS });
     const types = events.map(({ type, item }) =>
       typeof item === "object" && item !== null && "type" in item ? `${type} ${item.type}` : type,
@@ -122,7 +122,7 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
   });
 
   test("everything that a client may say is repeated in a form that fits, and so is reasoning", async () => {
-    gateway.upstream.on(model, says({ ...WEATHER, reasoning: "Hm.", text: "I look." }));
+    gateway.upstream.on(model, answerWith({ ...WEATHER, reasoning: "Hm.", text: "I look." }));
     const body = {
       instructions: "Be brief.",
       tools: TOOLS,
@@ -148,10 +148,10 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
   test("so are answers that were cut, and failures", async () => {
     gateway.upstream.on(
       model,
-      says({ text: "I", usage: USAGE, finish: model === "chat" ? "length" : "max_tokens" }),
+      answerWith({ text: "I", usage: USAGE, finish: model === "chat" ? "length" : "max_tokens" }),
     );
     expect((await stream({})).at(-1)?.type).toBe("response.incomplete");
-    gateway.upstream.on(model, says(undefined, { cutAt: 800, end: "close" }));
+    gateway.upstream.on(model, answerWith(undefined, { cutAt: 800, end: "close" }));
     expect((await stream({})).at(-1)?.type).toBe("response.failed");
     const { secret } = await gateway.newPayer("0");
     expect((await stream({ secret })).at(-1)?.type).toBe("response.failed");

@@ -4,7 +4,7 @@ import type { Cause } from "../../src/errors.ts";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let gateway: TestGateway;
@@ -67,7 +67,7 @@ describe.each<AnySurface>([CHAT, MESSAGES, RESPONSES])("a 402 on $path", (surfac
     const needed = await neededBy(surface);
     const { secret } = await limited(needed + 5n);
     const held = gate();
-    gateway.upstream.on(surface.model, says(undefined, { gate: held.opened }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: held.opened }));
     const first = ask(surface, secret);
     await gateway.upstream.waitForSeen(1);
     const declined = await ask(surface, secret);

@@ -1,18 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createDraw, drawInteger } from "../storm/draw.ts";
 import { dataOf, MESSAGES, objectOf } from "../support/client.ts";
-import { nanosOf, SAMPLES, type Said, said } from "../support/protocol-pairs/neutral-answer.ts";
 import {
-  ask,
-  CROSSINGS,
+  type NeutralAnswer,
+  nanosOf,
+  neutralAnswer,
+  SAMPLE_ANSWERS,
+} from "../support/protocol-pairs/neutral-answer.ts";
+import {
   collectLines,
-  hear,
-  type Original,
-  originalOf,
-  plays,
-  QUADRANTS,
-  type Quadrant,
-  readOriginal,
+  PROTOCOL_PAIRS,
+  type ProtocolPair,
+  type ProviderAnswer,
+  postTo,
+  providerAnswerOf,
+  readProviderAnswer,
+  readReply,
+  replay,
+  TRANSLATED_PAIRS,
 } from "../support/protocol-pairs/protocol-pair.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../support/recordings.ts";
 import { gate } from "../support/script.ts";
@@ -33,15 +38,15 @@ const SMALL_BYTES = 3_000;
 /** A request for reasoning: translated messages tell of it only then. */
 const THINKING = { thinking: { type: "enabled", budget_tokens: 1_024 } };
 
-describe.each(QUADRANTS)("$surface.name client, $upstream upstream:", (quadrant) => {
+describe.each(PROTOCOL_PAIRS)("$surface.name client, $upstream upstream:", (quadrant) => {
   const originals = [...samplesFor(quadrant), ...recordingsFor(quadrant)];
 
   test.each(originals)("%s is heard as it was said, streamed and whole", async (_name, original) => {
-    const expected = readOriginal(quadrant.upstream, original);
+    const expected = readProviderAnswer(quadrant.upstream, original);
     for (const stream of [true, false]) {
-      gateway.upstream.on(quadrant.model, plays(original));
-      const response = await ask(gateway, quadrant, { stream, ...thinkingOf(quadrant) });
-      expect([stream, await hear(response, quadrant)]).toEqual([stream, expected]);
+      gateway.upstream.on(quadrant.model, replay(original));
+      const response = await postTo(gateway, quadrant, { stream, ...thinkingOf(quadrant) });
+      expect([stream, await readReply(response, quadrant)]).toEqual([stream, expected]);
       await expectCharge(response, expected);
     }
   });
@@ -50,28 +55,28 @@ describe.each(QUADRANTS)("$surface.name client, $upstream upstream:", (quadrant)
     const wholes = recordings("whole").filter(({ protocol }) => protocol === quadrant.upstream);
     test.each(wholes)("$name, recorded whole, is heard as it was said", async ({ name }) => {
       const original = { whole: JSON.parse(recordedBody(name)), lines: [] };
-      gateway.upstream.on(quadrant.model, plays(original));
-      const response = await ask(gateway, quadrant, thinkingOf(quadrant));
-      const expected = readOriginal(quadrant.upstream, original);
-      expect(await hear(response, quadrant)).toEqual(expected);
+      gateway.upstream.on(quadrant.model, replay(original));
+      const response = await postTo(gateway, quadrant, thinkingOf(quadrant));
+      const expected = readProviderAnswer(quadrant.upstream, original);
+      expect(await readReply(response, quadrant)).toEqual(expected);
       await expectCharge(response, expected);
     });
   }
 });
 
-describe.each(CROSSINGS)("$surface.name client, $upstream upstream, translated:", (quadrant) => {
+describe.each(TRANSLATED_PAIRS)("$surface.name client, $upstream upstream, translated:", (quadrant) => {
   const originals = [...samplesFor(quadrant), ...recordingsFor(quadrant)];
 
   test.each(originals)("%s is the same however its stream is cut", async (name, original) => {
-    const expected = readOriginal(quadrant.upstream, original);
+    const expected = readProviderAnswer(quadrant.upstream, original);
     const size = sizeOf(quadrant, original);
     const draw = createDraw(name, quadrant.surface.name);
     const anywhere = () => [drawInteger(draw, 1, size - 1), Number.POSITIVE_INFINITY];
     for (const pieces of [anywhere(), anywhere(), size < SMALL_BYTES ? [7, 2] : [997]]) {
       const pauseMs = pieces.includes(Number.POSITIVE_INFINITY) ? 1 : 0;
-      gateway.upstream.on(quadrant.model, plays(original, { pieces, pauseMs }));
-      const response = await ask(gateway, quadrant, { stream: true, ...thinkingOf(quadrant) });
-      expect([pieces, await hear(response, quadrant)]).toEqual([pieces, expected]);
+      gateway.upstream.on(quadrant.model, replay(original, { pieces, pauseMs }));
+      const response = await postTo(gateway, quadrant, { stream: true, ...thinkingOf(quadrant) });
+      expect([pieces, await readReply(response, quadrant)]).toEqual([pieces, expected]);
     }
   });
 
@@ -80,8 +85,8 @@ describe.each(CROSSINGS)("$surface.name client, $upstream upstream, translated:"
     const draw = createDraw(name, quadrant.surface.name, "cut off");
     for (const cutAt of [drawInteger(draw, 0, before), drawInteger(draw, 0, before), before]) {
       const end = draw() < 0.5 ? "reset" : "close";
-      gateway.upstream.on(quadrant.model, plays(original, { cutAt, end }));
-      const response = await ask(gateway, quadrant, { stream: true, ...thinkingOf(quadrant) });
+      gateway.upstream.on(quadrant.model, replay(original, { cutAt, end }));
+      const response = await postTo(gateway, quadrant, { stream: true, ...thinkingOf(quadrant) });
       await expectFailure(response, [cutAt, end]);
     }
     await gateway.nothingIsHeld();
@@ -89,34 +94,40 @@ describe.each(CROSSINGS)("$surface.name client, $upstream upstream, translated:"
 });
 
 describe("a translated stream", () => {
-  test.each(CROSSINGS)("of $upstream reaches a $surface.name client word by word", async (quadrant) => {
-    const { opened, open } = gate();
-    const original = originalOf(quadrant.upstream, said({ text: "First and second." }));
-    const { lines } = original;
-    const secondAt = lines.findIndex((line) => line.includes(" and"));
-    const bytes = sizeOf(quadrant, { whole: {}, lines: lines.slice(0, secondAt) });
-    const end = quadrant.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
-    gateway.upstream.on(quadrant.model, plays(original, { pauseAt: { bytes: bytes - end, gate: opened } }));
-    const response = await ask(gateway, quadrant, { stream: true });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    let heard = "";
-    while (!heard.includes("First")) heard += (await reader?.read())?.value ?? "";
-    expect(heard).not.toContain("second");
-    open();
-    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
-      heard += chunk.value;
-    expect(heard).toContain("secon");
-  });
+  test.each(TRANSLATED_PAIRS)(
+    "of $upstream reaches a $surface.name client word by word",
+    async (quadrant) => {
+      const { opened, open } = gate();
+      const original = providerAnswerOf(quadrant.upstream, neutralAnswer({ text: "First and second." }));
+      const { lines } = original;
+      const secondAt = lines.findIndex((line) => line.includes(" and"));
+      const bytes = sizeOf(quadrant, { whole: {}, lines: lines.slice(0, secondAt) });
+      const end = quadrant.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
+      gateway.upstream.on(
+        quadrant.model,
+        replay(original, { pauseAt: { bytes: bytes - end, gate: opened } }),
+      );
+      const response = await postTo(gateway, quadrant, { stream: true });
+      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let heard = "";
+      while (!heard.includes("First")) heard += (await reader?.read())?.value ?? "";
+      expect(heard).not.toContain("second");
+      open();
+      for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
+        heard += chunk.value;
+      expect(heard).toContain("secon");
+    },
+  );
 
   test("tells a messages client of no reasoning that it has not asked for", async () => {
-    const quadrant = CROSSINGS.find(({ surface }) => surface === MESSAGES);
+    const quadrant = TRANSLATED_PAIRS.find(({ surface }) => surface === MESSAGES);
     if (!quadrant) throw new Error("There is no such quadrant");
-    const answers = said({ reasoning: "Hm, let me see.", text: "It is 2." });
-    gateway.upstream.on(quadrant.model, plays(originalOf(quadrant.upstream, answers)));
+    const answers = neutralAnswer({ reasoning: "Hm, let me see.", text: "It is 2." });
+    gateway.upstream.on(quadrant.model, replay(providerAnswerOf(quadrant.upstream, answers)));
     for (const stream of [true, false]) {
       const silent = { thinking: { type: "adaptive", display: "omitted" } };
       for (const more of [{}, { thinking: { type: "disabled" } }, silent]) {
-        const heard = await hear(await ask(gateway, quadrant, { stream, ...more }), quadrant);
+        const heard = await readReply(await postTo(gateway, quadrant, { stream, ...more }), quadrant);
         expect(heard).toEqual({ ...answers, reasoning: "" });
       }
     }
@@ -124,33 +135,33 @@ describe("a translated stream", () => {
 });
 
 /** The samples as the quadrant's upstream says them. */
-function samplesFor({ upstream }: Quadrant): (readonly [name: string, original: Original])[] {
-  return Object.entries(SAMPLES).map(([name, sample]) => [name, originalOf(upstream, sample)]);
+function samplesFor({ upstream }: ProtocolPair): (readonly [name: string, original: ProviderAnswer])[] {
+  return Object.entries(SAMPLE_ANSWERS).map(([name, sample]) => [name, providerAnswerOf(upstream, sample)]);
 }
 
 /** What its provider has said, and the whole answers that it comes to. */
-function recordingsFor({ upstream }: Quadrant): (readonly [name: string, original: Original])[] {
+function recordingsFor({ upstream }: ProtocolPair): (readonly [name: string, original: ProviderAnswer])[] {
   return recordings("streamed")
     .filter(({ protocol }) => protocol === upstream)
     .map(({ name }) => [name, collectLines(upstream, recordedLines(name))]);
 }
 
-function thinkingOf({ surface }: Quadrant): Record<string, unknown> {
+function thinkingOf({ surface }: ProtocolPair): Record<string, unknown> {
   return surface.name === "messages" ? THINKING : {};
 }
 
-function sizeOf({ upstream }: Quadrant, { lines }: Original): number {
+function sizeOf({ upstream }: ProtocolPair, { lines }: ProviderAnswer): number {
   return Buffer.byteLength(frame(upstream, lines));
 }
 
 /** Bytes of everything before the event that says why it finished. */
-function sizeBeforeFinish(quadrant: Quadrant, { lines }: Original): number {
+function sizeBeforeFinish(quadrant: ProtocolPair, { lines }: ProviderAnswer): number {
   const finishAt = lines.findIndex((line) => /"(finish_reason|stop_reason)":\s?"/.test(line));
   const end = quadrant.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
   return sizeOf(quadrant, { whole: {}, lines: lines.slice(0, finishAt) }) - end;
 }
 
-async function expectCharge(response: Response, { usage }: Said): Promise<void> {
+async function expectCharge(response: Response, { usage }: NeutralAnswer): Promise<void> {
   if (!usage) throw new Error("Every answer here reports its usage");
   const { captured, outcome } = await gateway.receiptOf(response);
   expect(outcome).toMatchObject({

@@ -4,7 +4,7 @@ import type { Model } from "../../src/domain/model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { CHAT, objectOf, post } from "../support/client.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -53,8 +53,8 @@ describe("another configuration", () => {
     const { opened, open } = gate();
     gateway.upstream.on(
       "chat",
-      says(undefined, stream ? { pauseAt: { bytes: 500, gate: opened } } : { gate: opened }),
-      says(),
+      answerWith(undefined, stream ? { pauseAt: { bytes: 500, gate: opened } } : { gate: opened }),
+      answerWith(),
     );
     const running = post(gateway, CHAT, { stream });
     await gateway.upstream.waitForSeen(2);
@@ -83,7 +83,7 @@ describe("another configuration", () => {
         await opened;
         yield { leave: "reset" };
       },
-      says(),
+      answerWith(),
     );
     const running = post(gateway, CHAT);
     await gateway.upstream.waitForSeen(1);
@@ -97,7 +97,7 @@ describe("another configuration", () => {
 
   test("without a model lets its running request end, and refuses the next", async () => {
     const { opened, open } = gate();
-    gateway.upstream.on("chat", says(undefined, { gate: opened }));
+    gateway.upstream.on("chat", answerWith(undefined, { gate: opened }));
     const running = post(gateway, CHAT);
     await gateway.upstream.waitForSeen(1);
     gateway.tollgate.apply(offer([scriptedModel("other", "openai")]));
@@ -137,7 +137,7 @@ describe("another configuration", () => {
   test("changes when a drain cuts what still runs", async () => {
     gateway.tollgate.apply(offer([chatAt(TEST_PRICE)], { drainMs: 0 }));
     const { opened, open } = gate();
-    gateway.upstream.on("chat", says(undefined, { gate: opened }));
+    gateway.upstream.on("chat", answerWith(undefined, { gate: opened }));
     const running = post(gateway, CHAT).then(
       ({ status }) => status,
       () => 0,

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { HELLO, type Speech } from "../support/model-output.ts";
+import { HELLO, type ModelOutput } from "../support/model-output.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
-import { EVENT_STREAM, frame, says } from "../support/scripted-answers.ts";
+import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { responsesLines } from "../support/scripted-responses.ts";
 import {
   scriptedModel,
@@ -44,7 +44,7 @@ afterAll(() => gateway.stop());
 const ask = (body: Record<string, unknown> = {}) => post(gateway, RESPONSES, body);
 const seen = () => JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "{}");
 const typesOf = (events: readonly Record<string, unknown>[]) => events.map(({ type }) => type);
-const TOOL: Speech = {
+const TOOL: ModelOutput = {
   tool: { name: "look_up", arguments: '{"city":"Oslo"}' },
   usage: { input: 11, output: 7 },
 };
@@ -93,8 +93,8 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
   });
 
   test("a tool is called, and its result answered", async () => {
-    gateway.upstream.on(model, says(TOOL), says());
-    gateway.upstream.on(`their-${model}`, says(TOOL), says());
+    gateway.upstream.on(model, answerWith(TOOL), answerWith());
+    gateway.upstream.on(`their-${model}`, answerWith(TOOL), answerWith());
     const first = await objectOf(await ask({ model, tools: TOOLS }));
     expect(first.output).toMatchObject([
       { type: "function_call", name: "look_up", arguments: '{"city":"Oslo"}' },
@@ -109,13 +109,13 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
 
   test("an answer without anything to read is none, and is charged", async () => {
     for (const id of [model, `their-${model}`])
-      gateway.upstream.on(id, says({ usage: { input: 3, output: 4 } }));
+      gateway.upstream.on(id, answerWith({ usage: { input: 3, output: 4 } }));
     await expectError(await ask({ model }), RESPONSES, "empty_charged");
     await expectError(await ask({ model, stream: true }), RESPONSES, "empty_charged");
   });
 
   test("a stream that breaks ends in a failure with a code, behind what was said", async () => {
-    const broken = says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" });
+    const broken = answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" });
     for (const id of [model, `their-${model}`]) gateway.upstream.on(id, broken);
     const events = await dataOf(await ask({ model, stream: true }));
     expect(typesOf(events)).toContain("response.output_text.delta");
@@ -158,8 +158,8 @@ describe("an upstream that has responses", () => {
   });
 
   test("gives its events byte for byte but for the model's name", async () => {
-    const speech: Speech = { ...TOOL, reasoning: "Hm.", text: "I look." };
-    gateway.upstream.on("their-native", says(speech));
+    const speech: ModelOutput = { ...TOOL, reasoning: "Hm.", text: "I look." };
+    gateway.upstream.on("their-native", answerWith(speech));
     const text = await (await ask({ model: "native", stream: true })).text();
     const lines = responsesLines(speech).map((line) => line.replaceAll("upstream-secret-name", "native"));
     expect(text).toBe(frame("anthropic", lines));
@@ -277,7 +277,7 @@ describe("Codex", () => {
     };
     const patch = { name: "apply_patch", arguments: '{"input":"*** Begin Patch"}' };
     for (const model of ["chat", "claude"]) {
-      gateway.upstream.on(model, says({ tool: patch, usage: { input: 11, output: 7 } }));
+      gateway.upstream.on(model, answerWith({ tool: patch, usage: { input: 11, output: 7 } }));
       const events = await dataOf(await ask({ ...codex, model }));
       expect(events.at(-1)).toMatchObject({
         type: "response.completed",
@@ -292,8 +292,8 @@ describe("Codex", () => {
 
   test("reasoning that Anthropic sealed goes back to it as it was", async () => {
     const include = ["reasoning.encrypted_content"];
-    const said: Speech = { ...TOOL, reasoning: "I must look." };
-    gateway.upstream.on("thinker", says(said), says());
+    const said: ModelOutput = { ...TOOL, reasoning: "I must look." };
+    gateway.upstream.on("thinker", answerWith(said), answerWith());
     const first = await objectOf(
       await ask({ model: "thinker", include, tools: TOOLS, reasoning: { summary: "auto" } }),
     );

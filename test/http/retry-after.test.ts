@@ -4,7 +4,7 @@ import OpenAI from "openai";
 import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { answer, silence } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -74,7 +74,8 @@ describe.each([CHAT, MESSAGES, RESPONSES])("on $path", (surface) => {
 describe("a real SDK waits as long as it is told, and succeeds", () => {
   /** Milliseconds between the failure of both routes and the next try, which succeeds. */
   async function waitedBy(ask: () => Promise<unknown>): Promise<number> {
-    for (const model of ["one", "two"]) gateway.upstream.on(model, failing({ "retry-after": "3" }), says());
+    for (const model of ["one", "two"])
+      gateway.upstream.on(model, failing({ "retry-after": "3" }), answerWith());
     const startedAt = performance.now();
     await ask();
     const waitedMs = performance.now() - startedAt;

@@ -8,7 +8,7 @@ import { createLocation, DIALECTS } from "../accounts/temp-books.ts";
 import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { until } from "../support/timeouts.ts";
 
@@ -55,8 +55,8 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
 
   /** Every request gets stuck: a stream behind some of its words, a whole answer before it comes. */
   function standStill(until: Promise<unknown>): void {
-    const streamed = says(undefined, { pauseAt: { bytes: 700, gate: until } });
-    const whole = says(undefined, { gate: until });
+    const streamed = answerWith(undefined, { pauseAt: { bytes: 700, gate: until } });
+    const whole = answerWith(undefined, { gate: until });
     for (const { model } of [CHAT, MESSAGES]) {
       gateway.upstream.on(model, (request) => (request.stream ? streamed(request) : whole(request)));
     }
@@ -103,7 +103,7 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
 
   test.each(ENDS)("$name is refused when the rest of a body comes later", async (how) => {
     const payer = await gateway.newPayer("1");
-    gateway.upstream.on("chat", says());
+    gateway.upstream.on("chat", answerWith());
     const bytes = new TextEncoder().encode(JSON.stringify(CHAT.body({})));
     const ended = gate();
     const slowly = new ReadableStream({
@@ -133,7 +133,7 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
   test("nobody else is ended with it, neither another key of the account nor another account", async () => {
     const [doomed, other] = [await gateway.newKey(), await gateway.newPayer("1")];
     const held = gate();
-    gateway.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
+    gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
     const secrets = [gateway.secret, other.secret, doomed.secret];
     const streams = await Promise.all(secrets.map((secret) => post(gateway, CHAT, { secret, stream: true })));
     const texts = streams.map((stream) => stream.text());
@@ -147,7 +147,7 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
   test("a request that was begun before its key expired is finished", async () => {
     const { secret } = await gateway.newKey({ expiresAtMs: Date.now() + 5_000 });
     const held = gate();
-    gateway.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
+    gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
     const stream = await post(gateway, CHAT, { secret, stream: true });
     await until(async () => (await post(gateway, MESSAGES, { secret })).status === 401);
     // The keys of running requests are read once a second.

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Price } from "../../src/domain/model.ts";
 import { MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";
 import { answer } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { readSamples } from "../telemetry/samples.ts";
@@ -43,7 +43,7 @@ beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
 const reports = (input: number, output = 7) =>
-  says({ text: "Hello there, friend.", usage: { input, output } });
+  answerWith({ text: "Hello there, friend.", usage: { input, output } });
 const lastHeaders = () => gateway.upstream.seen.at(-1)?.headers ?? {};
 
 async function aboveBound(upstream: string): Promise<Record<string, number | undefined>> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { CHAT, dataOf, MESSAGES, post, SURFACES } from "../support/client.ts";
 import { answer } from "../support/script.ts";
-import { EVENT_STREAM, frame, says } from "../support/scripted-answers.ts";
+import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -164,7 +164,10 @@ describe("an answer", () => {
   test("never carries headers of the upstream", async () => {
     const headers = { "openai-processing-ms": "3", "set-cookie": "a=b", server: "theirs", "x-custom": "1" };
     for (const surface of SURFACES) {
-      gateway.upstream.on(surface.model === "chat" ? "theirs-1" : "theirs-2", says(undefined, { headers }));
+      gateway.upstream.on(
+        surface.model === "chat" ? "theirs-1" : "theirs-2",
+        answerWith(undefined, { headers }),
+      );
       const response = await post(gateway, surface);
       expect(response.status).toBe(200);
       expect([...response.headers.keys()]).not.toContainAnyValues(Object.keys(headers));
@@ -175,7 +178,7 @@ describe("an answer", () => {
     for (const surface of SURFACES) {
       gateway.upstream.on(
         surface.model === "chat" ? "theirs-1" : "theirs-2",
-        says(undefined, { gzip: true }),
+        answerWith(undefined, { gzip: true }),
       );
       for (const stream of [false, true]) {
         const response = await post(gateway, surface, { stream });
@@ -237,7 +240,7 @@ describe("usage in a chat stream", () => {
     for (const marked of [true, false]) {
       gateway.upstream.on("theirs-1", async function* (request) {
         let text = "";
-        for await (const step of says(undefined, { framing: "until_close" })(request)) {
+        for await (const step of answerWith(undefined, { framing: "until_close" })(request)) {
           if ("send" in step) text += String(step.send);
         }
         yield { send: marked ? text : text.replace("data: [DONE]\n\n", "") };

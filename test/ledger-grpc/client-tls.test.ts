@@ -5,7 +5,7 @@ import { LedgerLinkError } from "../../src/ledger-grpc/client-link-error.ts";
 import type { ClientTls } from "../../src/ledger-grpc/client-tls.ts";
 import { type LedgerServer, serveLedger } from "../../src/ledger-grpc/server.ts";
 import { type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
-import { createLogBook } from "../support/captured-log.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { TOKEN } from "./served-process.ts";
 
@@ -32,7 +32,7 @@ afterAll(() => {
 async function serve(ca: string | undefined): Promise<void> {
   const listen = { host: "0.0.0.0", port: 0 };
   const tls = { ...ours.server, ca };
-  served = await serveLedger({ ledger: books.ledger, listen, token: TOKEN, tls, log: createLogBook() });
+  served = await serveLedger({ ledger: books.ledger, listen, token: TOKEN, tls, log: createCapturedLog() });
 }
 
 /** What the wallet has, or why that cannot be asked. */

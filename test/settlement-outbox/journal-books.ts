@@ -5,7 +5,7 @@ import type { JournalEntry } from "../../src/settlement-outbox/entry.ts";
 import { type JournalOptions, type OpenJournal, openJournal } from "../../src/settlement-outbox/outbox.ts";
 import { type FickleLedger, fickle } from "../ledger/fickle-ledger.ts";
 import { FACTS, holdIdOf, holdOf, type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
-import { createLogBook, type LogBook } from "../support/captured-log.ts";
+import { type CapturedLog, createCapturedLog } from "../support/captured-log.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 export const FUNDS = 1_000_000n;
@@ -15,7 +15,7 @@ export interface JournalBooks {
   readonly open: OpenLedger;
   readonly ledger: FickleLedger;
   readonly folder: string;
-  readonly log: LogBook;
+  readonly log: CapturedLog;
   /** Opens a journal that looks around often. */
   journal(options?: Partial<JournalOptions>): OpenJournal;
   /** Takes a hold and gives the entry that settles it. */
@@ -30,7 +30,7 @@ export async function openJournalBooks(): Promise<JournalBooks> {
   const open = await openLedger(FUNDS);
   const ledger = fickle(open.ledger);
   const folder = tempFolder();
-  const log = createLogBook();
+  const log = createCapturedLog();
   const journals: OpenJournal[] = [];
   return {
     open,

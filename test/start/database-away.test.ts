@@ -3,7 +3,7 @@ import { CHAT, objectOf, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let server: PostgresServer;
@@ -46,7 +46,7 @@ test("a key is never called wrong while the database is away, and is known again
 
 test("a stream that runs while the database is away is not ended for it", async () => {
   const held = gate();
-  gateway.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
+  gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
   const stream = await post(gateway, CHAT, { stream: true });
   expect(stream.status).toBe(200);
   await server.kill();

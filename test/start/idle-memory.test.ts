@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
@@ -25,8 +25,8 @@ test("a gateway counts its first answer by the vocabulary, and is small while it
   const folder = tempFolder();
   writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, ""));
   const secret = await createPaidKey(folder);
-  gateway = await serveProcess({ folder });
-  upstream.on("chat", says({ text: "The quick brown fox jumps over the lazy dog" }));
+  gateway = await startServedProcess({ folder });
+  upstream.on("chat", answerWith({ text: "The quick brown fox jumps over the lazy dog" }));
   const response = await askChat(gateway.url, secret);
   expect(response.status).toBe(200);
   // Three tokens in and nine out, which a quarter of the bytes would make eleven.

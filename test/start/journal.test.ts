@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 import { createPaidKey } from "./paid-key.ts";
@@ -32,7 +32,7 @@ afterEach(async () => {
 const dataFolder = () => join(folder, "data");
 
 async function serve(): Promise<ServedProcess> {
-  served = await serveProcess({ folder, environment: { LEDGER_LISTEN: "off" } });
+  served = await startServedProcess({ folder, environment: { LEDGER_LISTEN: "off" } });
   return served;
 }
 
@@ -52,7 +52,7 @@ function lockBooks(): { unlock(): void } {
 /** Begins a stream, takes the ledger away in the middle of it, and lets it go on when asked. */
 async function streamIntoOutage(gateway: ServedProcess) {
   const { opened, open } = gate();
-  upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+  upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${secret}` },

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, type ServeOptions, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 import { until } from "../support/timeouts.ts";
@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess> {
-  served = await serveProcess({ folder, ...options });
+  served = await startServedProcess({ folder, ...options });
   return served;
 }
 
@@ -50,7 +50,7 @@ async function accountAfterwards(): Promise<unknown> {
 /** Begins a stream, and stands still after some of its words until the gate opens. */
 async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest: Promise<string> }> {
   const { opened, open } = gate();
-  upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+  upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
   const response = await ask(gateway, true);
   expect(response.status).toBe(200);
   return { open, rest: response.text() };
@@ -201,7 +201,7 @@ describe("more than 256 upstream calls at once", () => {
     };
     const gateway = await serve({ environment: paths, ...options });
     const { opened, open } = gate();
-    upstream.on("chat", says(undefined, { gate: opened }));
+    upstream.on("chat", answerWith(undefined, { gate: opened }));
     const asker = Bun.spawn([process.execPath, "-e", ASK_400], {
       env: { BUN_CONFIG_MAX_HTTP_REQUESTS: "1000", URL: gateway.url, SECRET: secret },
       stdout: "pipe",

@@ -3,9 +3,9 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseUsd } from "../../src/domain/money.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, type ServeOptions, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
@@ -45,7 +45,7 @@ function configAt(factor: number): string {
 }
 
 async function serve(options: Partial<ServeOptions> = {}): Promise<ServedProcess> {
-  served = await serveProcess({ folder, ...options });
+  served = await startServedProcess({ folder, ...options });
   return served;
 }
 
@@ -135,7 +135,7 @@ describe("SIGHUP", () => {
   test("while the gateway drains is ignored", async () => {
     const gateway = await serve();
     const { opened, open: goOn } = gate();
-    upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+    upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
     const response = await ask(gateway, true);
     gateway.signal("SIGTERM");
     await untilLogged(gateway, '"draining"');

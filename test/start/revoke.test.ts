@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { gate } from "../support/script.ts";
-import { says } from "../support/scripted-answers.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 import { askChat, createPaidKey } from "./paid-key.ts";
@@ -20,7 +20,7 @@ beforeEach(async () => {
   folder = tempFolder();
   writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 1"));
   secret = await createPaidKey(folder);
-  served = await serveProcess({ folder });
+  served = await startServedProcess({ folder });
 });
 afterEach(async () => {
   served.signal("SIGKILL");
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 test("a key that the command line revokes ends its running stream, which is charged for what it had", async () => {
   const never = gate();
-  upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: never.opened } }));
+  upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: never.opened } }));
   const stream = await askChat(served.url, secret, true);
   expect(stream.status).toBe(200);
   const { exitCode } = await runTollgate(folder, ["key", "revoke", secret.slice(0, 10)]);

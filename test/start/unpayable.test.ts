@@ -5,7 +5,7 @@ import { SQL } from "bun";
 import { CHAT, post } from "../support/client.ts";
 import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedConfig } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
@@ -41,7 +41,7 @@ describe("a SQLite file on a disk that is full", () => {
     writeFileSync(join(folder, "tollgate.yaml"), scriptedConfig(upstream, "drain_s: 1"));
     secret = await createPaidKey(folder);
     // The shell ignores the signal that would end the process, so that a write beyond the limit just fails.
-    served = await serveProcess({ folder, through: ["sh", "-c", `trap "" XFSZ; exec "$0" "$@"`] });
+    served = await startServedProcess({ folder, through: ["sh", "-c", `trap "" XFSZ; exec "$0" "$@"`] });
   }, LONG_MS);
   afterEach(async () => {
     served.signal("SIGKILL");

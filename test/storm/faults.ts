@@ -7,7 +7,7 @@ import {
   type Step,
   silence,
 } from "../support/script.ts";
-import { EVENT_STREAM, says } from "../support/scripted-answers.ts";
+import { answerWith, EVENT_STREAM } from "../support/scripted-answers.ts";
 import { createDraw, type Draw, drawInteger, drawOne, drawWeighted } from "./draw.ts";
 import type { UpstreamName, Weather } from "./plan.ts";
 import { speechOf } from "./said.ts";
@@ -35,7 +35,7 @@ export function deedOf(weather: Weather, upstream: UpstreamName, number: number)
 }
 
 function good(name: string, weight: number, how: (given: Given) => Omit<Answer, "body">): Deed {
-  return { name, weight, isAnswer: true, script: (given) => says(given.speech, how(given)) };
+  return { name, weight, isAnswer: true, script: (given) => answerWith(given.speech, how(given)) };
 }
 
 const GOOD: readonly Deed[] = [
@@ -47,11 +47,12 @@ const GOOD: readonly Deed[] = [
   good("compressed", 1, () => ({ gzip: true })),
   {
     ...good("without usage", 1, () => ({})),
-    script: ({ speech: { text } }) => says({ text }),
+    script: ({ speech: { text } }) => answerWith({ text }),
   },
   {
     ...good("with a usage that cannot be", 1, () => ({})),
-    script: ({ speech: { text }, draw }) => says({ text, usage: { input: 20, output: drawOne(draw, LIES) } }),
+    script: ({ speech: { text }, draw }) =>
+      answerWith({ text, usage: { input: 20, output: drawOne(draw, LIES) } }),
   },
 ];
 
@@ -64,11 +65,11 @@ function bad(name: string, weight: number, script: (given: Given) => Script): De
 const BAD: readonly Deed[] = [
   bad("reset at once", 3, () => resetAtOnce),
   bad("closed at once", 2, () => garbage("")),
-  bad("reset behind the headers", 2, ({ speech }) => says(speech, { cutAt: 0, end: "reset" })),
+  bad("reset behind the headers", 2, ({ speech }) => answerWith(speech, { cutAt: 0, end: "reset" })),
   bad("reset midway", 3, (given) => cut(given, { end: "reset" })),
   bad("closed midway", 3, (given) => cut(given, { end: "close" })),
   bad("silent", 0.5, () => silence),
-  bad("silent behind the headers", 0.5, ({ speech }) => says(speech, { cutAt: 0, end: "hang" })),
+  bad("silent behind the headers", 0.5, ({ speech }) => answerWith(speech, { cutAt: 0, end: "hang" })),
   bad("silent midway", 1, (given) => cut(given, { end: "hang" })),
   bad("a status", 8, ({ draw }) => refusal(draw)),
   bad("no HTTP", 1, ({ draw }) =>
@@ -81,8 +82,8 @@ const BAD: readonly Deed[] = [
   bad("a length that lies", 1, (given) => cut(given, { ...LYING_LENGTH, end: "close" })),
   bad("no end, slowly", 0.5, () => endless(": still here\n\n", { times: 10_000, pauseMs: 20 })),
   bad("no end, fast", 0.05, () => endless(PADDING, { times: 10_000, pauseMs: 0 })),
-  { ...bad("empty", 1, ({ speech: { usage } }) => says({ usage })), isAnswer: true },
-  { ...bad("empty without usage", 1, () => says({})), isAnswer: true },
+  { ...bad("empty", 1, ({ speech: { usage } }) => answerWith({ usage })), isAnswer: true },
+  { ...bad("empty without usage", 1, () => answerWith({})), isAnswer: true },
 ];
 
 const ELSEWHERE = "http://127.0.0.1:9/v1/elsewhere";
@@ -97,7 +98,7 @@ function cut({ speech, draw }: Given, how: Omit<Answer, "body">): Script {
   const pieces = [drawInteger(draw, 50, 500)];
   return (request) => {
     const most = request.stream ? BEFORE_END.stream : BEFORE_END.whole;
-    return says(speech, { cutAt: 1 + Math.floor(share * most), pieces, ...how })(request);
+    return answerWith(speech, { cutAt: 1 + Math.floor(share * most), pieces, ...how })(request);
   };
 }
 

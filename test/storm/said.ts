@@ -1,8 +1,11 @@
-import type { Speech } from "../support/model-output.ts";
+import type { ModelOutput } from "../support/model-output.ts";
 import { OUTPUT_TOKENS_MAX, UPSTREAMS, type UpstreamName } from "./plan.ts";
 
 /** What an upstream says to the request of a number: nobody else's answer reads the same or reports the same. */
-export function speechOf(upstream: UpstreamName, number: number): Required<Pick<Speech, "text" | "usage">> {
+export function speechOf(
+  upstream: UpstreamName,
+  number: number,
+): Required<Pick<ModelOutput, "text" | "usage">> {
   return { text: textOf(upstream, number), usage: usageOf(upstream, number) };
 }
 

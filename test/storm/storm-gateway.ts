@@ -6,7 +6,7 @@ import { connectDatabase } from "../../src/db/database.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { type Finished, runTollgate } from "../cli/run-tollgate.ts";
-import { serveProcess } from "../support/served-process.ts";
+import { startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Target } from "./call.ts";
 import { MODELS, OUTPUT_TOKENS_MAX, UPSTREAMS, type UpstreamName } from "./plan.ts";
@@ -51,7 +51,7 @@ export async function startStormGateway(
   const databasePath = join(folder, "data", "tollgate.db");
   const secrets = await createPayers(databasePath);
   chmodSync(join(folder, "data"), 0o700);
-  const served = await serveProcess({ folder, environment });
+  const served = await startServedProcess({ folder, environment });
   const payers = secrets.map((secret) => ({ url: served.url, secret }));
   return {
     pid: served.pid,

@@ -12,7 +12,7 @@ export interface Canaries {
 }
 
 /** A fresh set. All of its strings share one random mark, which is what `expectNone` looks for. */
-export function canaries(): Canaries {
+export function createCanaries(): Canaries {
   const mark = `cnry${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex")}`;
   const next = (place: string) => `${mark}-${place}`;
   // Whole groups of three bytes only: what follows the mark changes the last group.

@@ -1,14 +1,14 @@
 import type { Log, LogFields } from "../../src/telemetry/log.ts";
 
 /** A log that is kept in memory, to be read by the test. */
-export interface LogBook extends Log {
+export interface CapturedLog extends Log {
   /** Every line so far, as it would be printed. */
   text(): string;
   /** The lines about one request, by its id. */
   about(requestId: string): readonly LogFields[];
 }
 
-export function createLogBook(): LogBook {
+export function createCapturedLog(): CapturedLog {
   const entries: { readonly fields: LogFields; readonly line: string }[] = [];
   const write = (level: string) => (fields: LogFields, event: string) => {
     const entry = { level, ...fields, event };

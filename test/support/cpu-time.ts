@@ -12,6 +12,6 @@ export function cpuMs(work: () => void): number {
 const TRIES = 5;
 
 /** CPU time that some work took at its least, in milliseconds. */
-export function leastMs(work: () => void): number {
+export function leastCpuMs(work: () => void): number {
   return Math.min(...Array.from({ length: TRIES }, () => cpuMs(work)));
 }

@@ -2,12 +2,12 @@ import { afterAll, beforeAll } from "bun:test";
 import type { Protocol } from "../../src/domain/model.ts";
 import { type Cause, ERRORS, type ErrorRow } from "../../src/errors.ts";
 import { answer, resetAtOnce, silence } from "./script.ts";
-import { says } from "./scripted-answers.ts";
+import { answerWith } from "./scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream, scriptedUpstreams } from "./test-catalog.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
 /** One class of failure that every client meets, and what the contract says of it. */
-export interface Failure {
+export interface FailureCase {
   readonly name: string;
   readonly row: ErrorRow;
   readonly model: string;
@@ -18,7 +18,7 @@ export interface Failure {
 /** A gateway with a way into every failure; no two of them get in each other's way. */
 export interface FailingGateway {
   readonly gateway: TestGateway;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly FailureCase[];
 }
 
 /** One for each protocol, for suites whose clients speak both: started before the file's tests, stopped after them. */
@@ -65,16 +65,16 @@ export async function startFailingGateway(protocol: "openai" | "anthropic"): Pro
 /** What the scripted upstream says for each model. */
 function script({ upstream }: TestGateway): void {
   const tool = { name: "look_up", arguments: '{"city":"Oslo"}' };
-  upstream.on("tool", says({ tool, usage: { input: 11, output: 7 } }));
-  upstream.on("breaks", says(undefined, { cutAt: 700, end: "close" }));
+  upstream.on("tool", answerWith({ tool, usage: { input: 11, output: 7 } }));
+  upstream.on("breaks", answerWith(undefined, { cutAt: 700, end: "close" }));
   upstream.on("rejects", answer({ status: 400, body: '{"error":{"message":"no"}}' }));
   upstream.on("unreachable", resetAtOnce);
-  upstream.on("empty", says({ usage: { input: 3, output: 4 } }));
+  upstream.on("empty", answerWith({ usage: { input: 3, output: 4 } }));
   upstream.on("slow", silence);
 }
 
-async function failuresOf(gateway: TestGateway): Promise<Failure[]> {
-  const failure = (name: string, cause: Cause, more: Partial<Failure> = {}): Failure => ({
+async function failuresOf(gateway: TestGateway): Promise<FailureCase[]> {
+  const failure = (name: string, cause: Cause, more: Partial<FailureCase> = {}): FailureCase => ({
     name,
     row: ERRORS[cause],
     model: "good",

@@ -93,7 +93,7 @@ function collect(stream: Subprocess<"pipe", "pipe", "pipe">["stdout"]): { text: 
  * Ends a process and its children with SIGKILL, so that none of them is left to finish anything. The parent
  * is stopped first: it starts no more children while they are listed.
  */
-export async function killFamily(parent: number): Promise<void> {
+export async function killWithChildren(parent: number): Promise<void> {
   signal(parent, "SIGSTOP");
   const family = [parent, ...childrenOf(parent)];
   for (const pid of family) signal(pid, "SIGKILL");

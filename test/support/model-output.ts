@@ -1,8 +1,8 @@
 /** What a scripted model says, in words that both protocols can print. */
-export interface Speech {
+export interface ModelOutput {
   readonly text?: string;
   readonly reasoning?: string;
-  readonly tool?: SpokenCall;
+  readonly tool?: OutputCall;
   /** The provider's own word for why it finished; the usual one of the protocol when left out. */
   readonly finish?: string;
   /** Tokens that the upstream reports; `undefined` reports none. */
@@ -12,7 +12,7 @@ export interface Speech {
 }
 
 /** The call of a tool; what only OpenAI's responses can say of it is left out elsewhere. */
-export interface SpokenCall {
+export interface OutputCall {
   readonly name: string;
   /** JSON, or any text for a tool that takes it. */
   readonly arguments: string;
@@ -20,7 +20,7 @@ export interface SpokenCall {
   readonly takesText?: boolean;
 }
 
-export const HELLO: Speech = { text: "Hello there, friend.", usage: { input: 11, output: 7 } };
+export const HELLO: ModelOutput = { text: "Hello there, friend.", usage: { input: 11, output: 7 } };
 
 /** Pieces of a text that a provider would stream one by one. */
 export function wordsOf(text: string | undefined): string[] {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { SQL } from "bun";
 import { freePort } from "./free-port.ts";
-import { type GuardedProcess, killFamily, startGuarded } from "./guarded-process.ts";
+import { type GuardedProcess, killWithChildren, startGuarded } from "./guarded-process.ts";
 import { requireProgram } from "./installed-programs.ts";
 
 /** A private PostgreSQL that a test may do anything to. */
@@ -70,7 +70,7 @@ export async function startPostgresServer(options: PostgresServerOptions = {}): 
     pid: () => postmasterPid(data),
     start,
     async kill() {
-      await killFamily(postmasterPid(data));
+      await killWithChildren(postmasterPid(data));
       await server?.abandon();
       // It would be taken for that of a server which still runs.
       rmSync(join(data, "postmaster.pid"), { force: true });

@@ -1,14 +1,14 @@
-import { HELLO, type Speech, type SpokenCall, wordsOf } from "./model-output.ts";
+import { HELLO, type ModelOutput, type OutputCall, wordsOf } from "./model-output.ts";
 import { type Answer, answer, type Script, type ScriptRequest } from "./script.ts";
 import { responsesLines, responsesWhole } from "./scripted-responses.ts";
 
 /** Answers as the provider whose path was called would, whole or streamed as asked. */
-export function says(speech: Speech = HELLO, how: Omit<Answer, "body"> = {}): Script {
+export function answerWith(speech: ModelOutput = HELLO, how: Omit<Answer, "body"> = {}): Script {
   return (request) => answer({ ...how, ...bodyFor(request, speech, how) })(request);
 }
 
 /** The lines of a streamed answer, each a JSON text. */
-export function streamedLines(request: ScriptRequest, speech: Speech): string[] {
+export function streamedLines(request: ScriptRequest, speech: ModelOutput): string[] {
   if (isOnResponses(request)) return responsesLines(speech);
   return request.protocol === "openai" ? chatLines(request, speech) : messagesLines(speech);
 }
@@ -21,7 +21,7 @@ export function frame(protocol: "openai" | "anthropic", lines: readonly string[]
 
 export const EVENT_STREAM = { "content-type": "text/event-stream; charset=utf-8" };
 
-function bodyFor(request: ScriptRequest, speech: Speech, how: Omit<Answer, "body">) {
+function bodyFor(request: ScriptRequest, speech: ModelOutput, how: Omit<Answer, "body">) {
   if (request.stream) {
     const protocol = isOnResponses(request) ? "anthropic" : request.protocol;
     const body = frame(protocol, streamedLines(request, speech));
@@ -30,7 +30,7 @@ function bodyFor(request: ScriptRequest, speech: Speech, how: Omit<Answer, "body
   return { body: JSON.stringify(wholeFor(request, speech)) };
 }
 
-function wholeFor(request: ScriptRequest, speech: Speech): object {
+function wholeFor(request: ScriptRequest, speech: ModelOutput): object {
   if (isOnResponses(request)) return responsesWhole(speech);
   return request.protocol === "openai" ? chatWhole(speech) : messagesWhole(speech);
 }
@@ -47,7 +47,7 @@ function typeOf(line: string): string {
 
 const CHAT_ID = { id: "chatcmpl-scripted", created: 1_790_000_000 };
 
-function chatUsage({ usage }: Speech) {
+function chatUsage({ usage }: ModelOutput) {
   if (!usage) return undefined;
   return {
     prompt_tokens: usage.input,
@@ -56,12 +56,12 @@ function chatUsage({ usage }: Speech) {
   };
 }
 
-function chatFinish({ finish, tool }: Speech): string {
+function chatFinish({ finish, tool }: ModelOutput): string {
   return finish ?? (tool ? "tool_calls" : "stop");
 }
 
 /** A whole answer in the shape of chat completions. */
-export function chatWhole(speech: Speech) {
+export function chatWhole(speech: ModelOutput) {
   const message = {
     role: "assistant",
     content: speech.text ?? null,
@@ -79,7 +79,7 @@ export function chatWhole(speech: Speech) {
 }
 
 /** The chunks of a streamed chat completion, usage last if the request asked for it. */
-export function chatLines({ includeUsage }: ScriptRequest, speech: Speech): string[] {
+export function chatLines({ includeUsage }: ScriptRequest, speech: ModelOutput): string[] {
   const chunk = (delta: object, finish: string | null = null) => ({
     ...CHAT_ID,
     object: "chat.completion.chunk",
@@ -95,11 +95,11 @@ export function chatLines({ includeUsage }: ScriptRequest, speech: Speech): stri
   return chunks.map((each) => JSON.stringify(each));
 }
 
-function wholeCall({ name, arguments: text }: SpokenCall): object {
+function wholeCall({ name, arguments: text }: OutputCall): object {
   return { id: "call_1", type: "function", function: { name, arguments: text } };
 }
 
-function toolDeltas({ name, arguments: text }: SpokenCall): object[] {
+function toolDeltas({ name, arguments: text }: OutputCall): object[] {
   const half = Math.ceil(text.length / 2);
   return [
     { index: 0, id: "call_1", type: "function", function: { name, arguments: "" } },
@@ -108,16 +108,16 @@ function toolDeltas({ name, arguments: text }: SpokenCall): object[] {
   ];
 }
 
-function messagesUsage({ usage }: Speech) {
+function messagesUsage({ usage }: ModelOutput) {
   return usage && { input_tokens: usage.input, output_tokens: usage.output };
 }
 
-function messagesFinish({ finish, tool }: Speech): string {
+function messagesFinish({ finish, tool }: ModelOutput): string {
   return finish ?? (tool ? "tool_use" : "end_turn");
 }
 
 /** A whole answer in the shape of the messages API. */
-export function messagesWhole(speech: Speech) {
+export function messagesWhole(speech: ModelOutput) {
   const content: object[] = [];
   if (speech.reasoning)
     content.push({ type: "thinking", thinking: speech.reasoning, signature: "c2lnbmF0dXJl" });
@@ -139,7 +139,7 @@ export function messagesWhole(speech: Speech) {
 }
 
 /** The events of a streamed message, with usage at both ends as the provider reports it. */
-export function messagesLines(speech: Speech): string[] {
+export function messagesLines(speech: ModelOutput): string[] {
   const { usage } = speech;
   const start = { ...messagesWhole({ ...speech, text: "" }), content: [], stop_reason: null };
   const message = { ...start, ...(usage && { usage: { input_tokens: usage.input, output_tokens: 1 } }) };
@@ -179,7 +179,7 @@ export function messagesLines(speech: Speech): string[] {
 export const VECTOR = [0.5, -0.25, 0.125];
 
 /** Answers a request for embeddings as the provider would: a vector a prompt, in the encoding that was asked for. */
-export function embeds(
+export function answerEmbeddings(
   usage: object | undefined = { prompt_tokens: 11, total_tokens: 11 },
   how: Omit<Answer, "body"> = {},
 ): Script {

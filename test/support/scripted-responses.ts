@@ -1,4 +1,4 @@
-import { type Speech, type SpokenCall, wordsOf } from "./model-output.ts";
+import { type ModelOutput, type OutputCall, wordsOf } from "./model-output.ts";
 
 const RESPONSE = { id: "resp_scripted", object: "response", created_at: 1_790_000_000 };
 
@@ -6,7 +6,7 @@ type Item = Readonly<Record<string, unknown>> & { readonly id: string };
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** A whole answer in the shape of OpenAI's responses. */
-export function responsesWhole(speech: Speech) {
+export function responsesWhole(speech: ModelOutput) {
   const { finish = "completed", usage } = speech;
   const isCut = finish !== "completed";
   return {
@@ -25,7 +25,7 @@ export function responsesWhole(speech: Speech) {
 }
 
 /** The events of a streamed response, numbered, with usage in the last. */
-export function responsesLines(speech: Speech): string[] {
+export function responsesLines(speech: ModelOutput): string[] {
   const whole = responsesWhole(speech);
   const begun = { ...whole, status: "in_progress", incomplete_details: null, output: [], usage: null };
   const events: Event[] = [
@@ -49,7 +49,7 @@ interface SaidItem {
   readonly pieces: readonly Event[];
 }
 
-function itemsOf({ reasoning, text, tool }: Speech): SaidItem[] {
+function itemsOf({ reasoning, text, tool }: ModelOutput): SaidItem[] {
   const items: SaidItem[] = [];
   if (reasoning) items.push(reasoningItem(reasoning));
   if (text !== undefined) items.push(messageItem(text));
@@ -87,7 +87,7 @@ function messageItem(text: string): SaidItem {
   };
 }
 
-function callItem({ name, arguments: text, namespace, takesText }: SpokenCall): SaidItem {
+function callItem({ name, arguments: text, namespace, takesText }: OutputCall): SaidItem {
   const [type, kind, member] = takesText
     ? ["custom_tool_call", "custom_tool_call_input", "input"]
     : ["function_call", "function_call_arguments", "arguments"];
@@ -104,7 +104,7 @@ function callItem({ name, arguments: text, namespace, takesText }: SpokenCall): 
   };
 }
 
-function usageOf({ input, output }: NonNullable<Speech["usage"]>) {
+function usageOf({ input, output }: NonNullable<ModelOutput["usage"]>) {
   return {
     input_tokens: input,
     input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },

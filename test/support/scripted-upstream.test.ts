@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { canaries } from "./canaries.ts";
+import { createCanaries } from "./canaries.ts";
 import { answer, garbage, gate, resetAtOnce, silence } from "./script.ts";
-import { says } from "./scripted-answers.ts";
+import { answerWith } from "./scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 
 let upstream: ScriptedUpstream;
@@ -88,7 +88,7 @@ describe("the scripted upstream", () => {
 
   test("stands still after so many bytes until its gate opens", async () => {
     const { opened, open } = gate();
-    upstream.on("m", says(undefined, { pauseAt: { bytes: 20, gate: opened } }));
+    upstream.on("m", answerWith(undefined, { pauseAt: { bytes: 20, gate: opened } }));
     const reader = (await ask({ model: "m", stream: true })).body?.getReader();
     expect((await reader?.read())?.value).toHaveLength(20);
     const rest = reader?.read();
@@ -101,7 +101,7 @@ describe("the scripted upstream", () => {
 
 describe("canaries", () => {
   test("are found whatever their case, and in base64", () => {
-    const { next, expectNone } = canaries();
+    const { next, expectNone } = createCanaries();
     expectNone("nothing of the kind");
     const secret = next("place");
     for (const leak of [secret, secret.toUpperCase(), Buffer.from(secret).toString("base64")]) {

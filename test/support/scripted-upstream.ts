@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { createRequestReader, type ReadRequest } from "./request-reader.ts";
 import { playScript, type Script, type ScriptRequest } from "./script.ts";
-import { says } from "./scripted-answers.ts";
+import { answerWith } from "./scripted-answers.ts";
 
 /** A request that the scripted upstream received whole, and what became of its client. */
 interface SeenRequest extends ScriptRequest {
@@ -107,7 +107,7 @@ async function answerOne(
 
 function takeScript(scripts: Script[] | undefined): Script {
   const first = scripts?.[0];
-  if (!scripts || !first) return says();
+  if (!scripts || !first) return answerWith();
   if (scripts.length > 1) scripts.shift();
   return first;
 }

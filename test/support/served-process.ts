@@ -38,7 +38,7 @@ export interface ServeOptions {
 }
 
 /** Starts the gateway on a free port and waits until it is ready. Throws with its last words if it is not. */
-export async function serveProcess(options: ServeOptions): Promise<ServedProcess> {
+export async function startServedProcess(options: ServeOptions): Promise<ServedProcess> {
   const running = launch("serve", options);
   const url = await untilSaid(running, /"url":"(http:[^"]+)"/, async (said) => {
     const answer = await fetch(`${said}/readyz`).catch(() => undefined);

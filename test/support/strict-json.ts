@@ -6,7 +6,7 @@ export interface Frame {
 
 /** Takes a stream apart by the letter: nothing but events that are complete, and comments. */
 export function framesOf(body: string): Frame[] {
-  insist(body === "" || body.endsWith("\n\n"), "a stream that ends within an event");
+  assertRead(body === "" || body.endsWith("\n\n"), "a stream that ends within an event");
   const blocks = body.split("\n\n").slice(0, -1);
   return blocks.filter((block) => !block.startsWith(":")).map(readFrame);
 }
@@ -24,7 +24,7 @@ function readFrame(block: string): Frame {
 }
 
 /** A client that is stricter than any: throws when what it reads is not what the protocol allows. */
-export function insist(condition: boolean, what: string): asserts condition {
+export function assertRead(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(`The client read ${what}`);
 }
 
@@ -35,7 +35,7 @@ export function isObject(value: unknown): value is Json {
 }
 
 export function objectAt(value: unknown, what: string): Json {
-  insist(isObject(value), `no object as ${what}`);
+  assertRead(isObject(value), `no object as ${what}`);
   return value;
 }
 

@@ -14,7 +14,7 @@ import { auditDatabase, type Finding } from "../../src/ledger/audit/audit.ts";
 import type { Balances, Receipt } from "../../src/ledger/ledger.ts";
 import type { Limits } from "../../src/limiter/limiter.ts";
 import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
-import { createLogBook, type LogBook } from "./captured-log.ts";
+import { type CapturedLog, createCapturedLog } from "./captured-log.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { scriptedModel, scriptedUpstreams } from "./test-catalog.ts";
 
@@ -26,7 +26,7 @@ export interface TestGateway {
   readonly tollgate: Tollgate;
   /** Its database, when that is SQLite; throws otherwise. */
   readonly sqlite: SqliteDatabase;
-  readonly log: LogBook;
+  readonly log: CapturedLog;
   readonly accountId: string;
   /** The secret of a key without limits of its own. */
   readonly secret: string;
@@ -52,7 +52,7 @@ export interface TestGatewayOptions {
   /** Default: a SQLite file of its own. */
   readonly database?: DatabaseLocation;
   /** Default: one that keeps every line. */
-  readonly log?: LogBook;
+  readonly log?: CapturedLog;
   readonly config?: Partial<Config>;
 }
 
@@ -60,7 +60,7 @@ export interface TestGatewayOptions {
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const upstream = await startScriptedUpstream();
-  const log = options.log ?? createLogBook();
+  const log = options.log ?? createCapturedLog();
   const config = configOf(options, { folder, upstream });
   const tollgate = await startTollgate(config, log);
   const { ledger, database } = tollgate;

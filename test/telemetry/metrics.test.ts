@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { leastMs } from "../support/cpu-time.ts";
+import { leastCpuMs } from "../support/cpu-time.ts";
 import { readSamples } from "./samples.ts";
 
 test("before anything happened every decision that can come is there as 0", async () => {
@@ -207,7 +207,7 @@ function costMs(call: () => void): number {
   const callOften = () => {
     for (let left = count; left > 0; left--) call();
   };
-  return leastMs(callOften) / count;
+  return leastCpuMs(callOften) / count;
 }
 
 /** The samples that do not tell of the process. */

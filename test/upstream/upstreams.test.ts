@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { createUpstreams } from "../../src/upstream/upstreams.ts";
-import { createLogBook } from "../support/captured-log.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
 function start() {
   const told: string[] = [];
-  const log = createLogBook();
+  const log = createCapturedLog();
   const circuit = (name: string, isOpen: boolean) => void told.push(`${name} ${isOpen ? "open" : "closed"}`);
   return { upstreams: createUpstreams({ metrics: { circuit }, log, clock: () => 0 }), told, log };
 }

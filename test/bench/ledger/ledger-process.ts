@@ -1,6 +1,6 @@
 // A ledger that is served over gRPC on a free port, for the benchmark's client in another process.
 import { serveLedger } from "../../../src/ledger-grpc/server.ts";
-import { createLogBook } from "../../support/captured-log.ts";
+import { createCapturedLog } from "../../support/captured-log.ts";
 import { openBenchBooks } from "./bench-books.ts";
 
 const [location = "{}", token = ""] = Bun.argv.slice(2);
@@ -11,6 +11,6 @@ const { address } = await serveLedger({
   listen,
   token,
   tls: undefined,
-  log: createLogBook(),
+  log: createCapturedLog(),
 });
 process.send?.({ address });

@@ -1,11 +1,11 @@
-import type { Finish, Said, SaidCall } from "../../support/protocol-pairs/neutral-answer.ts";
+import type { Finish, NeutralAnswer, NeutralCall } from "../../support/protocol-pairs/neutral-answer.ts";
 
 /** What a client library made of an answer, in words that all of them share. */
 export interface Heard {
   readonly text: string;
   /** "" where the library has no place for it. */
   readonly reasoning: string;
-  readonly calls: readonly SaidCall[];
+  readonly calls: readonly NeutralCall[];
   readonly finish: Finish;
   /** `input` is all of it, of which `cached` came from a cache. */
   readonly usage: { readonly input: number; readonly cached: number; readonly output: number };
@@ -38,7 +38,10 @@ export const THINKING_TOKENS = 1_024;
 export const OUTPUT_TOKENS_MAX = 4_000;
 
 /** What a library should have made of what was said. */
-export function heardBy({ showsReasoning }: Client, { text, reasoning, calls, finish, usage }: Said): Heard {
+export function heardBy(
+  { showsReasoning }: Client,
+  { text, reasoning, calls, finish, usage }: NeutralAnswer,
+): Heard {
   if (!usage) throw new Error("Every sample reports its usage");
   const { input, cached, written, output } = usage;
   return {

@@ -1,5 +1,5 @@
 import type { Model, Protocol, Route } from "../../../src/domain/model.ts";
-import { createLogBook, type LogBook } from "../../support/captured-log.ts";
+import { type CapturedLog, createCapturedLog } from "../../support/captured-log.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../../support/test-gateway.ts";
 import { TRAITS, UPSTREAM_KINDS, type UpstreamKind } from "../cases/fuzz-case.ts";
@@ -77,10 +77,10 @@ function upstreamsOf(lane: Lane, upstream: FuzzUpstream) {
 }
 
 /** A log that forgets all but faults: a long run has hundreds of thousands of other lines. */
-function faultsOnly(faults: string[]): LogBook {
+function faultsOnly(faults: string[]): CapturedLog {
   const quiet = () => {};
   return {
-    ...createLogBook(),
+    ...createCapturedLog(),
     debug: quiet,
     info: quiet,
     warn: quiet,

@@ -4,7 +4,7 @@ import type { ModelRequest, WireProtocol } from "../../../src/wire/protocol.ts";
 import { findExchange } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { drawInteger, drawOne } from "../../storm/draw.ts";
-import { insist } from "../../support/strict-json.ts";
+import { assertRead } from "../../support/strict-json.ts";
 import { type FuzzCase, TRAITS } from "../cases/fuzz-case.ts";
 import { type CaseId, stepsOf } from "../cases/steps.ts";
 import { readSentChat } from "../read/read-sent.ts";
@@ -57,7 +57,7 @@ function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
   };
   const textBytes = dialogue.textBytes(options);
   const text = dialogue.printUpstreamRequest(options);
-  insist(
+  assertRead(
     textBytes >= 0 && textBytes <= Buffer.byteLength(text) + request.text.length * 3,
     "a size that is none",
   );

@@ -1,4 +1,4 @@
-import { insist, listAt, objectAt } from "../../support/strict-json.ts";
+import { assertRead, listAt, objectAt } from "../../support/strict-json.ts";
 import { CANARY } from "../cases/frame-stream.ts";
 import type { Client } from "../cases/fuzz-case.ts";
 import { readChatStream, readChatWhole } from "./read-chat.ts";
@@ -17,14 +17,14 @@ export interface Received {
 /** Reads an answer more strictly than any client does. Throws, with what is wrong, when it may not be so. */
 export function readAnswer(wanted: Wanted, { status, headers, text }: Received): Reading {
   const { client, stream } = wanted;
-  insist(status !== 500, "a fault of ours");
-  insist(!JSON.stringify([...headers]).includes(CANARY), "a header of an upstream's");
-  insist(headers.get("x-request-id") === headers.get("request-id"), "two ids");
-  insist(!text.includes("provider-secret"), "a secret");
-  if (client === "count_tokens") insist(status < 500, "a count that failed");
+  assertRead(status !== 500, "a fault of ours");
+  assertRead(!JSON.stringify([...headers]).includes(CANARY), "a header of an upstream's");
+  assertRead(headers.get("x-request-id") === headers.get("request-id"), "two ids");
+  assertRead(!text.includes("provider-secret"), "a secret");
+  if (client === "count_tokens") assertRead(status < 500, "a count that failed");
   if (status !== 200) return { ended: "failed", row: readRefusal({ client, status, headers, text }) };
   const type = headers.get("content-type") ?? "";
-  insist(type.startsWith(stream ? "text/event-stream" : "application/json"), `an answer of type ${type}`);
+  assertRead(type.startsWith(stream ? "text/event-stream" : "application/json"), `an answer of type ${type}`);
   return readText(wanted, text);
 }
 
@@ -46,12 +46,12 @@ const READERS: Readonly<Record<Client, { readonly whole: Read; readonly streamed
 
 function readEmbeddings({ model }: Wanted, text: string): Reading {
   const body = objectAt(JSON.parse(text), "an answer");
-  insist(body.model === model, "another model's name");
-  insist(listAt(body.data).length > 0, "no data");
+  assertRead(body.model === model, "another model's name");
+  assertRead(listAt(body.data).length > 0, "no data");
   return FINISHED;
 }
 
 function readCount(_wanted: Wanted, text: string): Reading {
-  insist(isCount(objectAt(JSON.parse(text), "a count").input_tokens), "a count that is none");
+  assertRead(isCount(objectAt(JSON.parse(text), "a count").input_tokens), "a count that is none");
   return FINISHED;
 }

@@ -1,8 +1,8 @@
 import { readStreamedChat, readWholeChat } from "../../http/faults/chat-view.ts";
 import {
+  assertRead,
   type Frame,
   framesOf,
-  insist,
   isObject,
   type Json,
   listAt,
@@ -16,16 +16,16 @@ const FINISHES = ["stop", "length", "tool_calls", "content_filter", "function_ca
 /** Reads a whole chat answer: one that the gateway printed by the letter, another by what it promises of it. */
 export function readChatWhole(wanted: Wanted, text: string): Reading {
   const body = objectAt(JSON.parse(text), "an answer");
-  insist(body.model === wanted.model, "another model's name");
+  assertRead(body.model === wanted.model, "another model's name");
   const choices = listAt(body.choices);
-  insist(choices.length > 0, "no choices");
+  assertRead(choices.length > 0, "no choices");
   for (const each of choices) {
     const { finish_reason: finish } = objectAt(each, "a choice");
-    insist(FINISHES.includes(String(finish)), "a finish that is none");
+    assertRead(FINISHES.includes(String(finish)), "a finish that is none");
   }
   if (wanted.isVerbatim) return FINISHED;
   readWholeChat(text, wanted.model);
-  insist(body.object === "chat.completion", "another object");
+  assertRead(body.object === "chat.completion", "another object");
   checkUsage(body.usage);
   return FINISHED;
 }
@@ -37,8 +37,8 @@ export function readChatStream(wanted: Wanted, text: string): Reading {
   const reading: Reading = failure
     ? { ended: "failed", row: readError("chat", objectAt(failure.json, "an error")) }
     : FINISHED;
-  if (failure) insist(failure === frames.at(-1), "an error that is not the last event");
-  else insist(frames.at(-1)?.json === "[DONE]", "a stream without an end");
+  if (failure) assertRead(failure === frames.at(-1), "an error that is not the last event");
+  else assertRead(frames.at(-1)?.json === "[DONE]", "a stream without an end");
   readChunks(wanted, frames);
   if (!wanted.isVerbatim) readPrinted(wanted, frames, text);
   return reading;
@@ -53,22 +53,22 @@ function readChunks({ model, choices, wantsUsage }: Wanted, frames: readonly Fra
   const finished = new Set<unknown>();
   for (const { json } of frames) {
     if (json === "[DONE]") {
-      insist(finished.size > 0 && finished.size <= choices, "an end without a finish");
+      assertRead(finished.size > 0 && finished.size <= choices, "an end without a finish");
       continue;
     }
     if (isFailure(json)) {
-      insist(finished.size < choices, "a finish and an error");
+      assertRead(finished.size < choices, "a finish and an error");
       continue;
     }
-    insist(json.model === model, "another model's name");
-    insist(Array.isArray(json.choices), "a chunk without choices");
+    assertRead(json.model === model, "another model's name");
+    assertRead(Array.isArray(json.choices), "a chunk without choices");
     if (isObject(json.usage))
-      insist(wantsUsage && listAt(json.choices).length === 0, "usage out of its place");
+      assertRead(wantsUsage && listAt(json.choices).length === 0, "usage out of its place");
     for (const each of listAt(json.choices)) {
       const { finish_reason: finish, index } = objectAt(each, "a choice");
       if (finish === null || finish === undefined) continue;
-      insist(FINISHES.includes(String(finish)), "a finish that is none");
-      insist(!finished.has(index), "a second finish");
+      assertRead(FINISHES.includes(String(finish)), "a finish that is none");
+      assertRead(!finished.has(index), "a second finish");
       finished.add(index);
     }
   }
@@ -78,14 +78,14 @@ function readChunks({ model, choices, wantsUsage }: Wanted, frames: readonly Fra
 function readPrinted({ model, wantsUsage }: Wanted, frames: readonly Frame[], text: string): void {
   const chunks = frames.flatMap(({ json }) => (json === "[DONE]" || isFailure(json) ? [] : [json]));
   const heads = new Set(chunks.map(({ id, created, object }) => JSON.stringify([id, created, object])));
-  insist(heads.size <= 1, "chunks of several answers");
+  assertRead(heads.size <= 1, "chunks of several answers");
   const [first] = chunks;
-  insist(
+  assertRead(
     !first || objectAt(objectAt(listAt(first.choices)[0], "a choice").delta, "a delta").role === "assistant",
     "no role",
   );
   const usages = chunks.filter(({ usage }) => isObject(usage));
-  insist(
+  assertRead(
     usages.length <= 1 && (usages.length === 0 || usages[0] === chunks.at(-1)),
     "usage out of its place",
   );
@@ -108,6 +108,6 @@ function checkUsage(usage: unknown): void {
     completion_tokens: completion,
     total_tokens: total,
   } = objectAt(usage, "usage");
-  insist(isCount(prompt) && isCount(completion), "usage that is no count");
-  insist(Number(prompt) + Number(completion) === total, "a total that is none");
+  assertRead(isCount(prompt) && isCount(completion), "usage that is no count");
+  assertRead(Number(prompt) + Number(completion) === total, "a total that is none");
 }

@@ -1,8 +1,8 @@
 import { readStreamedMessage, readWholeMessage } from "../../http/faults/messages-view.ts";
 import {
+  assertRead,
   type Frame,
   framesOf,
-  insist,
   isObject,
   type Json,
   listAt,
@@ -17,12 +17,12 @@ const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"]
 /** Reads a whole message: one that the gateway printed by the letter, another by what it promises of it. */
 export function readMessageWhole(wanted: Wanted, text: string): Reading {
   const body = objectAt(JSON.parse(text), "a message");
-  insist(body.model === wanted.model, "another model's name");
-  insist(Array.isArray(body.content), "no content");
-  insist(textAt(body.stop_reason) !== "", "no stop reason");
+  assertRead(body.model === wanted.model, "another model's name");
+  assertRead(Array.isArray(body.content), "no content");
+  assertRead(textAt(body.stop_reason) !== "", "no stop reason");
   if (wanted.isVerbatim) return FINISHED;
   readWholeMessage(text, wanted.model);
-  insist(STOPS.includes(textAt(body.stop_reason)), "a stop reason that is none");
+  assertRead(STOPS.includes(textAt(body.stop_reason)), "a stop reason that is none");
   for (const each of listAt(body.content)) checkBlock(objectAt(each, "a block"));
   checkUsage(objectAt(body.usage, "usage"));
   return FINISHED;
@@ -33,20 +33,20 @@ export function readMessageStream(wanted: Wanted, text: string): Reading {
   const frames = framesOf(text);
   const last = frames.at(-1);
   const end = frames.findIndex(({ event }) => event === "message_stop" || event === "error");
-  insist(last !== undefined && end === frames.length - 1, "a stream without an end");
+  assertRead(last !== undefined && end === frames.length - 1, "a stream without an end");
   for (const { event, json } of frames)
-    insist(isObject(json) && json.type === event, "an event under another's name");
+    assertRead(isObject(json) && json.type === event, "an event under another's name");
   const starts = frames.filter(({ event }) => event === "message_start");
-  insist(starts.length <= 1, "a second start");
+  assertRead(starts.length <= 1, "a second start");
   const stops = frames.filter(
     ({ event, json }) =>
       event === "message_delta" && isObject(json) && isObject(json.delta) && isSaid(json.delta.stop_reason),
   );
-  insist(stops.length <= 1, "a second stop reason");
-  insist((stops.length === 1) === (last.event === "message_stop"), "an end without a stop reason");
+  assertRead(stops.length <= 1, "a second stop reason");
+  assertRead((stops.length === 1) === (last.event === "message_stop"), "an end without a stop reason");
   for (const { json } of starts) {
     const { model } = objectAt(objectAt(json, "an event").message, "a message");
-    insist(model === wanted.model, "another model's name");
+    assertRead(model === wanted.model, "another model's name");
   }
   if (!wanted.isVerbatim && starts.length > 0) readPrinted(wanted, frames, text);
   if (last.event === "message_stop") return FINISHED;
@@ -68,7 +68,7 @@ function readPrinted({ model }: Wanted, frames: readonly Frame[], text: string):
     if (event.type === "message_start")
       checkUsage(objectAt(objectAt(event.message, "a message").usage, "usage"));
     if (event.type === "content_block_start") {
-      insist(event.index === blocks, "a block out of its turn");
+      assertRead(event.index === blocks, "a block out of its turn");
       blocks += 1;
       open = objectAt(event.content_block, "a block");
       input = "";
@@ -76,12 +76,12 @@ function readPrinted({ model }: Wanted, frames: readonly Frame[], text: string):
     }
     if (event.type === "content_block_delta") {
       const delta = objectAt(event.delta, "a delta");
-      insist(listAt(DELTAS[textAt(open.type)]).includes(delta.type), "a delta of another kind of block");
+      assertRead(listAt(DELTAS[textAt(open.type)]).includes(delta.type), "a delta of another kind of block");
       input += textAt(delta.partial_json);
     }
     if (event.type === "content_block_stop" && open.type === "tool_use") checkInput(input, frames);
     if (event.type === "message_delta") {
-      insist(
+      assertRead(
         STOPS.includes(textAt(objectAt(event.delta, "a delta").stop_reason)),
         "a stop reason that is none",
       );
@@ -108,7 +108,7 @@ function checkInput(input: string, frames: readonly Frame[]): void {
 }
 
 function checkBlock(block: Json): void {
-  insist(
+  assertRead(
     ["text", "thinking", "redacted_thinking", "tool_use"].includes(textAt(block.type)),
     "a block that is none",
   );
@@ -116,9 +116,9 @@ function checkBlock(block: Json): void {
 }
 
 function checkUsage(usage: Json): void {
-  insist(isCount(usage.input_tokens) && isCount(usage.output_tokens), "usage that is no count");
+  assertRead(isCount(usage.input_tokens) && isCount(usage.output_tokens), "usage that is no count");
   for (const name of ["cache_read_input_tokens", "cache_creation_input_tokens"]) {
-    insist(
+    assertRead(
       usage[name] === undefined || usage[name] === null || isCount(usage[name]),
       "usage that is no count",
     );

@@ -1,7 +1,7 @@
 import {
+  assertRead,
   type Frame,
   framesOf,
-  insist,
   isObject,
   type Json,
   listAt,
@@ -17,10 +17,10 @@ const STATUSES = ["completed", "incomplete"];
 /** Reads a whole response: one that the gateway printed by the letter, another by what it promises of it. */
 export function readResponseWhole(wanted: Wanted, text: string): Reading {
   const body = objectAt(JSON.parse(text), "a response");
-  insist(body.model === wanted.model, "another model's name");
+  assertRead(body.model === wanted.model, "another model's name");
   // Some hosts leave it out.
-  insist(!body.status || STATUSES.includes(textAt(body.status)), "a response that has not ended");
-  insist(Array.isArray(body.output), "no output");
+  assertRead(!body.status || STATUSES.includes(textAt(body.status)), "a response that has not ended");
+  assertRead(Array.isArray(body.output), "no output");
   if (!wanted.isVerbatim) checkResponse(body);
   return FINISHED;
 }
@@ -30,11 +30,11 @@ export function readResponseStream(wanted: Wanted, text: string): Reading {
   const frames = framesOf(text);
   const last = frames.at(-1);
   const end = frames.findIndex(({ event }) => ENDS.includes(event ?? ""));
-  insist(last !== undefined && end === frames.length - 1, "a stream without an end");
+  assertRead(last !== undefined && end === frames.length - 1, "a stream without an end");
   for (const { event, json } of frames) {
-    insist(isObject(json) && json.type === event, "an event under another's name");
+    assertRead(isObject(json) && json.type === event, "an event under another's name");
     const { response } = json;
-    if (isObject(response)) insist(response.model === wanted.model, "another model's name");
+    if (isObject(response)) assertRead(response.model === wanted.model, "another model's name");
   }
   if (!wanted.isVerbatim) readPrinted(frames);
   if (last.event !== "response.failed") return FINISHED;
@@ -47,40 +47,41 @@ function readPrinted(frames: readonly Frame[]): void {
   let items = 0;
   for (const [position, { json }] of frames.entries()) {
     const event = objectAt(json, "an event");
-    insist(event.sequence_number === position, "an event out of its turn");
+    assertRead(event.sequence_number === position, "an event out of its turn");
     if (event.type === "response.output_item.added") {
-      insist(event.output_index === items, "an item out of its turn");
+      assertRead(event.output_index === items, "an item out of its turn");
       items += 1;
       open.set(event.output_index, objectAt(event.item, "an item"));
     } else if (event.output_index !== undefined) {
       const item = objectAt(open.get(event.output_index), "an item that is open");
-      if (event.item_id !== undefined) insist(event.item_id === item.id, "an event of another item");
+      if (event.item_id !== undefined) assertRead(event.item_id === item.id, "an event of another item");
       if (event.type === "response.output_item.done") {
-        insist(objectAt(event.item, "an item").id === item.id, "the end of another item");
+        assertRead(objectAt(event.item, "an item").id === item.id, "the end of another item");
         open.delete(event.output_index);
       }
     }
     if (event.type === "response.completed" || event.type === "response.incomplete") {
-      insist(open.size === 0, "an end within an item");
+      assertRead(open.size === 0, "an end within an item");
       const response = objectAt(event.response, "a response");
       checkResponse(response);
-      insist(listAt(response.output).length === items, "items that were never streamed");
+      assertRead(listAt(response.output).length === items, "items that were never streamed");
     }
   }
 }
 
 function checkResponse(response: Json): void {
-  insist(
+  assertRead(
     response.object === "response" && STATUSES.includes(textAt(response.status)),
     "no response that has ended",
   );
   for (const each of listAt(response.output)) {
     const item = objectAt(each, "an item");
-    insist(textAt(item.type) !== "" && textAt(item.id) !== "", "an item without type or id");
+    assertRead(textAt(item.type) !== "" && textAt(item.id) !== "", "an item without type or id");
     if (item.type !== "function_call") continue;
-    insist(textAt(item.call_id) !== "" && textAt(item.name) !== "", "a call without id or name");
+    assertRead(textAt(item.call_id) !== "" && textAt(item.name) !== "", "a call without id or name");
     // What a model wrote that is no JSON is for the client to tell it so.
-    if (response.status === "completed") insist(textAt(item.arguments) !== "", "a call without arguments");
+    if (response.status === "completed")
+      assertRead(textAt(item.arguments) !== "", "a call without arguments");
   }
   if (response.usage === null) return;
   const {
@@ -88,7 +89,7 @@ function checkResponse(response: Json): void {
     output_tokens: output,
     total_tokens: total,
   } = objectAt(response.usage, "usage");
-  insist(
+  assertRead(
     isCount(input) && isCount(output) && Number(input) + Number(output) === total,
     "usage that is no count",
   );

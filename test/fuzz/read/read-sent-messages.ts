@@ -1,20 +1,20 @@
-import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
+import { assertRead, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
 import { isId, type Sent } from "./read-sent.ts";
 import { isCount } from "./reading.ts";
 
 /** Reads a messages body that was printed for an upstream as Anthropic does. Throws, with what that would refuse. */
 export function readSentMessages(text: string, { model, stream, outputTokensMax }: Sent): void {
   const body = objectAt(JSON.parse(text), "a body");
-  insist(body.model === model, "another model's name");
-  insist((body.stream === true) === stream, "another kind of answer");
-  insist(isCount(body.max_tokens), "no output limit");
-  if (outputTokensMax !== undefined) insist(body.max_tokens === outputTokensMax, "another output limit");
-  insist(listAt(body.messages).length > 0, "no messages");
+  assertRead(body.model === model, "another model's name");
+  assertRead((body.stream === true) === stream, "another kind of answer");
+  assertRead(isCount(body.max_tokens), "no output limit");
+  if (outputTokensMax !== undefined) assertRead(body.max_tokens === outputTokensMax, "another output limit");
+  assertRead(listAt(body.messages).length > 0, "no messages");
   let previous: unknown;
   for (const each of listAt(body.messages)) {
     const { role, content } = objectAt(each, "a message");
-    insist(role !== previous, "two messages of one role in a row");
-    insist(previous !== undefined || role === "user", "an answer without a question");
+    assertRead(role !== previous, "two messages of one role in a row");
+    assertRead(previous !== undefined || role === "user", "an answer without a question");
     previous = role;
     readContent(role, content);
   }
@@ -24,7 +24,7 @@ export function readSentMessages(text: string, { model, stream, outputTokensMax 
 }
 
 function readSystem(system: unknown): void {
-  insist(listAt(system).length > 0 || textAt(system).trim() !== "", "a system text that is empty");
+  assertRead(listAt(system).length > 0 || textAt(system).trim() !== "", "a system text that is empty");
   for (const block of listAt(system)) readBlock("system", objectAt(block, "a block"));
 }
 
@@ -36,27 +36,27 @@ const BLOCKS: Readonly<Record<string, readonly string[]>> = {
 };
 
 function readContent(role: unknown, content: unknown): void {
-  insist(listAt(content).length > 0 || textAt(content).trim() !== "", "a message without content");
+  assertRead(listAt(content).length > 0 || textAt(content).trim() !== "", "a message without content");
   let isBehindResults = false;
   for (const each of listAt(content)) {
     const block = objectAt(each, "a block");
     if (block.type !== "tool_result") isBehindResults = true;
-    else insist(!isBehindResults, "a result behind something else");
+    else assertRead(!isBehindResults, "a result behind something else");
     readBlock(textAt(role), block);
   }
 }
 
 function readBlock(place: string, block: Json): void {
-  insist(listAt(BLOCKS[place]).includes(block.type), `a block of type ${String(block.type)} in ${place}`);
-  if (block.type === "text") insist(textAt(block.text).trim() !== "", "a text that is empty");
+  assertRead(listAt(BLOCKS[place]).includes(block.type), `a block of type ${String(block.type)} in ${place}`);
+  if (block.type === "text") assertRead(textAt(block.text).trim() !== "", "a text that is empty");
   if (block.type === "tool_use") {
-    insist(
+    assertRead(
       isId(block.id, 64) && isId(block.name, 128) && isObject(block.input),
       "a call without id, name or input",
     );
   }
   if (block.type === "tool_result") {
-    insist(isId(block.tool_use_id, 64), "a result without its call");
+    assertRead(isId(block.tool_use_id, 64), "a result without its call");
     const { content } = block;
     if (content === undefined || typeof content === "string") return;
     for (const each of listAt(content)) readBlock("tool_result", objectAt(each, "a block"));
@@ -66,32 +66,35 @@ function readBlock(place: string, block: Json): void {
 
 function readImage({ type, media_type: mediaType, data, url }: Json): void {
   if (type === "url") {
-    insist(textAt(url) !== "", "an image without address");
+    assertRead(textAt(url) !== "", "an image without address");
     return;
   }
-  insist(
+  assertRead(
     ["image/jpeg", "image/png", "image/gif", "image/webp"].includes(textAt(mediaType)),
     "an image of another type",
   );
-  insist(type === "base64" && typeof data === "string", "an image without data");
+  assertRead(type === "base64" && typeof data === "string", "an image without data");
 }
 
 function readTools({ tools, tool_choice: choice, thinking }: Json): void {
   if (tools === undefined) {
-    insist(choice === undefined, "a choice of no tools");
+    assertRead(choice === undefined, "a choice of no tools");
     return;
   }
-  insist(listAt(tools).length > 0, "no tools in a list of them");
+  assertRead(listAt(tools).length > 0, "no tools in a list of them");
   for (const each of listAt(tools)) {
     const { name, input_schema: schema } = objectAt(each, "a tool");
-    insist(isId(name, 128) && isObject(schema) && schema.type === "object", "a tool without name or schema");
+    assertRead(
+      isId(name, 128) && isObject(schema) && schema.type === "object",
+      "a tool without name or schema",
+    );
   }
   if (choice === undefined) return;
   const { type, name } = objectAt(choice, "a choice");
-  insist(["auto", "any", "none", "tool"].includes(textAt(type)), "a choice that is none");
-  if (type === "tool") insist(isId(name, 128), "a choice of no name");
+  assertRead(["auto", "any", "none", "tool"].includes(textAt(type)), "a choice that is none");
+  if (type === "tool") assertRead(isId(name, 128), "a choice of no name");
   const isForced = type === "any" || type === "tool";
-  insist(
+  assertRead(
     !isForced || thinking === undefined || Object(thinking).type === "disabled",
     "thought before a forced call",
   );
@@ -99,11 +102,11 @@ function readTools({ tools, tool_choice: choice, thinking }: Json): void {
 
 function readSampling({ thinking, temperature, top_k: topK, max_tokens: most }: Json): void {
   if (temperature !== undefined)
-    insist(Number(temperature) >= 0 && Number(temperature) <= 1, "a temperature");
+    assertRead(Number(temperature) >= 0 && Number(temperature) <= 1, "a temperature");
   if (thinking === undefined || Object(thinking).type === "disabled") return;
   const { type, budget_tokens: budget } = objectAt(thinking, "thinking");
-  insist(["enabled", "adaptive"].includes(textAt(type)), "a way of thinking that is none");
+  assertRead(["enabled", "adaptive"].includes(textAt(type)), "a way of thinking that is none");
   if (type === "enabled")
-    insist(Number(budget) >= 1024 && Number(budget) < Number(most), "a budget out of bounds");
-  insist(temperature === undefined && topK === undefined, "a temperature beside thinking");
+    assertRead(Number(budget) >= 1024 && Number(budget) < Number(most), "a budget out of bounds");
+  assertRead(temperature === undefined && topK === undefined, "a temperature beside thinking");
 }

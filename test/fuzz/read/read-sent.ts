@@ -1,4 +1,4 @@
-import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
+import { assertRead, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
 import { isCount } from "./reading.ts";
 
 /** What a printed body has to say, whatever the client's was. */
@@ -12,27 +12,27 @@ export interface Sent {
 /** Reads a chat body that was printed for an upstream as its strictest host does. Throws, with what that would refuse. */
 export function readSentChat(text: string, { model, stream, outputTokensMax }: Sent): void {
   const body = objectAt(JSON.parse(text), "a body");
-  insist(body.model === model, "another model's name");
-  insist((body.stream === true) === stream, "another kind of answer");
-  if (stream) insist(Object(body.stream_options).include_usage === true, "no wish for usage");
+  assertRead(body.model === model, "another model's name");
+  assertRead((body.stream === true) === stream, "another kind of answer");
+  if (stream) assertRead(Object(body.stream_options).include_usage === true, "no wish for usage");
   const limits = [body.max_tokens, body.max_completion_tokens].filter((each) => each !== undefined);
-  insist(limits.length === 1 && isCount(limits[0]), "no output limit, or two");
-  if (outputTokensMax !== undefined) insist(limits[0] === outputTokensMax, "another output limit");
+  assertRead(limits.length === 1 && isCount(limits[0]), "no output limit, or two");
+  if (outputTokensMax !== undefined) assertRead(limits[0] === outputTokensMax, "another output limit");
   const messages = listAt(body.messages);
-  insist(messages.length > 0, "no messages");
+  assertRead(messages.length > 0, "no messages");
   for (const each of messages) readMessage(objectAt(each, "a message"));
   readTools(body);
   const { stop, temperature } = body;
   if (stop !== undefined) {
     const words = Array.isArray(stop) ? stop : [stop];
-    insist(words.length > 0 && words.length <= 4, "no stop sequence, or too many");
-    insist(
+    assertRead(words.length > 0 && words.length <= 4, "no stop sequence, or too many");
+    assertRead(
       words.every((word) => typeof word === "string"),
       "a stop sequence that is none",
     );
   }
   // How high it may be is the host's to judge.
-  insist(temperature === undefined || typeof temperature === "number", "a temperature that is none");
+  assertRead(temperature === undefined || typeof temperature === "number", "a temperature that is none");
 }
 
 /** What each role may say in parts. */
@@ -45,47 +45,50 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 
 function readMessage({ role, content, tool_calls: calls, tool_call_id: callId }: Json): void {
   const types = PARTS[textAt(role)];
-  insist(types !== undefined, `a role of ${String(role)}`);
+  assertRead(types !== undefined, `a role of ${String(role)}`);
   if (typeof content !== "string") {
     const isCaller = role === "assistant" && content === null && calls !== undefined;
-    insist(isCaller || listAt(content).length > 0, "a content that is none");
+    assertRead(isCaller || listAt(content).length > 0, "a content that is none");
   }
   for (const part of listAt(content)) readPart(objectAt(part, "a part"), types);
-  if (role === "tool") insist(isId(callId, 40), "a result without its call");
-  insist(calls === undefined || listAt(calls).length > 0, "no calls in a list of them");
+  if (role === "tool") assertRead(isId(callId, 40), "a result without its call");
+  assertRead(calls === undefined || listAt(calls).length > 0, "no calls in a list of them");
   for (const each of listAt(calls)) readCall(objectAt(each, "a call"));
 }
 
 function readPart(part: Json, types: readonly string[]): void {
-  insist(types.includes(textAt(part.type)), "a part that is none");
-  if (part.type === "text") insist(typeof part.text === "string", "a text that is none");
+  assertRead(types.includes(textAt(part.type)), "a part that is none");
+  if (part.type === "text") assertRead(typeof part.text === "string", "a text that is none");
   if (part.type === "image_url")
-    insist(textAt(objectAt(part.image_url, "an image").url) !== "", "an image without address");
+    assertRead(textAt(objectAt(part.image_url, "an image").url) !== "", "an image without address");
 }
 
 function readCall({ id, type, function: called }: Json): void {
-  insist(isId(id, 40) && type === "function", "a call without id or type");
+  assertRead(isId(id, 40) && type === "function", "a call without id or type");
   const { name, arguments: input } = objectAt(called, "a function");
-  insist(isId(name, 64), "a call without name");
+  assertRead(isId(name, 64), "a call without name");
   objectAt(JSON.parse(textAt(input)), "arguments");
 }
 
 function readTools({ tools, tool_choice: choice, parallel_tool_calls: parallel }: Json): void {
   if (tools === undefined) {
-    insist(choice === undefined && parallel === undefined, "a choice of no tools");
+    assertRead(choice === undefined && parallel === undefined, "a choice of no tools");
     return;
   }
-  insist(listAt(tools).length > 0, "no tools in a list of them");
+  assertRead(listAt(tools).length > 0, "no tools in a list of them");
   for (const each of listAt(tools)) {
     const { type, function: offered } = objectAt(each, "a tool");
     const { name, parameters } = objectAt(offered, "a function");
-    insist(type === "function" && isId(name, 64), "a tool without type or name");
-    insist(parameters === undefined || isObject(parameters), "parameters that are no schema");
+    assertRead(type === "function" && isId(name, 64), "a tool without type or name");
+    assertRead(parameters === undefined || isObject(parameters), "parameters that are no schema");
   }
   if (choice === undefined || typeof choice === "string") {
-    insist(choice === undefined || ["auto", "none", "required"].includes(choice), "a choice that is none");
+    assertRead(
+      choice === undefined || ["auto", "none", "required"].includes(choice),
+      "a choice that is none",
+    );
   } else
-    insist(
+    assertRead(
       isId(objectAt(objectAt(choice, "a choice").function, "a function").name, 64),
       "a choice of no name",
     );

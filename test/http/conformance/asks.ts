@@ -1,14 +1,19 @@
 import { CHAT, MESSAGES } from "../../support/client.ts";
-import type { Quadrant } from "../../support/protocol-pairs/protocol-pair.ts";
+import type { ProtocolPair } from "../../support/protocol-pairs/protocol-pair.ts";
 
 /** A chat client of Anthropic, and a messages client of OpenAI. */
-export const TO_CLAUDE: Quadrant = {
+export const TO_CLAUDE: ProtocolPair = {
   surface: CHAT,
   upstream: "anthropic",
   model: "claude",
   isTranslated: true,
 };
-export const TO_GPT: Quadrant = { surface: MESSAGES, upstream: "openai", model: "gpt", isTranslated: true };
+export const TO_GPT: ProtocolPair = {
+  surface: MESSAGES,
+  upstream: "openai",
+  model: "gpt",
+  isTranslated: true,
+};
 
 export type Body = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,9 @@
 import { expect } from "bun:test";
-import type { Quadrant } from "../../support/protocol-pairs/protocol-pair.ts";
+import type { ProtocolPair } from "../../support/protocol-pairs/protocol-pair.ts";
 import { type Body, call, chatTool, image, result, TO_CLAUDE, TO_GPT, user } from "./asks.ts";
 
 /** What a client asks, and what its upstream must be sent: `undefined` is a member that must not be there. */
-export const SENT: readonly (readonly [name: string, quadrant: Quadrant, body: Body, sent: Body])[] = [
+export const SENT: readonly (readonly [name: string, quadrant: ProtocolPair, body: Body, sent: Body])[] = [
   [
     "case 51: tool messages after one turn become one user message",
     TO_CLAUDE,

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect } from "bun:test";
 import { nanosOf } from "../../support/protocol-pairs/neutral-answer.ts";
-import { ask, collectLines, hear, plays, type Quadrant } from "../../support/protocol-pairs/protocol-pair.ts";
+import {
+  collectLines,
+  type ProtocolPair,
+  postTo,
+  readReply,
+  replay,
+} from "../../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../../support/script.ts";
 import { EVENT_STREAM, frame } from "../../support/scripted-answers.ts";
 import { framesOf, type Json } from "../../support/strict-json.ts";
@@ -14,14 +20,14 @@ export const USAGE = { input: 11, cached: 0, written: 0, output: 7 };
 export interface Stage {
   gateway(): TestGateway;
   /** Plays lines as the quadrant's upstream frames them. */
-  play(quadrant: Quadrant, lines: readonly Json[]): void;
+  play(quadrant: ProtocolPair, lines: readonly Json[]): void;
   /** Plays the whole answer that they come to. */
-  playWhole(quadrant: Quadrant, lines: readonly Json[]): void;
-  ask(quadrant: Quadrant, stream?: boolean): Promise<Response>;
+  playWhole(quadrant: ProtocolPair, lines: readonly Json[]): void;
+  postTo(quadrant: ProtocolPair, stream?: boolean): Promise<Response>;
   /** They are heard so, with the usage of {@link USAGE}, and billed by it. */
-  expectHeard(quadrant: Quadrant, lines: readonly Json[], heard: object): Promise<void>;
+  expectHeard(quadrant: ProtocolPair, lines: readonly Json[], heard: object): Promise<void>;
   /** They end in an error, as the last thing a client sees, and in no finish. */
-  expectBroken(quadrant: Quadrant, lines: readonly Json[]): Promise<void>;
+  expectBroken(quadrant: ProtocolPair, lines: readonly Json[]): Promise<void>;
 }
 
 /** Starts one for a file of tests, and stops it after them. */
@@ -38,19 +44,19 @@ export function stageForFile(): Stage {
     const body = frame(upstream, lines.map(textOf));
     gateway.upstream.on(model, answer({ headers: EVENT_STREAM, body }));
   };
-  const put = (quadrant: Quadrant, stream = true) => ask(gateway, quadrant, { stream });
+  const put = (quadrant: ProtocolPair, stream = true) => postTo(gateway, quadrant, { stream });
 
   return {
     gateway: () => gateway,
     play,
     playWhole: ({ upstream, model }, lines) =>
-      gateway.upstream.on(model, plays(collectLines(upstream, lines.map(textOf)))),
-    ask: put,
+      gateway.upstream.on(model, replay(collectLines(upstream, lines.map(textOf)))),
+    postTo: put,
     async expectHeard(quadrant, lines, heard) {
       play(quadrant, lines);
       const response = await put(quadrant);
       const expected = { reasoning: "", text: "", refusal: "", calls: [], usage: USAGE, ...heard };
-      expect<unknown>(await hear(response, quadrant)).toEqual(expected);
+      expect<unknown>(await readReply(response, quadrant)).toEqual(expected);
       expect((await gateway.receiptOf(response)).captured).toBe(nanosOf(USAGE));
     },
     async expectBroken(quadrant, lines) {

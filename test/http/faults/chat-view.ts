@@ -1,6 +1,6 @@
 import {
+  assertRead,
   framesOf,
-  insist,
   isObject,
   type Json,
   listAt,
@@ -14,9 +14,9 @@ const FINISHES = ["stop", "length", "tool_calls", "content_filter", "function_ca
 /** Reads a whole chat answer of one choice, as strictly as no real client does. */
 export function readWholeChat(body: string, model: string): View {
   const answer = objectAt(JSON.parse(body), "an answer");
-  insist(answer.model === model, "another model's name");
+  assertRead(answer.model === model, "another model's name");
   const [choice, ...others] = listAt(answer.choices);
-  insist(others.length === 0, "more choices than one");
+  assertRead(others.length === 0, "more choices than one");
   const { message, finish_reason: finish } = objectAt(choice, "a choice");
   const view = emptyDraft();
   addContent(view, objectAt(message, "a message"));
@@ -32,33 +32,33 @@ export function readStreamedChat(body: string, model: string): View {
   const view = emptyDraft();
   let isOver = false;
   for (const { json } of framesOf(body)) {
-    insist(!isOver, "an event behind the last one");
+    assertRead(!isOver, "an event behind the last one");
     isOver = json === "[DONE]" || isObject(json.error);
-    if (json === "[DONE]") insist(view.finish !== undefined, "an end without a finish");
+    if (json === "[DONE]") assertRead(view.finish !== undefined, "an end without a finish");
     else if (json.error !== undefined) view.error = errorOf(json, view);
     else readChunk(view, json, model);
   }
-  insist(isOver, "a stream without an end");
+  assertRead(isOver, "a stream without an end");
   return view;
 }
 
 function errorOf(json: Json, view: View): Json {
-  insist(view.finish === undefined, "a finish and an error");
+  assertRead(view.finish === undefined, "a finish and an error");
   return json;
 }
 
 function readChunk(view: Draft, chunk: Json, model: string): void {
-  insist(chunk.model === model, "another model's name");
-  insist(chunk.usage === undefined || chunk.usage === null, "usage that it has not asked for");
-  insist(Array.isArray(chunk.choices), "a chunk without choices");
+  assertRead(chunk.model === model, "another model's name");
+  assertRead(chunk.usage === undefined || chunk.usage === null, "usage that it has not asked for");
+  assertRead(Array.isArray(chunk.choices), "a chunk without choices");
   for (const each of listAt(chunk.choices)) {
     const choice = objectAt(each, "a choice");
-    insist(choice.index === 0, "a choice that it has not asked for");
+    assertRead(choice.index === 0, "a choice that it has not asked for");
     const delta = objectAt(choice.delta, "a delta");
     addContent(view, delta);
     for (const call of listAt(delta.tool_calls)) addToolCall(view, objectAt(call, "a tool call"));
     if (choice.finish_reason === null || choice.finish_reason === undefined) continue;
-    insist(view.finish === undefined, "a second finish");
+    assertRead(view.finish === undefined, "a second finish");
     view.finish = finishOf(choice.finish_reason);
   }
 }
@@ -72,10 +72,10 @@ function addContent(view: Draft, message: Json): void {
 /** Clients add up fragments by index; the first one of a call must name it. */
 function addToolCall(view: Draft, call: Json): void {
   const index = Number(call.index);
-  insist(Number.isInteger(index) && index >= 0 && index <= view.tools.length, "a tool call out of order");
+  assertRead(Number.isInteger(index) && index >= 0 && index <= view.tools.length, "a tool call out of order");
   const known = view.tools[index];
   if (known === undefined) {
-    insist(call.type === "function", "a tool call without a type");
+    assertRead(call.type === "function", "a tool call without a type");
     view.tools[index] = toolOf(call);
   } else {
     const more = textAt(objectAt(call.function, "a function").arguments);
@@ -85,12 +85,12 @@ function addToolCall(view: Draft, call: Json): void {
 
 function toolOf(call: Json): ToolView {
   const { name, arguments: input } = objectAt(call.function, "a function");
-  insist(textAt(call.id) !== "" && textAt(name) !== "", "a tool call without id or name");
-  insist(typeof input === "string", "arguments that are no text");
+  assertRead(textAt(call.id) !== "" && textAt(name) !== "", "a tool call without id or name");
+  assertRead(typeof input === "string", "arguments that are no text");
   return { id: textAt(call.id), name: textAt(name), arguments: input };
 }
 
 function finishOf(finish: unknown): string {
-  insist(FINISHES.includes(textAt(finish)), "a finish that is none");
+  assertRead(FINISHES.includes(textAt(finish)), "a finish that is none");
   return textAt(finish);
 }

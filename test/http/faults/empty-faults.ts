@@ -1,4 +1,4 @@
-import type { Speech } from "../../support/model-output.ts";
+import type { ModelOutput } from "../../support/model-output.ts";
 import type { Expectation, Fault } from "./fault.ts";
 import { answers, byMode, bySurface, empty, REPORTED } from "./outcomes.ts";
 import { either, sends, speaks, streams } from "./speak.ts";
@@ -88,7 +88,10 @@ function toolCall(id: string, finish: string) {
   return answers({ text: "", tools: [{ id, name: "look", arguments: '{"at":"sky"}' }], finish });
 }
 
-function spoken(speech: Speech, finishes: Record<"openai" | "anthropic", string>): Fault["scripts"][number] {
+function spoken(
+  speech: ModelOutput,
+  finishes: Record<"openai" | "anthropic", string>,
+): Fault["scripts"][number] {
   return (request) => speaks({ ...speech, finish: finishes[request.protocol] })(request);
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
 import { CHAT, post } from "../../support/client.ts";
-import { says } from "../../support/scripted-answers.ts";
+import { answerWith } from "../../support/scripted-answers.ts";
 import { HANG_UPS, type HangUp, reading } from "./hang-ups.ts";
 import { type Cell, cellsOf, startWorld, type World } from "./world.ts";
 
@@ -46,7 +46,7 @@ describe("a client that hangs up", () => {
 
 /** A local count waits for its worker. */
 async function warmUp({ gateway }: World): Promise<void> {
-  gateway.upstream.on(CHAT.model, says({ text: "one" }));
+  gateway.upstream.on(CHAT.model, answerWith({ text: "one" }));
   await (await post(gateway, CHAT)).text();
 }
 

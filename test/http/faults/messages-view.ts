@@ -1,6 +1,6 @@
 import {
+  assertRead,
   framesOf,
-  insist,
   isObject,
   type Json,
   listAt,
@@ -12,7 +12,7 @@ import { type Draft, emptyDraft, type View } from "./view.ts";
 /** Reads a whole message, as strictly as no real client does. */
 export function readWholeMessage(body: string, model: string): View {
   const message = objectAt(JSON.parse(body), "a message");
-  insist(message.type === "message" && message.model === model, "another model's name");
+  assertRead(message.type === "message" && message.model === model, "another model's name");
   const view = emptyDraft();
   for (const each of listAt(message.content)) {
     const block = objectAt(each, "a block");
@@ -28,24 +28,24 @@ export function readWholeMessage(body: string, model: string): View {
 export function readStreamedMessage(body: string, model: string): View {
   const view = emptyDraft();
   const [start, ...rest] = framesOf(body);
-  insist(isObject(start?.json) && start.json.type === "message_start", "no start first");
-  insist(objectAt(start.json.message, "a message").model === model, "another model's name");
+  assertRead(isObject(start?.json) && start.json.type === "message_start", "no start first");
+  assertRead(objectAt(start.json.message, "a message").model === model, "another model's name");
   let isOver = false;
   let openBlock: number | undefined;
   for (const { event, json } of rest) {
-    insist(json !== "[DONE]" && json.type === event, "an event under another's name");
-    insist(!isOver, "an event behind the last one");
+    assertRead(json !== "[DONE]" && json.type === event, "an event under another's name");
+    assertRead(!isOver, "an event behind the last one");
     isOver = event === "message_stop" || event === "error";
     if (event === "error") view.error = errorOf(json, view);
-    else if (event === "message_stop") insist(view.finish !== undefined, "an end without a stop reason");
+    else if (event === "message_stop") assertRead(view.finish !== undefined, "an end without a stop reason");
     else openBlock = readEvent(view, json, openBlock);
   }
-  insist(isOver, "a stream without an end");
+  assertRead(isOver, "a stream without an end");
   return view;
 }
 
 function errorOf(json: Json, view: View): Json {
-  insist(view.finish === undefined, "a finish and an error");
+  assertRead(view.finish === undefined, "a finish and an error");
   return json;
 }
 
@@ -53,23 +53,23 @@ function errorOf(json: Json, view: View): Json {
 function readEvent(view: Draft, json: Json, openBlock: number | undefined): number | undefined {
   if (json.type === "ping") return openBlock;
   if (json.type === "content_block_start") {
-    insist(openBlock === undefined, "a block within another");
+    assertRead(openBlock === undefined, "a block within another");
     openContent(view, objectAt(json.content_block, "a block"));
     return Number(json.index);
   }
   if (json.type === "content_block_delta") {
-    insist(json.index === openBlock, "a delta of no open block");
+    assertRead(json.index === openBlock, "a delta of no open block");
     addDelta(view, objectAt(json.delta, "a delta"));
     return openBlock;
   }
   if (json.type === "content_block_stop") {
-    insist(json.index === openBlock, "the end of no open block");
+    assertRead(json.index === openBlock, "the end of no open block");
     return undefined;
   }
-  insist(json.type === "message_delta", "an event that is unknown");
+  assertRead(json.type === "message_delta", "an event that is unknown");
   const reason = textAt(objectAt(json.delta, "a delta").stop_reason);
   if (reason !== "") {
-    insist(view.finish === undefined, "a second stop reason");
+    assertRead(view.finish === undefined, "a second stop reason");
     view.finish = reason;
   }
   return openBlock;
@@ -90,6 +90,6 @@ function addDelta(view: Draft, delta: Json): void {
 }
 
 function toolOf(block: Json, input: string) {
-  insist(textAt(block.id) !== "" && textAt(block.name) !== "", "a tool use without id or name");
+  assertRead(textAt(block.id) !== "" && textAt(block.name) !== "", "a tool use without id or name");
   return { id: textAt(block.id), name: textAt(block.name), arguments: input };
 }

@@ -1,16 +1,16 @@
-import { canaries } from "../../support/canaries.ts";
-import type { Speech } from "../../support/model-output.ts";
+import { createCanaries } from "../../support/canaries.ts";
+import type { ModelOutput } from "../../support/model-output.ts";
 import { type Answer, answer, type Script, type ScriptRequest } from "../../support/script.ts";
-import { EVENT_STREAM, frame, says, streamedLines } from "../../support/scripted-answers.ts";
+import { answerWith, EVENT_STREAM, frame, streamedLines } from "../../support/scripted-answers.ts";
 
 /** One set for all faults: what an upstream says that a client must never see. */
-export const secrets = canaries();
+export const secrets = createCanaries();
 
 /**
  * What the first route's upstream says. Each word is one token by the tokenizer and by the estimate that
  * stands in for it, so that a local count is the same on a machine that is too busy to count.
  */
-export const SPEECH: Speech = { text: "one two six ten", usage: { input: 11, output: 9 } };
+export const SPEECH: ModelOutput = { text: "one two six ten", usage: { input: 11, output: 9 } };
 
 /** Headers that no client may see, on an answer that is good. */
 const { "retry-after": _pause, ...HEADERS } = secrets.refusal(200).headers ?? {};
@@ -19,8 +19,8 @@ const { "retry-after": _pause, ...HEADERS } = secrets.refusal(200).headers ?? {}
 export const LINGER_MS = 200;
 
 /** The speech, with headers full of canaries. */
-export function speaks(speech: Speech = SPEECH, how: Omit<Answer, "body"> = {}): Script {
-  return says(speech, { lingerMs: LINGER_MS, ...how, headers: { ...HEADERS, ...how.headers } });
+export function speaks(speech: ModelOutput = SPEECH, how: Omit<Answer, "body"> = {}): Script {
+  return answerWith(speech, { lingerMs: LINGER_MS, ...how, headers: { ...HEADERS, ...how.headers } });
 }
 
 /** An event stream with a body of its own. */

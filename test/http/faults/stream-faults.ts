@@ -1,4 +1,4 @@
-import type { Speech } from "../../support/model-output.ts";
+import type { ModelOutput } from "../../support/model-output.ts";
 import type { Answer, ScriptRequest } from "../../support/script.ts";
 import type { Expectation, Fault } from "./fault.ts";
 import { answers, breaks, byMode, bySurface, movesOn } from "./outcomes.ts";
@@ -76,7 +76,7 @@ function finish(
   said: Record<ScriptRequest["protocol"], string>,
   expected: Parameters<typeof bySurface>[0],
 ): Fault {
-  const speech = (request: ScriptRequest): Speech => ({ ...SPEECH, finish: said[request.protocol] });
+  const speech = (request: ScriptRequest): ModelOutput => ({ ...SPEECH, finish: said[request.protocol] });
   return { name, scripts: [(request) => speaks(speech(request))(request)], expected: bySurface(expected) };
 }
 

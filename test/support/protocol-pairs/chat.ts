@@ -1,11 +1,17 @@
-import { framesOf, insist, type Json, listAt, objectAt, textAt } from "../strict-json.ts";
-import { type Finish, piecesOf, type Said, type SaidCall, type SaidUsage } from "./neutral-answer.ts";
+import { assertRead, framesOf, type Json, listAt, objectAt, textAt } from "../strict-json.ts";
+import {
+  type Finish,
+  type NeutralAnswer,
+  type NeutralCall,
+  type NeutralUsage,
+  piecesOf,
+} from "./neutral-answer.ts";
 
 /** A model of its own for every answer: clients must not see it. */
 const HEAD = { id: "chatcmpl-scripted", created: 1_790_000_000, model: "upstream-secret-name" };
 
 /** The answer in the shape of chat completions. */
-export function printChat({ reasoning, text, refusal, calls, finish, usage }: Said): Json {
+export function printChat({ reasoning, text, refusal, calls, finish, usage }: NeutralAnswer): Json {
   const message = {
     role: "assistant",
     content: text || null,
@@ -18,7 +24,7 @@ export function printChat({ reasoning, text, refusal, calls, finish, usage }: Sa
 }
 
 /** Its chunks, several calls interleaved, the usage last. */
-export function printChatLines({ reasoning, text, refusal, calls, finish, usage }: Said): string[] {
+export function printChatLines({ reasoning, text, refusal, calls, finish, usage }: NeutralAnswer): string[] {
   const deltas = [
     { role: "assistant", content: "", refusal: null },
     ...piecesOf(reasoning).map((piece) => ({ reasoning_content: piece })),
@@ -74,7 +80,7 @@ function addFragment(calls: CallSum[], { index, id, function: given }: Json): vo
 }
 
 /** Reads a whole answer. */
-export function readChat(body: Json): Said {
+export function readChat(body: Json): NeutralAnswer {
   const choice = objectAt(listAt(body.choices)[0], "a choice");
   const message = objectAt(choice.message, "a message");
   return {
@@ -87,10 +93,10 @@ export function readChat(body: Json): Said {
   };
 }
 
-function readCall(each: unknown): SaidCall {
+function readCall(each: unknown): NeutralCall {
   const { id, type, function: given } = objectAt(each, "a call");
   const { name, arguments: input } = objectAt(given, "a function");
-  insist(type === "function", "a call of another type");
+  assertRead(type === "function", "a call of another type");
   return { id: textAt(id), name: textAt(name), input: JSON.parse(textAt(input)) };
 }
 
@@ -99,17 +105,17 @@ function readFinish(word: unknown): Finish {
   throw new Error(`The client read a finish of ${word}`);
 }
 
-function readUsage(usage: Json): SaidUsage {
+function readUsage(usage: Json): NeutralUsage {
   const details = objectAt(usage.prompt_tokens_details ?? {}, "details");
   const cached = Number(details.cached_tokens ?? 0);
   const written = Number(details.cache_write_tokens ?? 0);
   const prompt = Number(usage.prompt_tokens);
   const output = Number(usage.completion_tokens);
-  insist(usage.total_tokens === prompt + output, "a total that is none");
+  assertRead(usage.total_tokens === prompt + output, "a total that is none");
   return { input: prompt - cached - written, cached, written, output };
 }
 
-function printUsage({ input, cached, written, output }: SaidUsage): Json {
+function printUsage({ input, cached, written, output }: NeutralUsage): Json {
   const prompt = input + cached + written;
   return {
     prompt_tokens: prompt,
@@ -119,7 +125,7 @@ function printUsage({ input, cached, written, output }: SaidUsage): Json {
   };
 }
 
-function printCall({ id, name, input }: SaidCall): Json {
+function printCall({ id, name, input }: NeutralCall): Json {
   return { id, type: "function", function: { name, arguments: JSON.stringify(input) } };
 }
 
@@ -132,7 +138,7 @@ function chunkOf(choices: readonly Json[]): Json {
 }
 
 /** All calls begin, and then each says a piece in turn: some hosts do. */
-function interleave(calls: readonly SaidCall[]): Json[] {
+function interleave(calls: readonly NeutralCall[]): Json[] {
   const inputs = calls.map(({ input }) => piecesOf(JSON.stringify(input)));
   const rounds = Array.from({ length: Math.max(0, ...inputs.map(({ length }) => length)) }, (_, round) =>
     inputs.flatMap((pieces, index) => {
@@ -152,12 +158,12 @@ function interleave(calls: readonly SaidCall[]): Json[] {
 /** Takes a chat stream apart as strictly as the format is described. Throws with what is wrong. Gives its chunks. */
 export function readStrictChat(body: string, model: string, wantsUsage: boolean): Json[] {
   const jsons = framesOf(body).map(({ json }) => json);
-  insist(jsons.at(-1) === "[DONE]", "a stream without its end marker");
+  assertRead(jsons.at(-1) === "[DONE]", "a stream without its end marker");
   const chunks = jsons.slice(0, -1).map((json) => objectAt(json, "a chunk"));
   const heads = chunks.map(({ id, object, created, model: name }) => `${id} ${object} ${created} ${name}`);
-  insist(new Set(heads).size === 1, "chunks that are not of one answer");
-  insist(/^chatcmpl-\w+ chat\.completion\.chunk \d{10} /.test(heads[0] ?? ""), "a head that is none");
-  insist(chunks[0]?.model === model, "another model's name");
+  assertRead(new Set(heads).size === 1, "chunks that are not of one answer");
+  assertRead(/^chatcmpl-\w+ chat\.completion\.chunk \d{10} /.test(heads[0] ?? ""), "a head that is none");
+  assertRead(chunks[0]?.model === model, "another model's name");
   checkUsage(chunks, wantsUsage);
   checkChoices(wantsUsage ? chunks.slice(0, -1) : chunks);
   return chunks;
@@ -167,12 +173,12 @@ export function readStrictChat(body: string, model: string, wantsUsage: boolean)
 function checkUsage(chunks: readonly Json[], wantsUsage: boolean): void {
   const last = chunks.at(-1);
   if (!wantsUsage) {
-    insist(!chunks.some(({ usage }) => usage), "usage that it has not asked for");
+    assertRead(!chunks.some(({ usage }) => usage), "usage that it has not asked for");
     return;
   }
-  insist(listAt(last?.choices).length === 0 && Array.isArray(last?.choices), "usage beside a choice");
-  insist(last?.usage !== undefined, "no usage");
-  insist(
+  assertRead(listAt(last?.choices).length === 0 && Array.isArray(last?.choices), "usage beside a choice");
+  assertRead(last?.usage !== undefined, "no usage");
+  assertRead(
     chunks.slice(0, -1).every(({ usage }) => usage === null),
     "usage twice",
   );
@@ -180,19 +186,19 @@ function checkUsage(chunks: readonly Json[], wantsUsage: boolean): void {
 
 function checkChoices(chunks: readonly Json[]): void {
   const choices = chunks.map((chunk) => {
-    insist(listAt(chunk.choices).length === 1, "a chunk without one choice");
+    assertRead(listAt(chunk.choices).length === 1, "a chunk without one choice");
     return objectAt(listAt(chunk.choices)[0], "a choice");
   });
   let calls = 0;
   choices.forEach((choice, at) => {
     const isLast = at === choices.length - 1;
     const delta = objectAt(choice.delta, "a delta");
-    insist(choice.index === 0 && choice.logprobs === null, "a choice of another shape");
-    insist(
+    assertRead(choice.index === 0 && choice.logprobs === null, "a choice of another shape");
+    assertRead(
       isLast ? textAt(choice.finish_reason) !== "" : choice.finish_reason === null,
       "a finish out of place",
     );
-    insist((delta.role === "assistant") === (at === 0), "a role out of place");
+    assertRead((delta.role === "assistant") === (at === 0), "a role out of place");
     for (const call of listAt(delta.tool_calls)) calls = checkCall(objectAt(call, "a call"), calls);
   });
 }
@@ -200,12 +206,12 @@ function checkChoices(chunks: readonly Json[]): void {
 /** Returns how many calls have begun. */
 function checkCall({ index, id, type, function: given }: Json, begun: number): number {
   const { name, arguments: input } = objectAt(given, "a function");
-  insist(typeof input === "string", "arguments that are no text");
+  assertRead(typeof input === "string", "arguments that are no text");
   if (index === begun) {
-    insist(type === "function" && textAt(id) !== "" && textAt(name) !== "", "a call that is not named");
+    assertRead(type === "function" && textAt(id) !== "" && textAt(name) !== "", "a call that is not named");
     return begun + 1;
   }
-  insist(Number.isInteger(index) && Number(index) < begun, "a call out of order");
-  insist(id === undefined && name === undefined && type === undefined, "a call named twice");
+  assertRead(Number.isInteger(index) && Number(index) < begun, "a call out of order");
+  assertRead(id === undefined && name === undefined && type === undefined, "a call named twice");
   return begun;
 }

@@ -1,5 +1,5 @@
-import { framesOf, insist, type Json, listAt, objectAt, textAt } from "../strict-json.ts";
-import { type Finish, piecesOf, type Said, type SaidUsage } from "./neutral-answer.ts";
+import { assertRead, framesOf, type Json, listAt, objectAt, textAt } from "../strict-json.ts";
+import { type Finish, type NeutralAnswer, type NeutralUsage, piecesOf } from "./neutral-answer.ts";
 
 const HEAD = { id: "msg_scripted", type: "message", role: "assistant", model: "upstream-secret-name" };
 const SIGNATURE = "c2lnbmF0dXJl";
@@ -14,7 +14,7 @@ const FINISHES: readonly (readonly [word: string, finish: Finish])[] = [
 ];
 
 /** The answer in the shape of the messages API. */
-export function printMessage(answer: Said): Json {
+export function printMessage(answer: NeutralAnswer): Json {
   const { finish, refusal, usage } = answer;
   const explained = refusal && { stop_details: { type: "refusal", category: null, explanation: refusal } };
   return {
@@ -28,7 +28,7 @@ export function printMessage(answer: Said): Json {
 }
 
 /** Its events, each block in pieces, with usage at both ends. */
-export function printMessageLines(answer: Said): string[] {
+export function printMessageLines(answer: NeutralAnswer): string[] {
   const { content: _, stop_reason, stop_sequence, stop_details, ...head } = printMessage(answer);
   const { usage } = answer;
   const started = { ...head, content: [], stop_reason: null, stop_sequence: null };
@@ -65,7 +65,7 @@ export function collectMessage(events: readonly Json[]): Json {
 }
 
 /** Reads a whole answer. Blocks of server tools are not the model's words. */
-export function readMessage(message: Json): Said {
+export function readMessage(message: Json): NeutralAnswer {
   const blocks = listAt(message.content).map((each) => objectAt(each, "a block"));
   const textsOf = (type: string, field: string) =>
     blocks.map((block) => (block.type === type ? textAt(block[field]) : "")).join("");
@@ -87,7 +87,7 @@ function readFinish(word: unknown): Finish {
   return finish;
 }
 
-function readUsage(usage: Json): SaidUsage {
+function readUsage(usage: Json): NeutralUsage {
   const countOf = (field: string) => Number(usage[field] ?? 0);
   return {
     input: countOf("input_tokens"),
@@ -97,7 +97,7 @@ function readUsage(usage: Json): SaidUsage {
   };
 }
 
-function printUsage({ input, cached, written, output }: SaidUsage): Json {
+function printUsage({ input, cached, written, output }: NeutralUsage): Json {
   return {
     input_tokens: input,
     cache_read_input_tokens: cached,
@@ -106,7 +106,7 @@ function printUsage({ input, cached, written, output }: SaidUsage): Json {
   };
 }
 
-function blocksOf({ reasoning, text, calls }: Said): Json[] {
+function blocksOf({ reasoning, text, calls }: NeutralAnswer): Json[] {
   return [
     ...(reasoning ? [{ type: "thinking", thinking: reasoning, signature: SIGNATURE }] : []),
     ...(text ? [{ type: "text", text }] : []),
@@ -168,35 +168,38 @@ const DELTAS: Readonly<Record<string, readonly string[]>> = {
 /** Takes a stream of messages apart as strictly as the format is described. Throws with what is wrong. Gives its events. */
 export function readStrictMessages(body: string, model: string): Json[] {
   const events = framesOf(body).map(({ event, json }) => {
-    insist(json !== "[DONE]" && json.type === event, "an event under another's name");
+    assertRead(json !== "[DONE]" && json.type === event, "an event under another's name");
     return json;
   });
   const [start, ...rest] = events.filter(({ type }) => type !== "ping");
   checkStart(start, model);
-  insist(rest.at(-1)?.type === "message_stop", "no stop last");
+  assertRead(rest.at(-1)?.type === "message_stop", "no stop last");
   checkEnd(rest.at(-2));
   checkBlocks(rest.slice(0, -2));
   return events;
 }
 
 function checkStart(start: Json | undefined, model: string): void {
-  insist(start?.type === "message_start", "no start first");
+  assertRead(start?.type === "message_start", "no start first");
   const { usage, ...message } = objectAt(start.message, "a message");
-  insist(/^msg_\w+$/.test(textAt(message.id)), "a name that is none");
-  insist(message.type === "message" && message.role === "assistant", "a message of another shape");
-  insist(message.model === model, "another model's name");
-  insist(JSON.stringify(message.content) === "[]" && message.stop_reason === null, "a start that has begun");
+  assertRead(/^msg_\w+$/.test(textAt(message.id)), "a name that is none");
+  assertRead(message.type === "message" && message.role === "assistant", "a message of another shape");
+  assertRead(message.model === model, "another model's name");
+  assertRead(
+    JSON.stringify(message.content) === "[]" && message.stop_reason === null,
+    "a start that has begun",
+  );
   const { input_tokens: input, output_tokens: output } = objectAt(usage, "a usage");
   // Some clients add what a start reports to what the end does.
-  insist(Number.isInteger(input) && output === 0, "a usage to be added to another");
+  assertRead(Number.isInteger(input) && output === 0, "a usage to be added to another");
 }
 
 function checkEnd(end: Json | undefined): void {
-  insist(end?.type === "message_delta", "no delta of the message before the stop");
+  assertRead(end?.type === "message_delta", "no delta of the message before the stop");
   const delta = objectAt(end.delta, "a delta");
-  insist(textAt(delta.stop_reason) !== "" && "stop_sequence" in delta, "an end without a reason");
+  assertRead(textAt(delta.stop_reason) !== "" && "stop_sequence" in delta, "an end without a reason");
   const { input_tokens: input, output_tokens: output } = objectAt(end.usage, "a usage");
-  insist(Number.isInteger(input) && Number.isInteger(output), "a usage without counts");
+  assertRead(Number.isInteger(input) && Number.isInteger(output), "a usage without counts");
 }
 
 /** One block after the other, numbered without gaps, each filled only with what is of its type. */
@@ -205,32 +208,32 @@ function checkBlocks(events: readonly Json[]): void {
   let open: { readonly type: string; deltas: number } | undefined;
   for (const event of events) {
     if (event.type === "content_block_start") {
-      insist(open === undefined && event.index === index + 1, "a block out of order");
+      assertRead(open === undefined && event.index === index + 1, "a block out of order");
       index += 1;
       open = { type: readStart(objectAt(event.content_block, "a block")), deltas: 0 };
       continue;
     }
-    insist(open !== undefined && event.index === index, "something of no open block");
+    assertRead(open !== undefined && event.index === index, "something of no open block");
     if (event.type === "content_block_delta") {
       const { type } = objectAt(event.delta, "a delta");
-      insist(DELTAS[open.type]?.includes(textAt(type)) === true, "a delta of another type");
+      assertRead(DELTAS[open.type]?.includes(textAt(type)) === true, "a delta of another type");
       open.deltas += 1;
     } else {
-      insist(event.type === "content_block_stop", "an event that is unknown");
-      insist(open.type !== "text" || open.deltas > 0, "an empty text");
+      assertRead(event.type === "content_block_stop", "an event that is unknown");
+      assertRead(open.type !== "text" || open.deltas > 0, "an empty text");
       open = undefined;
     }
   }
-  insist(open === undefined, "a block that is never closed");
+  assertRead(open === undefined, "a block that is never closed");
 }
 
 function readStart({ type, ...block }: Json): string {
-  if (type === "text") insist(block.text === "", "a text that has begun");
-  if (type === "thinking") insist(block.thinking === "", "a thought that has begun");
+  if (type === "text") assertRead(block.text === "", "a text that has begun");
+  if (type === "thinking") assertRead(block.thinking === "", "a thought that has begun");
   if (type === "tool_use") {
-    insist(textAt(block.id) !== "" && textAt(block.name) !== "", "a call that is not named");
-    insist(JSON.stringify(block.input) === "{}", "an input that has begun");
+    assertRead(textAt(block.id) !== "" && textAt(block.name) !== "", "a call that is not named");
+    assertRead(JSON.stringify(block.input) === "{}", "an input that has begun");
   }
-  insist(textAt(type) in DELTAS, "a block of an unknown type");
+  assertRead(textAt(type) in DELTAS, "a block of an unknown type");
   return textAt(type);
 }

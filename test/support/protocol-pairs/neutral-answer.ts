@@ -2,16 +2,16 @@
  * What a model said, in words that no protocol owns: a scripted upstream prints it, a client reads it back, and
  * whatever stands between them both must be the same.
  */
-export interface Said {
+export interface NeutralAnswer {
   readonly reasoning: string;
   readonly text: string;
   readonly refusal: string;
-  readonly calls: readonly SaidCall[];
+  readonly calls: readonly NeutralCall[];
   readonly finish: Finish;
-  readonly usage: SaidUsage | undefined;
+  readonly usage: NeutralUsage | undefined;
 }
 
-export interface SaidCall {
+export interface NeutralCall {
   readonly id: string;
   readonly name: string;
   /** A JSON value: no protocol keeps the spaces of its text. */
@@ -21,7 +21,7 @@ export interface SaidCall {
 export type Finish = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** In disjoint classes. */
-export interface SaidUsage {
+export interface NeutralUsage {
   readonly input: number;
   readonly cached: number;
   readonly written: number;
@@ -29,7 +29,7 @@ export interface SaidUsage {
 }
 
 /** A short friendly answer, with what is changed of it. */
-export function said(more: Partial<Said> = {}): Said {
+export function neutralAnswer(more: Partial<NeutralAnswer> = {}): NeutralAnswer {
   return {
     reasoning: "",
     text: "Hello there, friend.",
@@ -42,7 +42,7 @@ export function said(more: Partial<Said> = {}): Said {
 }
 
 /** What a usage costs at the prices of the test catalog, in nano-USD. */
-export function nanosOf({ input, cached, written, output }: SaidUsage): bigint {
+export function nanosOf({ input, cached, written, output }: NeutralUsage): bigint {
   return BigInt(1_000 * input + 100 * cached + 1_250 * written + 2_000 * output);
 }
 
@@ -60,13 +60,20 @@ const rome = { id: "call_rome_2", name: "get_weather", input: { city: 'R"o\\me\n
 const usage = { input: 21, cached: 0, written: 0, output: 34 };
 
 /** What a model may say, each with what is hard about it. */
-export const SAMPLES: Readonly<Record<string, Said>> = {
-  "a text": said({ text: 'Grüße, 世界 😀!\n\n  two  spaces, "quotes" \\ and </script> \u0000\u2029 end.' }),
-  "a text after thinking": said({ reasoning: "Let me think: 1 + 1 = 2.\n", text: "It is 2." }),
-  "a call": said({ text: "", calls: [oslo], finish: "tool_calls", usage }),
-  "a call after thinking": said({ reasoning: "The weather.", text: "", calls: [rome], finish: "tool_calls" }),
-  "two calls at once": said({ text: "Both:", calls: [oslo, rome], finish: "tool_calls", usage }),
-  "five calls at once": said({
+export const SAMPLE_ANSWERS: Readonly<Record<string, NeutralAnswer>> = {
+  "a text": neutralAnswer({
+    text: 'Grüße, 世界 😀!\n\n  two  spaces, "quotes" \\ and </script> \u0000\u2029 end.',
+  }),
+  "a text after thinking": neutralAnswer({ reasoning: "Let me think: 1 + 1 = 2.\n", text: "It is 2." }),
+  "a call": neutralAnswer({ text: "", calls: [oslo], finish: "tool_calls", usage }),
+  "a call after thinking": neutralAnswer({
+    reasoning: "The weather.",
+    text: "",
+    calls: [rome],
+    finish: "tool_calls",
+  }),
+  "two calls at once": neutralAnswer({ text: "Both:", calls: [oslo, rome], finish: "tool_calls", usage }),
+  "five calls at once": neutralAnswer({
     text: "",
     calls: [1, 2, 3, 4, 5].map((n) => ({
       id: `call_${n}`,
@@ -75,13 +82,13 @@ export const SAMPLES: Readonly<Record<string, Said>> = {
     })),
     finish: "tool_calls",
   }),
-  "two calls without arguments": said({
+  "two calls without arguments": neutralAnswer({
     text: "",
     calls: [oslo, rome].map((call) => ({ ...call, input: {} })),
     finish: "tool_calls",
   }),
-  "a text that was too long": said({ text: "And then, and th", finish: "length" }),
-  "a text that was filtered": said({ text: "First you take", finish: "content_filter" }),
-  "a text from the cache": said({ usage: { input: 10, cached: 4, written: 3, output: 7 } }),
-  "a text that is all cached": said({ usage: { input: 0, cached: 4_096, written: 0, output: 1 } }),
+  "a text that was too long": neutralAnswer({ text: "And then, and th", finish: "length" }),
+  "a text that was filtered": neutralAnswer({ text: "First you take", finish: "content_filter" }),
+  "a text from the cache": neutralAnswer({ usage: { input: 10, cached: 4, written: 3, output: 7 } }),
+  "a text that is all cached": neutralAnswer({ usage: { input: 0, cached: 4_096, written: 0, output: 1 } }),
 };

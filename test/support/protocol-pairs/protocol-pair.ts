@@ -12,10 +12,10 @@ import {
   readMessage,
   readStrictMessages,
 } from "./messages.ts";
-import type { Said } from "./neutral-answer.ts";
+import type { NeutralAnswer } from "./neutral-answer.ts";
 
 /** A client of one format before an upstream of the same or the other. */
-export interface Quadrant {
+export interface ProtocolPair {
   readonly surface: Surface;
   readonly upstream: Protocol;
   /** The model of the test gateway's catalog that this upstream answers. */
@@ -23,7 +23,7 @@ export interface Quadrant {
   readonly isTranslated: boolean;
 }
 
-export const QUADRANTS: readonly Quadrant[] = [CHAT, MESSAGES].flatMap((surface) =>
+export const PROTOCOL_PAIRS: readonly ProtocolPair[] = [CHAT, MESSAGES].flatMap((surface) =>
   (["openai", "anthropic"] as const).map((upstream) => {
     const { model } = upstream === "openai" ? CHAT : MESSAGES;
     return { surface, upstream, model, isTranslated: surface.model !== model };
@@ -31,34 +31,39 @@ export const QUADRANTS: readonly Quadrant[] = [CHAT, MESSAGES].flatMap((surface)
 );
 
 /** The two that translate. */
-export const CROSSINGS: readonly Quadrant[] = QUADRANTS.filter(({ isTranslated }) => isTranslated);
+export const TRANSLATED_PAIRS: readonly ProtocolPair[] = PROTOCOL_PAIRS.filter(
+  ({ isTranslated }) => isTranslated,
+);
 
 /** One answer of an upstream, in its own shape. */
-export interface Original {
+export interface ProviderAnswer {
   readonly whole: Json;
   readonly lines: readonly string[];
 }
 
 /** What a provider of a protocol would have answered. */
-export function originalOf(protocol: Protocol, said: Said): Original {
+export function providerAnswerOf(protocol: Protocol, said: NeutralAnswer): ProviderAnswer {
   return protocol === "openai"
     ? { whole: printChat(said), lines: printChatLines(said) }
     : { whole: printMessage(said), lines: printMessageLines(said) };
 }
 
 /** Reads what a provider has answered. */
-export function readOriginal(protocol: Protocol, { whole }: Pick<Original, "whole">): Said {
+export function readProviderAnswer(
+  protocol: Protocol,
+  { whole }: Pick<ProviderAnswer, "whole">,
+): NeutralAnswer {
   return protocol === "openai" ? readChat(whole) : readMessage(whole);
 }
 
 /** The whole answer that streamed lines come to. */
-export function collectLines(protocol: Protocol, lines: readonly string[]): Original {
+export function collectLines(protocol: Protocol, lines: readonly string[]): ProviderAnswer {
   const jsons = lines.map((line): Json => JSON.parse(line));
   return { lines, whole: protocol === "openai" ? collectChat(jsons) : collectMessage(jsons) };
 }
 
 /** Plays an answer, whole or streamed as asked. */
-export function plays({ whole, lines }: Original, how: Omit<Answer, "body"> = {}): Script {
+export function replay({ whole, lines }: ProviderAnswer, how: Omit<Answer, "body"> = {}): Script {
   return (request) => {
     const { stream, protocol } = request;
     const body = stream ? frame(protocol, lines) : JSON.stringify(whole);
@@ -67,14 +72,14 @@ export function plays({ whole, lines }: Original, how: Omit<Answer, "body"> = {}
 }
 
 /** Answers in the words of whatever protocol is asked. */
-export function tells(said: Said, how: Omit<Answer, "body"> = {}): Script {
-  return (request) => plays(originalOf(request.protocol, said), how)(request);
+export function answerNeutrally(said: NeutralAnswer, how: Omit<Answer, "body"> = {}): Script {
+  return (request) => replay(providerAnswerOf(request.protocol, said), how)(request);
 }
 
 /** Puts an ordinary request to the quadrant's upstream; a stream shall tell its usage. */
-export function ask(
+export function postTo(
   gateway: TestGateway,
-  { surface, model }: Quadrant,
+  { surface, model }: ProtocolPair,
   { stream = false, ...more }: RequestOptions & { readonly stream?: boolean } & Record<string, unknown> = {},
 ): Promise<Response> {
   const usage = stream === true && surface.name === "chat" && { stream_options: { include_usage: true } };
@@ -82,7 +87,7 @@ export function ask(
 }
 
 /** Reads a success as a client does; what was translated is held to the letter of the format. */
-export async function hear(response: Response, quadrant: Quadrant): Promise<Said> {
+export async function readReply(response: Response, quadrant: ProtocolPair): Promise<NeutralAnswer> {
   const { surface } = quadrant;
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
@@ -91,7 +96,7 @@ export async function hear(response: Response, quadrant: Quadrant): Promise<Said
   return surface.name === "chat" ? readChat(whole) : readMessage(whole);
 }
 
-function collectBody(body: string, { surface, model, isTranslated }: Quadrant): Json {
+function collectBody(body: string, { surface, model, isTranslated }: ProtocolPair): Json {
   if (surface.name === "chat") {
     const chunks = isTranslated ? readStrictChat(body, model, true) : jsonsOf(body);
     return { ...collectChat(chunks), model: chunks.at(-1)?.model };
