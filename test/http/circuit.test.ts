@@ -1,45 +1,40 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: SURFACES.flatMap(({ model, name }) => {
-      const first = scriptedRoute(`first-${name}`, `${model}-first`);
-      const second = scriptedRoute(`second-${name}`, `${model}-second`, { priority: 2 });
-      const protocol = name === "chat" ? "openai" : "anthropic";
-      return [
-        scriptedModel(model, protocol, { routes: [first, second] }),
-        scriptedModel(`${model}-alone`, protocol, { routes: [scriptedRoute(`alone-${name}`, "alone")] }),
-        scriptedModel(`${model}-limited`, protocol, {
-          routes: [
-            scriptedRoute(`limited-${name}`, `${model}-limited`),
-            scriptedRoute(`second-${name}`, `${model}-second`, { priority: 2 }),
-          ],
+const gateway = gatewayForTests({
+  models: SURFACES.flatMap(({ model, name }) => {
+    const first = scriptedRoute(`first-${name}`, `${model}-first`);
+    const second = scriptedRoute(`second-${name}`, `${model}-second`, { priority: 2 });
+    const protocol = name === "chat" ? "openai" : "anthropic";
+    return [
+      scriptedModel(model, protocol, { routes: [first, second] }),
+      scriptedModel(`${model}-alone`, protocol, { routes: [scriptedRoute(`alone-${name}`, "alone")] }),
+      scriptedModel(`${model}-limited`, protocol, {
+        routes: [
+          scriptedRoute(`limited-${name}`, `${model}-limited`),
+          scriptedRoute(`second-${name}`, `${model}-second`, { priority: 2 }),
+        ],
+      }),
+      scriptedModel(`${model}-other`, protocol, {
+        routes: [scriptedRoute(`limited-${name}`, `${model}-other`)],
+      }),
+    ];
+  }),
+  upstreams: (scripted) =>
+    SURFACES.flatMap(({ name }) =>
+      ["first", "second", "alone", "limited"].map((upstream) =>
+        scriptedUpstream(`${upstream}-${name}`, name === "chat" ? "openai" : "anthropic", {
+          baseUrl: name === "chat" ? scripted.openaiUrl : scripted.anthropicUrl,
+          circuitFailures: 5,
         }),
-        scriptedModel(`${model}-other`, protocol, {
-          routes: [scriptedRoute(`limited-${name}`, `${model}-other`)],
-        }),
-      ];
-    }),
-    upstreams: (scripted) =>
-      SURFACES.flatMap(({ name }) =>
-        ["first", "second", "alone", "limited"].map((upstream) =>
-          scriptedUpstream(`${upstream}-${name}`, name === "chat" ? "openai" : "anthropic", {
-            baseUrl: name === "chat" ? scripted.openaiUrl : scripted.anthropicUrl,
-            circuitFailures: 5,
-          }),
-        ),
       ),
-  });
+    ),
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const seenModels = () => gateway.upstream.seen.map(({ model }) => model);
 

@@ -6,13 +6,20 @@ import { postTo as put, readReply } from "../support/protocol-pairs/protocol-pai
 import { answer } from "../support/script.ts";
 import { EVENT_STREAM } from "../support/scripted-answers.ts";
 import { framesOf, objectAt } from "../support/strict-json.ts";
-import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
-import { begun, chunk, counted, ended, head, text } from "./conformance/lines.ts";
-import { stageForFile, USAGE } from "./conformance/stage.ts";
+import { startFixture, USAGE } from "./conformance/fixture.ts";
+import { TO_CLAUDE, TO_GPT } from "./conformance/requests.ts";
+import {
+  chunk,
+  chunkHead,
+  messageEnd,
+  messageStart,
+  textEvents,
+  usageOf,
+} from "./conformance/stream-events.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 
-const stage = stageForFile();
+const stage = startFixture();
 const { play, playWhole, postTo, expectHeard, expectBroken } = stage;
 
 describe("case 28: one finish of the four, whatever word the upstream has for it:", () => {
@@ -28,7 +35,7 @@ describe("case 28: one finish of the four, whatever word the upstream has for it
     ["tool_calls", "stop"],
     ["function_call", "stop"],
   ] as const)("%s of OpenAI is %s to a messages client", async (word, finish) => {
-    const lines = [chunk({ content: "Hello." }), { ...chunk({}, word), ...counted(11, 7) }];
+    const lines = [chunk({ content: "Hello." }), { ...chunk({}, word), ...usageOf(11, 7) }];
     await expectHeard(TO_GPT, lines, { text: "Hello.", finish });
   });
 
@@ -42,7 +49,7 @@ describe("case 28: one finish of the four, whatever word the upstream has for it
     ["refusal", "content_filter"],
     ["tool_use", "stop"],
   ] as const)("%s of Anthropic is %s to a chat client", async (word, finish) => {
-    await expectHeard(TO_CLAUDE, [begun(), ...text(0, "Hello."), ...ended(word)], {
+    await expectHeard(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello."), ...messageEnd(word)], {
       text: "Hello.",
       finish,
     });
@@ -53,14 +60,14 @@ describe("case 28: one finish of the four, whatever word the upstream has for it
   });
 
   test.each(["error", 7])("%p of Anthropic is a failure", async (word) => {
-    await expectBroken(TO_CLAUDE, [begun(), ...text(0, "Hello."), ...ended(word)]);
+    await expectBroken(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello."), ...messageEnd(word)]);
   });
 
   test("the stop sequence that ended it is told where the upstream tells it", async () => {
     const delta = { stop_reason: "stop_sequence", stop_sequence: "END" };
     const lines = [
-      begun(),
-      ...text(0, "Hello."),
+      messageStart(),
+      ...textEvents(0, "Hello."),
       { type: "message_delta", delta, usage: { output_tokens: 7 } },
     ];
     await expectHeard(TO_CLAUDE, [...lines, { type: "message_stop" }], {
@@ -73,39 +80,43 @@ describe("case 28: one finish of the four, whatever word the upstream has for it
 describe("case 29: an end without a finish is a failure:", () => {
   test("of OpenAI", () => expectBroken(TO_GPT, [chunk({ content: "Hello." }), chunk({}, null)]));
   test("of Anthropic", () =>
-    expectBroken(TO_CLAUDE, [begun(), ...text(0, "Hello."), { type: "message_stop" }]));
+    expectBroken(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello."), { type: "message_stop" }]));
   test("of Anthropic, within a block", () =>
-    expectBroken(TO_CLAUDE, [begun(), ...text(0, "Hello.").slice(0, 2)]));
+    expectBroken(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello.").slice(0, 2)]));
 });
 
 describe("case 34: usage is told once and billed by its last word, though it comes", () => {
   const finish = chunk({}, "stop");
   test.each([
-    ["with the finish", [chunk({ content: "Hi." }), { ...finish, ...counted(11, 7) }]],
-    ["behind it", [chunk({ content: "Hi." }), finish, { ...head, choices: [], ...counted(11, 7) }]],
+    ["with the finish", [chunk({ content: "Hi." }), { ...finish, ...usageOf(11, 7) }]],
+    ["behind it", [chunk({ content: "Hi." }), finish, { ...chunkHead, choices: [], ...usageOf(11, 7) }]],
     [
       "with every chunk",
       [
-        { ...chunk({ content: "Hi." }), ...counted(11, 1) },
-        { ...finish, ...counted(11, 7) },
+        { ...chunk({ content: "Hi." }), ...usageOf(11, 1) },
+        { ...finish, ...usageOf(11, 7) },
       ],
     ],
     [
       "twice",
       [
         chunk({ content: "Hi." }),
-        { ...finish, ...counted(11, 5) },
-        { ...head, choices: [], ...counted(11, 7) },
+        { ...finish, ...usageOf(11, 5) },
+        { ...chunkHead, choices: [], ...usageOf(11, 7) },
       ],
     ],
   ])("%s", (_name, lines) => expectHeard(TO_GPT, lines, { text: "Hi.", finish: "stop" }));
 
   test("at both ends of Anthropic's, and in between", async () => {
     const between = { type: "message_delta", delta: {}, usage: { output_tokens: 3 } };
-    await expectHeard(TO_CLAUDE, [begun(), ...text(0, "Hi."), between, ...ended("end_turn")], {
-      text: "Hi.",
-      finish: "stop",
-    });
+    await expectHeard(
+      TO_CLAUDE,
+      [messageStart(), ...textEvents(0, "Hi."), between, ...messageEnd("end_turn")],
+      {
+        text: "Hi.",
+        finish: "stop",
+      },
+    );
   });
 });
 
@@ -122,7 +133,7 @@ describe("case 36, case 49: an error in the middle is one in the client's own wo
   });
 
   test("of Anthropic to a chat client", async () => {
-    play(TO_CLAUDE, [begun(), ...text(0, "Hello."), { type: "error", error }]);
+    play(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello."), { type: "error", error }]);
     const last = framesOf(await (await postTo(TO_CLAUDE)).text()).at(-1);
     expect(last).toMatchObject({ json: { error: { type: "server_error", code: "upstream_unavailable" } } });
   });
@@ -131,16 +142,20 @@ describe("case 36, case 49: an error in the middle is one in the client's own wo
 describe("case 37: a failure before the first word has a status of its own:", () => {
   test.each([
     ["an error first", TO_GPT, [{ error: { message: "busy" } }]],
-    ["an error behind the start", TO_CLAUDE, [begun(), { type: "error", error: { type: "api_error" } }]],
+    [
+      "an error behind the start",
+      TO_CLAUDE,
+      [messageStart(), { type: "error", error: { type: "api_error" } }],
+    ],
     ["an error behind a role", TO_GPT, [chunk({ role: "assistant", content: "" }), { error: {} }]],
-  ] as const)("%s", async (_name, quadrant, lines) => {
-    play(quadrant, lines);
-    await expectError(await postTo(quadrant), quadrant.surface, "upstream_unavailable");
+  ] as const)("%s", async (_name, pair, lines) => {
+    play(pair, lines);
+    await expectError(await postTo(pair), pair.surface, "upstream_unavailable");
   });
 });
 
 test("case 39: carriage returns, comments, ids, a mark of bytes and data in several lines are read", async () => {
-  const lines = [chunk({ content: "Grüße 😀" }), { ...chunk({}, "stop"), ...counted(11, 7) }];
+  const lines = [chunk({ content: "Grüße 😀" }), { ...chunk({}, "stop"), ...usageOf(11, 7) }];
   const body = lines.map(
     (line) => `id: 1\r\ndata:${JSON.stringify(line).replace('"choices"', '\r\ndata: "choices"')}\r\n\r\n`,
   );
@@ -170,7 +185,7 @@ test("case 43, case 44: every event has its name, and the start a whole usage an
 });
 
 test("case 41: a stream is one though the client accepts JSON, and is not packed", async () => {
-  play(TO_CLAUDE, [begun(), ...text(0, "Hi."), ...ended("end_turn")]);
+  play(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hi."), ...messageEnd("end_turn")]);
   const headers = { accept: "application/json", "accept-encoding": "gzip" };
   const response = await put(stage.gateway(), TO_CLAUDE, { stream: true, headers });
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
@@ -179,7 +194,7 @@ test("case 41: a stream is one though the client accepts JSON, and is not packed
 });
 
 test("case 47: a start tells a guess of the input and no output, and the end tells both", async () => {
-  play(TO_GPT, [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...counted(4_321, 7) }]);
+  play(TO_GPT, [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...usageOf(4_321, 7) }]);
   const events = await dataOf(await postTo(TO_GPT));
   const start = objectAt(objectAt(events[0]?.message, "a message").usage, "a usage");
   expect(start).toMatchObject({
@@ -192,12 +207,12 @@ test("case 47: a start tells a guess of the input and no output, and the end tel
 });
 
 test("case 48: an end of Anthropic without its last event is one all the same", async () => {
-  play(TO_CLAUDE, [begun(), ...text(0, "Hi."), ...ended("end_turn").slice(0, 1)]);
+  play(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hi."), ...messageEnd("end_turn").slice(0, 1)]);
   expect(await readReply(await postTo(TO_CLAUDE), TO_CLAUDE)).toMatchObject({ text: "Hi.", finish: "stop" });
 });
 
 test("case 50: what a client asks again, without a stream, is answered and billed as well", async () => {
-  const lines = [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...counted(11, 7) }];
+  const lines = [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...usageOf(11, 7) }];
   play(TO_GPT, lines.slice(0, 1));
   expect(await (await postTo(TO_GPT)).text()).toContain("event: error");
   playWhole(TO_GPT, lines);
@@ -209,14 +224,14 @@ test("case 50: what a client asks again, without a stream, is answered and bille
 describe("case 68: the name of the model is that of the request", () => {
   test.each([TO_GPT, TO_CLAUDE])(
     "to a client of $surface.name, though the upstream changes its mind",
-    async (quadrant) => {
+    async (pair) => {
       const lines =
-        quadrant === TO_GPT
+        pair === TO_GPT
           ? [chunk({ content: "Hi." }), { ...chunk({ content: "!" }), model: "another" }, chunk({}, "stop")]
-          : [begun({ model: "another" }), ...text(0, "Hi."), ...ended("end_turn")];
-      play(quadrant, lines);
-      const bytes = await (await postTo(quadrant)).text();
-      expect(new Set(bytes.match(/"model":"[^"]*"/g))).toEqual(new Set([`"model":"${quadrant.model}"`]));
+          : [messageStart({ model: "another" }), ...textEvents(0, "Hi."), ...messageEnd("end_turn")];
+      play(pair, lines);
+      const bytes = await (await postTo(pair)).text();
+      expect(new Set(bytes.match(/"model":"[^"]*"/g))).toEqual(new Set([`"model":"${pair.model}"`]));
     },
   );
 });

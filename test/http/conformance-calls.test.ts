@@ -1,28 +1,36 @@
 import { describe, expect, test } from "bun:test";
 import { readReply } from "../support/protocol-pairs/protocol-pair.ts";
-import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
-import { begun, block, chunk, counted, ended, text, toolUse } from "./conformance/lines.ts";
-import { stageForFile } from "./conformance/stage.ts";
+import { startFixture } from "./conformance/fixture.ts";
+import { TO_CLAUDE, TO_GPT } from "./conformance/requests.ts";
+import {
+  blockEvents,
+  chunk,
+  messageEnd,
+  messageStart,
+  textEvents,
+  toolUseEvents,
+  usageOf,
+} from "./conformance/stream-events.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 
-const { play, playWhole, postTo, expectHeard, expectBroken } = stageForFile();
+const { play, playWhole, postTo, expectHeard, expectBroken } = startFixture();
 
 describe("case 30: calls are numbered among themselves, from 0, and named once:", () => {
   test("behind a thought and a text of Anthropic", async () => {
-    const thought = block(
+    const thought = blockEvents(
       0,
       { type: "thinking", thinking: "", signature: "" },
       { type: "thinking_delta", thinking: "Hm." },
     );
     const lines = [
-      begun(),
+      messageStart(),
       ...thought,
-      ...text(1, "So:"),
-      ...toolUse(2, "a", '{"n"', ":1}"),
-      ...toolUse(3, "b"),
+      ...textEvents(1, "So:"),
+      ...toolUseEvents(2, "a", '{"n"', ":1}"),
+      ...toolUseEvents(3, "b"),
     ];
-    await expectHeard(TO_CLAUDE, [...lines, ...ended("tool_use")], {
+    await expectHeard(TO_CLAUDE, [...lines, ...messageEnd("tool_use")], {
       reasoning: "Hm.",
       text: "So:",
       calls: [
@@ -34,27 +42,27 @@ describe("case 30: calls are numbered among themselves, from 0, and named once:"
   });
 
   test("with an input that comes with its block", async () => {
-    const whole = block(0, { type: "tool_use", id: "a", name: "look_up", input: { n: 1 } });
-    await expectHeard(TO_CLAUDE, [begun(), ...whole, ...ended("tool_use")], {
+    const whole = blockEvents(0, { type: "tool_use", id: "a", name: "look_up", input: { n: 1 } });
+    await expectHeard(TO_CLAUDE, [messageStart(), ...whole, ...messageEnd("tool_use")], {
       calls: [{ id: "a", name: "look_up", input: { n: 1 } }],
       finish: "tool_calls",
     });
   });
 
   test("whatever a server of Anthropic has called for itself", async () => {
-    const search = block(
+    const search = blockEvents(
       0,
       { type: "server_tool_use", id: "s", name: "web_search", input: {} },
       { type: "input_json_delta", partial_json: '{"query":"x"}' },
     );
-    const found = block(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] });
+    const found = blockEvents(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] });
     const lines = [
-      begun(),
+      messageStart(),
       ...search,
       ...found,
-      ...text(2, "Found."),
-      ...toolUse(3, "a", "{}"),
-      ...ended("tool_use"),
+      ...textEvents(2, "Found."),
+      ...toolUseEvents(3, "a", "{}"),
+      ...messageEnd("tool_use"),
     ];
     await expectHeard(TO_CLAUDE, lines, {
       text: "Found.",
@@ -88,7 +96,7 @@ describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
   ])("%s", async (_name, deltas) => {
     const lines = [
       ...deltas.map((tool_calls) => chunk({ tool_calls })),
-      { ...chunk({}, "tool_calls"), ...counted(11, 7) },
+      { ...chunk({}, "tool_calls"), ...usageOf(11, 7) },
     ];
     await expectHeard(TO_GPT, lines, { calls, finish: "tool_calls" });
   });
@@ -115,11 +123,11 @@ describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
 test("case 32: a stop with calls is the end of a turn that calls", async () => {
   const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: "{}" } };
   const calls = [{ id: "a", name: "look_up", input: {} }];
-  await expectHeard(TO_GPT, [chunk({ tool_calls: [call] }), { ...chunk({}, "stop"), ...counted(11, 7) }], {
+  await expectHeard(TO_GPT, [chunk({ tool_calls: [call] }), { ...chunk({}, "stop"), ...usageOf(11, 7) }], {
     calls,
     finish: "tool_calls",
   });
-  await expectHeard(TO_CLAUDE, [begun(), ...toolUse(0, "a", "{}"), ...ended("end_turn")], {
+  await expectHeard(TO_CLAUDE, [messageStart(), ...toolUseEvents(0, "a", "{}"), ...messageEnd("end_turn")], {
     calls,
     finish: "tool_calls",
   });
@@ -166,7 +174,7 @@ describe("case 45: blocks stand one behind the other:", () => {
     const lines = [
       chunk({ content: "Hm." }),
       chunk({ tool_calls: [call] }),
-      { ...chunk({}, "length"), ...counted(11, 7) },
+      { ...chunk({}, "length"), ...usageOf(11, 7) },
     ];
     play(TO_GPT, lines);
     const streamed = await (await postTo(TO_GPT)).text();

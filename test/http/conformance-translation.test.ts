@@ -8,10 +8,8 @@ import { answer, type Script } from "../support/script.ts";
 import { isObject, type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { call, chatTool, result, TO_CLAUDE, TO_GPT, user } from "./conformance/asks.ts";
-import { claudeCode } from "./conformance/claude-code.ts";
-import { REFUSED } from "./conformance/refused.ts";
-import { SENT } from "./conformance/sent.ts";
+import { call, chatTool, claudeCode, result, TO_CLAUDE, TO_GPT, user } from "./conformance/requests.ts";
+import { TRANSLATED_REQUESTS, UNTRANSLATABLE_REQUESTS } from "./conformance/translated-requests.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -32,9 +30,9 @@ afterAll(() => gateway.stop());
 const LONG_NAME = `mcp__a_server_with_a_long_name__${"and_a_tool_".repeat(6)}`;
 
 describe("what an upstream is sent:", () => {
-  test.each(SENT)("%s", async (_name, quadrant, body, sent) => {
+  test.each(TRANSLATED_REQUESTS)("%s", async (_name, pair, body, sent) => {
     const { messages = [user("Say hello.")], ...more } = body;
-    const response = await postTo(gateway, quadrant, { messages, ...more });
+    const response = await postTo(gateway, pair, { messages, ...more });
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
     expectMembers(seen(), sent);
   });
@@ -91,7 +89,7 @@ describe("what an upstream is sent:", () => {
   });
 
   test("case 61: thinking comes back to Anthropic under its seal, also through a chat client", async () => {
-    const quadrant = { ...TO_CLAUDE, model: "claude-adaptive" };
+    const pair = { ...TO_CLAUDE, model: "claude-adaptive" };
     const asks = neutralAnswer({
       reasoning: "I must look.",
       text: "",
@@ -99,13 +97,11 @@ describe("what an upstream is sent:", () => {
       finish: "tool_calls",
     });
     for (const stream of [false, true]) {
-      gateway.upstream.on(quadrant.model, answerNeutrally(asks), answerNeutrally(neutralAnswer()));
+      gateway.upstream.on(pair.model, answerNeutrally(asks), answerNeutrally(neutralAnswer()));
       const more = { stream, tools: [chatTool], reasoning_effort: "medium" };
-      const first = await postTo(gateway, quadrant, { ...more, messages: [user("Go.")] });
+      const first = await postTo(gateway, pair, { ...more, messages: [user("Go.")] });
       const message = stream ? sumOf(await dataOf(first)) : messageOf(await objectOf(first));
-      await (
-        await postTo(gateway, quadrant, { ...more, messages: [user("Go."), message, result("a")] })
-      ).text();
+      await (await postTo(gateway, pair, { ...more, messages: [user("Go."), message, result("a")] })).text();
       expect(seen()).toMatchObject({
         thinking: { type: "adaptive" },
         messages: [
@@ -125,12 +121,12 @@ describe("what an upstream is sent:", () => {
 });
 
 describe("what is refused before it costs anything:", () => {
-  test.each(REFUSED)("%s", async (_name, quadrant, body, path) => {
+  test.each(UNTRANSLATABLE_REQUESTS)("%s", async (_name, pair, body, path) => {
     for (const stream of [false, true]) {
-      const response = await postTo(gateway, quadrant, { stream, ...body });
+      const response = await postTo(gateway, pair, { stream, ...body });
       const message = objectAt((await objectOf(response.clone())).error, "an error").message;
       expect(message).toStartWith(`${ERRORS.untranslatable.message.slice(0, -1)}: ${path}`);
-      await expectError(response, quadrant.surface, "untranslatable", { message: String(message) });
+      await expectError(response, pair.surface, "untranslatable", { message: String(message) });
     }
     expect(gateway.upstream.seen).toEqual([]);
   });
@@ -174,14 +170,11 @@ describe("case 19: a prompt too long", () => {
     ],
   ] as const;
 
-  test.each(TOO_LONG)("is said in the words that clients compact on", async (quadrant, error, tokens) => {
-    gateway.upstream.on(
-      quadrant.model,
-      answer({ status: 400, body: JSON.stringify({ type: "error", error }) }),
-    );
+  test.each(TOO_LONG)("is said in the words that clients compact on", async (pair, error, tokens) => {
+    gateway.upstream.on(pair.model, answer({ status: 400, body: JSON.stringify({ type: "error", error }) }));
     for (const stream of [false, true]) {
       const message = `prompt is too long: ${tokens} tokens > 200000 maximum`;
-      await expectError(await postTo(gateway, quadrant, { stream }), quadrant.surface, "prompt_too_long", {
+      await expectError(await postTo(gateway, pair, { stream }), pair.surface, "prompt_too_long", {
         message,
       });
     }
@@ -191,11 +184,11 @@ describe("case 19: a prompt too long", () => {
 describe("the cost", () => {
   test("case 60: counts what was cached once, both ways", async () => {
     const usage = { input: 10, cached: 4, written: 3, output: 7 };
-    for (const quadrant of [TO_CLAUDE, TO_GPT]) {
-      gateway.upstream.on(quadrant.model, answerNeutrally(neutralAnswer({ usage })));
+    for (const pair of [TO_CLAUDE, TO_GPT]) {
+      gateway.upstream.on(pair.model, answerNeutrally(neutralAnswer({ usage })));
       for (const stream of [false, true]) {
-        const response = await postTo(gateway, quadrant, { stream });
-        expect((await readReply(response, quadrant)).usage).toEqual(usage);
+        const response = await postTo(gateway, pair, { stream });
+        expect((await readReply(response, pair)).usage).toEqual(usage);
         expect((await gateway.receiptOf(response)).captured).toBe(nanosOf(usage));
       }
     }

@@ -7,7 +7,14 @@ import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import type { Json } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { begun, block, chunk, counted, ended, text } from "./conformance/lines.ts";
+import {
+  blockEvents,
+  chunk,
+  messageEnd,
+  messageStart,
+  textEvents,
+  usageOf,
+} from "./conformance/stream-events.ts";
 
 /** What is put out in time is hidden from the client for longer than the first output may take. */
 const FIRST_OUTPUT_MS = 1_500;
@@ -47,17 +54,17 @@ const HIDDEN: readonly (readonly [Surface<string>, Protocol, more: object])[] = 
 const THOUGHT: Record<Protocol, readonly Json[]> = {
   openai: [chunk({ role: "assistant", content: "" }), chunk({ reasoning_content: "One two three." })],
   anthropic: [
-    begun(),
+    messageStart(),
     { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
   ],
 };
 const REST: Record<Protocol, readonly Json[]> = {
-  openai: [chunk({ content: "Hello." }), { ...chunk({}, "stop"), ...counted(11, 7) }],
+  openai: [chunk({ content: "Hello." }), { ...chunk({}, "stop"), ...usageOf(11, 7) }],
   anthropic: [
     { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "c2ln" } },
     { type: "content_block_stop", index: 0 },
-    ...text(1, "Hello."),
-    ...ended("end_turn"),
+    ...textEvents(1, "Hello."),
+    ...messageEnd("end_turn"),
   ],
 };
 const COST = 11n * 1_000n + 7n * 2_000n;
@@ -171,7 +178,7 @@ test("thinking that a client sees is an answer: it is charged, and no other rout
 });
 
 test("a block of Anthropic that is silent at first is the start of an answer", async () => {
-  const lines = [begun(), ...block(0, { type: "text", text: "" }), OVERLOADED];
+  const lines = [messageStart(), ...blockEvents(0, { type: "text", text: "" }), OVERLOADED];
   gateway.upstream.on("hides-anthropic", answer({ headers: EVENT_STREAM, body: begins("anthropic", lines) }));
   const response = await post(gateway, CHAT, { model: "one-anthropic", stream: true });
   await expectError(response, CHAT, "upstream_unavailable");

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { ERRORS } from "../../src/errors.ts";
 import { createCanaries } from "../support/canaries.ts";
 import { CHAT, dataOf, MESSAGES, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { HELLO } from "../support/model-output.ts";
 import { answer, type Script, type ScriptRequest, type Step } from "../support/script.ts";
 import { answerWith, EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
@@ -13,29 +14,23 @@ import {
   scriptedUpstream,
   scriptedUpstreams,
 } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const MIB = 1024 * 1024;
 const hasty = { connectMs: 5_000, firstOutputMs: 250, idleMs: 250, totalMs: 700 };
 const secrets = createCanaries();
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: (["openai", "anthropic"] as const).flatMap((protocol) => {
-      const model = protocol === "openai" ? CHAT.model : MESSAGES.model;
-      const routes = [scriptedRoute(`hasty-${protocol}`, model)];
-      return [scriptedModel(model, protocol), scriptedModel(`${model}-hasty`, protocol, { routes })];
-    }),
-    upstreams: (scripted) => [
-      ...scriptedUpstreams(scripted),
-      scriptedUpstream("hasty-openai", "openai", { baseUrl: scripted.openaiUrl, timeouts: hasty }),
-      scriptedUpstream("hasty-anthropic", "anthropic", { baseUrl: scripted.anthropicUrl, timeouts: hasty }),
-    ],
-  });
+const gateway = gatewayForTests({
+  models: (["openai", "anthropic"] as const).flatMap((protocol) => {
+    const model = protocol === "openai" ? CHAT.model : MESSAGES.model;
+    const routes = [scriptedRoute(`hasty-${protocol}`, model)];
+    return [scriptedModel(model, protocol), scriptedModel(`${model}-hasty`, protocol, { routes })];
+  }),
+  upstreams: (scripted) => [
+    ...scriptedUpstreams(scripted),
+    scriptedUpstream("hasty-openai", "openai", { baseUrl: scripted.openaiUrl, timeouts: hasty }),
+    scriptedUpstream("hasty-anthropic", "anthropic", { baseUrl: scripted.anthropicUrl, timeouts: hasty }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 const MARK: Record<Surface["name"], RegExp> = { chat: /\[DONE\]/, messages: /message_stop/ };

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { CHAT } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** The least that Bun tells apart from nothing. */
 const IDLE_S = 4;
 /** Far more than every limit here; it ends a test that waits for a connection which is never closed. */
 const PATIENCE_MS = 60_000;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ config: { idleS: IDLE_S } });
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests({ config: { idleS: IDLE_S } });
 
 interface Connection {
   /** Everything that came back. */

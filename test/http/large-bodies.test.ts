@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { CHAT, dataOf, MESSAGES, objectOf, post, RESPONSES, type Surface } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, resetAtOnce } from "../support/script.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // Bodies above 128 KiB are read in a worker: nobody may see a difference.
 setDefaultTimeout(60_000);
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: [
-      scriptedModel("chat", "openai", { contextWindow: 10_000_000 }),
-      scriptedModel("claude", "anthropic", { contextWindow: 10_000_000 }),
-      scriptedModel("two", "openai", {
-        contextWindow: 10_000_000,
-        routes: [
-          scriptedRoute("scripted-openai", "first"),
-          scriptedRoute("scripted-openai", "second", { priority: 2 }),
-          scriptedRoute("scripted-anthropic", "third", { priority: 3 }),
-        ],
-      }),
-    ],
-  });
+const gateway = gatewayForTests({
+  models: [
+    scriptedModel("chat", "openai", { contextWindow: 10_000_000 }),
+    scriptedModel("claude", "anthropic", { contextWindow: 10_000_000 }),
+    scriptedModel("two", "openai", {
+      contextWindow: 10_000_000,
+      routes: [
+        scriptedRoute("scripted-openai", "first"),
+        scriptedRoute("scripted-openai", "second", { priority: 2 }),
+        scriptedRoute("scripted-anthropic", "third", { priority: 3 }),
+      ],
+    }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 /** 600 kB with every kind of character, also where one block of the body ends and the next begins. */
 const LONG = 'Grüße, 你好 👋 \\ " \n'.repeat(20_000);

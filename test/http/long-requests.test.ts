@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate, type ScriptRequest } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 const HOLD_TTL_MS = 240;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ config: { holdTtlMs: HOLD_TTL_MS } });
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests({ config: { holdTtlMs: HOLD_TTL_MS } });
 
 /** Plays an ordinary answer up to its second word, and the rest when the gate opens. */
 function playInHalves(surface: Surface, opened: Promise<void>): void {

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import type { ModelOutput } from "../support/model-output.ts";
 import { answerWith } from "../support/scripted-answers.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { RESPONSE_RESOURCE, schemaOfEvent } from "./open-responses/schemas.ts";
+import { RESPONSE_RESOURCE, schemaOfEvent } from "./open-responses-schemas.ts";
 
 // The seven cases of the public compliance suite of Open Responses, by their names there.
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 const USAGE = { input: 11, output: 7 };
 const WEATHER: ModelOutput = {

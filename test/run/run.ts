@@ -11,7 +11,7 @@ import { installPrograms, startSharedServers } from "./prepare.ts";
 /** Folders and files that hold times or memory against bounds which other tests beside them would break. */
 const ALONE = [
   "test/gateway/watch.test.ts",
-  "test/http/faults/hang-up.test.ts",
+  "test/http/faults/client-disconnect.test.ts",
   "test/http/long-requests.test.ts",
   "test/limiter/chaos/",
   "test/storm/",

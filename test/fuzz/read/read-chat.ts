@@ -1,4 +1,4 @@
-import { readStreamedChat, readWholeChat } from "../../http/faults/chat-view.ts";
+import { readStreamedChat, readWholeChat } from "../../http/faults/client-view.ts";
 import {
   assertRead,
   type Frame,

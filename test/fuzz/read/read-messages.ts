@@ -1,4 +1,4 @@
-import { readStreamedMessage, readWholeMessage } from "../../http/faults/messages-view.ts";
+import { readStreamedMessage, readWholeMessage } from "../../http/faults/client-view.ts";
 import {
   assertRead,
   type Frame,

@@ -1,13 +1,20 @@
 import { garbage, resetAtOnce, type Script, type ScriptRequest } from "../../support/script.ts";
 import type { Fault } from "./fault.ts";
+import {
+  answerOutput,
+  answerStream,
+  BREAK_WORD,
+  framesUntil,
+  secrets,
+  wholeOrStream,
+} from "./fault-scripts.ts";
 import { answers, breaks, byMode, movesOn } from "./outcomes.ts";
-import { BREAK, either, secrets, speaks, streams, until } from "./speak.ts";
 
 const closeAtOnce: Script = () => [{ leave: "close" }];
 
 /** A head that promises an answer, and what happens instead of one. */
 const headThen = (end: "reset" | "close"): Script =>
-  speaks({}, { claimedLength: 500, framing: "length", cutAt: 0, end });
+  answerOutput({}, { claimedLength: 500, framing: "length", cutAt: 0, end });
 
 /** How a connection can fail: before it stands, before it says anything, and in the middle of a word. */
 export const CONNECTION_FAULTS: readonly Fault[] = [
@@ -36,7 +43,7 @@ export const CONNECTION_FAULTS: readonly Fault[] = [
   },
   {
     name: "a length too long",
-    scripts: [speaks(undefined, { framing: "length", claimedLength: 9_999, end: "close" })],
+    scripts: [answerOutput(undefined, { framing: "length", claimedLength: 9_999, end: "close" })],
     // An answer that came whole is one, whatever becomes of its connection.
     expected: answers(),
   },
@@ -48,13 +55,13 @@ export const CONNECTION_FAULTS: readonly Fault[] = [
 ];
 
 function breaksBy(end: "reset" | "close"): Script {
-  return either({
-    whole: speaks(undefined, { framing: "chunked", cutAt: 40, end }),
-    stream: streams(until(BREAK), { end }),
+  return wholeOrStream({
+    whole: answerOutput(undefined, { framing: "chunked", cutAt: 40, end }),
+    stream: answerStream(framesUntil(BREAK_WORD), { end }),
   });
 }
 
 function saysTooShortLength(request: ScriptRequest) {
-  const claimedLength = request.stream ? Buffer.byteLength(until(BREAK)(request)) : 40;
-  return speaks(undefined, { framing: "length", claimedLength })(request);
+  const claimedLength = request.stream ? Buffer.byteLength(framesUntil(BREAK_WORD)(request)) : 40;
+  return answerOutput(undefined, { framing: "length", claimedLength })(request);
 }

@@ -1,43 +1,43 @@
 import type { ModelOutput } from "../../support/model-output.ts";
 import type { Expectation, Fault } from "./fault.ts";
+import { answerJson, answerOutput, answerStream, wholeOrStream } from "./fault-scripts.ts";
 import { answers, byMode, bySurface, empty, REPORTED } from "./outcomes.ts";
-import { either, sends, speaks, streams } from "./speak.ts";
 
 const THOUGHTS = "one two six";
 const usage = { input: 11, output: 9 };
 
 /** Finishes that hold little or nothing to read. */
 export const EMPTY_FAULTS: readonly Fault[] = [
-  { name: "empty with usage", scripts: [speaks({ usage })], expected: empty(REPORTED) },
-  { name: "empty without usage", scripts: [speaks({})], expected: empty(undefined) },
-  { name: "empty text with usage", scripts: [speaks({ text: "", usage })], expected: emptyText(true) },
-  { name: "empty text without usage", scripts: [speaks({ text: "" })], expected: emptyText(false) },
+  { name: "empty with usage", scripts: [answerOutput({ usage })], expected: empty(REPORTED) },
+  { name: "empty without usage", scripts: [answerOutput({})], expected: empty(undefined) },
+  { name: "empty text with usage", scripts: [answerOutput({ text: "", usage })], expected: emptyText(true) },
+  { name: "empty text without usage", scripts: [answerOutput({ text: "" })], expected: emptyText(false) },
   {
     name: "empty for want of tokens",
     scripts: [
       (request) =>
-        speaks({ finish: request.protocol === "openai" ? "length" : "max_tokens", usage })(request),
+        answerOutput({ finish: request.protocol === "openai" ? "length" : "max_tokens", usage })(request),
     ],
     expected: empty(REPORTED),
   },
   {
     name: "reasoning only with usage",
-    scripts: [speaks({ reasoning: THOUGHTS, usage })],
+    scripts: [answerOutput({ reasoning: THOUGHTS, usage })],
     expected: thoughtOnly(true),
   },
   {
     name: "reasoning only without usage",
-    scripts: [speaks({ reasoning: THOUGHTS })],
+    scripts: [answerOutput({ reasoning: THOUGHTS })],
     expected: thoughtOnly(false),
   },
   {
     name: "reasoning before an answer",
-    scripts: [speaks({ reasoning: THOUGHTS, text: "one two six ten", usage })],
+    scripts: [answerOutput({ reasoning: THOUGHTS, text: "one two six ten", usage })],
     expected: answers({ reasoning: THOUGHTS }),
   },
   {
     name: "a tool call only",
-    scripts: [speaks({ tool: { name: "look", arguments: '{"at":"sky"}' }, usage })],
+    scripts: [answerOutput({ tool: { name: "look", arguments: '{"at":"sky"}' }, usage })],
     expected: bySurface({
       chat: toolCall("call_1", "tool_calls"),
       messages: toolCall("toolu_1", "tool_use"),
@@ -47,9 +47,11 @@ export const EMPTY_FAULTS: readonly Fault[] = [
     name: "a refusal in words",
     surfaces: ["chat"],
     scripts: [
-      either({
-        whole: sends(() => chatAnswer({ role: "assistant", content: null, refusal: "I will not." }, "stop")),
-        stream: streams(() => chatEvents({ role: "assistant", refusal: "I will not." }, "stop")),
+      wholeOrStream({
+        whole: answerJson(() =>
+          chatAnswer({ role: "assistant", content: null, refusal: "I will not." }, "stop"),
+        ),
+        stream: answerStream(() => chatEvents({ role: "assistant", refusal: "I will not." }, "stop")),
       }),
     ],
     expected: answers({ text: "", refusal: "I will not." }),
@@ -92,7 +94,7 @@ function spoken(
   speech: ModelOutput,
   finishes: Record<"openai" | "anthropic", string>,
 ): Fault["scripts"][number] {
-  return (request) => speaks({ ...speech, finish: finishes[request.protocol] })(request);
+  return (request) => answerOutput({ ...speech, finish: finishes[request.protocol] })(request);
 }
 
 const CHAT = { id: "chatcmpl-x", created: 1, model: "x", usage: { prompt_tokens: 11, completion_tokens: 9 } };

@@ -2,10 +2,10 @@ import type { Cause } from "../../../src/errors.ts";
 import type { UpstreamTimeouts } from "../../../src/upstream/upstream.ts";
 import type { Surface } from "../../support/client.ts";
 import type { Script } from "../../support/script.ts";
-import type { View } from "./view.ts";
+import type { ClientView } from "./client-view.ts";
 
 /** What an upstream does, and how the gateway is set up for it. */
-export interface Scene {
+export interface Scenario {
   /** Unique; lower case, words apart. */
   readonly name: string;
   /** The first route's upstream: the first call by the first script, …, the last one repeats. */
@@ -21,7 +21,7 @@ export interface Scene {
 }
 
 /** One way in which an upstream goes wrong, or only looks as if it did. */
-export interface Fault extends Scene {
+export interface Fault extends Scenario {
   readonly expected: Expectation;
   /** The gateway closes the connection under the upstream, rather than the other way round. */
   readonly isCut?: true;
@@ -40,7 +40,7 @@ export interface Places {
 }
 
 /** What rows may depend on. */
-export interface CellKind {
+export interface CaseKind {
   readonly surface: Surface;
   readonly mode: Mode;
 }
@@ -58,18 +58,18 @@ export interface Expected {
   /** Another route is asked, and what this one did is not seen. */
   readonly movesOn: boolean;
   /** What the client reads with status 200; `undefined` when an error has a status of its own. */
-  readonly shown: Partial<View> | undefined;
+  readonly shown: Partial<ClientView> | undefined;
   /** `undefined` when nothing is charged. */
-  readonly charge: Charged | undefined;
+  readonly charge: ExpectedCharge | undefined;
   /** Milliseconds that the attempt takes at least. */
   readonly takesMs: number;
 }
 
-export interface Charged {
+export interface ExpectedCharge {
   readonly source: "reported" | "estimated";
   readonly input: number;
   readonly output: number;
 }
 
 /** The same for every cell, or not. */
-export type Expectation = Expected | ((cell: CellKind) => Expectation);
+export type Expectation = Expected | ((faultCase: CaseKind) => Expectation);

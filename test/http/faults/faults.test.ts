@@ -3,16 +3,15 @@ import { BODY_FAULTS } from "./body-faults.ts";
 import { CONNECTION_FAULTS } from "./connection-faults.ts";
 import { EMPTY_FAULTS } from "./empty-faults.ts";
 import type { Fault } from "./fault.ts";
-import { playCell } from "./play-cell.ts";
-import { secrets } from "./speak.ts";
+import { casesOf, type FaultCase, type FaultEnv, startFaultEnv } from "./fault-env.ts";
+import { secrets } from "./fault-scripts.ts";
+import { playCase } from "./play-case.ts";
 import { SSE_FAULTS } from "./sse-faults.ts";
 import { ELSEWHERE, STATUS_FAULTS } from "./status-faults.ts";
 import { STREAM_FAULTS } from "./stream-faults.ts";
 import { TIME_FAULTS } from "./time-faults.ts";
 import { TOOL_FAULTS } from "./tool-faults.ts";
-import { createTurns } from "./turns.ts";
 import { USAGE_FAULTS } from "./usage-faults.ts";
-import { type Cell, cellsOf, startWorld, type World } from "./world.ts";
 
 const FAULTS: readonly Fault[] = [
   ...CONNECTION_FAULTS,
@@ -28,11 +27,11 @@ const FAULTS: readonly Fault[] = [
 /** More at once would only wait for each other. */
 const takeTurn = createTurns(24);
 
-let world: World;
+let env: FaultEnv;
 beforeAll(async () => {
-  world = await startWorld([...FAULTS, ...TIME_FAULTS]);
+  env = await startFaultEnv([...FAULTS, ...TIME_FAULTS]);
 });
-afterAll(() => world.stop());
+afterAll(() => env.stop());
 
 const EVERYWHERE = "whole and streamed, on both surfaces, with one route and with two, all is right behind";
 
@@ -47,32 +46,57 @@ function named(faults: readonly Fault[]) {
 }
 
 async function expectAllRight(fault: Fault): Promise<void> {
-  const failures = await Promise.all(cellsOf(fault).map((cell) => takeTurn(() => tryCell(cell))));
+  const failures = await Promise.all(casesOf(fault).map((faultCase) => takeTurn(() => tryCell(faultCase))));
   expect(failures.filter((failure) => failure !== undefined)).toEqual([]);
 }
 
 /** What is wrong with a cell, under its name; all of a fault's cells are played whatever one of them shows. */
-async function tryCell(cell: Cell): Promise<string | undefined> {
+async function tryCell(faultCase: FaultCase): Promise<string | undefined> {
   try {
-    await playCell(world, cell);
+    await playCase(env, faultCase);
     return undefined;
   } catch (failure) {
     const text = failure instanceof Error ? failure.message : String(failure);
-    return `${cell.id}: ${Bun.stripANSI(text)}`;
+    return `${faultCase.id}: ${Bun.stripANSI(text)}`;
   }
 }
 
 describe("after all of that", () => {
   test("no redirect was followed", () => {
-    const { seen } = world.gateway.upstream;
+    const { seen } = env.gateway.upstream;
     expect(seen.filter(({ target }) => target.includes(ELSEWHERE))).toEqual([]);
   });
 
   test("no connection is open that nobody answers", () => {
-    expect(world.muteSockets()).toBe(0);
+    expect(env.muteSockets()).toBe(0);
   });
 
   test("the log holds no word of an upstream, no address and no key", () => {
-    secrets.expectNone(world.gateway.log.text());
+    secrets.expectNone(env.gateway.log.text());
   });
 });
+
+/** Lets so many pieces of work go on at once; the others wait, first come first served. */
+export function createTurns(count: number) {
+  let free = count;
+  const waiting: (() => void)[] = [];
+
+  const begin = async (): Promise<void> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  const end = (): void => {
+    const next = waiting.shift();
+    if (next) next();
+    else free += 1;
+  };
+
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    await begin();
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  };
+}

@@ -1,11 +1,11 @@
 import { type Cause, ERRORS } from "../../../src/errors.ts";
 import type { Surface } from "../../support/client.ts";
-import type { CellKind, Charged, Expectation, Expected, Mode } from "./fault.ts";
-import { BROKEN_TEXT, SPEECH } from "./speak.ts";
-import type { View } from "./view.ts";
+import type { ClientView } from "./client-view.ts";
+import type { CaseKind, Expectation, Expected, ExpectedCharge, Mode } from "./fault.ts";
+import { BROKEN_TEXT, OUTPUT } from "./fault-scripts.ts";
 
-export function expectationOf(expected: Expectation, cell: CellKind): Expected {
-  return typeof expected === "function" ? expectationOf(expected(cell), cell) : expected;
+export function expectationOf(expected: Expectation, faultCase: CaseKind): Expected {
+  return typeof expected === "function" ? expectationOf(expected(faultCase), faultCase) : expected;
 }
 
 export function byMode(rows: Record<Mode, Expectation>): Expectation {
@@ -29,19 +29,19 @@ export function stays(status: number, cause: Cause, takesMs = 0): Expected {
 }
 
 /** What the upstream reports of the speech. */
-export const REPORTED: Charged = { source: "reported", input: 11, output: 9 };
+export const REPORTED: ExpectedCharge = { source: "reported", input: 11, output: 9 };
 
 /** What is counted here when it reports nothing: the prompt and the four words of the speech. */
-export const COUNTED: Charged = { source: "estimated", input: 3, output: 4 };
+export const COUNTED: ExpectedCharge = { source: "estimated", input: 3, output: 4 };
 
 /** No fault at all for the client: the whole speech unless told otherwise, and its ordinary finish. */
-export function answers(shown: Partial<View> = {}, charge: Charged = REPORTED): Expectation {
+export function answers(shown: Partial<ClientView> = {}, charge: ExpectedCharge = REPORTED): Expectation {
   return ({ surface }) => ({
     cause: undefined,
     logged: undefined,
     status: 200,
     movesOn: false,
-    shown: { text: SPEECH.text ?? "", finish: FINISHES[surface.name], error: undefined, ...shown },
+    shown: { text: OUTPUT.text ?? "", finish: FINISHES[surface.name], error: undefined, ...shown },
     charge,
     takesMs: 0,
   });
@@ -50,7 +50,7 @@ export function answers(shown: Partial<View> = {}, charge: Charged = REPORTED): 
 const FINISHES: Record<Surface["name"], string> = { chat: "stop", messages: "end_turn" };
 
 /** Finished without anything readable: never tried elsewhere, charged if reported. `shown` when a stream was open by then. */
-export function empty(charge: Charged | undefined, shown?: Partial<View>): Expected {
+export function empty(charge: ExpectedCharge | undefined, shown?: Partial<ClientView>): Expected {
   const cause = charge ? "empty_charged" : "empty_released";
   return { cause, logged: undefined, status: 200, movesOn: false, shown, charge, takesMs: 0 };
 }

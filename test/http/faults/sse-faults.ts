@@ -1,6 +1,6 @@
 import type { Fault } from "./fault.ts";
+import { answerStream, framesOfOutput, secrets } from "./fault-scripts.ts";
 import { answers } from "./outcomes.ts";
-import { allOf, secrets, streams } from "./speak.ts";
 
 const WORLDLY = "één øre 日本語 🧮 ten";
 
@@ -30,7 +30,7 @@ export const SSE_FAULTS: readonly Fault[] = [
       (pieces): Fault => ({
         name: pieces[0] === 7 ? `${name} in small pieces` : name,
         modes: ["stream"],
-        scripts: [streams((request) => write(allOf(request)), { pieces })],
+        scripts: [answerStream((request) => write(framesOfOutput(request)), { pieces })],
         expected: answers(),
       }),
     ),
@@ -39,7 +39,7 @@ export const SSE_FAULTS: readonly Fault[] = [
     name: "characters cut in two",
     modes: ["stream"],
     scripts: [
-      streams((request) => allOf(request, { text: WORLDLY, usage: { input: 11, output: 9 } }), {
+      answerStream((request) => framesOfOutput(request, { text: WORLDLY, usage: { input: 11, output: 9 } }), {
         pieces: [1],
       }),
     ],

@@ -1,7 +1,7 @@
 import { answer, type Script, type ScriptRequest } from "../../support/script.ts";
 import type { Fault } from "./fault.ts";
+import { LINGER_MS, secrets } from "./fault-scripts.ts";
 import { movesOn, stays } from "./outcomes.ts";
-import { LINGER_MS, secrets } from "./speak.ts";
 
 const MOVES_ON = [401, 402, 403, 404, 405, 408, 409, 410, 418, 425, 429, 500, 501, 502, 503, 504, 529, 599];
 

@@ -1,8 +1,18 @@
 import type { ModelOutput } from "../../support/model-output.ts";
 import type { Answer, ScriptRequest } from "../../support/script.ts";
 import type { Expectation, Fault } from "./fault.ts";
+import {
+  answerOutput,
+  answerStream,
+  BREAK_WORD,
+  endMark,
+  framesBeforeEnd,
+  framesOfOutput,
+  framesUntil,
+  OUTPUT,
+  secrets,
+} from "./fault-scripts.ts";
 import { answers, breaks, byMode, bySurface, movesOn } from "./outcomes.ts";
-import { allOf, BREAK, endMark, SPEECH, secrets, speaks, streams, until, untilEnd } from "./speak.ts";
 
 /** Errors as hosts put them into a stream. */
 const ERRORS: readonly (readonly [name: string, frame: string])[] = [
@@ -17,29 +27,37 @@ const ERRORS: readonly (readonly [name: string, frame: string])[] = [
 ];
 
 /** A finish that is none, behind all of the text. */
-const BAD = byMode({ whole: movesOn(200), stream: breaks({ text: SPEECH.text ?? "" }) });
+const BAD = byMode({ whole: movesOn(200), stream: breaks({ text: OUTPUT.text ?? "" }) });
 
 /** What goes wrong in a stream that came as far as its body, and with finishes of any answer. */
 export const STREAM_FAULTS: readonly Fault[] = [
   ...ERRORS.flatMap(([name, frame]) => [
     row(`${name} first`, () => frame, movesOn(200)),
-    row(`${name} before output`, (request) => until(undefined)(request) + frame, movesOn(200)),
-    row(`${name} after output`, (request) => until(BREAK)(request) + frame, breaks()),
-    row(`${name} behind the finish`, (request) => untilEnd(request) + frame, answers()),
+    row(`${name} before output`, (request) => framesUntil(undefined)(request) + frame, movesOn(200)),
+    row(`${name} after output`, (request) => framesUntil(BREAK_WORD)(request) + frame, breaks()),
+    row(`${name} behind the finish`, (request) => framesBeforeEnd(request) + frame, answers()),
   ]),
   row("no event", () => "", movesOn(200)),
   row("comments only", () => ": nothing\n\n: to say\n\n", movesOn(200)),
-  row("an end before output", until(undefined), movesOn(200)),
-  row("an end without a finish", until(BREAK), breaks()),
-  row("an end mark without a finish", (request) => until(BREAK)(request) + endMark(request), breaks()),
+  row("an end before output", framesUntil(undefined), movesOn(200)),
+  row("an end without a finish", framesUntil(BREAK_WORD), breaks()),
+  row(
+    "an end mark without a finish",
+    (request) => framesUntil(BREAK_WORD)(request) + endMark(request),
+    breaks(),
+  ),
   row("an end mark alone", endMark, movesOn(200)),
-  row("an end without an end mark", untilEnd, answers()),
-  row("a close without an end mark", untilEnd, answers(), { end: "close" }),
-  row("a reset behind the finish", untilEnd, answers(), { end: "reset" }),
-  row("a second finish", (request) => untilEnd(request) + lastFinish(request) + endMark(request), answers()),
+  row("an end without an end mark", framesBeforeEnd, answers()),
+  row("a close without an end mark", framesBeforeEnd, answers(), { end: "close" }),
+  row("a reset behind the finish", framesBeforeEnd, answers(), { end: "reset" }),
+  row(
+    "a second finish",
+    (request) => framesBeforeEnd(request) + lastFinish(request) + endMark(request),
+    answers(),
+  ),
   row(
     "words behind the end mark",
-    (request) => `${allOf(request)}data: ${secrets.next("late")}\n\n`,
+    (request) => `${framesOfOutput(request)}data: ${secrets.next("late")}\n\n`,
     answers(),
   ),
   finish(
@@ -68,7 +86,7 @@ function row(
   expected: Expectation,
   how: Omit<Answer, "body"> = {},
 ): Fault {
-  return { name, modes: ["stream"], scripts: [streams(body, how)], expected };
+  return { name, modes: ["stream"], scripts: [answerStream(body, how)], expected };
 }
 
 function finish(
@@ -76,12 +94,16 @@ function finish(
   said: Record<ScriptRequest["protocol"], string>,
   expected: Parameters<typeof bySurface>[0],
 ): Fault {
-  const speech = (request: ScriptRequest): ModelOutput => ({ ...SPEECH, finish: said[request.protocol] });
-  return { name, scripts: [(request) => speaks(speech(request))(request)], expected: bySurface(expected) };
+  const speech = (request: ScriptRequest): ModelOutput => ({ ...OUTPUT, finish: said[request.protocol] });
+  return {
+    name,
+    scripts: [(request) => answerOutput(speech(request))(request)],
+    expected: bySurface(expected),
+  };
 }
 
 /** The frame that says why the answer finished. */
 function lastFinish(request: ScriptRequest): string {
-  const frames = untilEnd(request).split(/(?<=\n\n)/);
+  const frames = framesBeforeEnd(request).split(/(?<=\n\n)/);
   return frames.find((frame) => /"(finish|stop)_reason":"/.test(frame)) ?? "";
 }

@@ -1,8 +1,8 @@
 import { type Script, type ScriptRequest, type Step, silence } from "../../support/script.ts";
 import { EVENT_STREAM } from "../../support/scripted-answers.ts";
 import type { Fault } from "./fault.ts";
+import { answerOutput, answerStream, BREAK_WORD, framesUntil } from "./fault-scripts.ts";
 import { answers, breaks, byMode, movesOn, stays } from "./outcomes.ts";
-import { BREAK, speaks, streams, until } from "./speak.ts";
 
 /** Long enough for a busy machine to come as far as the row wants, short enough to wait for. */
 const SHORT_MS = 900;
@@ -40,7 +40,7 @@ export const TIME_FAULTS: readonly Fault[] = [
   },
   {
     name: "silence behind the headers",
-    scripts: [speaks({}, { claimedLength: 500, framing: "length", cutAt: 0, end: "hang" })],
+    scripts: [answerOutput({}, { claimedLength: 500, framing: "length", cutAt: 0, end: "hang" })],
     timeouts: { firstOutputMs: LONGER_MS, idleMs: SHORT_MS },
     isCut: true,
     expected: byMode({
@@ -51,7 +51,7 @@ export const TIME_FAULTS: readonly Fault[] = [
   {
     name: "silence within a whole body",
     modes: ["whole"],
-    scripts: [speaks(undefined, { framing: "chunked", cutAt: 40, end: "hang" })],
+    scripts: [answerOutput(undefined, { framing: "chunked", cutAt: 40, end: "hang" })],
     timeouts: { idleMs: SHORT_MS },
     isCut: true,
     expected: movesOn(200, "upstream_timeout", SHORT_MS),
@@ -59,7 +59,7 @@ export const TIME_FAULTS: readonly Fault[] = [
   {
     name: "silence after output",
     modes: ["stream"],
-    scripts: [streams(until(BREAK), { end: "hang" })],
+    scripts: [answerStream(framesUntil(BREAK_WORD), { end: "hang" })],
     timeouts: { idleMs: SHORT_MS },
     isCut: true,
     expected: breaks({ logged: "upstream_timeout", takesMs: SHORT_MS }),
@@ -80,7 +80,7 @@ export const TIME_FAULTS: readonly Fault[] = [
   {
     name: "events for ever before output",
     modes: ["stream"],
-    scripts: [trickles(until(undefined), nothing)],
+    scripts: [trickles(framesUntil(undefined), nothing)],
     timeouts: { firstOutputMs: SHORT_MS },
     isCut: true,
     expected: movesOn(200, "upstream_timeout", SHORT_MS),
@@ -88,7 +88,7 @@ export const TIME_FAULTS: readonly Fault[] = [
   {
     name: "events for ever after output",
     modes: ["stream"],
-    scripts: [trickles(until(BREAK), nothing)],
+    scripts: [trickles(framesUntil(BREAK_WORD), nothing)],
     timeouts: { totalMs: LONGER_MS },
     isCut: true,
     expected: breaks({ logged: "upstream_total_timeout", takesMs: LONGER_MS }),
@@ -108,7 +108,7 @@ export const TIME_FAULTS: readonly Fault[] = [
   },
   {
     name: "a slow answer",
-    scripts: [speaks(undefined, { delayMs: 50, pieces: [200], pauseMs: 10 })],
+    scripts: [answerOutput(undefined, { delayMs: 50, pieces: [200], pauseMs: 10 })],
     timeouts: { firstOutputMs: 10_000, idleMs: 5_000 },
     expected: answers(),
   },

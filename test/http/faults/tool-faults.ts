@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Fault } from "./fault.ts";
+import { answerStream } from "./fault-scripts.ts";
 import { answers } from "./outcomes.ts";
-import { streams } from "./speak.ts";
 
 const CHUNK = { id: "chatcmpl-x", object: "chat.completion.chunk", created: 1, model: "x" };
 const USAGE = { prompt_tokens: 11, completion_tokens: 9 };
@@ -52,7 +52,7 @@ export const TOOL_FAULTS: readonly Fault[] = FRAGMENTS.map(([name, fragments, id
   name,
   modes: ["stream"],
   surfaces: ["chat"],
-  scripts: [streams(() => eventsOf(fragments))],
+  scripts: [answerStream(() => eventsOf(fragments))],
   expected: answers({ text: "", tools: ids.map(toolOf), finish: "tool_calls" }),
 }));
 

@@ -87,12 +87,12 @@ export function postTo(
 }
 
 /** Reads a success as a client does; what was translated is held to the letter of the format. */
-export async function readReply(response: Response, quadrant: ProtocolPair): Promise<NeutralAnswer> {
-  const { surface } = quadrant;
+export async function readReply(response: Response, pair: ProtocolPair): Promise<NeutralAnswer> {
+  const { surface } = pair;
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true;
-  const whole = isStream ? collectBody(await response.text(), quadrant) : await objectOf(response);
-  if (whole.model !== quadrant.model) throw new Error("The answer has another model's name");
+  const whole = isStream ? collectBody(await response.text(), pair) : await objectOf(response);
+  if (whole.model !== pair.model) throw new Error("The answer has another model's name");
   return surface.name === "chat" ? readChat(whole) : readMessage(whole);
 }
 

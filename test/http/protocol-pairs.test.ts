@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createDraw, drawInteger } from "../storm/draw.ts";
 import { dataOf, MESSAGES, objectOf } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import {
   type NeutralAnswer,
   nanosOf,
@@ -22,71 +23,65 @@ import {
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../support/recordings.ts";
 import { gate } from "../support/script.ts";
 import { frame } from "../support/scripted-answers.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 const SMALL_BYTES = 3_000;
 
 /** A request for reasoning: translated messages tell of it only then. */
 const THINKING = { thinking: { type: "enabled", budget_tokens: 1_024 } };
 
-describe.each(PROTOCOL_PAIRS)("$surface.name client, $upstream upstream:", (quadrant) => {
-  const originals = [...samplesFor(quadrant), ...recordingsFor(quadrant)];
+describe.each(PROTOCOL_PAIRS)("$surface.name client, $upstream upstream:", (pair) => {
+  const originals = [...samplesFor(pair), ...recordingsFor(pair)];
 
   test.each(originals)("%s is heard as it was said, streamed and whole", async (_name, original) => {
-    const expected = readProviderAnswer(quadrant.upstream, original);
+    const expected = readProviderAnswer(pair.upstream, original);
     for (const stream of [true, false]) {
-      gateway.upstream.on(quadrant.model, replay(original));
-      const response = await postTo(gateway, quadrant, { stream, ...thinkingOf(quadrant) });
-      expect([stream, await readReply(response, quadrant)]).toEqual([stream, expected]);
+      gateway.upstream.on(pair.model, replay(original));
+      const response = await postTo(gateway, pair, { stream, ...thinkingOf(pair) });
+      expect([stream, await readReply(response, pair)]).toEqual([stream, expected]);
       await expectCharge(response, expected);
     }
   });
 
   if (hasRecordings) {
-    const wholes = recordings("whole").filter(({ protocol }) => protocol === quadrant.upstream);
+    const wholes = recordings("whole").filter(({ protocol }) => protocol === pair.upstream);
     test.each(wholes)("$name, recorded whole, is heard as it was said", async ({ name }) => {
       const original = { whole: JSON.parse(recordedBody(name)), lines: [] };
-      gateway.upstream.on(quadrant.model, replay(original));
-      const response = await postTo(gateway, quadrant, thinkingOf(quadrant));
-      const expected = readProviderAnswer(quadrant.upstream, original);
-      expect(await readReply(response, quadrant)).toEqual(expected);
+      gateway.upstream.on(pair.model, replay(original));
+      const response = await postTo(gateway, pair, thinkingOf(pair));
+      const expected = readProviderAnswer(pair.upstream, original);
+      expect(await readReply(response, pair)).toEqual(expected);
       await expectCharge(response, expected);
     });
   }
 });
 
-describe.each(TRANSLATED_PAIRS)("$surface.name client, $upstream upstream, translated:", (quadrant) => {
-  const originals = [...samplesFor(quadrant), ...recordingsFor(quadrant)];
+describe.each(TRANSLATED_PAIRS)("$surface.name client, $upstream upstream, translated:", (pair) => {
+  const originals = [...samplesFor(pair), ...recordingsFor(pair)];
 
   test.each(originals)("%s is the same however its stream is cut", async (name, original) => {
-    const expected = readProviderAnswer(quadrant.upstream, original);
-    const size = sizeOf(quadrant, original);
-    const draw = createDraw(name, quadrant.surface.name);
+    const expected = readProviderAnswer(pair.upstream, original);
+    const size = sizeOf(pair, original);
+    const draw = createDraw(name, pair.surface.name);
     const anywhere = () => [drawInteger(draw, 1, size - 1), Number.POSITIVE_INFINITY];
     for (const pieces of [anywhere(), anywhere(), size < SMALL_BYTES ? [7, 2] : [997]]) {
       const pauseMs = pieces.includes(Number.POSITIVE_INFINITY) ? 1 : 0;
-      gateway.upstream.on(quadrant.model, replay(original, { pieces, pauseMs }));
-      const response = await postTo(gateway, quadrant, { stream: true, ...thinkingOf(quadrant) });
-      expect([pieces, await readReply(response, quadrant)]).toEqual([pieces, expected]);
+      gateway.upstream.on(pair.model, replay(original, { pieces, pauseMs }));
+      const response = await postTo(gateway, pair, { stream: true, ...thinkingOf(pair) });
+      expect([pieces, await readReply(response, pair)]).toEqual([pieces, expected]);
     }
   });
 
   test.each(originals)("%s that is cut off is a failure, never a finish", async (name, original) => {
-    const before = sizeBeforeFinish(quadrant, original);
-    const draw = createDraw(name, quadrant.surface.name, "cut off");
+    const before = sizeBeforeFinish(pair, original);
+    const draw = createDraw(name, pair.surface.name, "cut off");
     for (const cutAt of [drawInteger(draw, 0, before), drawInteger(draw, 0, before), before]) {
       const end = draw() < 0.5 ? "reset" : "close";
-      gateway.upstream.on(quadrant.model, replay(original, { cutAt, end }));
-      const response = await postTo(gateway, quadrant, { stream: true, ...thinkingOf(quadrant) });
+      gateway.upstream.on(pair.model, replay(original, { cutAt, end }));
+      const response = await postTo(gateway, pair, { stream: true, ...thinkingOf(pair) });
       await expectFailure(response, [cutAt, end]);
     }
     await gateway.nothingIsHeld();
@@ -94,40 +89,34 @@ describe.each(TRANSLATED_PAIRS)("$surface.name client, $upstream upstream, trans
 });
 
 describe("a translated stream", () => {
-  test.each(TRANSLATED_PAIRS)(
-    "of $upstream reaches a $surface.name client word by word",
-    async (quadrant) => {
-      const { opened, open } = gate();
-      const original = providerAnswerOf(quadrant.upstream, neutralAnswer({ text: "First and second." }));
-      const { lines } = original;
-      const secondAt = lines.findIndex((line) => line.includes(" and"));
-      const bytes = sizeOf(quadrant, { whole: {}, lines: lines.slice(0, secondAt) });
-      const end = quadrant.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
-      gateway.upstream.on(
-        quadrant.model,
-        replay(original, { pauseAt: { bytes: bytes - end, gate: opened } }),
-      );
-      const response = await postTo(gateway, quadrant, { stream: true });
-      const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-      let heard = "";
-      while (!heard.includes("First")) heard += (await reader?.read())?.value ?? "";
-      expect(heard).not.toContain("second");
-      open();
-      for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
-        heard += chunk.value;
-      expect(heard).toContain("secon");
-    },
-  );
+  test.each(TRANSLATED_PAIRS)("of $upstream reaches a $surface.name client word by word", async (pair) => {
+    const { opened, open } = gate();
+    const original = providerAnswerOf(pair.upstream, neutralAnswer({ text: "First and second." }));
+    const { lines } = original;
+    const secondAt = lines.findIndex((line) => line.includes(" and"));
+    const bytes = sizeOf(pair, { whole: {}, lines: lines.slice(0, secondAt) });
+    const end = pair.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
+    gateway.upstream.on(pair.model, replay(original, { pauseAt: { bytes: bytes - end, gate: opened } }));
+    const response = await postTo(gateway, pair, { stream: true });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let heard = "";
+    while (!heard.includes("First")) heard += (await reader?.read())?.value ?? "";
+    expect(heard).not.toContain("second");
+    open();
+    for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
+      heard += chunk.value;
+    expect(heard).toContain("secon");
+  });
 
   test("tells a messages client of no reasoning that it has not asked for", async () => {
-    const quadrant = TRANSLATED_PAIRS.find(({ surface }) => surface === MESSAGES);
-    if (!quadrant) throw new Error("There is no such quadrant");
+    const pair = TRANSLATED_PAIRS.find(({ surface }) => surface === MESSAGES);
+    if (!pair) throw new Error("There is no such quadrant");
     const answers = neutralAnswer({ reasoning: "Hm, let me see.", text: "It is 2." });
-    gateway.upstream.on(quadrant.model, replay(providerAnswerOf(quadrant.upstream, answers)));
+    gateway.upstream.on(pair.model, replay(providerAnswerOf(pair.upstream, answers)));
     for (const stream of [true, false]) {
       const silent = { thinking: { type: "adaptive", display: "omitted" } };
       for (const more of [{}, { thinking: { type: "disabled" } }, silent]) {
-        const heard = await readReply(await postTo(gateway, quadrant, { stream, ...more }), quadrant);
+        const heard = await readReply(await postTo(gateway, pair, { stream, ...more }), pair);
         expect(heard).toEqual({ ...answers, reasoning: "" });
       }
     }
@@ -155,10 +144,10 @@ function sizeOf({ upstream }: ProtocolPair, { lines }: ProviderAnswer): number {
 }
 
 /** Bytes of everything before the event that says why it finished. */
-function sizeBeforeFinish(quadrant: ProtocolPair, { lines }: ProviderAnswer): number {
+function sizeBeforeFinish(pair: ProtocolPair, { lines }: ProviderAnswer): number {
   const finishAt = lines.findIndex((line) => /"(finish_reason|stop_reason)":\s?"/.test(line));
-  const end = quadrant.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
-  return sizeOf(quadrant, { whole: {}, lines: lines.slice(0, finishAt) }) - end;
+  const end = pair.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
+  return sizeOf(pair, { whole: {}, lines: lines.slice(0, finishAt) }) - end;
 }
 
 async function expectCharge(response: Response, { usage }: NeutralAnswer): Promise<void> {

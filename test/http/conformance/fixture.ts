@@ -17,21 +17,21 @@ import { startTestGateway, type TestGateway } from "../../support/test-gateway.t
 export const USAGE = { input: 11, cached: 0, written: 0, output: 7 };
 
 /** A gateway whose upstreams say given lines, and what a client before it must hear of them. */
-export interface Stage {
+export interface ConformanceFixture {
   gateway(): TestGateway;
   /** Plays lines as the quadrant's upstream frames them. */
-  play(quadrant: ProtocolPair, lines: readonly Json[]): void;
+  play(pair: ProtocolPair, lines: readonly Json[]): void;
   /** Plays the whole answer that they come to. */
-  playWhole(quadrant: ProtocolPair, lines: readonly Json[]): void;
-  postTo(quadrant: ProtocolPair, stream?: boolean): Promise<Response>;
+  playWhole(pair: ProtocolPair, lines: readonly Json[]): void;
+  postTo(pair: ProtocolPair, stream?: boolean): Promise<Response>;
   /** They are heard so, with the usage of {@link USAGE}, and billed by it. */
-  expectHeard(quadrant: ProtocolPair, lines: readonly Json[], heard: object): Promise<void>;
+  expectHeard(pair: ProtocolPair, lines: readonly Json[], heard: object): Promise<void>;
   /** They end in an error, as the last thing a client sees, and in no finish. */
-  expectBroken(quadrant: ProtocolPair, lines: readonly Json[]): Promise<void>;
+  expectBroken(pair: ProtocolPair, lines: readonly Json[]): Promise<void>;
 }
 
 /** Starts one for a file of tests, and stops it after them. */
-export function stageForFile(): Stage {
+export function startFixture(): ConformanceFixture {
   let gateway: TestGateway;
   beforeAll(async () => {
     const models = [scriptedModel("gpt", "openai"), scriptedModel("claude", "anthropic")];
@@ -40,11 +40,11 @@ export function stageForFile(): Stage {
   beforeEach(() => gateway.upstream.reset());
   afterAll(() => gateway.stop());
 
-  const play: Stage["play"] = ({ upstream, model }, lines) => {
+  const play: ConformanceFixture["play"] = ({ upstream, model }, lines) => {
     const body = frame(upstream, lines.map(textOf));
     gateway.upstream.on(model, answer({ headers: EVENT_STREAM, body }));
   };
-  const put = (quadrant: ProtocolPair, stream = true) => postTo(gateway, quadrant, { stream });
+  const put = (pair: ProtocolPair, stream = true) => postTo(gateway, pair, { stream });
 
   return {
     gateway: () => gateway,
@@ -52,16 +52,16 @@ export function stageForFile(): Stage {
     playWhole: ({ upstream, model }, lines) =>
       gateway.upstream.on(model, replay(collectLines(upstream, lines.map(textOf)))),
     postTo: put,
-    async expectHeard(quadrant, lines, heard) {
-      play(quadrant, lines);
-      const response = await put(quadrant);
+    async expectHeard(pair, lines, heard) {
+      play(pair, lines);
+      const response = await put(pair);
       const expected = { reasoning: "", text: "", refusal: "", calls: [], usage: USAGE, ...heard };
-      expect<unknown>(await readReply(response, quadrant)).toEqual(expected);
+      expect<unknown>(await readReply(response, pair)).toEqual(expected);
       expect((await gateway.receiptOf(response)).captured).toBe(nanosOf(USAGE));
     },
-    async expectBroken(quadrant, lines) {
-      play(quadrant, lines);
-      const response = await put(quadrant);
+    async expectBroken(pair, lines) {
+      play(pair, lines);
+      const response = await put(pair);
       const body = await response.text();
       const { outcome } = await gateway.receiptOf(response);
       expect(outcome?.outcome).toBe("upstream_unavailable");

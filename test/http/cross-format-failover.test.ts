@@ -49,50 +49,47 @@ const CASES = SURFACES.flatMap((surface) =>
     const second: Protocol = first === "openai" ? "anthropic" : "openai";
     const model = `${first}-first`;
     const isTranslated = (surface === CHAT) !== (second === "openai");
-    const quadrant: ProtocolPair = { surface, model, upstream: second, isTranslated };
-    return { surface, first, second, quadrant };
+    const pair: ProtocolPair = { surface, model, upstream: second, isTranslated };
+    return { surface, first, second, pair };
   }),
 );
 
-describe.each(CASES)(
-  "a $surface.name client whose first upstream is $first",
-  ({ first, second, quadrant }) => {
-    test.each(FAILURES)("is answered by the other after %s", async (_name, script, status) => {
-      for (const stream of [false, true]) {
-        gateway.upstream.on(`by-${first}`, script);
-        gateway.upstream.on(`by-${second}`, answerNeutrally(hello));
-        const response = await postTo(gateway, quadrant, { stream });
-        expect(await readReply(response, quadrant)).toEqual(hello);
-        const { captured, outcome } = await gateway.receiptOf(response);
-        expect(outcome).toMatchObject({
-          outcome: "ok",
-          upstream: `scripted-${second}`,
-          attempts: [{ upstream: `scripted-${first}`, status }, { status: 200 }],
-        });
-        expect(captured).toBe(10n * nanosOf(hello.usage ?? { input: 0, cached: 0, written: 0, output: 0 }));
-      }
-    });
+describe.each(CASES)("a $surface.name client whose first upstream is $first", ({ first, second, pair }) => {
+  test.each(FAILURES)("is answered by the other after %s", async (_name, script, status) => {
+    for (const stream of [false, true]) {
+      gateway.upstream.on(`by-${first}`, script);
+      gateway.upstream.on(`by-${second}`, answerNeutrally(hello));
+      const response = await postTo(gateway, pair, { stream });
+      expect(await readReply(response, pair)).toEqual(hello);
+      const { captured, outcome } = await gateway.receiptOf(response);
+      expect(outcome).toMatchObject({
+        outcome: "ok",
+        upstream: `scripted-${second}`,
+        attempts: [{ upstream: `scripted-${first}`, status }, { status: 200 }],
+      });
+      expect(captured).toBe(10n * nanosOf(hello.usage ?? { input: 0, cached: 0, written: 0, output: 0 }));
+    }
+  });
 
-    test("is not answered by the other when its request was refused, or its answer was empty", async () => {
-      gateway.upstream.on(
-        `by-${first}`,
-        answer({ status: 400, body: "{}" }),
-        answerNeutrally(neutralAnswer({ text: "" })),
-      );
-      await expectError(await postTo(gateway, quadrant), quadrant.surface, "rejected_by_upstream");
-      await expectError(await postTo(gateway, quadrant), quadrant.surface, "empty_charged");
-      expect(gateway.upstream.seen.map(({ model }) => model)).toEqual([`by-${first}`, `by-${first}`]);
-    });
+  test("is not answered by the other when its request was refused, or its answer was empty", async () => {
+    gateway.upstream.on(
+      `by-${first}`,
+      answer({ status: 400, body: "{}" }),
+      answerNeutrally(neutralAnswer({ text: "" })),
+    );
+    await expectError(await postTo(gateway, pair), pair.surface, "rejected_by_upstream");
+    await expectError(await postTo(gateway, pair), pair.surface, "empty_charged");
+    expect(gateway.upstream.seen.map(({ model }) => model)).toEqual([`by-${first}`, `by-${first}`]);
+  });
 
-    test("hears of the last failure when the other fails too", async () => {
-      gateway.upstream.on(`by-${first}`, resetAtOnce);
-      gateway.upstream.on(`by-${second}`, answer({ status: 400, body: "{}" }));
-      await expectError(await postTo(gateway, quadrant), quadrant.surface, "rejected_by_upstream");
-      gateway.upstream.on(`by-${second}`, resetAtOnce);
-      await expectError(await postTo(gateway, quadrant), quadrant.surface, "upstream_unavailable");
-    });
-  },
-);
+  test("hears of the last failure when the other fails too", async () => {
+    gateway.upstream.on(`by-${first}`, resetAtOnce);
+    gateway.upstream.on(`by-${second}`, answer({ status: 400, body: "{}" }));
+    await expectError(await postTo(gateway, pair), pair.surface, "rejected_by_upstream");
+    gateway.upstream.on(`by-${second}`, resetAtOnce);
+    await expectError(await postTo(gateway, pair), pair.surface, "upstream_unavailable");
+  });
+});
 
 describe("a request that only one upstream understands", () => {
   test.each([
@@ -118,9 +115,9 @@ describe("a request that only one upstream understands", () => {
 
   test("is held at the price of those routes alone", async () => {
     const model = "anthropic-first";
-    const quadrant: ProtocolPair = { surface: CHAT, model, upstream: "openai", isTranslated: false };
+    const pair: ProtocolPair = { surface: CHAT, model, upstream: "openai", isTranslated: false };
     gateway.upstream.on("by-openai", answerNeutrally(hello));
-    const response = await postTo(gateway, quadrant, { logprobs: true, max_tokens: 1_000 });
+    const response = await postTo(gateway, pair, { logprobs: true, max_tokens: 1_000 });
     const { granted } = await gateway.receiptOf(response);
     // A thousand tokens of output at the tenfold price, and the input.
     expect(Number(granted)).toBeWithin(20_000_000, 30_000_000);

@@ -1,26 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { post, SURFACES, type Surface } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import type { ModelOutput } from "../support/model-output.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // All but the silence are long, for a busy machine.
 const timeouts = { connectMs: 60_000, firstOutputMs: 60_000, idleMs: 150, totalMs: 120_000 };
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
-    upstreams: ({ openaiUrl, anthropicUrl }) => [
-      scriptedUpstream("scripted-openai", "openai", { baseUrl: openaiUrl, timeouts }),
-      scriptedUpstream("scripted-anthropic", "anthropic", { baseUrl: anthropicUrl, timeouts }),
-    ],
-  });
+const gateway = gatewayForTests({
+  models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
+  upstreams: ({ openaiUrl, anthropicUrl }) => [
+    scriptedUpstream("scripted-openai", "openai", { baseUrl: openaiUrl, timeouts }),
+    scriptedUpstream("scripted-anthropic", "anthropic", { baseUrl: anthropicUrl, timeouts }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const SPEECH: ModelOutput = {
   text: "one two three four five six seven eight",

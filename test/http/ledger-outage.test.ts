@@ -1,19 +1,14 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { dirname } from "node:path";
 import { findJournals } from "../../src/settlement-outbox/outbox.ts";
 import { CHAT, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 /** Takes the ledger away: another connection holds the lock of its database, longer than a settlement waits. */
 function takeAway(): { giveBack(): Promise<void> } {

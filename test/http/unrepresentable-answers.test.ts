@@ -6,7 +6,7 @@ import { answer } from "../support/script.ts";
 import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { chunk, counted } from "./conformance/lines.ts";
+import { chunk, usageOf } from "./conformance/stream-events.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterAll(() => gateway.stop());
 
 const COST = 1_000n * 1_000n + 500n * 2_000n;
 const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: "no json" } };
-const usage = counted(1_000, 500);
+const usage = usageOf(1_000, 500);
 const lines = [
   chunk({ role: "assistant", content: "Well:" }),
   chunk({ tool_calls: [call] }),

@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../src/errors.ts";
 import type { ChargeSource, HoldState } from "../../src/ledger/ledger.ts";
 import { dataOf, objectOf, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import type { ModelOutput } from "../support/model-output.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 /** Eleven tokens in at 1,000 and seven out at 2,000 nano-USD. */
 const REPORTED = 25_000n;

@@ -1,9 +1,14 @@
 import { expect } from "bun:test";
 import type { ProtocolPair } from "../../support/protocol-pairs/protocol-pair.ts";
-import { type Body, call, chatTool, image, result, TO_CLAUDE, TO_GPT, user } from "./asks.ts";
+import { type Body, call, chatTool, image, result, TO_CLAUDE, TO_GPT, user } from "./requests.ts";
 
 /** What a client asks, and what its upstream must be sent: `undefined` is a member that must not be there. */
-export const SENT: readonly (readonly [name: string, quadrant: ProtocolPair, body: Body, sent: Body])[] = [
+export const TRANSLATED_REQUESTS: readonly (readonly [
+  name: string,
+  pair: ProtocolPair,
+  body: Body,
+  sent: Body,
+])[] = [
   [
     "case 51: tool messages after one turn become one user message",
     TO_CLAUDE,
@@ -196,5 +201,41 @@ export const SENT: readonly (readonly [name: string, quadrant: ProtocolPair, bod
     TO_GPT,
     { metadata: { user_id: JSON.stringify({ device: "d".repeat(64), session: "s".repeat(36) }) } },
     { user: expect.stringMatching(/^[0-9a-f]{32,64}$/), metadata: undefined },
+  ],
+];
+
+/** What no upstream of the model understands, and the field that is named. */
+export const UNTRANSLATABLE_REQUESTS: readonly (readonly [
+  name: string,
+  pair: ProtocolPair,
+  body: Body,
+  path: string,
+])[] = [
+  [
+    "case 65: a drawing",
+    TO_CLAUDE,
+    { messages: [image("data:image/svg+xml;base64,aGVsbG8=")] },
+    "messages[0].content[0]",
+  ],
+  ["case 66: two answers", TO_CLAUDE, { n: 2 }, "n"],
+  ["case 66: probabilities", TO_CLAUDE, { logprobs: true }, "logprobs"],
+  ["a search of the web", TO_CLAUDE, { web_search_options: {} }, "web_search_options"],
+  [
+    "a file that only OpenAI has",
+    TO_CLAUDE,
+    { messages: [user([{ type: "file", file: { file_id: "file-1" } }])] },
+    "messages[0].content[0]",
+  ],
+  [
+    "an image that only Anthropic has",
+    TO_GPT,
+    { messages: [user([{ type: "image", source: { type: "file", file_id: "file_1" } }])] },
+    "messages[0].content[0]",
+  ],
+  [
+    "servers of tools",
+    TO_GPT,
+    { mcp_servers: [{ type: "url", url: "https://x.example", name: "x" }] },
+    "mcp_servers",
   ],
 ];

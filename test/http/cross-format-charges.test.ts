@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../src/errors.ts";
 import type { Receipt } from "../../src/ledger/ledger.ts";
 import { dataOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { type NeutralAnswer, nanosOf, neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
 import {
   answerNeutrally,
@@ -12,16 +13,10 @@ import {
   TRANSLATED_PAIRS,
 } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 const USAGE = { input: 10, cached: 4, written: 3, output: 7 };
 const call = { id: "call_1", name: "look_up", input: {} };
@@ -113,13 +108,13 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $upstream for", (quadrant) => {
+describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $upstream for", (pair) => {
   describe.each([false, true])("(streamed: %p)", (stream) => {
     test.each([...ROWS])("$name", async ({ script, cause, source, charge, outcome }) => {
       const before = await gateway.balances();
-      gateway.upstream.on(quadrant.model, script);
-      const response = await postTo(gateway, quadrant, { stream });
-      if (cause) await expectError(response, quadrant.surface, cause);
+      gateway.upstream.on(pair.model, script);
+      const response = await postTo(gateway, pair, { stream });
+      if (cause) await expectError(response, pair.surface, cause);
       else {
         expect(response.status).toBe(200);
         await response.text();
@@ -133,11 +128,11 @@ describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $u
     });
 
     test("reasoning alone, which is nothing to read", async () => {
-      gateway.upstream.on(quadrant.model, tell({ text: "", reasoning: "Let me think." }));
+      gateway.upstream.on(pair.model, tell({ text: "", reasoning: "Let me think." }));
       const thinking =
-        quadrant.surface.name === "messages" ? { thinking: { type: "enabled", budget_tokens: 1_024 } } : {};
-      const response = await postTo(gateway, quadrant, { stream, ...thinking });
-      if (!stream) await expectError(response, quadrant.surface, "empty_charged");
+        pair.surface.name === "messages" ? { thinking: { type: "enabled", budget_tokens: 1_024 } } : {};
+      const response = await postTo(gateway, pair, { stream, ...thinking });
+      if (!stream) await expectError(response, pair.surface, "empty_charged");
       else {
         expect(response.status).toBe(200);
         expect((await dataOf(response)).at(-1)).toMatchObject({ error: { type: expect.any(String) } });
@@ -150,11 +145,11 @@ describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $u
       const text = "word ".repeat(400);
       const cutAt = stream ? 9_000 : 1_000;
       gateway.upstream.on(
-        quadrant.model,
+        pair.model,
         answerNeutrally(neutralAnswer({ text, usage: USAGE }), { cutAt, end: "close" }),
       );
-      const response = await postTo(gateway, quadrant, { stream });
-      if (!stream) return expectError(response, quadrant.surface, "upstream_unavailable");
+      const response = await postTo(gateway, pair, { stream });
+      if (!stream) return expectError(response, pair.surface, "upstream_unavailable");
       const [first, last] = await firstAndLast(response);
       expect(first).not.toHaveProperty("error");
       expect(last).toHaveProperty("error");
@@ -168,9 +163,9 @@ describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $u
     const { opened, open } = gate();
     const pauseAt = { bytes: 2_000, gate: opened };
     const text = "word ".repeat(400);
-    gateway.upstream.on(quadrant.model, answerNeutrally(neutralAnswer({ text, usage: USAGE }), { pauseAt }));
+    gateway.upstream.on(pair.model, answerNeutrally(neutralAnswer({ text, usage: USAGE }), { pauseAt }));
     const controller = new AbortController();
-    const response = await postTo(gateway, quadrant, { stream: true, signal: controller.signal });
+    const response = await postTo(gateway, pair, { stream: true, signal: controller.signal });
     await response.body?.getReader().read();
     controller.abort();
     await gateway.upstream.seen[0]?.over;
@@ -194,50 +189,47 @@ async function firstAndLast(response: Response) {
 }
 
 describe("in every quadrant", () => {
-  test.each(PROTOCOL_PAIRS)(
-    "$surface.name to $upstream holds, tells and books the same",
-    async (quadrant) => {
-      const { surface, model, upstream } = quadrant;
-      gateway.upstream.on(model, tell({}));
-      const before = await gateway.balances();
-      const response = await postTo(gateway, quadrant, { max_tokens: 100 });
-      const asked = JSON.stringify(surface.body({ model, stream: false, max_tokens: 100 }));
-      const sent = gateway.upstream.seen.at(-1)?.bodyText ?? "";
-      const bytes = Math.max(Buffer.byteLength(asked), quadrant.isTranslated ? Buffer.byteLength(sent) : 0);
-      await response.text();
-      const receipt: Receipt = await gateway.receiptOf(response);
-      // Two nano-dollars of a thousand for the dearest kind of input, and for output.
-      expect(receipt.granted).toBe(BigInt(Math.ceil(bytes / 2)) * 2_000n + 200_000n);
-      expect(receipt).toMatchObject({
-        state: "settled",
-        captured: nanosOf(USAGE),
-        request: { surface: surface.name, model },
-        outcome: {
-          outcome: "ok",
-          upstream: `scripted-${upstream}`,
-          upstreamModel: model,
-          usage: {
-            inputTokens: 10,
-            cachedInputTokens: 4,
-            cacheWriteTokens: 3,
-            cacheWrite1hTokens: 0,
-            outputTokens: 7,
-          },
+  test.each(PROTOCOL_PAIRS)("$surface.name to $upstream holds, tells and books the same", async (pair) => {
+    const { surface, model, upstream } = pair;
+    gateway.upstream.on(model, tell({}));
+    const before = await gateway.balances();
+    const response = await postTo(gateway, pair, { max_tokens: 100 });
+    const asked = JSON.stringify(surface.body({ model, stream: false, max_tokens: 100 }));
+    const sent = gateway.upstream.seen.at(-1)?.bodyText ?? "";
+    const bytes = Math.max(Buffer.byteLength(asked), pair.isTranslated ? Buffer.byteLength(sent) : 0);
+    await response.text();
+    const receipt: Receipt = await gateway.receiptOf(response);
+    // Two nano-dollars of a thousand for the dearest kind of input, and for output.
+    expect(receipt.granted).toBe(BigInt(Math.ceil(bytes / 2)) * 2_000n + 200_000n);
+    expect(receipt).toMatchObject({
+      state: "settled",
+      captured: nanosOf(USAGE),
+      request: { surface: surface.name, model },
+      outcome: {
+        outcome: "ok",
+        upstream: `scripted-${upstream}`,
+        upstreamModel: model,
+        usage: {
+          inputTokens: 10,
+          cachedInputTokens: 4,
+          cacheWriteTokens: 3,
+          cacheWrite1hTokens: 0,
+          outputTokens: 7,
         },
-      });
-      expect(response.headers.get("x-tollgate-cost-usd")).toBe("0.00002815");
-      expect(Number(response.headers.get("x-tollgate-balance-usd"))).toBeCloseTo(
-        Number(before.posted - receipt.captured) / 1e9,
-        9,
-      );
-    },
-  );
+      },
+    });
+    expect(response.headers.get("x-tollgate-cost-usd")).toBe("0.00002815");
+    expect(Number(response.headers.get("x-tollgate-balance-usd"))).toBeCloseTo(
+      Number(before.posted - receipt.captured) / 1e9,
+      9,
+    );
+  });
 
   test.each(PROTOCOL_PAIRS)(
     "$surface.name to $upstream is given a ceiling when it names none",
-    async (quadrant) => {
+    async (pair) => {
       for (const stream of [false, true]) {
-        const response = await postTo(gateway, quadrant, { max_tokens: undefined, stream });
+        const response = await postTo(gateway, pair, { max_tokens: undefined, stream });
         await response.text();
         expect(response.headers.get("x-tollgate-max-tokens")).toBe("1000");
         const sent = JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "");
@@ -249,10 +241,10 @@ describe("in every quadrant", () => {
   test("an answer without usage is counted the same, whoever asked whom", async () => {
     const usages = [];
     // Words whose count is also what they are estimated at, where there is no time to count.
-    for (const quadrant of PROTOCOL_PAIRS) {
+    for (const pair of PROTOCOL_PAIRS) {
       for (const stream of [false, true]) {
-        gateway.upstream.on(quadrant.model, tell({ usage: undefined }));
-        const response = await postTo(gateway, quadrant, { stream });
+        gateway.upstream.on(pair.model, tell({ usage: undefined }));
+        const response = await postTo(gateway, pair, { stream });
         await response.text();
         usages.push((await gateway.receiptOf(response)).outcome?.usage);
       }
@@ -262,17 +254,17 @@ describe("in every quadrant", () => {
   });
 
   test("a client that hears no usage on its wire still hears the answer", async () => {
-    for (const quadrant of PROTOCOL_PAIRS) {
-      gateway.upstream.on(quadrant.model, tell({ usage: undefined }));
-      const whole = await readReply(await postTo(gateway, quadrant), quadrant);
+    for (const pair of PROTOCOL_PAIRS) {
+      gateway.upstream.on(pair.model, tell({ usage: undefined }));
+      const whole = await readReply(await postTo(gateway, pair), pair);
       expect(whole).toMatchObject({ text: "Hello there, friend.", finish: "stop" });
     }
   });
 
   test("a request that the upstream does not take is the client's fault, in words of ours", async () => {
-    for (const quadrant of PROTOCOL_PAIRS) {
-      gateway.upstream.on(quadrant.model, answer({ status: 422, body: '{"detail":"no"}' }));
-      await expectError(await postTo(gateway, quadrant), quadrant.surface, "rejected_by_upstream");
+    for (const pair of PROTOCOL_PAIRS) {
+      gateway.upstream.on(pair.model, answer({ status: 422, body: '{"detail":"no"}' }));
+      await expectError(await postTo(gateway, pair), pair.surface, "rejected_by_upstream");
     }
   });
 });

@@ -10,7 +10,7 @@ export const secrets = createCanaries();
  * What the first route's upstream says. Each word is one token by the tokenizer and by the estimate that
  * stands in for it, so that a local count is the same on a machine that is too busy to count.
  */
-export const SPEECH: ModelOutput = { text: "one two six ten", usage: { input: 11, output: 9 } };
+export const OUTPUT: ModelOutput = { text: "one two six ten", usage: { input: 11, output: 9 } };
 
 /** Headers that no client may see, on an answer that is good. */
 const { "retry-after": _pause, ...HEADERS } = secrets.refusal(200).headers ?? {};
@@ -19,12 +19,15 @@ const { "retry-after": _pause, ...HEADERS } = secrets.refusal(200).headers ?? {}
 export const LINGER_MS = 200;
 
 /** The speech, with headers full of canaries. */
-export function speaks(speech: ModelOutput = SPEECH, how: Omit<Answer, "body"> = {}): Script {
+export function answerOutput(speech: ModelOutput = OUTPUT, how: Omit<Answer, "body"> = {}): Script {
   return answerWith(speech, { lingerMs: LINGER_MS, ...how, headers: { ...HEADERS, ...how.headers } });
 }
 
 /** An event stream with a body of its own. */
-export function streams(body: (request: ScriptRequest) => string, how: Omit<Answer, "body"> = {}): Script {
+export function answerStream(
+  body: (request: ScriptRequest) => string,
+  how: Omit<Answer, "body"> = {},
+): Script {
   return (request) =>
     answer({
       lingerMs: LINGER_MS,
@@ -35,7 +38,10 @@ export function streams(body: (request: ScriptRequest) => string, how: Omit<Answ
 }
 
 /** A whole body of JSON. */
-export function sends(body: (request: ScriptRequest) => unknown, how: Omit<Answer, "body"> = {}): Script {
+export function answerJson(
+  body: (request: ScriptRequest) => unknown,
+  how: Omit<Answer, "body"> = {},
+): Script {
   return (request) =>
     answer({
       lingerMs: LINGER_MS,
@@ -46,21 +52,21 @@ export function sends(body: (request: ScriptRequest) => unknown, how: Omit<Answe
 }
 
 /** One script for whole answers, another for streams. */
-export function either(scripts: { readonly whole: Script; readonly stream: Script }): Script {
+export function wholeOrStream(scripts: { readonly whole: Script; readonly stream: Script }): Script {
   return (request) => (request.stream ? scripts.stream : scripts.whole)(request);
 }
 
 /** The frames of the speech up to the one that says a word, or all before it that say nothing. */
-export function until(word: string | undefined): (request: ScriptRequest) => string {
+export function framesUntil(word: string | undefined): (request: ScriptRequest) => string {
   return (request) => {
-    const text = allOf(request);
+    const text = framesOfOutput(request);
     return text.slice(0, word === undefined ? text.indexOf("\n\n") + 2 : endOf(text, word));
   };
 }
 
 /** All frames but the last, which only says that there are no more. */
-export function untilEnd(request: ScriptRequest): string {
-  return allOf(request).slice(0, -endMark(request).length);
+export function framesBeforeEnd(request: ScriptRequest): string {
+  return framesOfOutput(request).slice(0, -endMark(request).length);
 }
 
 export function endMark({ protocol }: ScriptRequest): string {
@@ -70,7 +76,7 @@ export function endMark({ protocol }: ScriptRequest): string {
 }
 
 /** All frames of a speech. */
-export function allOf(request: ScriptRequest, speech = SPEECH): string {
+export function framesOfOutput(request: ScriptRequest, speech = OUTPUT): string {
   return frame(request.protocol, streamedLines(request, speech));
 }
 
@@ -82,4 +88,4 @@ function endOf(text: string, word: string): number {
 
 /** What a stream has shown when it breaks off behind its third word. */
 export const BROKEN_TEXT = "one two six";
-export const BREAK = " six";
+export const BREAK_WORD = " six";

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createCanaries } from "../support/canaries.ts";
 import { expectError } from "../support/expect-error.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
 import {
   postTo,
@@ -10,16 +11,10 @@ import {
   TRANSLATED_PAIRS,
 } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../support/script.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 // A charge that nobody reported is counted, which takes its time on a busy machine.
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 const secrets = createCanaries();
 const oslo = { id: "call_of_upstream", name: "get_weather", input: { city: "Oslo" } };
@@ -45,16 +40,16 @@ function marked(lines: readonly string[]): string[] {
   );
 }
 
-describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never sees:", (quadrant) => {
+describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never sees:", (pair) => {
   test("names, ids and marks of an answer; a call keeps its id", async () => {
-    const { whole, lines } = providerAnswerOf(quadrant.upstream, answers);
+    const { whole, lines } = providerAnswerOf(pair.upstream, answers);
     const original = { whole: JSON.parse(marked([JSON.stringify(whole)])[0] ?? ""), lines: marked(lines) };
     const headers = { "x-request-id": secrets.next("id"), "set-cookie": secrets.next("cookie") };
     for (const stream of [false, true]) {
-      gateway.upstream.on(quadrant.model, replay(original, { headers }));
-      const response = await postTo(gateway, quadrant, { stream });
+      gateway.upstream.on(pair.model, replay(original, { headers }));
+      const response = await postTo(gateway, pair, { stream });
       const copy = response.clone();
-      expect((await readReply(response, quadrant)).calls).toEqual([oslo]);
+      expect((await readReply(response, pair)).calls).toEqual([oslo]);
       secrets.expectNone(`${await copy.text()}${JSON.stringify([...copy.headers])}`);
     }
   });
@@ -73,10 +68,10 @@ describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never 
     [529, "upstream_unavailable"],
   ] as const)("cases 20 to 22: a word of its refusal with %p", async (status, cause) => {
     for (const stream of [false, true]) {
-      gateway.upstream.on(quadrant.model, answer(secrets.refusal(status)));
-      const response = await postTo(gateway, quadrant, { stream });
+      gateway.upstream.on(pair.model, answer(secrets.refusal(status)));
+      const response = await postTo(gateway, pair, { stream });
       secrets.expectNone(`${await response.clone().text()}${JSON.stringify([...response.headers])}`);
-      await expectError(response, quadrant.surface, cause);
+      await expectError(response, pair.surface, cause);
     }
   });
 
@@ -86,12 +81,8 @@ describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never 
     ["a page that says that all is well", "<html></html>", 200],
   ])("case 23: %s in place of JSON", async (_name, body, status) => {
     for (const stream of [false, true]) {
-      gateway.upstream.on(quadrant.model, answer({ status, body, headers: { "content-type": "text/html" } }));
-      await expectError(
-        await postTo(gateway, quadrant, { stream }),
-        quadrant.surface,
-        "upstream_unavailable",
-      );
+      gateway.upstream.on(pair.model, answer({ status, body, headers: { "content-type": "text/html" } }));
+      await expectError(await postTo(gateway, pair, { stream }), pair.surface, "upstream_unavailable");
     }
   });
 
@@ -101,10 +92,10 @@ describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never 
       message: secrets.next("message"),
       code: secrets.next("code"),
     };
-    const { lines, whole } = providerAnswerOf(quadrant.upstream, answers);
+    const { lines, whole } = providerAnswerOf(pair.upstream, answers);
     const broken = [...lines.slice(0, 5), JSON.stringify({ type: "error", error })];
-    gateway.upstream.on(quadrant.model, replay({ whole, lines: broken }));
-    const response = await postTo(gateway, quadrant, { stream: true });
+    gateway.upstream.on(pair.model, replay({ whole, lines: broken }));
+    const response = await postTo(gateway, pair, { stream: true });
     const text = await response.text();
     expect(text).toContain("upstream_unavailable");
     secrets.expectNone(text);
@@ -118,12 +109,12 @@ describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never 
       cookie: "of-the-client",
       "x-stainless-lang": "of-the-client",
     };
-    await (await postTo(gateway, quadrant, { headers })).text();
+    await (await postTo(gateway, pair, { headers })).text();
     const [request] = gateway.upstream.seen;
     const sent = request?.headers ?? {};
     expect(JSON.stringify([sent, request?.target])).not.toContain("of-the-client");
     expect(JSON.stringify(sent)).not.toContain(gateway.secret);
-    if (quadrant.upstream === "openai") expect(sent.authorization).toBe("Bearer provider-secret");
+    if (pair.upstream === "openai") expect(sent.authorization).toBe("Bearer provider-secret");
     else expect(sent).toMatchObject({ "x-api-key": "provider-secret", "anthropic-version": "2023-06-01" });
   });
 });

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Tools whose bodies an upstream gets are several times as long as what their client wrote. */
 const TOOLS = 300;
@@ -10,14 +10,9 @@ const TOOLS = 300;
 const INPUT_PRICE = 2_000n;
 const BYTES_PER_TOKEN = 2;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: [scriptedModel("by-openai", "openai"), scriptedModel("by-anthropic", "anthropic")],
-  });
+const gateway = gatewayForTests({
+  models: [scriptedModel("by-openai", "openai"), scriptedModel("by-anthropic", "anthropic")],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const namesOf = (more: (name: string) => object) =>
   Array.from({ length: TOOLS }, (_, index) => more(`t${index}`));

@@ -9,12 +9,12 @@ import {
   TEST_PRICE,
 } from "../../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../../support/test-gateway.ts";
-import type { CellKind, Fault, Mode, Places, Scene } from "./fault.ts";
-import { secrets } from "./speak.ts";
+import type { CaseKind, Fault, Mode, Places, Scenario } from "./fault.ts";
+import { secrets } from "./fault-scripts.ts";
 
 /** One scene as it is played once: on a surface, in a mode, with or without another route. */
-export interface Cell<Played extends Scene = Fault> extends CellKind {
-  readonly scene: Played;
+export interface FaultCase<Played extends Scenario = Fault> extends CaseKind {
+  readonly scenario: Played;
   readonly routes: 1 | 2;
   /** What its model and its first upstream are called: no other cell has anything to do with them. */
   readonly id: string;
@@ -23,35 +23,35 @@ export interface Cell<Played extends Scene = Fault> extends CellKind {
 }
 
 /** One gateway for all scenes, with a model and upstreams for each cell. */
-export interface World {
+export interface FaultEnv {
   readonly gateway: TestGateway;
   /** Connections that nobody answers, still open. */
   readonly muteSockets: () => number;
   stop(): Promise<void>;
 }
 
-export function cellsOf<Played extends Scene>(scene: Played): Cell<Played>[] {
-  const { modes = ["whole", "stream"], surfaces = ["chat", "messages"] } = scene;
+export function casesOf<Played extends Scenario>(scenario: Played): FaultCase<Played>[] {
+  const { modes = ["whole", "stream"], surfaces = ["chat", "messages"] } = scenario;
   return SURFACES.filter(({ name }) => surfaces.includes(name)).flatMap((surface) =>
-    modes.flatMap((mode) => ([1, 2] as const).map((routes) => cellOf(scene, { surface, mode, routes }))),
+    modes.flatMap((mode) => ([1, 2] as const).map((routes) => cellOf(scenario, { surface, mode, routes }))),
   );
 }
 
-function cellOf<Played extends Scene>(
-  scene: Played,
+function cellOf<Played extends Scenario>(
+  scenario: Played,
   { surface, mode, routes }: { surface: Surface; mode: Mode; routes: 1 | 2 },
-): Cell<Played> {
-  const id = `${scene.name.replaceAll(" ", "-")}.${surface.name}.${mode}.${routes}`;
-  const reserve = scene.sharesTimeouts ? `${id}.reserve` : `scripted-${protocolOf(surface)}`;
-  return { scene, surface, mode, routes, id, reserve };
+): FaultCase<Played> {
+  const id = `${scenario.name.replaceAll(" ", "-")}.${surface.name}.${mode}.${routes}`;
+  const reserve = scenario.sharesTimeouts ? `${id}.reserve` : `scripted-${protocolOf(surface)}`;
+  return { scenario, surface, mode, routes, id, reserve };
 }
 
 /** The second route costs ten times as much. */
 const DEAR = { ...TEST_PRICE, input: parsePrice("10.00"), output: parsePrice("20.00") };
 
-export async function startWorld(scenes: readonly Scene[]): Promise<World> {
+export async function startFaultEnv(scenarios: readonly Scenario[]): Promise<FaultEnv> {
   const mute = await startMuteServer();
-  const cells = scenes.flatMap((scene) => cellsOf(scene));
+  const faultCases = scenarios.flatMap((scenario) => casesOf(scenario));
   const places = {
     refused: "http://127.0.0.1:1",
     nowhere: `http://${secrets.next("host")}.invalid`,
@@ -60,14 +60,14 @@ export async function startWorld(scenes: readonly Scene[]): Promise<World> {
   const gateway = await startTestGateway({
     models: [
       ...SURFACES.map((surface) => scriptedModel(surface.model, protocolOf(surface))),
-      ...cells.map(modelOf),
+      ...faultCases.map(modelOf),
     ],
     upstreams: (scripted) => [
       ...scriptedUpstreams(scripted),
-      ...cells.flatMap((cell) => upstreamsOf(cell, places, scripted.url)),
+      ...faultCases.flatMap((faultCase) => upstreamsOf(faultCase, places, scripted.url)),
     ],
   });
-  for (const cell of cells) gateway.upstream.on(cell.id, ...cell.scene.scripts);
+  for (const faultCase of faultCases) gateway.upstream.on(faultCase.id, ...faultCase.scenario.scripts);
   return {
     gateway,
     muteSockets: () => mute.sockets.size,
@@ -82,7 +82,7 @@ function protocolOf({ name }: Surface) {
   return name === "chat" ? "openai" : "anthropic";
 }
 
-function modelOf({ id, surface, routes, reserve }: Cell<Scene>) {
+function modelOf({ id, surface, routes, reserve }: FaultCase<Scenario>) {
   const second = scriptedRoute(reserve, `${id}.second`, { priority: 2, price: DEAR });
   const first = scriptedRoute(id, id);
   return scriptedModel(id, protocolOf(surface), { routes: routes === 1 ? [first] : [first, second] });
@@ -90,17 +90,21 @@ function modelOf({ id, surface, routes, reserve }: Cell<Scene>) {
 
 const PATIENCE = { connectMs: 10_000, firstOutputMs: 20_000, idleMs: 20_000, totalMs: 30_000 };
 
-function upstreamsOf({ id, surface, scene, reserve }: Cell<Scene>, places: Places, scriptedUrl: string) {
+function upstreamsOf(
+  { id, surface, scenario, reserve }: FaultCase<Scenario>,
+  places: Places,
+  scriptedUrl: string,
+) {
   const protocol = protocolOf(surface);
   const path = `/${secrets.next("path")}${protocol === "openai" ? "/v1" : ""}`;
   const shared = {
     baseUrl: scriptedUrl + path,
     apiKey: secrets.next("api-key"),
-    timeouts: { ...PATIENCE, ...scene.timeouts },
+    timeouts: { ...PATIENCE, ...scenario.timeouts },
   };
-  const at = scene.at ? { baseUrl: scene.at(places) + path } : {};
+  const at = scenario.at ? { baseUrl: scenario.at(places) + path } : {};
   const first = scriptedUpstream(id, protocol, { ...shared, ...at });
-  return scene.sharesTimeouts ? [first, scriptedUpstream(reserve, protocol, shared)] : [first];
+  return scenario.sharesTimeouts ? [first, scriptedUpstream(reserve, protocol, shared)] : [first];
 }
 
 async function startMuteServer() {

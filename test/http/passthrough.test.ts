@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { CHAT, dataOf, MESSAGES, post, SURFACES } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer } from "../support/script.ts";
 import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: [
-      scriptedModel("chat", "openai", { routes: [scriptedRoute("scripted-openai", "theirs-1")] }),
-      scriptedModel("claude", "anthropic", { routes: [scriptedRoute("scripted-anthropic", "theirs-2")] }),
-    ],
-  });
+const gateway = gatewayForTests({
+  models: [
+    scriptedModel("chat", "openai", { routes: [scriptedRoute("scripted-openai", "theirs-1")] }),
+    scriptedModel("claude", "anthropic", { routes: [scriptedRoute("scripted-anthropic", "theirs-2")] }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const lastBody = () => gateway.upstream.seen.at(-1)?.bodyText ?? "";
 const lastHeaders = () => gateway.upstream.seen.at(-1)?.headers ?? {};
