@@ -27,7 +27,7 @@ export const blockEvents = (index: number, content_block: object, ...deltas: rea
   { type: "content_block_stop", index },
 ];
 export const textEvents = (index: number, words: string) =>
-  blockEvents(index, { type: "text", textEvents: "" }, { type: "text_delta", textEvents: words });
+  blockEvents(index, { type: "text", text: "" }, { type: "text_delta", text: words });
 export const messageEnd = (stop_reason: unknown, output_tokens = 7): Json[] => [
   { type: "message_delta", delta: { stop_reason, stop_sequence: null }, usage: { output_tokens } },
   { type: "message_stop" },
