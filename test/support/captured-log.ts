@@ -1,10 +1,10 @@
 import type { Log, LogFields } from "../../src/telemetry/log.ts";
 
-/** A log that is kept in memory, to be read by the test. */
+/** A log that keeps its lines in memory for the test to read. */
 export interface CapturedLog extends Log {
-  /** Every line so far, as it would be printed. */
+  /** Every line so far, as JSON, one per line. */
   text(): string;
-  /** The lines about one request, by its id. */
+  /** The lines of one request, by its id. */
   about(requestId: string): readonly LogFields[];
 }
 
@@ -25,7 +25,7 @@ export function createCapturedLog(): CapturedLog {
   };
 }
 
-/** Errors and bigints as a JSON log prints them, the message of an error included. */
+/** Prints errors with message and stack, and bigints as strings. */
 function printable(_name: string, value: unknown): unknown {
   if (typeof value === "bigint") return String(value);
   return value instanceof Error ? { message: value.message, stack: value.stack } : value;

@@ -1,7 +1,4 @@
-/**
- * CPU time of this process while some synchronous work runs, in milliseconds. Unlike the time of a clock, it does
- * not grow when others use the processor.
- */
+/** CPU time of this process during synchronous work, in milliseconds. Other processes do not increase it. */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();
   work();
@@ -11,7 +8,7 @@ export function cpuMs(work: () => void): number {
 
 const TRIES = 5;
 
-/** CPU time that some work took at its least, in milliseconds. */
+/** Least CPU time of five runs of the work, in milliseconds. */
 export function leastCpuMs(work: () => void): number {
   return Math.min(...Array.from({ length: TRIES }, () => cpuMs(work)));
 }

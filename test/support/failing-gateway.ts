@@ -6,7 +6,7 @@ import { answerWith } from "./scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream, scriptedUpstreams } from "./test-catalog.ts";
 import { startTestGateway, type TestGateway } from "./test-gateway.ts";
 
-/** One class of failure that every client meets, and what the contract says of it. */
+/** One failure that a client can cause, and its row of the error table. */
 export interface FailureCase {
   readonly name: string;
   readonly row: ErrorRow;
@@ -15,13 +15,13 @@ export interface FailureCase {
   readonly prompt: string;
 }
 
-/** A gateway with a way into every failure; no two of them get in each other's way. */
+/** A gateway on which a client can cause every failure. The failures do not affect each other. */
 export interface FailingGateway {
   readonly gateway: TestGateway;
   readonly failures: readonly FailureCase[];
 }
 
-/** One for each protocol, for suites whose clients speak both: started before the file's tests, stopped after them. */
+/** Starts one failing gateway per protocol before the tests of a file, and stops them afterwards. */
 export function failingGateways(): (protocol: Protocol) => FailingGateway {
   const failing = new Map<Protocol, FailingGateway>();
   beforeAll(async () => {
@@ -42,7 +42,10 @@ export function failingGateways(): (protocol: Protocol) => FailingGateway {
 const PROMPT = "Say hello.";
 const HASTY = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 100 };
 
-/** Starts it for clients of one protocol. Its good model is called `good`, its one that breaks in a stream `breaks`. */
+/**
+ * Starts a failing gateway for one protocol. The model `good` answers; `breaks` fails in the middle of a
+ * stream.
+ */
 export async function startFailingGateway(protocol: "openai" | "anthropic"): Promise<FailingGateway> {
   const names = ["good", "tool", "breaks", "rejects", "unreachable", "empty", "other"];
   const gateway = await startTestGateway({
@@ -62,7 +65,7 @@ export async function startFailingGateway(protocol: "openai" | "anthropic"): Pro
   return { gateway, failures: await failuresOf(gateway) };
 }
 
-/** What the scripted upstream says for each model. */
+/** Scripts the answers of each upstream model. */
 function script({ upstream }: TestGateway): void {
   const tool = { name: "look_up", arguments: '{"city":"Oslo"}' };
   upstream.on("tool", answerWith({ tool, usage: { input: 11, output: 7 } }));
@@ -104,7 +107,7 @@ async function failuresOf(gateway: TestGateway): Promise<FailureCase[]> {
   ];
 }
 
-/** A key whose row cannot be read: the fault is ours, and only this key's. */
+/** Returns the secret of a key whose database row is invalid. Only requests with this key fail. */
 async function brokenKey({ newKey, sqlite }: TestGateway): Promise<string> {
   const { key, secret } = await newKey({ models: ["good"] });
   sqlite.client.run("UPDATE api_keys SET models = 'broken' WHERE id = ?", [key.id]);

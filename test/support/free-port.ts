@@ -1,11 +1,11 @@
-/** Below those that the system hands out by itself, also with the 10,000 that a Redis adds for its bus. */
+/** Below the ephemeral ports of the system, also with the 10,000 that Redis adds for its cluster bus. */
 const PORTS = { least: 12_000, count: 10_000 };
 
 let last = Math.floor(Math.random() * PORTS.count);
 
 /**
- * A port of the loopback that nobody listens on at the moment. Nobody is given it by chance before it is
- * used, or while its server is away; it is another one at each call.
+ * Returns a loopback port that nothing listens on. The system does not assign it by itself, so that a server
+ * can restart on it. Each call returns another port.
  */
 export function freePort(): number {
   for (let tries = 0; tries < PORTS.count; tries += 1) {
@@ -15,7 +15,7 @@ export function freePort(): number {
   throw new Error(`Every port from ${PORTS.least} on is taken`);
 }
 
-/** Whether nobody listens on a port of the loopback. */
+/** Whether nothing listens on a loopback port. */
 export function isFreePort(port: number): boolean {
   try {
     Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);

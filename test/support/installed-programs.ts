@@ -3,17 +3,17 @@ import { dirname } from "node:path";
 
 export interface WantedProgram {
   readonly name: string;
-  /** Folders to look in before PATH; may name a folder per version with `*`. */
+  /** Folders to search before PATH. `*` matches the folder of any version. */
   readonly folders: readonly string[];
-  /** Debian's package that has it. */
+  /** The Debian package that contains the program. */
   readonly debianPackage: string;
-  /** The variable that names a running server to use instead. */
+  /** The environment variable that names a running server to use instead. */
   readonly variable: string;
 }
 
 /**
- * The path of a server's program. Where it is not installed, installs Debian's package if it may, and says
- * so on stderr; throws with what to do about it if it may not.
+ * Returns the path of a server program. Installs its Debian package as root when it is missing, and logs that
+ * to stderr. Throws an error with the remedy when it cannot install.
  */
 export async function requireProgram(wanted: WantedProgram): Promise<string> {
   const found = findProgram(wanted);
@@ -38,10 +38,10 @@ function findProgram({ name, folders }: WantedProgram): string | undefined {
   return newest ?? Bun.which(name) ?? undefined;
 }
 
-/** Debian's way of saying that a package which is installed must not start its service. */
+/** While this script exists, Debian does not start the service of a package that it installs. */
 const POLICY = "/usr/sbin/policy-rc.d";
 
-/** Returns the last lines of what was said. */
+/** Returns the last five lines of the output. */
 async function install(name: string): Promise<string> {
   const isOurs = !existsSync(POLICY) && existsSync(dirname(POLICY));
   if (isOurs) {
@@ -63,22 +63,22 @@ async function install(name: string): Promise<string> {
   }
 }
 
-/** A runtime that is not ours, and Debian's packages that have it. */
+/** A language runtime, and the Debian packages that contain it. */
 interface Wanted {
   readonly what: string;
-  /** Exits with 0 where the runtime is there and is the one that is meant. */
+  /** Exits with 0 when the runtime is installed. */
   readonly probe: readonly string[];
   readonly packages: readonly string[];
 }
 
-/** The path of Node; not of the program that Bun puts in its place. */
+/** Installs Node if needed and returns its path. Rejects the `node` that Bun substitutes. */
 export async function requireNode(): Promise<string> {
   const probe = ["node", "-e", "process.exit(typeof Bun === 'undefined' ? 0 : 1)"];
   await requireRuntime({ what: "Node", probe, packages: ["nodejs"] });
   return "node";
 }
 
-/** The path of Debian's Python, which has gRPC. */
+/** Installs Debian's Python with gRPC if needed and returns its path. */
 export async function requirePython(): Promise<string> {
   const probe = ["/usr/bin/python3", "-c", "import grpc, google.protobuf"];
   const packages = ["python3-grpcio", "python3-protobuf"];
@@ -86,13 +86,13 @@ export async function requirePython(): Promise<string> {
   return "/usr/bin/python3";
 }
 
-/** Python with pip, whichever comes first in PATH. */
+/** Installs Python with pip if needed. Uses the first `python3` in PATH. */
 export function requirePip(): Promise<void> {
   const probe = ["python3", "-m", "pip", "--version"];
   return requireRuntime({ what: "Python with pip", probe, packages: ["python3", "python3-pip"] });
 }
 
-/** Installs what is missing if it may, and says so on stderr; throws with what to do about it if it may not. */
+/** Installs missing packages as root, and logs that to stderr. Throws an error with the remedy otherwise. */
 async function requireRuntime({ what, probe, packages }: Wanted): Promise<void> {
   if (await succeeds(probe)) return;
   const command = [
@@ -123,7 +123,7 @@ async function succeeds(command: readonly string[]): Promise<boolean> {
   }
 }
 
-/** Installs Python packages into a folder, for `PYTHONPATH`. Rejects where pip cannot get them. */
+/** Installs Python packages into a folder for `PYTHONPATH`. Rejects when pip fails. */
 export async function installPythonPackages(folder: string, packages: readonly string[]): Promise<void> {
   await requirePip();
   const flags = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"];

@@ -1,20 +1,20 @@
-/** What a scripted model says, in words that both protocols can print. */
+/** The output of a scripted model, independent of the protocol that encodes it. */
 export interface ModelOutput {
   readonly text?: string;
   readonly reasoning?: string;
   readonly tool?: OutputCall;
-  /** The provider's own word for why it finished; the usual one of the protocol when left out. */
+  /** The finish reason in the words of the provider. Default: the usual one of the protocol. */
   readonly finish?: string;
-  /** Tokens that the upstream reports; `undefined` reports none. */
+  /** The usage that the upstream reports; `undefined` when it reports none. */
   readonly usage?: { readonly input: number; readonly output: number } | undefined;
-  /** The model's name in the answer, which clients must not see. */
+  /** The model name in the upstream answer, which clients must not see. */
   readonly model?: string;
 }
 
-/** The call of a tool; what only OpenAI's responses can say of it is left out elsewhere. */
+/** A tool call. `namespace` and `takesText` exist only in OpenAI responses. */
 export interface OutputCall {
   readonly name: string;
-  /** JSON, or any text for a tool that takes it. */
+  /** JSON, or any text for a custom tool. */
   readonly arguments: string;
   readonly namespace?: string | undefined;
   readonly takesText?: boolean;
@@ -22,7 +22,7 @@ export interface OutputCall {
 
 export const HELLO: ModelOutput = { text: "Hello there, friend.", usage: { input: 11, output: 7 } };
 
-/** Pieces of a text that a provider would stream one by one. */
+/** Splits a text into the pieces that a provider would stream. */
 export function wordsOf(text: string | undefined): string[] {
   return text?.match(/\s*\S+/g) ?? [];
 }

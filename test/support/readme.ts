@@ -4,19 +4,19 @@ import { packageManager } from "../../package.json";
 
 export const REPOSITORY = resolve(import.meta.dir, "../..");
 
-/** A fenced block as a reader would paste it. */
+/** A fenced code block. */
 interface Snippet {
   readonly language: string;
   readonly text: string;
 }
 
-/** The parts of README.md that can be held to what they say. */
+/** The parts of README.md that tests check. */
 export interface Readme {
   readonly text: string;
   readonly snippets: readonly Snippet[];
-  /** The one block with a text in it. Throws when there is none or more than one. */
+  /** Returns the only code block that contains a text. Throws when no block or several contain it. */
   snippet(mark: string): Snippet;
-  /** Cells of the table whose head begins with a text, without its head. Throws when there is none. */
+  /** Returns the rows of the table whose head begins with a text. Throws when it does not exist. */
   table(head: string): readonly (readonly string[])[];
 }
 
@@ -43,7 +43,7 @@ export function readReadme(): Readme {
   };
 }
 
-/** What a cell marks as code, without the marks. */
+/** Returns the code spans of a table cell. */
 export function codesOf(cell = ""): readonly string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 }
@@ -55,14 +55,16 @@ function readCells(line: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** Fails unless it is asked for our version of Bun, and is that Bun then: nothing is downloaded. */
+/**
+ * Fails unless it is called with the pinned version of Bun, and runs the installed Bun. Downloads nothing.
+ */
 const NPX = `#!/bin/sh
 [ "$1 $2" = "--yes ${packageManager}" ] || { echo "npx $*" >&2; exit 1; }
 shift 2
 exec bun "$@"
 `;
 
-/** Asks what Claude Code asks, of the models that it is told of. */
+/** Sends the requests of Claude Code to both models of its environment variables. */
 const CLAUDE = `#!/bin/sh
 for model in "$ANTHROPIC_MODEL" "$ANTHROPIC_DEFAULT_HAIKU_MODEL"; do
   curl -sS "$ANTHROPIC_BASE_URL/v1/messages?beta=true" -H "authorization: Bearer $ANTHROPIC_AUTH_TOKEN" \\
@@ -77,17 +79,17 @@ interface Pasted {
   readonly stderr: string;
 }
 
-/** A reader's shell in the repository, and an empty project of theirs that has the packages. */
+/** A shell in the repository, and an empty project that has the packages installed. */
 export interface ReadmeShell {
-  /** Runs lines as they stand. */
+  /** Runs lines in the shell. */
   paste(text: string, environment: Readonly<Record<string, string>>): Promise<Pasted>;
   /** Runs a TypeScript snippet as a file of the project. */
   run(text: string, environment: Readonly<Record<string, string>>): Promise<Pasted>;
-  /** What both run with, besides what they are given. */
+  /** The environment variables of both, without those passed to a call. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Keeps everything below `folder`, its database too. */
+/** Creates a shell that keeps all its files below `folder`, the database included. */
 export function createReadmeShell(folder: string): ReadmeShell {
   const bin = join(folder, "bin");
   const project = join(folder, "project");
@@ -103,7 +105,7 @@ export function createReadmeShell(folder: string): ReadmeShell {
     LEDGER_LISTEN: "off",
     METRICS_LISTEN: "off",
     DATABASE_URL: `sqlite:${join(folder, "data/tollgate.db")}`,
-    // A file of the developer's own in the repository would replace the demo.
+    // A configuration file of the developer in the repository would replace the demo.
     TOLLGATE_CONFIG: "/dev/null",
   };
   return {

@@ -3,33 +3,33 @@ import { freePort, isFreePort } from "./free-port.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "./redis-server.ts";
 import { until } from "./timeouts.ts";
 
-/** Masters that share the slots, each with its replicas. */
+/** Masters that share the hash slots, each with its replicas. */
 export interface RedisCluster {
-  /** Names the first masters. */
+  /** Contains the addresses of the first masters. */
   readonly url: string;
   readonly location: RedisLocation;
-  /** The masters as they were at the start, then their replicas. */
+  /** The initial masters, followed by their replicas. */
   readonly nodes: readonly RedisServer[];
-  /** The node that serves an account's keys now, as the others that are alive see it. */
+  /** Returns the node that serves the keys of an account, as the first node that answers sees it. */
   masterOf(accountId: string): Promise<RedisServer>;
   stop(): Promise<void>;
 }
 
 export interface RedisClusterOptions {
-  /** Default 3. */
+  /** Number of masters. Default 3. */
   readonly masters?: number;
-  /** Of each master. Default 0. */
+  /** Replicas of each master. Default 0. */
   readonly replicas?: 0 | 1;
-  /** Whether nobody serves anything while one slot has no master. Default false. */
+  /** Whether the cluster stops serving while one slot has no master. Default false. */
   readonly needsEverySlot?: boolean;
   readonly server?: Pick<RedisServerOptions, "password" | "tls">;
 }
 
 const SLOTS = 16_384;
-/** From one port to that on which the node talks with the others. */
+/** Distance from the port of a node to the port of its cluster bus. */
 const BUS = 10_000;
 
-/** Starts a cluster on the loopback, in which a node counts as gone after a second of silence. */
+/** Starts a cluster on the loopback. A node counts as failed after one second of silence. */
 export async function startRedisCluster({
   masters = 3,
   replicas = 0,
@@ -74,7 +74,7 @@ function clusterSettings(
     "cluster-config-file": "nodes.conf",
     "cluster-node-timeout": "1000",
     "cluster-require-full-coverage": needsEverySlot ? "yes" : "no",
-    // However long a replica has not heard its master, it may take over.
+    // A replica may take over however long it has been without its master.
     "cluster-replica-validity-factor": "0",
     "repl-diskless-sync-delay": "0",
     ...(password === undefined ? {} : { masterauth: password }),
@@ -82,7 +82,7 @@ function clusterSettings(
   };
 }
 
-/** A port that is free, and so is the one of its bus. */
+/** Returns a free port whose bus port is free too. */
 function freePortPair(): number {
   for (;;) {
     const port = freePort();
@@ -102,7 +102,7 @@ async function shareSlots(masters: readonly RedisServer[]): Promise<void> {
 
 async function introduce(nodes: readonly RedisServer[]): Promise<void> {
   for (const [index, node] of nodes.entries()) {
-    // Each meets each: hearsay would take seconds.
+    // Each node meets each other node, because gossip would take seconds.
     for (const other of nodes.slice(index + 1)) await node.ask("CLUSTER", "MEET", "127.0.0.1", other.port);
   }
   await untilReady(async () => {
@@ -127,7 +127,7 @@ async function masterOf(nodes: readonly RedisServer[], accountId: string): Promi
     if (!node) throw new Error(`Nobody serves the keys of ${accountId}`);
     return node;
   };
-  // Some may be dead or frozen.
+  // Some nodes may be dead or frozen.
   return Promise.any(nodes.map(askOne));
 }
 
@@ -137,7 +137,7 @@ interface NodeView {
   serves(slot: number): boolean;
 }
 
-/** What CLUSTER NODES says: id, address, flags, master, ping, pong, epoch, link, and ranges of slots. */
+/** Parses CLUSTER NODES: id, address, flags, master, ping, pong, epoch, link, and slot ranges. */
 async function viewOf(witness: RedisServer): Promise<readonly NodeView[]> {
   const lines = `${await witness.ask("CLUSTER", "NODES")}`.trim().split("\n");
   return lines.map((line) => {

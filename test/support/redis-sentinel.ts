@@ -2,22 +2,22 @@ import type { RedisLocation } from "../../src/limiter/redis/location.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
 import { until } from "./timeouts.ts";
 
-/** A master, its replica, and a sentinel that puts the replica in its place within a few seconds. */
+/** A master, a replica, and a sentinel that promotes the replica within a few seconds. */
 export interface RedisSentinel {
   readonly url: string;
   readonly location: RedisLocation;
   readonly sentinel: RedisServer;
-  /** The server that the sentinel names now. */
+  /** Returns the server that the sentinel names as the master. */
   master(): Promise<RedisServer>;
-  /** Resolves when another server than `master` is the master. */
+  /** Resolves when a server other than `master` is the master. */
   untilSwitched(master: RedisServer): Promise<RedisServer>;
   stop(): Promise<void>;
 }
 
 export interface RedisSentinelOptions {
-  /** Of the two servers and of the sentinel. Default: none. */
+  /** The password of the two servers and the sentinel. Default: none. */
   readonly password?: string;
-  /** Default true: whether the sentinel wants the password too. */
+  /** Whether the sentinel requires the password too. Default true. */
   readonly sentinelHasPassword?: boolean;
 }
 
@@ -29,7 +29,7 @@ export async function startRedisSentinel({
 }: RedisSentinelOptions = {}): Promise<RedisSentinel> {
   const login = password === undefined ? {} : { password };
   const settings = {
-    // A replica is given its data at once, and not only when others may have come too.
+    // Sends a replica its data at once instead of waiting for more replicas.
     "repl-diskless-sync-delay": "0",
     ...(password === undefined ? {} : { masterauth: password }),
   };
@@ -87,7 +87,7 @@ export async function startRedisSentinel({
   };
 }
 
-/** It knows of a replica from the start, but can promote only one that it has heard. */
+/** Whether the sentinel has heard from the replica. It can promote only such a replica. */
 async function knowsReplica(sentinel: RedisServer): Promise<boolean> {
   const replicas = await sentinel.ask("SENTINEL", "replicas", NAME);
   if (!Array.isArray(replicas) || !Array.isArray(replicas[0])) return false;

@@ -2,18 +2,21 @@ import { HELLO, type ModelOutput, type OutputCall, wordsOf } from "./model-outpu
 import { type Answer, answer, type Script, type ScriptRequest } from "./script.ts";
 import { responsesLines, responsesWhole } from "./scripted-responses.ts";
 
-/** Answers as the provider whose path was called would, whole or streamed as asked. */
+/** Returns a script that answers in the format of the called path, whole or streamed as the request asks. */
 export function answerWith(speech: ModelOutput = HELLO, how: Omit<Answer, "body"> = {}): Script {
   return (request) => answer({ ...how, ...bodyFor(request, speech, how) })(request);
 }
 
-/** The lines of a streamed answer, each a JSON text. */
+/** The events of a streamed answer, each as JSON. */
 export function streamedLines(request: ScriptRequest, speech: ModelOutput): string[] {
   if (isOnResponses(request)) return responsesLines(speech);
   return request.protocol === "openai" ? chatLines(request, speech) : messagesLines(speech);
 }
 
-/** Frames JSON lines as server-sent events the way the provider does. */
+/**
+ * Encodes JSON events as server-sent events of a provider.
+ * @see https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
 export function frame(protocol: "openai" | "anthropic", lines: readonly string[]): string {
   if (protocol === "openai") return `${lines.map((line) => `data: ${line}\n\n`).join("")}data: [DONE]\n\n`;
   return lines.map((line) => `event: ${typeOf(line)}\ndata: ${line}\n\n`).join("");
@@ -35,7 +38,7 @@ function wholeFor(request: ScriptRequest, speech: ModelOutput): object {
   return request.protocol === "openai" ? chatWhole(speech) : messagesWhole(speech);
 }
 
-/** OpenAI frames the events of its responses as Anthropic does its own. */
+/** OpenAI responses use the event framing of Anthropic. */
 function isOnResponses({ target }: ScriptRequest): boolean {
   return target.endsWith("/responses");
 }
@@ -60,7 +63,10 @@ function chatFinish({ finish, tool }: ModelOutput): string {
   return finish ?? (tool ? "tool_calls" : "stop");
 }
 
-/** A whole answer in the shape of chat completions. */
+/**
+ * A whole chat completion.
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export function chatWhole(speech: ModelOutput) {
   const message = {
     role: "assistant",
@@ -78,7 +84,7 @@ export function chatWhole(speech: ModelOutput) {
   };
 }
 
-/** The chunks of a streamed chat completion, usage last if the request asked for it. */
+/** The chunks of a streamed chat completion. Usage is last, if the request asks for it. */
 export function chatLines({ includeUsage }: ScriptRequest, speech: ModelOutput): string[] {
   const chunk = (delta: object, finish: string | null = null) => ({
     ...CHAT_ID,
@@ -116,7 +122,10 @@ function messagesFinish({ finish, tool }: ModelOutput): string {
   return finish ?? (tool ? "tool_use" : "end_turn");
 }
 
-/** A whole answer in the shape of the messages API. */
+/**
+ * A whole answer of the messages API.
+ * @see https://docs.anthropic.com/en/api/messages
+ */
 export function messagesWhole(speech: ModelOutput) {
   const content: object[] = [];
   if (speech.reasoning)
@@ -138,7 +147,7 @@ export function messagesWhole(speech: ModelOutput) {
   };
 }
 
-/** The events of a streamed message, with usage at both ends as the provider reports it. */
+/** The events of a streamed message. The first and the last report usage, as the provider does. */
 export function messagesLines(speech: ModelOutput): string[] {
   const { usage } = speech;
   const start = { ...messagesWhole({ ...speech, text: "" }), content: [], stop_reason: null };
@@ -175,10 +184,13 @@ export function messagesLines(speech: ModelOutput): string[] {
   return events.map((event) => JSON.stringify(event));
 }
 
-/** Vectors that a 32-bit number holds exactly, so that both encodings say the same. */
+/** Exact as 32-bit floats, so that both encodings carry the same numbers. */
 export const VECTOR = [0.5, -0.25, 0.125];
 
-/** Answers a request for embeddings as the provider would: a vector a prompt, in the encoding that was asked for. */
+/**
+ * Returns a script that answers an embeddings request: one vector per prompt, in the requested encoding.
+ * @see https://platform.openai.com/docs/api-reference/embeddings
+ */
 export function answerEmbeddings(
   usage: object | undefined = { prompt_tokens: 11, total_tokens: 11 },
   how: Omit<Answer, "body"> = {},

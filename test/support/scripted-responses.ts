@@ -5,7 +5,10 @@ const RESPONSE = { id: "resp_scripted", object: "response", created_at: 1_790_00
 type Item = Readonly<Record<string, unknown>> & { readonly id: string };
 type Event = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** A whole answer in the shape of OpenAI's responses. */
+/**
+ * A whole answer of the responses API.
+ * @see https://platform.openai.com/docs/api-reference/responses
+ */
 export function responsesWhole(speech: ModelOutput) {
   const { finish = "completed", usage } = speech;
   const isCut = finish !== "completed";
@@ -24,7 +27,7 @@ export function responsesWhole(speech: ModelOutput) {
   };
 }
 
-/** The events of a streamed response, numbered, with usage in the last. */
+/** The numbered events of a streamed response. The last event reports usage. */
 export function responsesLines(speech: ModelOutput): string[] {
   const whole = responsesWhole(speech);
   const begun = { ...whole, status: "in_progress", incomplete_details: null, output: [], usage: null };
@@ -43,9 +46,9 @@ export function responsesLines(speech: ModelOutput): string[] {
 
 interface SaidItem {
   readonly item: Item;
-  /** As it begins. */
+  /** The item at its start. */
   readonly empty: object;
-  /** What comes between its beginning and its end. */
+  /** The events between the start and the end of the item. */
   readonly pieces: readonly Event[];
 }
 

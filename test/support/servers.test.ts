@@ -17,7 +17,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 }
 
 describe("a test database", () => {
-  test("is empty, its own, and gone when it is dropped", async () => {
+  test("is empty and separate from others, and is gone after it is dropped", async () => {
     const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     await query(one.url, "CREATE TABLE things (id bigint)");
     const tables = "SELECT count(*)::int AS count FROM pg_tables WHERE tablename = 'things'";
@@ -36,7 +36,7 @@ describe("a test database", () => {
 });
 
 describe("a private PostgreSQL", () => {
-  test("syncs, comes back after a kill with what it had committed, and leaves nothing behind", async () => {
+  test("uses fsync, keeps its commits over a kill, and leaves no files behind", async () => {
     const server = await startPostgresServer();
     expect(await query(server.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
     await query(server.url, "CREATE TABLE things AS SELECT 7 AS id");
@@ -54,7 +54,7 @@ describe("a private PostgreSQL", () => {
     expect(folders()).toBe(before - 1);
   });
 
-  test("that cannot start says at once what is wrong", async () => {
+  test("reports the cause at once when it cannot start", async () => {
     const starting = startPostgresServer({ isDurable: false, settings: { shared_buffers: "a lot" } });
     await expect(starting).rejects.toThrow(/did not start: (.|\n)*shared_buffers/);
   });
@@ -64,8 +64,8 @@ describe("a private PostgreSQL", () => {
   });
 });
 
-describe("the test Redis", () => {
-  test("answers, and is one for the whole run", async () => {
+describe("the shared Redis", () => {
+  test("answers, and is one for the whole process", async () => {
     const url = await testRedisUrl();
     expect(await testRedisUrl()).toBe(url);
     const client = new RedisClient(url);
@@ -75,7 +75,7 @@ describe("the test Redis", () => {
 });
 
 describe("a private Redis", () => {
-  test("comes back empty after a kill, on the same port, and leaves nothing behind", async () => {
+  test("is empty after a kill, keeps its port, and leaves no files behind", async () => {
     const server = await startRedisServer();
     const client = new RedisClient(server.url);
     await client.set("a", "1");
@@ -92,7 +92,7 @@ describe("a private Redis", () => {
     expect(folders()).toBe(before - 1);
   });
 
-  test("keeps its data over a kill when it is told to", async () => {
+  test("keeps its data over a kill with appendonly", async () => {
     const server = await startRedisServer({ settings: { appendonly: "yes", appendfsync: "always" } });
     await server.ask("SET", "a", 1);
     await server.kill();
@@ -101,7 +101,7 @@ describe("a private Redis", () => {
     await server.stop();
   });
 
-  test("wants the login that its address names", async () => {
+  test("requires the login of its URL", async () => {
     const server = await startRedisServer({ user: { name: "someone", password: "secret" } });
     const client = new RedisClient(server.url);
     expect(await client.send("PING", [])).toBe("PONG");
@@ -113,7 +113,7 @@ describe("a private Redis", () => {
     await server.stop();
   });
 
-  test("answers nobody while it is frozen, and all that came when it is thawed", async () => {
+  test("does not answer while it is frozen, and answers pending commands after it is thawed", async () => {
     const server = await startRedisServer();
     server.freeze();
     const asked = server.ask("PING");
@@ -123,14 +123,14 @@ describe("a private Redis", () => {
     await server.stop();
   });
 
-  test("that cannot start says at once what is wrong", async () => {
+  test("reports the cause at once when it cannot start", async () => {
     const [starting] = await Promise.allSettled([startRedisServer({ settings: { maxclients: "many" } })]);
     expect(`${starting?.status === "rejected" && starting.reason}`).toMatch(
       /did not start: (.|\n)*maxclients/,
     );
   });
 
-  test("ends with the process that started it, also when both are beyond being asked", async () => {
+  test("ends with the process that started it, also when it is frozen and its starter is killed", async () => {
     await expectEndWithStarter("redis");
   });
 });

@@ -1,10 +1,10 @@
-/** One event of a stream, as it stood on the wire. */
+/** One server-sent event. */
 export interface Frame {
   readonly event: string | undefined;
   readonly json: Json | "[DONE]";
 }
 
-/** Takes a stream apart by the letter: nothing but events that are complete, and comments. */
+/** Parses a stream strictly. Throws at anything but complete events and comments. */
 export function framesOf(body: string): Frame[] {
   assertRead(body === "" || body.endsWith("\n\n"), "a stream that ends within an event");
   const blocks = body.split("\n\n").slice(0, -1);
@@ -23,7 +23,7 @@ function readFrame(block: string): Frame {
   return { event, json: text === "[DONE]" ? text : objectAt(JSON.parse(text), "an event") };
 }
 
-/** A client that is stricter than any: throws when what it reads is not what the protocol allows. */
+/** Throws unless the condition holds. `what` names what the client must not read. */
 export function assertRead(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(`The client read ${what}`);
 }

@@ -1,14 +1,14 @@
 /**
- * How long a test or a hook may take, in milliseconds: long enough for a machine under load, because this limit is
- * there to end one that hangs. What measures time does so by itself, in the files that `test/run/run.ts` runs alone.
+ * Time limit of a test or a hook, in milliseconds. Ends a test that hangs, even on a busy machine. Tests that
+ * measure time run alone and have limits of their own.
  */
 export const TEST_MS = 300_000;
 
-/** For what comes at some time: long, so that a machine under load has time enough. */
+/** Long enough for a busy machine. */
 const UNTIL_MS = 120_000;
 const EVERY_MS = 10;
 
-/** Resolves when a condition holds. Throws what `explain` returns when that takes two minutes. */
+/** Resolves when a condition holds. Throws the message of `explain` after two minutes. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   explain: () => string = () => "What was waited for has not come",

@@ -7,10 +7,13 @@ import {
   piecesOf,
 } from "./neutral-answer.ts";
 
-/** A model of its own for every answer: clients must not see it. */
+/** The model name is the upstream's own, which clients must not see. */
 const HEAD = { id: "chatcmpl-scripted", created: 1_790_000_000, model: "upstream-secret-name" };
 
-/** The answer in the shape of chat completions. */
+/**
+ * Encodes an answer as a chat completion.
+ * @see https://platform.openai.com/docs/api-reference/chat
+ */
 export function printChat({ reasoning, text, refusal, calls, finish, usage }: NeutralAnswer): Json {
   const message = {
     role: "assistant",
@@ -23,7 +26,7 @@ export function printChat({ reasoning, text, refusal, calls, finish, usage }: Ne
   return { ...HEAD, object: "chat.completion", choices, ...(usage && { usage: printUsage(usage) }) };
 }
 
-/** Its chunks, several calls interleaved, the usage last. */
+/** Encodes an answer as stream chunks. Several calls are interleaved; usage is last. */
 export function printChatLines({ reasoning, text, refusal, calls, finish, usage }: NeutralAnswer): string[] {
   const deltas = [
     { role: "assistant", content: "", refusal: null },
@@ -40,7 +43,7 @@ export function printChatLines({ reasoning, text, refusal, calls, finish, usage 
   return chunks.map((chunk) => JSON.stringify(chunk));
 }
 
-/** What the chunks of an answer come to; of this and that host, too. */
+/** Merges stream chunks into a whole chat completion. Accepts the variants of different hosts. */
 export function collectChat(chunks: readonly Json[]): Json {
   const sum = { content: "", reasoning_content: "", refusal: "" };
   const calls: CallSum[] = [];
@@ -79,7 +82,7 @@ function addFragment(calls: CallSum[], { index, id, function: given }: Json): vo
   calls[Number(index)] = { ...known, function: grown };
 }
 
-/** Reads a whole answer. */
+/** Decodes a whole chat completion. */
 export function readChat(body: Json): NeutralAnswer {
   const choice = objectAt(listAt(body.choices)[0], "a choice");
   const message = objectAt(choice.message, "a message");
@@ -137,7 +140,7 @@ function chunkOf(choices: readonly Json[]): Json {
   return { ...HEAD, object: "chat.completion.chunk", choices };
 }
 
-/** All calls begin, and then each says a piece in turn: some hosts do. */
+/** Starts all calls first, then sends their arguments alternately, as some hosts do. */
 function interleave(calls: readonly NeutralCall[]): Json[] {
   const inputs = calls.map(({ input }) => piecesOf(JSON.stringify(input)));
   const rounds = Array.from({ length: Math.max(0, ...inputs.map(({ length }) => length)) }, (_, round) =>
@@ -155,7 +158,7 @@ function interleave(calls: readonly NeutralCall[]): Json[] {
   return [...starts, ...rounds.flat()];
 }
 
-/** Takes a chat stream apart as strictly as the format is described. Throws with what is wrong. Gives its chunks. */
+/** Parses a chat stream strictly and returns its chunks. Throws at the first violation of the format. */
 export function readStrictChat(body: string, model: string, wantsUsage: boolean): Json[] {
   const jsons = framesOf(body).map(({ json }) => json);
   assertRead(jsons.at(-1) === "[DONE]", "a stream without its end marker");
@@ -169,7 +172,7 @@ export function readStrictChat(body: string, model: string, wantsUsage: boolean)
   return chunks;
 }
 
-/** Usage comes once, on a chunk of its own at the end; the other chunks say that they have none. */
+/** Usage must be on one last chunk; all other chunks must have `usage: null`. */
 function checkUsage(chunks: readonly Json[], wantsUsage: boolean): void {
   const last = chunks.at(-1);
   if (!wantsUsage) {
@@ -203,7 +206,7 @@ function checkChoices(chunks: readonly Json[]): void {
   });
 }
 
-/** Returns how many calls have begun. */
+/** Returns the number of calls that have begun. */
 function checkCall({ index, id, type, function: given }: Json, begun: number): number {
   const { name, arguments: input } = objectAt(given, "a function");
   assertRead(typeof input === "string", "arguments that are no text");

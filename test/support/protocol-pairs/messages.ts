@@ -4,7 +4,7 @@ import { type Finish, type NeutralAnswer, type NeutralUsage, piecesOf } from "./
 const HEAD = { id: "msg_scripted", type: "message", role: "assistant", model: "upstream-secret-name" };
 const SIGNATURE = "c2lnbmF0dXJl";
 
-/** Words for a finish, the usual one of each kind first. */
+/** Stop reasons and their neutral finish. The first of each finish is the one to encode. */
 const FINISHES: readonly (readonly [word: string, finish: Finish])[] = [
   ["end_turn", "stop"],
   ["max_tokens", "length"],
@@ -13,7 +13,10 @@ const FINISHES: readonly (readonly [word: string, finish: Finish])[] = [
   ["stop_sequence", "stop"],
 ];
 
-/** The answer in the shape of the messages API. */
+/**
+ * Encodes an answer as a whole message.
+ * @see https://docs.anthropic.com/en/api/messages
+ */
 export function printMessage(answer: NeutralAnswer): Json {
   const { finish, refusal, usage } = answer;
   const explained = refusal && { stop_details: { type: "refusal", category: null, explanation: refusal } };
@@ -27,7 +30,7 @@ export function printMessage(answer: NeutralAnswer): Json {
   };
 }
 
-/** Its events, each block in pieces, with usage at both ends. */
+/** Encodes an answer as stream events, each block in pieces. The first and the last event report usage. */
 export function printMessageLines(answer: NeutralAnswer): string[] {
   const { content: _, stop_reason, stop_sequence, stop_details, ...head } = printMessage(answer);
   const { usage } = answer;
@@ -44,7 +47,7 @@ export function printMessageLines(answer: NeutralAnswer): string[] {
   return events.map((event) => JSON.stringify(event));
 }
 
-/** What the events of an answer come to. */
+/** Merges stream events into a whole message. */
 export function collectMessage(events: readonly Json[]): Json {
   let message: Record<string, unknown> = {};
   const blocks: Record<string, unknown>[] = [];
@@ -64,7 +67,7 @@ export function collectMessage(events: readonly Json[]): Json {
   return { ...message, content };
 }
 
-/** Reads a whole answer. Blocks of server tools are not the model's words. */
+/** Decodes a whole message. Ignores blocks of server tools. */
 export function readMessage(message: Json): NeutralAnswer {
   const blocks = listAt(message.content).map((each) => objectAt(each, "a block"));
   const textsOf = (type: string, field: string) =>
@@ -114,7 +117,7 @@ function blocksOf({ reasoning, text, calls }: NeutralAnswer): Json[] {
   ];
 }
 
-/** How a block is streamed: empty at first, then piece by piece. */
+/** Encodes a block as a start without content, deltas, and a stop. */
 function printBlock(block: Json, index: number): Json[] {
   const [start, deltas] = unfold(block);
   return [
@@ -157,7 +160,7 @@ function addDelta(block: Record<string, unknown>, delta: Json): void {
   if (delta.type === "input_json_delta") add("json", delta.partial_json);
 }
 
-/** What may stand in a block of each type. */
+/** The delta types that each block type allows. */
 const DELTAS: Readonly<Record<string, readonly string[]>> = {
   text: ["text_delta"],
   thinking: ["thinking_delta", "signature_delta"],
@@ -165,7 +168,7 @@ const DELTAS: Readonly<Record<string, readonly string[]>> = {
   redacted_thinking: [],
 };
 
-/** Takes a stream of messages apart as strictly as the format is described. Throws with what is wrong. Gives its events. */
+/** Parses a messages stream strictly and returns its events. Throws at the first violation of the format. */
 export function readStrictMessages(body: string, model: string): Json[] {
   const events = framesOf(body).map(({ event, json }) => {
     assertRead(json !== "[DONE]" && json.type === event, "an event under another's name");
@@ -190,7 +193,7 @@ function checkStart(start: Json | undefined, model: string): void {
     "a start that has begun",
   );
   const { input_tokens: input, output_tokens: output } = objectAt(usage, "a usage");
-  // Some clients add what a start reports to what the end does.
+  // Some clients add the usage of the start to the usage of the end.
   assertRead(Number.isInteger(input) && output === 0, "a usage to be added to another");
 }
 
@@ -202,7 +205,7 @@ function checkEnd(end: Json | undefined): void {
   assertRead(Number.isInteger(input) && Number.isInteger(output), "a usage without counts");
 }
 
-/** One block after the other, numbered without gaps, each filled only with what is of its type. */
+/** Blocks must follow each other, be numbered without gaps, and hold only deltas of their type. */
 function checkBlocks(events: readonly Json[]): void {
   let index = -1;
   let open: { readonly type: string; deltas: number } | undefined;

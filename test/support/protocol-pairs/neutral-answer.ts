@@ -1,6 +1,6 @@
 /**
- * What a model said, in words that no protocol owns: a scripted upstream prints it, a client reads it back, and
- * whatever stands between them both must be the same.
+ * A model answer, independent of any protocol. The scripted upstream encodes it and a client decodes it: both
+ * must be equal, whatever the gateway translates between them.
  */
 export interface NeutralAnswer {
   readonly reasoning: string;
@@ -14,13 +14,13 @@ export interface NeutralAnswer {
 export interface NeutralCall {
   readonly id: string;
   readonly name: string;
-  /** A JSON value: no protocol keeps the spaces of its text. */
+  /** A JSON value, because no protocol keeps the white space of its text. */
   readonly input: unknown;
 }
 
 export type Finish = "stop" | "length" | "tool_calls" | "content_filter";
 
-/** In disjoint classes. */
+/** Token counts in disjoint classes. */
 export interface NeutralUsage {
   readonly input: number;
   readonly cached: number;
@@ -28,7 +28,7 @@ export interface NeutralUsage {
   readonly output: number;
 }
 
-/** A short friendly answer, with what is changed of it. */
+/** A short answer with some members changed. */
 export function neutralAnswer(more: Partial<NeutralAnswer> = {}): NeutralAnswer {
   return {
     reasoning: "",
@@ -41,12 +41,12 @@ export function neutralAnswer(more: Partial<NeutralAnswer> = {}): NeutralAnswer 
   };
 }
 
-/** What a usage costs at the prices of the test catalog, in nano-USD. */
+/** The price of a usage in the test catalog, in nano-USD. */
 export function nanosOf({ input, cached, written, output }: NeutralUsage): bigint {
   return BigInt(1_000 * input + 100 * cached + 1_250 * written + 2_000 * output);
 }
 
-/** Pieces of a text as a provider might stream it: some end within a word or a character of two units. */
+/** Splits a text into stream pieces of up to five characters. Some end within a word. */
 export function piecesOf(text: string): string[] {
   return text.match(/[\s\S]{1,5}/gu) ?? [];
 }
@@ -59,7 +59,7 @@ const oslo = {
 const rome = { id: "call_rome_2", name: "get_weather", input: { city: 'R"o\\me\n\u2028😀' } };
 const usage = { input: 21, cached: 0, written: 0, output: 34 };
 
-/** What a model may say, each with what is hard about it. */
+/** Answers of a model that are difficult to translate. */
 export const SAMPLE_ANSWERS: Readonly<Record<string, NeutralAnswer>> = {
   "a text": neutralAnswer({
     text: 'Grüße, 世界 😀!\n\n  two  spaces, "quotes" \\ and </script> \u0000\u2029 end.',

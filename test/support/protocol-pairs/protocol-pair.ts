@@ -14,11 +14,11 @@ import {
 } from "./messages.ts";
 import type { NeutralAnswer } from "./neutral-answer.ts";
 
-/** A client of one format before an upstream of the same or the other. */
+/** The protocol of a client and the protocol of the upstream that answers it. */
 export interface ProtocolPair {
   readonly surface: Surface;
   readonly upstream: Protocol;
-  /** The model of the test gateway's catalog that this upstream answers. */
+  /** The model of the test catalog that this upstream answers. */
   readonly model: string;
   readonly isTranslated: boolean;
 }
@@ -30,25 +30,25 @@ export const PROTOCOL_PAIRS: readonly ProtocolPair[] = [CHAT, MESSAGES].flatMap(
   }),
 );
 
-/** The two that translate. */
+/** The two pairs whose protocols differ. */
 export const TRANSLATED_PAIRS: readonly ProtocolPair[] = PROTOCOL_PAIRS.filter(
   ({ isTranslated }) => isTranslated,
 );
 
-/** One answer of an upstream, in its own shape. */
+/** The answer of an upstream in its own format, whole and as stream events. */
 export interface ProviderAnswer {
   readonly whole: Json;
   readonly lines: readonly string[];
 }
 
-/** What a provider of a protocol would have answered. */
+/** Encodes an answer in the format of a protocol. */
 export function providerAnswerOf(protocol: Protocol, said: NeutralAnswer): ProviderAnswer {
   return protocol === "openai"
     ? { whole: printChat(said), lines: printChatLines(said) }
     : { whole: printMessage(said), lines: printMessageLines(said) };
 }
 
-/** Reads what a provider has answered. */
+/** Decodes an answer in the format of a protocol. */
 export function readProviderAnswer(
   protocol: Protocol,
   { whole }: Pick<ProviderAnswer, "whole">,
@@ -56,13 +56,13 @@ export function readProviderAnswer(
   return protocol === "openai" ? readChat(whole) : readMessage(whole);
 }
 
-/** The whole answer that streamed lines come to. */
+/** Merges stream events into a whole answer. */
 export function collectLines(protocol: Protocol, lines: readonly string[]): ProviderAnswer {
   const jsons = lines.map((line): Json => JSON.parse(line));
   return { lines, whole: protocol === "openai" ? collectChat(jsons) : collectMessage(jsons) };
 }
 
-/** Plays an answer, whole or streamed as asked. */
+/** Returns a script that sends an answer, whole or streamed as the request asks. */
 export function replay({ whole, lines }: ProviderAnswer, how: Omit<Answer, "body"> = {}): Script {
   return (request) => {
     const { stream, protocol } = request;
@@ -71,12 +71,12 @@ export function replay({ whole, lines }: ProviderAnswer, how: Omit<Answer, "body
   };
 }
 
-/** Answers in the words of whatever protocol is asked. */
+/** Returns a script that encodes an answer in the format of the request. */
 export function answerNeutrally(said: NeutralAnswer, how: Omit<Answer, "body"> = {}): Script {
   return (request) => replay(providerAnswerOf(request.protocol, said), how)(request);
 }
 
-/** Puts an ordinary request to the quadrant's upstream; a stream shall tell its usage. */
+/** Sends the default request to the upstream of a pair. A chat stream asks for usage. */
 export function postTo(
   gateway: TestGateway,
   { surface, model }: ProtocolPair,
@@ -86,7 +86,7 @@ export function postTo(
   return post(gateway, surface, { model, stream, max_tokens: 4_000, ...usage, ...more });
 }
 
-/** Reads a success as a client does; what was translated is held to the letter of the format. */
+/** Decodes a successful response. Translated streams are parsed strictly. */
 export async function readReply(response: Response, pair: ProtocolPair): Promise<NeutralAnswer> {
   const { surface } = pair;
   if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
