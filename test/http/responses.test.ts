@@ -158,10 +158,10 @@ describe("an upstream that has responses", () => {
   });
 
   test("gives its events byte for byte but for the model's name", async () => {
-    const speech: ModelOutput = { ...TOOL, reasoning: "Hm.", text: "I look." };
-    gateway.upstream.on("their-native", answerWith(speech));
+    const modelOutput: ModelOutput = { ...TOOL, reasoning: "Hm.", text: "I look." };
+    gateway.upstream.on("their-native", answerWith(modelOutput));
     const text = await (await ask({ model: "native", stream: true })).text();
-    const lines = responsesLines(speech).map((line) => line.replaceAll("upstream-secret-name", "native"));
+    const lines = responsesLines(modelOutput).map((line) => line.replaceAll("upstream-secret-name", "native"));
     expect(text).toBe(frame("anthropic", lines));
   });
 

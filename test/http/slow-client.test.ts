@@ -41,9 +41,9 @@ const LARGE_CHARS = 24 * 1024 * 1024;
 /** A streamed answer of that many characters, in words of 64 KiB. */
 function playLarge(gateway: TestGateway, surface: Surface): void {
   const word = ` ${"y".repeat(64 * 1024 - 1)}`;
-  const speech = { text: word.repeat(LARGE_CHARS / word.length), usage: { input: 11, output: 7 } };
+  const modelOutput = { text: word.repeat(LARGE_CHARS / word.length), usage: { input: 11, output: 7 } };
   gateway.upstream.on(surface.model, (request: ScriptRequest) => {
-    const body = frame(request.protocol, streamedLines(request, speech));
+    const body = frame(request.protocol, streamedLines(request, modelOutput));
     return answer({ headers: EVENT_STREAM, body, pieces: [256 * 1024] })(request);
   });
 }

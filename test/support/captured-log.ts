@@ -8,6 +8,7 @@ export interface CapturedLog extends Log {
   about(requestId: string): readonly LogFields[];
 }
 
+/** Creates an empty captured log. */
 export function createCapturedLog(): CapturedLog {
   const entries: { readonly fields: LogFields; readonly line: string }[] = [];
   const write = (level: string) => (fields: LogFields, event: string) => {

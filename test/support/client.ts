@@ -21,6 +21,7 @@ export interface Surface<Name extends string = "chat" | "messages"> {
   body(more?: object): Record<string, unknown>;
 }
 
+/** The chat completions API. */
 export const CHAT: Surface = {
   name: "chat",
   path: "/v1/chat/completions",
@@ -28,6 +29,7 @@ export const CHAT: Surface = {
   body: (more) => ({ model: "chat", messages: [{ role: "user", content: "Say hello." }], ...more }),
 };
 
+/** The messages API. */
 export const MESSAGES: Surface = {
   name: "messages",
   path: "/v1/messages",
@@ -35,6 +37,7 @@ export const MESSAGES: Surface = {
   body: (more) => ({ model: "claude", messages: [{ role: "user", content: "Say hello." }], ...more }),
 };
 
+/** The responses API. */
 export const RESPONSES: Surface<"responses"> = {
   name: "responses",
   path: "/v1/responses",

@@ -4,6 +4,7 @@ export interface CountingFetch {
   readonly posts: number;
 }
 
+/** Creates a `fetch` whose count starts at 0. */
 export function createCountingFetch(): CountingFetch {
   let posts = 0;
   const count = (...args: Parameters<typeof globalThis.fetch>) => {

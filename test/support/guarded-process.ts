@@ -11,6 +11,7 @@ export interface GuardedProcess {
   abandon(): Promise<void>;
 }
 
+/** How to start a server and how to end it. */
 export interface GuardedCommand {
   readonly command: readonly string[];
   readonly folder: string;

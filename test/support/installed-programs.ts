@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 
+/** A server program, and where to find or get it. */
 export interface WantedProgram {
   readonly name: string;
   /** Folders to search before PATH. `*` matches the folder of any version. */
@@ -24,9 +25,9 @@ export async function requireProgram(wanted: WantedProgram): Promise<string> {
   console.error(
     `${missing}: installing Debian's package ${wanted.debianPackage}, without starting its service.`,
   );
-  const said = await install(wanted.debianPackage);
+  const output = await install(wanted.debianPackage);
   const installed = findProgram(wanted);
-  if (!installed) throw new Error(`${missing}, and installing it failed: ${said} ${remedy}`);
+  if (!installed) throw new Error(`${missing}, and installing it failed: ${output} ${remedy}`);
   return installed;
 }
 

@@ -20,6 +20,7 @@ export interface OutputCall {
   readonly takesText?: boolean;
 }
 
+/** The default output of a scripted model. */
 export const HELLO: ModelOutput = { text: "Hello there, friend.", usage: { input: 11, output: 7 } };
 
 /** Splits a text into the pieces that a provider would stream. */

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { join, resolve } from "node:path";
 import { packageManager } from "../../package.json";
 
+/** The root folder of the repository. */
 export const REPOSITORY = resolve(import.meta.dir, "../..");
 
 /** A fenced code block. */
@@ -20,6 +21,7 @@ export interface Readme {
   table(head: string): readonly (readonly string[])[];
 }
 
+/** Reads README.md. */
 export function readReadme(): Readme {
   const text = readFileSync(resolve(REPOSITORY, "README.md"), "utf8");
   const snippets = [...text.matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(

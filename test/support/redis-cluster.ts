@@ -120,9 +120,9 @@ async function follow(replica: RedisServer, master: RedisServer | undefined): Pr
 }
 
 async function masterOf(nodes: readonly RedisServer[], accountId: string): Promise<RedisServer> {
-  const askOne = async (witness: RedisServer) => {
-    const slot = Number(await witness.ask("CLUSTER", "KEYSLOT", `{${accountId}}`));
-    const owner = (await viewOf(witness)).find(({ serves, isAlive }) => isAlive && serves(slot));
+  const askOne = async (observer: RedisServer) => {
+    const slot = Number(await observer.ask("CLUSTER", "KEYSLOT", `{${accountId}}`));
+    const owner = (await viewOf(observer)).find(({ serves, isAlive }) => isAlive && serves(slot));
     const node = nodes.find(({ port }) => port === owner?.port);
     if (!node) throw new Error(`Nobody serves the keys of ${accountId}`);
     return node;
@@ -138,8 +138,8 @@ interface NodeView {
 }
 
 /** Parses CLUSTER NODES: id, address, flags, master, ping, pong, epoch, link, and slot ranges. */
-async function viewOf(witness: RedisServer): Promise<readonly NodeView[]> {
-  const lines = `${await witness.ask("CLUSTER", "NODES")}`.trim().split("\n");
+async function viewOf(observer: RedisServer): Promise<readonly NodeView[]> {
+  const lines = `${await observer.ask("CLUSTER", "NODES")}`.trim().split("\n");
   return lines.map((line) => {
     const [, address = "", flags = "", , , , , , ...ranges] = line.split(" ");
     const bounds = ranges.map((range) => range.split("-").map(Number));

@@ -23,6 +23,7 @@ export interface RedisSentinelOptions {
 
 const NAME = "mymaster";
 
+/** Starts a master, a replica and a sentinel. Resolves when the sentinel can promote the replica. */
 export async function startRedisSentinel({
   password,
   sentinelHasPassword = true,

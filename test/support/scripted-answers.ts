@@ -3,14 +3,14 @@ import { type Answer, answer, type Script, type ScriptRequest } from "./script.t
 import { responsesLines, responsesWhole } from "./scripted-responses.ts";
 
 /** Returns a script that answers in the format of the called path, whole or streamed as the request asks. */
-export function answerWith(speech: ModelOutput = HELLO, how: Omit<Answer, "body"> = {}): Script {
-  return (request) => answer({ ...how, ...bodyFor(request, speech, how) })(request);
+export function answerWith(modelOutput: ModelOutput = HELLO, how: Omit<Answer, "body"> = {}): Script {
+  return (request) => answer({ ...how, ...bodyFor(request, modelOutput, how) })(request);
 }
 
 /** The events of a streamed answer, each as JSON. */
-export function streamedLines(request: ScriptRequest, speech: ModelOutput): string[] {
-  if (isOnResponses(request)) return responsesLines(speech);
-  return request.protocol === "openai" ? chatLines(request, speech) : messagesLines(speech);
+export function streamedLines(request: ScriptRequest, modelOutput: ModelOutput): string[] {
+  if (isOnResponses(request)) return responsesLines(modelOutput);
+  return request.protocol === "openai" ? chatLines(request, modelOutput) : messagesLines(modelOutput);
 }
 
 /**
@@ -22,20 +22,21 @@ export function frame(protocol: "openai" | "anthropic", lines: readonly string[]
   return lines.map((line) => `event: ${typeOf(line)}\ndata: ${line}\n\n`).join("");
 }
 
+/** The headers of a streamed answer. */
 export const EVENT_STREAM = { "content-type": "text/event-stream; charset=utf-8" };
 
-function bodyFor(request: ScriptRequest, speech: ModelOutput, how: Omit<Answer, "body">) {
+function bodyFor(request: ScriptRequest, modelOutput: ModelOutput, how: Omit<Answer, "body">) {
   if (request.stream) {
     const protocol = isOnResponses(request) ? "anthropic" : request.protocol;
-    const body = frame(protocol, streamedLines(request, speech));
+    const body = frame(protocol, streamedLines(request, modelOutput));
     return { headers: { ...EVENT_STREAM, ...how.headers }, body };
   }
-  return { body: JSON.stringify(wholeFor(request, speech)) };
+  return { body: JSON.stringify(wholeFor(request, modelOutput)) };
 }
 
-function wholeFor(request: ScriptRequest, speech: ModelOutput): object {
-  if (isOnResponses(request)) return responsesWhole(speech);
-  return request.protocol === "openai" ? chatWhole(speech) : messagesWhole(speech);
+function wholeFor(request: ScriptRequest, modelOutput: ModelOutput): object {
+  if (isOnResponses(request)) return responsesWhole(modelOutput);
+  return request.protocol === "openai" ? chatWhole(modelOutput) : messagesWhole(modelOutput);
 }
 
 /** OpenAI responses use the event framing of Anthropic. */
@@ -67,37 +68,37 @@ function chatFinish({ finish, tool }: ModelOutput): string {
  * A whole chat completion.
  * @see https://platform.openai.com/docs/api-reference/chat
  */
-export function chatWhole(speech: ModelOutput) {
+export function chatWhole(modelOutput: ModelOutput) {
   const message = {
     role: "assistant",
-    content: speech.text ?? null,
+    content: modelOutput.text ?? null,
     refusal: null,
-    ...(speech.reasoning && { reasoning_content: speech.reasoning }),
-    ...(speech.tool && { tool_calls: [wholeCall(speech.tool)] }),
+    ...(modelOutput.reasoning && { reasoning_content: modelOutput.reasoning }),
+    ...(modelOutput.tool && { tool_calls: [wholeCall(modelOutput.tool)] }),
   };
   return {
     ...CHAT_ID,
     object: "chat.completion",
-    model: speech.model ?? "upstream-secret-name",
-    choices: [{ index: 0, message, logprobs: null, finish_reason: chatFinish(speech) }],
-    ...(speech.usage && { usage: chatUsage(speech) }),
+    model: modelOutput.model ?? "upstream-secret-name",
+    choices: [{ index: 0, message, logprobs: null, finish_reason: chatFinish(modelOutput) }],
+    ...(modelOutput.usage && { usage: chatUsage(modelOutput) }),
   };
 }
 
 /** The chunks of a streamed chat completion. Usage is last, if the request asks for it. */
-export function chatLines({ includeUsage }: ScriptRequest, speech: ModelOutput): string[] {
+export function chatLines({ includeUsage }: ScriptRequest, modelOutput: ModelOutput): string[] {
   const chunk = (delta: object, finish: string | null = null) => ({
     ...CHAT_ID,
     object: "chat.completion.chunk",
-    model: speech.model ?? "upstream-secret-name",
+    model: modelOutput.model ?? "upstream-secret-name",
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
   });
   const chunks: object[] = [chunk({ role: "assistant", content: "" })];
-  if (speech.reasoning) chunks.push(chunk({ reasoning_content: speech.reasoning }));
-  for (const word of wordsOf(speech.text)) chunks.push(chunk({ content: word }));
-  if (speech.tool) chunks.push(...toolDeltas(speech.tool).map((call) => chunk({ tool_calls: [call] })));
-  chunks.push(chunk({}, chatFinish(speech)));
-  if (speech.usage && includeUsage) chunks.push({ ...chunk({}), choices: [], usage: chatUsage(speech) });
+  if (modelOutput.reasoning) chunks.push(chunk({ reasoning_content: modelOutput.reasoning }));
+  for (const word of wordsOf(modelOutput.text)) chunks.push(chunk({ content: word }));
+  if (modelOutput.tool) chunks.push(...toolDeltas(modelOutput.tool).map((call) => chunk({ tool_calls: [call] })));
+  chunks.push(chunk({}, chatFinish(modelOutput)));
+  if (modelOutput.usage && includeUsage) chunks.push({ ...chunk({}), choices: [], usage: chatUsage(modelOutput) });
   return chunks.map((each) => JSON.stringify(each));
 }
 
@@ -126,31 +127,31 @@ function messagesFinish({ finish, tool }: ModelOutput): string {
  * A whole answer of the messages API.
  * @see https://docs.anthropic.com/en/api/messages
  */
-export function messagesWhole(speech: ModelOutput) {
+export function messagesWhole(modelOutput: ModelOutput) {
   const content: object[] = [];
-  if (speech.reasoning)
-    content.push({ type: "thinking", thinking: speech.reasoning, signature: "c2lnbmF0dXJl" });
-  if (speech.text !== undefined) content.push({ type: "text", text: speech.text });
-  if (speech.tool) {
-    const input: unknown = JSON.parse(speech.tool.arguments);
-    content.push({ type: "tool_use", id: "toolu_1", name: speech.tool.name, input });
+  if (modelOutput.reasoning)
+    content.push({ type: "thinking", thinking: modelOutput.reasoning, signature: "c2lnbmF0dXJl" });
+  if (modelOutput.text !== undefined) content.push({ type: "text", text: modelOutput.text });
+  if (modelOutput.tool) {
+    const input: unknown = JSON.parse(modelOutput.tool.arguments);
+    content.push({ type: "tool_use", id: "toolu_1", name: modelOutput.tool.name, input });
   }
   return {
     id: "msg_scripted",
     type: "message",
     role: "assistant",
-    model: speech.model ?? "upstream-secret-name",
+    model: modelOutput.model ?? "upstream-secret-name",
     content,
-    stop_reason: messagesFinish(speech),
+    stop_reason: messagesFinish(modelOutput),
     stop_sequence: null,
-    ...(speech.usage && { usage: messagesUsage(speech) }),
+    ...(modelOutput.usage && { usage: messagesUsage(modelOutput) }),
   };
 }
 
 /** The events of a streamed message. The first and the last report usage, as the provider does. */
-export function messagesLines(speech: ModelOutput): string[] {
-  const { usage } = speech;
-  const start = { ...messagesWhole({ ...speech, text: "" }), content: [], stop_reason: null };
+export function messagesLines(modelOutput: ModelOutput): string[] {
+  const { usage } = modelOutput;
+  const start = { ...messagesWhole({ ...modelOutput, text: "" }), content: [], stop_reason: null };
   const message = { ...start, ...(usage && { usage: { input_tokens: usage.input, output_tokens: 1 } }) };
   const events: object[] = [{ type: "message_start", message }, { type: "ping" }];
   let index = 0;
@@ -159,7 +160,7 @@ export function messagesLines(speech: ModelOutput): string[] {
     for (const delta of deltas) events.push({ type: "content_block_delta", index, delta });
     events.push({ type: "content_block_stop", index: index++ });
   };
-  const { reasoning, text, tool } = speech;
+  const { reasoning, text, tool } = modelOutput;
   if (reasoning) {
     const signature = { type: "signature_delta", signature: "c2lnbmF0dXJl" };
     block({ type: "thinking", thinking: "", signature: "" }, [
@@ -178,8 +179,8 @@ export function messagesLines(speech: ModelOutput): string[] {
       { type: "input_json_delta", partial_json: tool.arguments },
     ]);
   }
-  const delta = { stop_reason: messagesFinish(speech), stop_sequence: null };
-  events.push({ type: "message_delta", delta, ...(usage && { usage: messagesUsage(speech) }) });
+  const delta = { stop_reason: messagesFinish(modelOutput), stop_sequence: null };
+  events.push({ type: "message_delta", delta, ...(usage && { usage: messagesUsage(modelOutput) }) });
   events.push({ type: "message_stop" });
   return events.map((event) => JSON.stringify(event));
 }

@@ -9,16 +9,16 @@ type Event = Readonly<Record<string, unknown>> & { readonly type: string };
  * A whole answer of the responses API.
  * @see https://platform.openai.com/docs/api-reference/responses
  */
-export function responsesWhole(speech: ModelOutput) {
-  const { finish = "completed", usage } = speech;
+export function responsesWhole(modelOutput: ModelOutput) {
+  const { finish = "completed", usage } = modelOutput;
   const isCut = finish !== "completed";
   return {
     ...RESPONSE,
     status: isCut ? "incomplete" : "completed",
     error: null,
     incomplete_details: isCut ? { reason: finish } : null,
-    model: speech.model ?? "upstream-secret-name",
-    output: itemsOf(speech).map(({ item }) => item),
+    model: modelOutput.model ?? "upstream-secret-name",
+    output: itemsOf(modelOutput).map(({ item }) => item),
     parallel_tool_calls: true,
     store: false,
     tool_choice: "auto",
@@ -28,13 +28,13 @@ export function responsesWhole(speech: ModelOutput) {
 }
 
 /** The numbered events of a streamed response. The last event reports usage. */
-export function responsesLines(speech: ModelOutput): string[] {
-  const whole = responsesWhole(speech);
+export function responsesLines(modelOutput: ModelOutput): string[] {
+  const whole = responsesWhole(modelOutput);
   const begun = { ...whole, status: "in_progress", incomplete_details: null, output: [], usage: null };
   const events: Event[] = [
     { type: "response.created", response: begun },
     { type: "response.in_progress", response: begun },
-    ...itemsOf(speech).flatMap(({ item, empty, pieces }, output_index) => [
+    ...itemsOf(modelOutput).flatMap(({ item, empty, pieces }, output_index) => [
       { type: "response.output_item.added", output_index, item: { ...empty, status: "in_progress" } },
       ...pieces.map((piece) => ({ ...piece, item_id: item.id, output_index })),
       { type: "response.output_item.done", output_index, item },
@@ -44,7 +44,7 @@ export function responsesLines(speech: ModelOutput): string[] {
   return events.map((event, sequence_number) => JSON.stringify({ ...event, sequence_number }));
 }
 
-interface SaidItem {
+interface ItemEvents {
   readonly item: Item;
   /** The item at its start. */
   readonly empty: object;
@@ -52,15 +52,15 @@ interface SaidItem {
   readonly pieces: readonly Event[];
 }
 
-function itemsOf({ reasoning, text, tool }: ModelOutput): SaidItem[] {
-  const items: SaidItem[] = [];
+function itemsOf({ reasoning, text, tool }: ModelOutput): ItemEvents[] {
+  const items: ItemEvents[] = [];
   if (reasoning) items.push(reasoningItem(reasoning));
   if (text !== undefined) items.push(messageItem(text));
   if (tool) items.push(callItem(tool));
   return items;
 }
 
-function reasoningItem(text: string): SaidItem {
+function reasoningItem(text: string): ItemEvents {
   const empty = { type: "reasoning", id: "rs_1", summary: [] };
   const part = { type: "summary_text", text };
   return {
@@ -75,7 +75,7 @@ function reasoningItem(text: string): SaidItem {
   };
 }
 
-function messageItem(text: string): SaidItem {
+function messageItem(text: string): ItemEvents {
   const empty = { type: "message", id: "msg_1", role: "assistant", content: [] };
   const part = { type: "output_text", text, annotations: [], logprobs: [] };
   return {
@@ -90,7 +90,7 @@ function messageItem(text: string): SaidItem {
   };
 }
 
-function callItem({ name, arguments: text, namespace, takesText }: OutputCall): SaidItem {
+function callItem({ name, arguments: text, namespace, takesText }: OutputCall): ItemEvents {
   const [type, kind, member] = takesText
     ? ["custom_tool_call", "custom_tool_call_input", "input"]
     : ["function_call", "function_call_arguments", "arguments"];

@@ -42,8 +42,8 @@ export interface ServeOptions {
  */
 export async function startServedProcess(options: ServeOptions): Promise<ServedProcess> {
   const running = launch("serve", options);
-  const url = await untilSaid(running, /"url":"(http:[^"]+)"/, async (said) => {
-    const answer = await fetch(`${said}/readyz`).catch(() => undefined);
+  const url = await waitForAddress(running, /"url":"(http:[^"]+)"/, async (address) => {
+    const answer = await fetch(`${address}/readyz`).catch(() => undefined);
     return answer?.ok ?? false;
   });
   return { ...running, url };
@@ -55,7 +55,7 @@ export async function startServedProcess(options: ServeOptions): Promise<ServedP
 export async function serveLedgerProcess(options: ServeOptions): Promise<LedgerProcess> {
   const environment = { LEDGER_LISTEN: "127.0.0.1:0", ...options.environment };
   const running = launch("ledger", { ...options, environment });
-  return { ...running, address: await untilSaid(running, /"ledger":"([^"]+)"/, async () => true) };
+  return { ...running, address: await waitForAddress(running, /"ledger":"([^"]+)"/, async () => true) };
 }
 
 function launch(
@@ -113,10 +113,10 @@ function collect(stream: ReadableStream<Uint8Array>): Collected {
 }
 
 /** Returns the address that the process prints to stdout, once it is ready there. */
-async function untilSaid(
+async function waitForAddress(
   running: RunningProcess,
   pattern: RegExp,
-  isReady: (said: string) => Promise<boolean>,
+  isReady: (address: string) => Promise<boolean>,
 ): Promise<string> {
   const deadline = performance.now() + START_MS;
   let hasEnded = false;
@@ -124,8 +124,8 @@ async function untilSaid(
     hasEnded = true;
   });
   while (performance.now() < deadline && !hasEnded) {
-    const said = pattern.exec(running.stdout())?.[1];
-    if (said && (await isReady(said))) return said;
+    const address = pattern.exec(running.stdout())?.[1];
+    if (address && (await isReady(address))) return address;
     await Bun.sleep(20);
   }
   running.signal("SIGKILL");

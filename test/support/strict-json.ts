@@ -28,21 +28,26 @@ export function assertRead(condition: boolean, what: string): asserts condition 
   if (!condition) throw new Error(`The client read ${what}`);
 }
 
+/** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>;
 
+/** Whether a value is an object, and neither null nor an array. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Returns a value as an object. Throws when it is none. */
 export function objectAt(value: unknown, what: string): Json {
   assertRead(isObject(value), `no object as ${what}`);
   return value;
 }
 
+/** Returns a string, or "" for any other value. */
 export function textAt(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
+/** Returns an array, or an empty one for any other value. */
 export function listAt(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

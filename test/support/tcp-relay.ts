@@ -23,7 +23,7 @@ export async function startTcpRelay(port: number): Promise<TcpRelay> {
   let target = port;
   let count = 0;
   let isHeld = false;
-  const detained = new Map<Socket, { readonly far: Socket; readonly said: Buffer[] }>();
+  const detained = new Map<Socket, { readonly far: Socket; readonly bytesHeld: Buffer[] }>();
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
     count += 1;
@@ -59,15 +59,15 @@ export async function startTcpRelay(port: number): Promise<TcpRelay> {
     },
     detain() {
       for (const [near, far] of pairs) {
-        const said: Buffer[] = [];
-        detained.set(near, { far, said });
+        const bytesHeld: Buffer[] = [];
+        detained.set(near, { far, bytesHeld });
         near.unpipe(far);
-        near.on("data", (bytes) => said.push(Buffer.from(bytes)));
+        near.on("data", (bytes) => bytesHeld.push(Buffer.from(bytes)));
         near.resume();
       }
     },
     deliver() {
-      for (const { far, said } of detained.values()) far.write(Buffer.concat(said));
+      for (const { far, bytesHeld } of detained.values()) far.write(Buffer.concat(bytesHeld));
     },
     aimAt(next) {
       target = next;

@@ -41,6 +41,7 @@ export function scriptedModel(id: string, protocol: Protocol, more: Partial<Mode
   };
 }
 
+/** A route of weight and priority 1 at the test price. */
 export function scriptedRoute(upstream: string, upstreamModel: string, more: Partial<Route> = {}): Route {
   return { upstream, upstreamModel, priority: 1, weight: 1, price: TEST_PRICE, traits: TEST_TRAITS, ...more };
 }
@@ -53,6 +54,7 @@ export function scriptedUpstreams(scripted: ScriptedUpstream): UpstreamConfig[] 
   ];
 }
 
+/** An upstream of the configuration. By default nothing listens at its address, and its circuit never opens. */
 export function scriptedUpstream(
   name: string,
   protocol: Protocol,

@@ -42,6 +42,7 @@ export interface TestGateway {
   stop(): Promise<void>;
 }
 
+/** How a gateway differs from the default one. */
 export interface TestGatewayOptions {
   readonly models?: readonly Model[];
   readonly upstreams?: (scripted: ScriptedUpstream) => readonly UpstreamConfig[];

@@ -91,10 +91,10 @@ function toolCall(id: string, finish: string) {
 }
 
 function spoken(
-  speech: ModelOutput,
+  modelOutput: ModelOutput,
   finishes: Record<"openai" | "anthropic", string>,
 ): Fault["scripts"][number] {
-  return (request) => answerOutput({ ...speech, finish: finishes[request.protocol] })(request);
+  return (request) => answerOutput({ ...modelOutput, finish: finishes[request.protocol] })(request);
 }
 
 const CHAT = { id: "chatcmpl-x", created: 1, model: "x", usage: { prompt_tokens: 11, completion_tokens: 9 } };

@@ -19,8 +19,8 @@ const { "retry-after": _pause, ...HEADERS } = secrets.refusal(200).headers ?? {}
 export const LINGER_MS = 200;
 
 /** The speech, with headers full of canaries. */
-export function answerOutput(speech: ModelOutput = OUTPUT, how: Omit<Answer, "body"> = {}): Script {
-  return answerWith(speech, { lingerMs: LINGER_MS, ...how, headers: { ...HEADERS, ...how.headers } });
+export function answerOutput(modelOutput: ModelOutput = OUTPUT, how: Omit<Answer, "body"> = {}): Script {
+  return answerWith(modelOutput, { lingerMs: LINGER_MS, ...how, headers: { ...HEADERS, ...how.headers } });
 }
 
 /** An event stream with a body of its own. */
@@ -76,8 +76,8 @@ export function endMark({ protocol }: ScriptRequest): string {
 }
 
 /** All frames of a speech. */
-export function framesOfOutput(request: ScriptRequest, speech = OUTPUT): string {
-  return frame(request.protocol, streamedLines(request, speech));
+export function framesOfOutput(request: ScriptRequest, modelOutput = OUTPUT): string {
+  return frame(request.protocol, streamedLines(request, modelOutput));
 }
 
 function endOf(text: string, word: string): number {

@@ -94,10 +94,10 @@ function finish(
   said: Record<ScriptRequest["protocol"], string>,
   expected: Parameters<typeof bySurface>[0],
 ): Fault {
-  const speech = (request: ScriptRequest): ModelOutput => ({ ...OUTPUT, finish: said[request.protocol] });
+  const modelOutput = (request: ScriptRequest): ModelOutput => ({ ...OUTPUT, finish: said[request.protocol] });
   return {
     name,
-    scripts: [(request) => answerOutput(speech(request))(request)],
+    scripts: [(request) => answerOutput(modelOutput(request))(request)],
     expected: bySurface(expected),
   };
 }

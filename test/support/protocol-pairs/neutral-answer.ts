@@ -11,6 +11,7 @@ export interface NeutralAnswer {
   readonly usage: NeutralUsage | undefined;
 }
 
+/** A tool call of a neutral answer. */
 export interface NeutralCall {
   readonly id: string;
   readonly name: string;
@@ -18,6 +19,7 @@ export interface NeutralCall {
   readonly input: unknown;
 }
 
+/** Why an answer ended. */
 export type Finish = "stop" | "length" | "tool_calls" | "content_filter";
 
 /** Token counts in disjoint classes. */

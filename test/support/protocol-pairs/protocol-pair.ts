@@ -23,6 +23,7 @@ export interface ProtocolPair {
   readonly isTranslated: boolean;
 }
 
+/** All four pairs of a client protocol and an upstream protocol. */
 export const PROTOCOL_PAIRS: readonly ProtocolPair[] = [CHAT, MESSAGES].flatMap((surface) =>
   (["openai", "anthropic"] as const).map((upstream) => {
     const { model } = upstream === "openai" ? CHAT : MESSAGES;
@@ -42,10 +43,10 @@ export interface ProviderAnswer {
 }
 
 /** Encodes an answer in the format of a protocol. */
-export function providerAnswerOf(protocol: Protocol, said: NeutralAnswer): ProviderAnswer {
+export function providerAnswerOf(protocol: Protocol, given: NeutralAnswer): ProviderAnswer {
   return protocol === "openai"
-    ? { whole: printChat(said), lines: printChatLines(said) }
-    : { whole: printMessage(said), lines: printMessageLines(said) };
+    ? { whole: printChat(given), lines: printChatLines(given) }
+    : { whole: printMessage(given), lines: printMessageLines(given) };
 }
 
 /** Decodes an answer in the format of a protocol. */
@@ -72,8 +73,8 @@ export function replay({ whole, lines }: ProviderAnswer, how: Omit<Answer, "body
 }
 
 /** Returns a script that encodes an answer in the format of the request. */
-export function answerNeutrally(said: NeutralAnswer, how: Omit<Answer, "body"> = {}): Script {
-  return (request) => replay(providerAnswerOf(request.protocol, said), how)(request);
+export function answerNeutrally(given: NeutralAnswer, how: Omit<Answer, "body"> = {}): Script {
+  return (request) => replay(providerAnswerOf(request.protocol, given), how)(request);
 }
 
 /** Sends the default request to the upstream of a pair. A chat stream asks for usage. */
