@@ -161,7 +161,9 @@ describe("an upstream that has responses", () => {
     const modelOutput: ModelOutput = { ...TOOL, reasoning: "Hm.", text: "I look." };
     gateway.upstream.on("their-native", answerWith(modelOutput));
     const text = await (await ask({ model: "native", stream: true })).text();
-    const lines = responsesLines(modelOutput).map((line) => line.replaceAll("upstream-secret-name", "native"));
+    const lines = responsesLines(modelOutput).map((line) =>
+      line.replaceAll("upstream-secret-name", "native"),
+    );
     expect(text).toBe(frame("anthropic", lines));
   });
 

@@ -96,9 +96,11 @@ export function chatLines({ includeUsage }: ScriptRequest, modelOutput: ModelOut
   const chunks: object[] = [chunk({ role: "assistant", content: "" })];
   if (modelOutput.reasoning) chunks.push(chunk({ reasoning_content: modelOutput.reasoning }));
   for (const word of wordsOf(modelOutput.text)) chunks.push(chunk({ content: word }));
-  if (modelOutput.tool) chunks.push(...toolDeltas(modelOutput.tool).map((call) => chunk({ tool_calls: [call] })));
+  if (modelOutput.tool)
+    chunks.push(...toolDeltas(modelOutput.tool).map((call) => chunk({ tool_calls: [call] })));
   chunks.push(chunk({}, chatFinish(modelOutput)));
-  if (modelOutput.usage && includeUsage) chunks.push({ ...chunk({}), choices: [], usage: chatUsage(modelOutput) });
+  if (modelOutput.usage && includeUsage)
+    chunks.push({ ...chunk({}), choices: [], usage: chatUsage(modelOutput) });
   return chunks.map((each) => JSON.stringify(each));
 }
 

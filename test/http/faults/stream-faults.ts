@@ -94,7 +94,10 @@ function finish(
   said: Record<ScriptRequest["protocol"], string>,
   expected: Parameters<typeof bySurface>[0],
 ): Fault {
-  const modelOutput = (request: ScriptRequest): ModelOutput => ({ ...OUTPUT, finish: said[request.protocol] });
+  const modelOutput = (request: ScriptRequest): ModelOutput => ({
+    ...OUTPUT,
+    finish: said[request.protocol],
+  });
   return {
     name,
     scripts: [(request) => answerOutput(modelOutput(request))(request)],
