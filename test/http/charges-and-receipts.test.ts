@@ -10,14 +10,14 @@ import { answerWith } from "../support/scripted-answers.ts";
 
 const gateway = gatewayForTests();
 
-/** Eleven tokens in at 1,000 and seven out at 2,000 nano-USD. */
+/** 11 input tokens at 1,000 nano-USD and 7 output tokens at 2,000. */
 const REPORTED = 25_000n;
 
 interface Row {
   readonly name: string;
   readonly script: Script;
   readonly stream?: boolean;
-  /** The failure that is said; none when the answer is a success. */
+  /** The cause of the error that the client gets; `undefined` for a success. */
   readonly cause?: Cause;
   readonly state: HoldState;
   readonly source: ChargeSource;
@@ -49,7 +49,11 @@ const ROWS: readonly Row[] = [
   },
   { name: "finished without usage", script: hello({ usage: undefined }), ...estimated },
   { name: "finished with negative usage", script: hello({ usage: { input: -5, output: 7 } }), ...estimated },
-  { name: "finished with half a token", script: hello({ usage: { input: 11, output: 7.5 } }), ...estimated },
+  {
+    name: "finished with a fraction of a token",
+    script: hello({ usage: { input: 11, output: 7.5 } }),
+    ...estimated,
+  },
   {
     name: "finished with more input than fits the context",
     script: hello({ usage: { input: 700_000, output: 7 } }),
@@ -58,10 +62,10 @@ const ROWS: readonly Row[] = [
     outcome: "ok",
   },
   {
-    name: "finished with far more output than its ceiling",
+    name: "finished with far more output than its limit",
     script: hello({ usage: { input: 11, output: 5_000 } }),
     ...estimated,
-    // A tenth above the ceiling is put down to how providers count.
+    // Providers count differently: up to a tenth above the limit is accepted.
     charge: 11_000n + 1_100n * 2_000n,
     outcome: "ok",
   },
@@ -73,14 +77,14 @@ const ROWS: readonly Row[] = [
     outcome: "upstream_unavailable",
   },
   {
-    name: "refused by the upstream",
+    name: "was rejected by the upstream",
     script: answer({ status: 400, body: '{"error":{"message":"no"}}' }),
     cause: "rejected_by_upstream",
     ...released,
     outcome: "invalid_request",
   },
   {
-    name: "empty with usage",
+    name: "was empty with usage",
     script: answerWith({ usage: { input: 11, output: 7 } }),
     cause: "empty_charged",
     ...settled,
@@ -88,7 +92,7 @@ const ROWS: readonly Row[] = [
     outcome: "empty_completion",
   },
   {
-    name: "empty without usage",
+    name: "was empty without usage",
     script: answerWith({}),
     cause: "empty_released",
     ...released,
@@ -96,27 +100,30 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe.each(SURFACES)("what is charged on $path", (surface) => {
-  describe.each([false, true])("streamed: %p", (stream) => {
-    test.each([...ROWS])("$name", async ({ script, cause, state, source, charge, outcome }) => {
-      const before = await gateway.balances();
-      gateway.upstream.on(surface.model, script);
-      const response = await post(gateway, surface, { stream });
-      if (cause) await expectError(response, surface, cause);
-      else {
-        expect(response.status).toBe(200);
-        await response.text();
-      }
-      const receipt = await gateway.receiptOf(response);
-      expect(receipt).toMatchObject({ state, outcome: { outcome, source }, late: false });
-      if (charge === "some") expect(receipt.captured).toBeGreaterThan(0n);
-      else expect(receipt.captured).toBe(charge);
-      const after = await gateway.balances();
-      expect(after).toMatchObject({ held: 0n, posted: before.posted - receipt.captured });
-      if (source === "none") expect(receipt.outcome?.attempts).toHaveLength(1);
-    });
+describe.each(SURFACES)("an answer on $path", (surface) => {
+  describe.each([false, true])("(streamed: %p)", (stream) => {
+    test.each([...ROWS])(
+      "is charged correctly when it $name",
+      async ({ script, cause, state, source, charge, outcome }) => {
+        const before = await gateway.balances();
+        gateway.upstream.on(surface.model, script);
+        const response = await post(gateway, surface, { stream });
+        if (cause) await expectError(response, surface, cause);
+        else {
+          expect(response.status).toBe(200);
+          await response.text();
+        }
+        const receipt = await gateway.receiptOf(response);
+        expect(receipt).toMatchObject({ state, outcome: { outcome, source }, late: false });
+        if (charge === "some") expect(receipt.captured).toBeGreaterThan(0n);
+        else expect(receipt.captured).toBe(charge);
+        const after = await gateway.balances();
+        expect(after).toMatchObject({ held: 0n, posted: before.posted - receipt.captured });
+        if (source === "none") expect(receipt.outcome?.attempts).toHaveLength(1);
+      },
+    );
 
-    test("reasoning alone is empty, and is charged as reported", async () => {
+    test("with reasoning alone is empty, and is charged as reported", async () => {
       gateway.upstream.on(
         surface.model,
         answerWith({ reasoning: "Let me think.", usage: { input: 11, output: 7 } }),
@@ -131,7 +138,7 @@ describe.each(SURFACES)("what is charged on $path", (surface) => {
       expect(receipt).toMatchObject({ captured: REPORTED, outcome: { outcome: "empty_completion" } });
     });
 
-    test("a tool call is readable without any text", async () => {
+    test("with a tool call and no text is a success", async () => {
       const tool = { name: "look_up", arguments: '{"city":"Oslo"}' };
       gateway.upstream.on(surface.model, answerWith({ tool, usage: { input: 11, output: 7 } }));
       const response = await post(gateway, surface, { stream });
@@ -141,7 +148,7 @@ describe.each(SURFACES)("what is charged on $path", (surface) => {
     });
   });
 
-  test("the count of an answer without usage is that of its text", async () => {
+  test("without usage is charged by a count of its text, whole or streamed", async () => {
     gateway.upstream.on(surface.model, hello({ usage: undefined }));
     const usages = [];
     for (const stream of [false, true]) {
@@ -154,7 +161,7 @@ describe.each(SURFACES)("what is charged on $path", (surface) => {
     expect(usages[0]?.inputTokens).toBeWithin(3, 12);
   });
 
-  test("a real cost may drive a wallet below zero, and is booked in full", async () => {
+  test("that costs more than its hold is charged in full and may overdraw the wallet", async () => {
     const { secret, key } = await gateway.newPayer("0.01");
     gateway.upstream.on(surface.model, hello({ usage: { input: 150_000, output: 7 } }));
     expect((await post(gateway, surface, { secret })).status).toBe(200);
@@ -168,7 +175,7 @@ describe("a receipt", () => {
     fetch(`${gateway.url}/v1/receipts/${id}`, { headers: { authorization: `Bearer ${secret}` } });
 
   test.each(SURFACES)(
-    "of $path tells key, surface, model, price, tokens, charge and attempts",
+    "of $path reports key, surface, model, price, tokens, charge and attempts",
     async (surface) => {
       const response = await post(gateway, surface);
       const id = response.headers.get("x-request-id") ?? "";
@@ -188,7 +195,7 @@ describe("a receipt", () => {
     },
   );
 
-  test("is not shown to another account, nor for an id that is none", async () => {
+  test("is not found by another account, or by an id that does not exist", async () => {
     const response = await post(gateway, SURFACES[0]);
     const id = response.headers.get("x-request-id") ?? "";
     const stranger = await gateway.newPayer("1");
@@ -199,7 +206,7 @@ describe("a receipt", () => {
     await expectError(await read(id, "sk-tg-wrong"), SURFACES[0], "unknown_key");
   });
 
-  test("exists for no request that took no hold", async () => {
+  test("does not exist for a request without a hold", async () => {
     const { secret, key } = await gateway.newPayer("0");
     const refused = await post(gateway, SURFACES[0], { secret });
     expect(refused.status).toBe(402);
@@ -207,7 +214,7 @@ describe("a receipt", () => {
   });
 });
 
-test("a report that cannot be counted is said in the log, and one that can is not", async () => {
+test("the log marks a usage report that cannot be counted, and only such a report", async () => {
   const lineOf = (response: Response) =>
     gateway.log.about(response.headers.get("x-request-id") ?? "").find(({ event }) => event === "request");
   gateway.upstream.on("chat", answerWith({ text: "Hello.", usage: { input: 11, output: -1 } }), hello());

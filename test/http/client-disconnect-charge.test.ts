@@ -34,7 +34,7 @@ beforeAll(async () => {
     ],
     upstreams: (scripted) => [
       ...scriptedUpstreams(scripted),
-      // Takes connections, and never begins with TLS.
+      // Accepts connections and never begins a TLS handshake.
       scriptedUpstream("deaf", "openai", { baseUrl: `https://127.0.0.1:${port}/v1` }),
     ],
   });
@@ -45,8 +45,8 @@ afterAll(async () => {
   deaf.close();
 });
 
-/** Asks, hangs up when the moment has come, and returns the receipt once it is settled. */
-async function hangUp(
+/** Sends a request, disconnects when `hasCome` resolves, and returns the receipt of the settled request. */
+async function disconnect(
   surface: Surface,
   body: Record<string, unknown>,
   hasCome: () => Promise<unknown> | unknown,
@@ -67,26 +67,29 @@ async function hangUp(
 
 const isSeen = (count: number) => () => gateway.upstream.waitForSeen(count, 20_000);
 
-describe.each(SURFACES)("a client of $path that hangs up before the first output", (surface) => {
-  test.each([false, true])("pays its prompt, counted, each time anew (streamed: %p)", async (stream) => {
-    const content = "The quick brown fox jumps over the lazy dog, and 42 more sentences follow.\n".repeat(
-      6_700,
-    );
-    expect(content.length).toBeGreaterThan(500_000);
-    gateway.upstream.on(surface.model, silence);
-    const tokens = countTokens(content);
-    for (const count of [1, 2, 3]) {
-      const messages = [{ role: "user", content }];
-      const receipt = await hangUp(surface, { stream, messages }, isSeen(count));
-      expect(receipt).toMatchObject({
-        state: "settled",
-        outcome: { outcome: "client_closed", source: "estimated", usage: { outputTokens: 0 } },
-      });
-      expect(Number(receipt.captured)).toBeWithin(tokens * 950, tokens * 1_050);
-    }
-  });
+describe.each(SURFACES)("a client of $path that disconnects before the first output", (surface) => {
+  test.each([false, true])(
+    "pays for a count of its prompt, on every attempt anew (streamed: %p)",
+    async (stream) => {
+      const content = "The quick brown fox jumps over the lazy dog, and 42 more sentences follow.\n".repeat(
+        6_700,
+      );
+      expect(content.length).toBeGreaterThan(500_000);
+      gateway.upstream.on(surface.model, silence);
+      const tokens = countTokens(content);
+      for (const count of [1, 2, 3]) {
+        const messages = [{ role: "user", content }];
+        const receipt = await disconnect(surface, { stream, messages }, isSeen(count));
+        expect(receipt).toMatchObject({
+          state: "settled",
+          outcome: { outcome: "client_closed", source: "estimated", usage: { outputTokens: 0 } },
+        });
+        expect(Number(receipt.captured)).toBeWithin(tokens * 950, tokens * 1_050);
+      }
+    },
+  );
 
-  test("pays nothing from when the operator says so", async () => {
+  test("pays nothing when client_disconnect is free", async () => {
     const free = await startTestGateway();
     free.tollgate.apply({
       models: [scriptedModel("chat", "openai"), scriptedModel("claude", "anthropic")],
@@ -97,32 +100,32 @@ describe.each(SURFACES)("a client of $path that hangs up before the first output
       drainMs: 2_000,
     });
     free.upstream.on(surface.model, silence);
-    const receipt = await hangUp(surface, {}, () => free.upstream.waitForSeen(1, 20_000), free);
+    const receipt = await disconnect(surface, {}, () => free.upstream.waitForSeen(1, 20_000), free);
     expect(receipt).toMatchObject({ state: "released", captured: 0n, outcome: { source: "none" } });
     await free.stop();
   });
 });
 
-test("a client that hangs up before an upstream is connected pays nothing", async () => {
+test("a client that disconnects before an upstream is connected pays nothing", async () => {
   const connected = new Promise((resolve) => deaf.once("connection", resolve));
-  const receipt = await hangUp(CHAT, { model: "deaf" }, () => connected);
+  const receipt = await disconnect(CHAT, { model: "deaf" }, () => connected);
   expect(receipt).toMatchObject({ state: "released", captured: 0n, outcome: { outcome: "client_closed" } });
 });
 
-test("a client that hangs up while an upstream refuses pays nothing", async () => {
+test("a client that disconnects while an upstream sends an error pays nothing", async () => {
   gateway.upstream.on("chat", answer({ status: 400, body: "{}", claimedLength: 100, end: "hang" }));
-  const receipt = await hangUp(CHAT, {}, async () => {
+  const receipt = await disconnect(CHAT, {}, async () => {
     await gateway.upstream.waitForSeen(1, 20_000);
-    // Nobody sees from outside when the head of an answer was read.
+    // Waits for the head of the answer, which no test can observe.
     await Bun.sleep(1_000);
   });
   expect(receipt).toMatchObject({ captured: 0n, outcome: { attempts: [{ status: 400 }] } });
 });
 
-test("a client that hangs up during a failover pays the prompt once, to the upstream that has it", async () => {
+test("a client that disconnects during a failover pays for the prompt once, at the price of the last upstream", async () => {
   gateway.upstream.on("chat", resetAtOnce);
   gateway.upstream.on("reserve", silence);
-  const receipt = await hangUp(CHAT, { model: "two" }, isSeen(2));
+  const receipt = await disconnect(CHAT, { model: "two" }, isSeen(2));
   expect(receipt).toMatchObject({
     captured: 3n * 10_000n,
     outcome: { upstreamModel: "reserve", price: { input: DEAR.input }, usage: { inputTokens: 3 } },
@@ -130,7 +133,7 @@ test("a client that hangs up during a failover pays the prompt once, to the upst
   expect(receipt.outcome?.attempts).toHaveLength(2);
 });
 
-test("a failure of every upstream stays free, whatever they had been sent", async () => {
+test("a request that fails at every upstream is free", async () => {
   gateway.upstream.on("chat", resetAtOnce);
   gateway.upstream.on("reserve", resetAtOnce);
   const response = await post(gateway, CHAT, { model: "two" });
@@ -138,16 +141,16 @@ test("a failure of every upstream stays free, whatever they had been sent", asyn
   expect((await gateway.receiptOf(response)).captured).toBe(0n);
 });
 
-test("images of a prompt that nobody counted cost what they were held for", async () => {
+test("images in an uncounted prompt cost as many tokens as their hold", async () => {
   gateway.upstream.on("chat", silence);
   const url = `data:image/png;base64,${"A".repeat(8_000)}`;
   const content = [{ type: "image_url", image_url: { url } }];
-  const receipt = await hangUp(CHAT, { messages: [{ role: "user", content }] }, isSeen(1));
+  const receipt = await disconnect(CHAT, { messages: [{ role: "user", content }] }, isSeen(1));
   expect(Number(receipt.captured)).toBeWithin(2_000_000, 2_100_000);
 });
 
-test("the next request of a client that hung up is answered", async () => {
+test("the next request after a disconnect is answered", async () => {
   gateway.upstream.on("chat", silence, answerWith());
-  await hangUp(CHAT, {}, isSeen(1));
+  await disconnect(CHAT, {}, isSeen(1));
   expect((await post(gateway, CHAT)).status).toBe(200);
 });

@@ -14,7 +14,7 @@ let deaf: Server;
 const deafSockets: Socket[] = [];
 let gateway: TestGateway;
 beforeAll(async () => {
-  // Takes connections and reads a little of what comes.
+  // Accepts connections and reads only the first bytes.
   deaf = createServer((socket) => {
     deafSockets.push(socket);
     socket.on("error", () => {});
@@ -48,7 +48,7 @@ function urlOf(server: Server): string {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** Asks on a connection of its own, and reads nothing. */
+/** Sends a request on a connection of its own, and reads nothing. */
 function ask(surface: Surface, more: { stream: boolean; secret?: string }): Socket {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -61,7 +61,7 @@ function ask(surface: Surface, more: { stream: boolean; secret?: string }): Sock
   return socket;
 }
 
-const LEAVE = {
+const DISCONNECTS = {
   fin: (socket: Socket) => socket.end(),
   close: (socket: Socket) => socket.destroy(),
   reset: (socket: Socket) => socket.resetAndDestroy(),
@@ -74,7 +74,7 @@ function requestLines(): string[] {
     .filter((line) => line.includes('"event":"request"'));
 }
 
-/** Resolves when so many requests have ended in all; rejects after ten seconds. */
+/** Resolves when this many requests have ended in total. Rejects after two minutes. */
 async function requestsEnd(count: number): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (requestLines().length < count) {
@@ -83,32 +83,36 @@ async function requestsEnd(count: number): Promise<void> {
   }
 }
 
-describe("clients that hang up all at once", () => {
-  test.each(["fin", "close", "reset"] as const)("by %s leave no money, slot or call behind", async (how) => {
-    const { secret, key } = await gateway.newPayer("100");
-    const before = requestLines().length;
-    for (const { model } of SURFACES)
-      gateway.upstream.on(model, answerWith(undefined, { pieces: [90], pauseMs: 5 }));
-    const sockets = Array.from({ length: 120 }, (_, at) =>
-      ask(SURFACES[at % 2] ?? CHAT, { stream: at % 4 < 2, secret }),
-    );
-    await gateway.upstream.waitForSeen(120);
-    for (const [at, socket] of sockets.entries()) setTimeout(() => LEAVE[how](socket), (at * 37) % 60);
-    await requestsEnd(before + 120);
-    await Promise.all(gateway.upstream.seen.map(({ over }) => over));
-    await gateway.nothingIsHeld(key.accountId);
-    const state = await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
-    expect(await objectOf(state)).toMatchObject({ concurrent_requests: { used: 0 } });
-    expect(gateway.log.text()).not.toMatch(/stray|"internal_error"|"level":"error"/);
-    expect((await post(gateway, CHAT, { secret })).status).toBe(200);
-  });
+describe("120 clients that disconnect at once", () => {
+  test.each(["fin", "close", "reset"] as const)(
+    "with %s leave no hold, slot or upstream call behind",
+    async (how) => {
+      const { secret, key } = await gateway.newPayer("100");
+      const before = requestLines().length;
+      for (const { model } of SURFACES)
+        gateway.upstream.on(model, answerWith(undefined, { pieces: [90], pauseMs: 5 }));
+      const sockets = Array.from({ length: 120 }, (_, at) =>
+        ask(SURFACES[at % 2] ?? CHAT, { stream: at % 4 < 2, secret }),
+      );
+      await gateway.upstream.waitForSeen(120);
+      for (const [at, socket] of sockets.entries())
+        setTimeout(() => DISCONNECTS[how](socket), (at * 37) % 60);
+      await requestsEnd(before + 120);
+      await Promise.all(gateway.upstream.seen.map(({ over }) => over));
+      await gateway.nothingIsHeld(key.accountId);
+      const state = await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
+      expect(await objectOf(state)).toMatchObject({ concurrent_requests: { used: 0 } });
+      expect(gateway.log.text()).not.toMatch(/stray|"internal_error"|"level":"error"/);
+      expect((await post(gateway, CHAT, { secret })).status).toBe(200);
+    },
+  );
 });
 
-describe.each(SURFACES)("a client that hangs up between finish and settlement, on $path", (surface) => {
+describe.each(SURFACES)("a client that disconnects between finish and settlement, on $path,", (surface) => {
   test("pays for the whole answer", async () => {
     const { client } = gateway.sqlite;
     gateway.upstream.on(surface.model, (request) => {
-      // The hold is taken; from here on the ledger waits while somebody else writes.
+      // The hold is placed. From here on the ledger waits for a competing write transaction.
       client.run("BEGIN IMMEDIATE");
       return answerWith(undefined, { framing: "until_close" })(request);
     });
@@ -117,7 +121,7 @@ describe.each(SURFACES)("a client that hangs up between finish and settlement, o
     const response = await post(gateway, surface, { stream: true, signal: controller.signal });
     const reader = response.body?.getReader();
     let text = "";
-    // The finish came in the same piece as the last word.
+    // The finish reason is in the same piece as the last word.
     while (!text.includes("friend")) text += new TextDecoder().decode((await reader?.read())?.value);
     controller.abort();
     await reader?.read().catch(() => undefined);
@@ -128,7 +132,7 @@ describe.each(SURFACES)("a client that hangs up between finish and settlement, o
   });
 });
 
-describe("a client that hangs up while an upstream does not take its request", () => {
+describe("a client that disconnects while an upstream does not read its request", () => {
   test.each([false, true])("ends the upload at once (streamed: %p)", async (stream) => {
     const before = deafSockets.length;
     const content = "x".repeat(8 * 1024 * 1024);
@@ -142,7 +146,7 @@ describe("a client that hangs up while an upstream does not take its request", (
     socket?.once("close", () => resolve());
     controller.abort();
     await Promise.allSettled([pending]);
-    // A socket that is not read does not hear of its end.
+    // A paused socket does not report its end.
     socket?.resume();
     await closed;
     await gateway.nothingIsHeld();

@@ -6,7 +6,7 @@ import type { ModelOutput } from "../support/model-output.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedUpstream } from "../support/test-catalog.ts";
 
-// All but the silence are long, for a busy machine.
+// Only the idle timeout is short; the others suit a busy machine.
 const timeouts = { connectMs: 60_000, firstOutputMs: 60_000, idleMs: 150, totalMs: 120_000 };
 
 const gateway = gatewayForTests({
@@ -17,23 +17,23 @@ const gateway = gatewayForTests({
   ],
 });
 
-const SPEECH: ModelOutput = {
+const OUTPUT: ModelOutput = {
   text: "one two three four five six seven eight",
   usage: { input: 11, output: 9 },
 };
 
-/** How many bytes of a streamed answer come before a word of it. */
+/** Number of bytes of a stream before the event that contains a word. */
 function bytesBefore(text: string, word: string): number {
   const at = text.indexOf(word);
   if (at < 0) throw new Error(`"${word}" is not in the stream`);
   return text.lastIndexOf("\n\n", at) + 2;
 }
 
-/** Plays the speech up to a word, and says no more. */
-function fallSilent(surface: Surface, word: string): void {
+/** Streams the output up to a word, and then sends nothing more. */
+function streamUntil(surface: Surface, word: string): void {
   gateway.upstream.on(surface.model, async function* (request) {
     let text = "";
-    for await (const step of answerWith(SPEECH, { framing: "until_close" })(request)) {
+    for await (const step of answerWith(OUTPUT, { framing: "until_close" })(request)) {
       if ("send" in step) text += String(step.send);
     }
     yield { send: text.slice(0, bytesBefore(text, word)) };
@@ -41,29 +41,29 @@ function fallSilent(surface: Surface, word: string): void {
   });
 }
 
-/** Whether the log says, behind its first `start` characters, that a request ended with its client. */
+/** Whether the log, from character `start` on, has a request with the outcome client_closed. */
 function isClientClosedLogged(start: number): boolean {
   return gateway.log.text().slice(start).includes('"outcome":"client_closed"');
 }
 
 /**
- * Calls `hangUp` with a time to wait between the request and its end, again with a longer one when the request had
- * not arrived by then, as on a busy machine. Resolves when the log says that one has ended with its client.
+ * Calls `hangUp` with a pause between request and disconnect. Repeats with a longer pause while no request
+ * has arrived in time, as on a busy machine. Resolves when the log has a client_closed request.
  */
-async function untilHungUp(hangUp: (pauseMs: number) => Promise<void>): Promise<void> {
+async function untilDisconnected(disconnect: (pauseMs: number) => Promise<void>): Promise<void> {
   const logged = gateway.log.text().length;
   for (let pauseMs = 50; !isClientClosedLogged(logged); pauseMs *= 4) {
-    await hangUp(pauseMs);
+    await disconnect(pauseMs);
     for (let left = 100; left > 0 && !isClientClosedLogged(logged); left--) await Bun.sleep(pauseMs / 10);
   }
 }
 
-describe.each(SURFACES)("a client that hangs up, on $path", (surface) => {
-  test.each([false, true])("while its hold is taken reaches no upstream (streamed: %p)", async (stream) => {
+describe.each(SURFACES)("a client that disconnects, on $path,", (surface) => {
+  test.each([false, true])("while its hold is placed reaches no upstream (streamed: %p)", async (stream) => {
     const before = await gateway.balances();
     const { client } = gateway.sqlite;
-    await untilHungUp(async (pauseMs) => {
-      // The ledger waits while somebody else writes.
+    await untilDisconnected(async (pauseMs) => {
+      // The ledger waits for a competing write transaction.
       client.run("BEGIN IMMEDIATE");
       const controller = new AbortController();
       const pending = post(gateway, surface, { stream, signal: controller.signal }).catch(() => "aborted");
@@ -76,10 +76,10 @@ describe.each(SURFACES)("a client that hangs up, on $path", (surface) => {
     expect(gateway.upstream.seen).toBeEmpty();
   });
 
-  test("while it still sends its body takes no hold and reaches no upstream", async () => {
+  test("in the middle of its body takes no hold and reaches no upstream", async () => {
     const before = await gateway.balances();
     const { hostname, port } = new URL(gateway.url);
-    await untilHungUp(async (pauseMs) => {
+    await untilDisconnected(async (pauseMs) => {
       const socket = connect({ host: hostname, port: Number(port) });
       socket.write(
         `POST ${surface.path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${gateway.secret}\r\ncontent-length: 1000\r\n\r\n{"model":`,
@@ -94,17 +94,17 @@ describe.each(SURFACES)("a client that hangs up, on $path", (surface) => {
   });
 });
 
-test("silence is measured from the last piece on, however long the first one might have taken", async () => {
+test("the idle timeout starts with the last piece, also when the first-output timeout is longer", async () => {
   const [surface] = SURFACES;
-  fallSilent(surface, "four");
+  streamUntil(surface, "four");
   const response = await post(gateway, surface, { stream: true });
   await response.text();
-  // The first output may take a minute, a pause 150 ms.
+  // The first-output timeout is a minute, the idle timeout 150 ms.
   const [attempt] = (await gateway.receiptOf(response)).outcome?.attempts ?? [];
   expect(attempt?.ms).toBeWithin(140, 30_000);
 });
 
-test("a thousand streams that are broken off in any order leave nothing on hold", async () => {
+test("a thousand streams that end in any order leave no hold", async () => {
   const before = await gateway.balances();
   let charged = 0n;
   for (let round = 0; round < 10; round++) {

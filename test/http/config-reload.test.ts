@@ -14,10 +14,10 @@ import {
 } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** The ordinary answer reads and writes a few tokens; ten times the price is ten times the charge. */
+/** Ten times the default price, so that the charge is ten times as high. */
 const DEAR = { ...TEST_PRICE, input: parsePrice("10.00"), output: parsePrice("20.00") };
 
-/** What the gateway is started with: far more than any test waits. */
+/** The drain time at start. Longer than any test waits. */
 const DRAIN_MS = 60_000;
 
 let gateway: TestGateway;
@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 afterEach(() => gateway.stop());
 
-/** What `chat` costs and where it is answered, as a reload would say it. */
+/** The live configuration after a reload, with these models. */
 function offer(models: readonly Model[], more: Partial<LiveConfig> = {}): LiveConfig {
   const upstreams = scriptedUpstreams(gateway.upstream);
   const limits = { keyLimits: {}, accountLimits: {} };
@@ -43,36 +43,39 @@ async function chargeOf(response: Response): Promise<bigint> {
   return (await gateway.receiptOf(response)).captured;
 }
 
-describe("another configuration", () => {
+describe("a configuration reload", () => {
   test.each([
     ["whole", false],
     ["streamed", true],
-  ])("leaves a running %s request its price; the next one pays the new one", async (_how, stream) => {
-    const before = await post(gateway, CHAT, { stream });
-    await before.text();
-    const { opened, open } = gate();
-    gateway.upstream.on(
-      "chat",
-      answerWith(undefined, stream ? { pauseAt: { bytes: 500, gate: opened } } : { gate: opened }),
-      answerWith(),
-    );
-    const running = post(gateway, CHAT, { stream });
-    await gateway.upstream.waitForSeen(2);
-    gateway.tollgate.apply(offer([chatAt(DEAR)]));
-    const after = await post(gateway, CHAT, { stream });
-    await after.text();
-    open();
-    const answer = await running;
-    expect(answer.status).toBe(200);
-    await answer.text();
-    const old = await chargeOf(before);
-    expect(old).toBeGreaterThan(0n);
-    expect(await chargeOf(answer)).toBe(old);
-    expect(await chargeOf(after)).toBe(old * 10n);
-    expect((await gateway.receiptOf(answer)).outcome?.price).toEqual(TEST_PRICE);
-  });
+  ])(
+    "keeps the price of a running %s request and applies the new price to the next",
+    async (_how, stream) => {
+      const before = await post(gateway, CHAT, { stream });
+      await before.text();
+      const { opened, open } = gate();
+      gateway.upstream.on(
+        "chat",
+        answerWith(undefined, stream ? { pauseAt: { bytes: 500, gate: opened } } : { gate: opened }),
+        answerWith(),
+      );
+      const running = post(gateway, CHAT, { stream });
+      await gateway.upstream.waitForSeen(2);
+      gateway.tollgate.apply(offer([chatAt(DEAR)]));
+      const after = await post(gateway, CHAT, { stream });
+      await after.text();
+      open();
+      const answer = await running;
+      expect(answer.status).toBe(200);
+      await answer.text();
+      const old = await chargeOf(before);
+      expect(old).toBeGreaterThan(0n);
+      expect(await chargeOf(answer)).toBe(old);
+      expect(await chargeOf(after)).toBe(old * 10n);
+      expect((await gateway.receiptOf(answer)).outcome?.price).toEqual(TEST_PRICE);
+    },
+  );
 
-  test("lets a running request fail over to a route that it has taken away", async () => {
+  test("lets a running request fail over to a route that the reload removed", async () => {
     const { opened, open } = gate();
     const named = (name: string) => scriptedUpstream(name, "openai", { baseUrl: gateway.upstream.openaiUrl });
     const upstreams = [named("first"), named("second")];
@@ -95,7 +98,7 @@ describe("another configuration", () => {
     expect((await gateway.receiptOf(answer)).outcome?.upstream).toBe("second");
   });
 
-  test("without a model lets its running request end, and refuses the next", async () => {
+  test("that removes a model lets its running request end and rejects the next one", async () => {
     const { opened, open } = gate();
     gateway.upstream.on("chat", answerWith(undefined, { gate: opened }));
     const running = post(gateway, CHAT);
@@ -125,7 +128,7 @@ describe("another configuration", () => {
     ]);
   });
 
-  test("binds the next request to its limits", async () => {
+  test("applies new rate limits to the next request", async () => {
     gateway.tollgate.apply(offer([chatAt(TEST_PRICE)], { keyLimits: { requestsPerMinute: 1 } }));
     const first = await post(gateway, CHAT);
     expect(first.headers.get("x-ratelimit-limit-requests")).toBe("1");
@@ -134,7 +137,7 @@ describe("another configuration", () => {
     expect((await post(gateway, CHAT)).status).toBe(200);
   });
 
-  test("changes when a drain cuts what still runs", async () => {
+  test("changes the drain time of running requests", async () => {
     gateway.tollgate.apply(offer([chatAt(TEST_PRICE)], { drainMs: 0 }));
     const { opened, open } = gate();
     gateway.upstream.on("chat", answerWith(undefined, { gate: opened }));

@@ -12,12 +12,10 @@ import {
   usageOf,
 } from "./conformance/stream-events.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
+const { play, playWhole, postTo, expectAnswer, expectFailure } = startFixture();
 
-const { play, playWhole, postTo, expectHeard, expectBroken } = startFixture();
-
-describe("case 30: calls are numbered among themselves, from 0, and named once:", () => {
-  test("behind a thought and a text of Anthropic", async () => {
+describe("case 30: tool calls are numbered from 0 and named once", () => {
+  test("after a thinking block and a text block of Anthropic", async () => {
     const thought = blockEvents(
       0,
       { type: "thinking", thinking: "", signature: "" },
@@ -30,7 +28,7 @@ describe("case 30: calls are numbered among themselves, from 0, and named once:"
       ...toolUseEvents(2, "a", '{"n"', ":1}"),
       ...toolUseEvents(3, "b"),
     ];
-    await expectHeard(TO_CLAUDE, [...lines, ...messageEnd("tool_use")], {
+    await expectAnswer(TO_CLAUDE, [...lines, ...messageEnd("tool_use")], {
       reasoning: "Hm.",
       text: "So:",
       calls: [
@@ -41,15 +39,15 @@ describe("case 30: calls are numbered among themselves, from 0, and named once:"
     });
   });
 
-  test("with an input that comes with its block", async () => {
+  test("when the input comes with the start of the block", async () => {
     const whole = blockEvents(0, { type: "tool_use", id: "a", name: "look_up", input: { n: 1 } });
-    await expectHeard(TO_CLAUDE, [messageStart(), ...whole, ...messageEnd("tool_use")], {
+    await expectAnswer(TO_CLAUDE, [messageStart(), ...whole, ...messageEnd("tool_use")], {
       calls: [{ id: "a", name: "look_up", input: { n: 1 } }],
       finish: "tool_calls",
     });
   });
 
-  test("whatever a server of Anthropic has called for itself", async () => {
+  test("when Anthropic has called a server tool before", async () => {
     const search = blockEvents(
       0,
       { type: "server_tool_use", id: "s", name: "web_search", input: {} },
@@ -64,7 +62,7 @@ describe("case 30: calls are numbered among themselves, from 0, and named once:"
       ...toolUseEvents(3, "a", "{}"),
       ...messageEnd("tool_use"),
     ];
-    await expectHeard(TO_CLAUDE, lines, {
+    await expectAnswer(TO_CLAUDE, lines, {
       text: "Found.",
       calls: [{ id: "a", name: "look_up", input: {} }],
       finish: "tool_calls",
@@ -72,7 +70,7 @@ describe("case 30: calls are numbered among themselves, from 0, and named once:"
   });
 });
 
-describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
+describe("case 31: tool calls of OpenAI-compatible hosts are merged when they come", () => {
   const calls = [
     { id: "a", name: "look_up", input: { n: 1 } },
     { id: "b", name: "look_up", input: { n: 2 } },
@@ -98,17 +96,17 @@ describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
       ...deltas.map((tool_calls) => chunk({ tool_calls })),
       { ...chunk({}, "tool_calls"), ...usageOf(11, 7) },
     ];
-    await expectHeard(TO_GPT, lines, { calls, finish: "tool_calls" });
+    await expectAnswer(TO_GPT, lines, { calls, finish: "tool_calls" });
   });
 
-  test("without an id: it gets one of ours", async () => {
+  test("without an id: the gateway assigns one", async () => {
     const call = { index: 0, function: { name: "look_up", arguments: '{"n":1}' } };
     play(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
     const heard = await readReply(await postTo(TO_GPT), TO_GPT);
     expect(heard.calls).toEqual([{ id: expect.stringMatching(/^\w+$/), name: "look_up", input: { n: 1 } }]);
   });
 
-  test("one of the old kind", async () => {
+  test("as the deprecated function_call", async () => {
     const lines = [
       chunk({ function_call: { name: "look_up", arguments: "" } }),
       chunk({ function_call: { arguments: '{"n":1}' } }),
@@ -120,21 +118,21 @@ describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
   });
 });
 
-test("case 32: a stop with calls is the end of a turn that calls", async () => {
+test("case 32: a finish of stop after tool calls becomes tool_calls", async () => {
   const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: "{}" } };
   const calls = [{ id: "a", name: "look_up", input: {} }];
-  await expectHeard(TO_GPT, [chunk({ tool_calls: [call] }), { ...chunk({}, "stop"), ...usageOf(11, 7) }], {
+  await expectAnswer(TO_GPT, [chunk({ tool_calls: [call] }), { ...chunk({}, "stop"), ...usageOf(11, 7) }], {
     calls,
     finish: "tool_calls",
   });
-  await expectHeard(TO_CLAUDE, [messageStart(), ...toolUseEvents(0, "a", "{}"), ...messageEnd("end_turn")], {
+  await expectAnswer(TO_CLAUDE, [messageStart(), ...toolUseEvents(0, "a", "{}"), ...messageEnd("end_turn")], {
     calls,
     finish: "tool_calls",
   });
 });
 
-describe("case 45: blocks stand one behind the other:", () => {
-  test("a thought between words, and words between calls", async () => {
+describe("case 45: messages blocks do not overlap", () => {
+  test("when text comes between the fragments of two calls", async () => {
     const call = (index: number, id: string) => ({
       index,
       id,
@@ -162,14 +160,14 @@ describe("case 45: blocks stand one behind the other:", () => {
   });
 
   test.each(['{"n":', "[1]", "7", "no"])(
-    "a call that ends with %s as its input is a failure",
+    "and a call with the input %s is an upstream failure",
     async (json) => {
       const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: json } };
-      await expectBroken(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
+      await expectFailure(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
     },
   );
 
-  test("a call that was cut for want of tokens is none", async () => {
+  test("and a call that the token limit cut off is left out", async () => {
     const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: '{"n":' } };
     const lines = [
       chunk({ content: "Hm." }),

@@ -29,15 +29,15 @@ afterAll(() => gateway.stop());
 
 const LONG_NAME = `mcp__a_server_with_a_long_name__${"and_a_tool_".repeat(6)}`;
 
-describe("what an upstream is sent:", () => {
-  test.each(TRANSLATED_REQUESTS)("%s", async (_name, pair, body, sent) => {
+describe("a translated request", () => {
+  test.each(TRANSLATED_REQUESTS)("keeps the rule: %s", async (_name, pair, body, sent) => {
     const { messages = [user("Say hello.")], ...more } = body;
     const response = await postTo(gateway, pair, { messages, ...more });
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
     expectMembers(seen(), sent);
   });
 
-  test("case 62: a body of Claude Code, with its system text and without the header for bills", async () => {
+  test("case 62: of Claude Code keeps its system text and loses the billing header", async () => {
     const response = await postTo(gateway, TO_GPT, claudeCode());
     expect(response.status).toBe(200);
     const { messages, tools, ...others } = seen();
@@ -51,7 +51,7 @@ describe("what an upstream is sent:", () => {
       expect(others).not.toHaveProperty(dropped);
   });
 
-  test("case 63: a long tool name is shortened, everywhere alike, and comes back whole", async () => {
+  test("case 63: with a long tool name has it shortened everywhere, and restored in the answer", async () => {
     const chosen = { name: LONG_NAME, input_schema: { type: "object" } };
     const body = {
       tools: [chosen, { name: `${LONG_NAME}_2`, input_schema: { type: "object" } }],
@@ -75,7 +75,7 @@ describe("what an upstream is sent:", () => {
     }
   });
 
-  test("case 64: a schema, and the answer is a text as ever", async () => {
+  test("case 64: with a JSON schema is answered with plain text", async () => {
     const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     const format = { type: "json_schema", json_schema: { name: "place", strict: true, schema } };
     const answers = neutralAnswer({ text: '{"city":"Oslo"}' });
@@ -88,7 +88,7 @@ describe("what an upstream is sent:", () => {
     }
   });
 
-  test("case 61: thinking comes back to Anthropic under its seal, also through a chat client", async () => {
+  test("case 61: returns signed thinking to Anthropic, also through a chat client", async () => {
     const pair = { ...TO_CLAUDE, model: "claude-adaptive" };
     const asks = neutralAnswer({
       reasoning: "I must look.",
@@ -120,7 +120,7 @@ describe("what an upstream is sent:", () => {
   });
 });
 
-describe("what is refused before it costs anything:", () => {
+describe("a request that the upstream cannot understand is rejected before it costs anything:", () => {
   test.each(UNTRANSLATABLE_REQUESTS)("%s", async (_name, pair, body, path) => {
     for (const stream of [false, true]) {
       const response = await postTo(gateway, pair, { stream, ...body });
@@ -131,16 +131,19 @@ describe("what is refused before it costs anything:", () => {
     expect(gateway.upstream.seen).toEqual([]);
   });
 
-  test.each(["[]", '{"n":', "7", '"x"'])("case 53: arguments that are no object: %s", async (text) => {
-    const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }];
-    const path = "messages[1].tool_calls[0].function.arguments";
-    const message = `${ERRORS.wrong_shape.message.slice(0, -1)}: ${path}`;
-    await expectError(await postTo(gateway, TO_CLAUDE, { messages }), CHAT, "wrong_shape", { message });
-    expect(gateway.upstream.seen).toEqual([]);
-  });
+  test.each(["[]", '{"n":', "7", '"x"'])(
+    "case 53: tool-call arguments that are no object: %s",
+    async (text) => {
+      const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }];
+      const path = "messages[1].tool_calls[0].function.arguments";
+      const message = `${ERRORS.wrong_shape.message.slice(0, -1)}: ${path}`;
+      await expectError(await postTo(gateway, TO_CLAUDE, { messages }), CHAT, "wrong_shape", { message });
+      expect(gateway.upstream.seen).toEqual([]);
+    },
+  );
 });
 
-describe("arguments that a model got wrong in an earlier turn", () => {
+describe("invalid arguments of an earlier tool call", () => {
   test.each(["[]", '{"n":', "7", '"x"', "<xml/>"])("reach Claude inside an object: %s", async (text) => {
     const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }, result("a")];
     expect((await postTo(gateway, TO_CLAUDE, { messages })).status).toBe(200);
@@ -152,7 +155,7 @@ describe("arguments that a model got wrong in an earlier turn", () => {
   });
 });
 
-describe("case 19: a prompt too long", () => {
+describe("case 19: a prompt that is too long", () => {
   const TOO_LONG = [
     [
       TO_GPT,
@@ -170,7 +173,7 @@ describe("case 19: a prompt too long", () => {
     ],
   ] as const;
 
-  test.each(TOO_LONG)("is said in the words that clients compact on", async (pair, error, tokens) => {
+  test.each(TOO_LONG)("is reported in the words on which clients compact", async (pair, error, tokens) => {
     gateway.upstream.on(pair.model, answer({ status: 400, body: JSON.stringify({ type: "error", error }) }));
     for (const stream of [false, true]) {
       const message = `prompt is too long: ${tokens} tokens > 200000 maximum`;
@@ -181,8 +184,8 @@ describe("case 19: a prompt too long", () => {
   });
 });
 
-describe("the cost", () => {
-  test("case 60: counts what was cached once, both ways", async () => {
+describe("the charge", () => {
+  test("case 60: counts cached tokens once, in both directions", async () => {
     const usage = { input: 10, cached: 4, written: 3, output: 7 };
     for (const pair of [TO_CLAUDE, TO_GPT]) {
       gateway.upstream.on(pair.model, answerNeutrally(neutralAnswer({ usage })));
@@ -195,8 +198,8 @@ describe("the cost", () => {
   });
 
   test.each([
-    ["case 35: is the same when the client wants to hear of no usage", { include_usage: false }],
-    ["case 33: and when it has not said", undefined],
+    ["case 35: does not depend on usage that the client disables", { include_usage: false }],
+    ["case 33: does not depend on usage that the client does not ask for", undefined],
   ])("%s", async (_name, stream_options) => {
     gateway.upstream.on("claude", answerNeutrally(neutralAnswer()));
     const response = await postTo(gateway, TO_CLAUDE, { stream: true, stream_options });
@@ -209,7 +212,7 @@ describe("the cost", () => {
   });
 });
 
-/** Every member is as it should be; those that should be `undefined` are not there. */
+/** Compares members recursively. A member that is `undefined` in `wanted` must be absent. */
 function expectMembers(given: unknown, wanted: unknown): void {
   if (!isObject(wanted) || "asymmetricMatch" in wanted) {
     expect(given).toEqual(wanted);
@@ -233,7 +236,7 @@ function toolName(each: unknown): string {
   return String(objectAt(objectAt(each, "a tool").function, "a function").name);
 }
 
-/** Calls the first of the tools it was given, by the name it knows. */
+/** Calls the first tool of the request by the name that the upstream got. */
 const callsFirstTool: Script = (request) => {
   const [first] = listAt(JSON.parse(request.bodyText).tools);
   const calls = [{ id: "call_1", name: toolName(first), input: {} }];
@@ -245,7 +248,7 @@ function messageOf({ choices }: Json): Json {
   return objectAt(objectAt(listAt(choices)[0], "a choice").message, "a message");
 }
 
-/** The same of a stream, as clients add it up. */
+/** The message of a streamed answer, as a client merges it. */
 function sumOf(chunks: readonly Json[]): Json {
   const deltas = chunks.flatMap(({ choices }) =>
     listAt(choices).map((each) => objectAt(objectAt(each, "a choice").delta, "a delta")),

@@ -14,8 +14,6 @@ import {
 } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
-
 const gateway = gatewayForTests();
 
 const USAGE = { input: 10, cached: 4, written: 3, output: 7 };
@@ -24,7 +22,7 @@ const call = { id: "call_1", name: "look_up", input: {} };
 interface Row {
   readonly name: string;
   readonly script: Script;
-  /** The failure that is said; none when the answer is a success. */
+  /** The cause of the error that the client gets; `undefined` for a success. */
   readonly cause?: Cause;
   readonly source: "reported" | "estimated" | "none";
   readonly charge: bigint | "some";
@@ -39,7 +37,7 @@ const nothing = { text: "", reasoning: "" };
 const ROWS: readonly Row[] = [
   { name: "an answer with usage of every class", script: tell({}), ...paid, outcome: "ok" },
   {
-    name: "a call alone",
+    name: "a tool call alone",
     script: tell({ text: "", calls: [call], finish: "tool_calls" }),
     ...paid,
     outcome: "ok",
@@ -64,28 +62,28 @@ const ROWS: readonly Row[] = [
     outcome: "ok",
   },
   {
-    name: "a usage that cannot be true",
+    name: "an impossible usage",
     script: tell({ usage: { ...USAGE, cached: 1_000_000 } }),
     source: "estimated",
     charge: "some",
     outcome: "ok",
   },
   {
-    name: "nothing, with usage",
+    name: "an empty answer with usage",
     script: tell(nothing),
     cause: "empty_charged",
     ...paid,
     outcome: "empty_completion",
   },
   {
-    name: "nothing, without usage",
+    name: "an empty answer without usage",
     script: tell({ ...nothing, usage: undefined }),
     cause: "empty_released",
     ...free,
     outcome: "empty_completion",
   },
   {
-    name: "nothing, for want of tokens",
+    name: "an empty answer cut off by the token limit",
     script: tell({ ...nothing, finish: "length" }),
     cause: "empty_charged",
     ...paid,
@@ -108,26 +106,29 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $upstream for", (pair) => {
+describe.each(TRANSLATED_PAIRS)("a $surface.name client of an $upstream upstream", (pair) => {
   describe.each([false, true])("(streamed: %p)", (stream) => {
-    test.each([...ROWS])("$name", async ({ script, cause, source, charge, outcome }) => {
-      const before = await gateway.balances();
-      gateway.upstream.on(pair.model, script);
-      const response = await postTo(gateway, pair, { stream });
-      if (cause) await expectError(response, pair.surface, cause);
-      else {
-        expect(response.status).toBe(200);
-        await response.text();
-      }
-      const receipt = await gateway.receiptOf(response);
-      expect(receipt.outcome).toMatchObject({ outcome, source });
-      if (charge === "some") expect(receipt.captured).toBeGreaterThan(0n);
-      else expect(receipt.captured).toBe(charge);
-      const after = await gateway.balances();
-      expect(after).toMatchObject({ held: 0n, posted: before.posted - receipt.captured });
-    });
+    test.each([...ROWS])(
+      "is charged correctly for $name",
+      async ({ script, cause, source, charge, outcome }) => {
+        const before = await gateway.balances();
+        gateway.upstream.on(pair.model, script);
+        const response = await postTo(gateway, pair, { stream });
+        if (cause) await expectError(response, pair.surface, cause);
+        else {
+          expect(response.status).toBe(200);
+          await response.text();
+        }
+        const receipt = await gateway.receiptOf(response);
+        expect(receipt.outcome).toMatchObject({ outcome, source });
+        if (charge === "some") expect(receipt.captured).toBeGreaterThan(0n);
+        else expect(receipt.captured).toBe(charge);
+        const after = await gateway.balances();
+        expect(after).toMatchObject({ held: 0n, posted: before.posted - receipt.captured });
+      },
+    );
 
-    test("reasoning alone, which is nothing to read", async () => {
+    test("is charged for reasoning alone, which is an empty answer", async () => {
       gateway.upstream.on(pair.model, tell({ text: "", reasoning: "Let me think." }));
       const thinking =
         pair.surface.name === "messages" ? { thinking: { type: "enabled", budget_tokens: 1_024 } } : {};
@@ -141,7 +142,7 @@ describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $u
       expect(receipt).toMatchObject({ captured: nanosOf(USAGE), outcome: { outcome: "empty_completion" } });
     });
 
-    test("an answer that breaks off, by what came of it", async () => {
+    test("is charged for the received part of an answer that breaks off", async () => {
       const text = "word ".repeat(400);
       const cutAt = stream ? 9_000 : 1_000;
       gateway.upstream.on(
@@ -159,7 +160,7 @@ describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $u
     });
   });
 
-  test("case 40: a client that hangs up in the middle: what came until then, and the upstream is let go", async () => {
+  test("case 40: pays for the received part when it disconnects, and the upstream call is cancelled", async () => {
     const { opened, open } = gate();
     const pauseAt = { bytes: 2_000, gate: opened };
     const text = "word ".repeat(400);
@@ -178,7 +179,7 @@ describe.each(TRANSLATED_PAIRS)("what is charged to a $surface.name client of $u
   });
 });
 
-/** Whether the request has come to its end, and been paid. */
+/** Whether the request has ended and is settled. */
 function isLogged({ headers }: Response): boolean {
   return gateway.log.about(headers.get("x-request-id") ?? "").some(({ event }) => event === "request");
 }
@@ -188,45 +189,48 @@ async function firstAndLast(response: Response) {
   return [frames[0], frames.at(-1)];
 }
 
-describe("in every quadrant", () => {
-  test.each(PROTOCOL_PAIRS)("$surface.name to $upstream holds, tells and books the same", async (pair) => {
-    const { surface, model, upstream } = pair;
-    gateway.upstream.on(model, tell({}));
-    const before = await gateway.balances();
-    const response = await postTo(gateway, pair, { max_tokens: 100 });
-    const asked = JSON.stringify(surface.body({ model, stream: false, max_tokens: 100 }));
-    const sent = gateway.upstream.seen.at(-1)?.bodyText ?? "";
-    const bytes = Math.max(Buffer.byteLength(asked), pair.isTranslated ? Buffer.byteLength(sent) : 0);
-    await response.text();
-    const receipt: Receipt = await gateway.receiptOf(response);
-    // Two nano-dollars of a thousand for the dearest kind of input, and for output.
-    expect(receipt.granted).toBe(BigInt(Math.ceil(bytes / 2)) * 2_000n + 200_000n);
-    expect(receipt).toMatchObject({
-      state: "settled",
-      captured: nanosOf(USAGE),
-      request: { surface: surface.name, model },
-      outcome: {
-        outcome: "ok",
-        upstream: `scripted-${upstream}`,
-        upstreamModel: model,
-        usage: {
-          inputTokens: 10,
-          cachedInputTokens: 4,
-          cacheWriteTokens: 3,
-          cacheWrite1hTokens: 0,
-          outputTokens: 7,
+describe("for every pair of formats", () => {
+  test.each(PROTOCOL_PAIRS)(
+    "$surface.name to $upstream takes the right hold, charge and cost headers",
+    async (pair) => {
+      const { surface, model, upstream } = pair;
+      gateway.upstream.on(model, tell({}));
+      const before = await gateway.balances();
+      const response = await postTo(gateway, pair, { max_tokens: 100 });
+      const asked = JSON.stringify(surface.body({ model, stream: false, max_tokens: 100 }));
+      const sent = gateway.upstream.seen.at(-1)?.bodyText ?? "";
+      const bytes = Math.max(Buffer.byteLength(asked), pair.isTranslated ? Buffer.byteLength(sent) : 0);
+      await response.text();
+      const receipt: Receipt = await gateway.receiptOf(response);
+      // 2,000 nano-USD per input token, the highest rate, and per output token.
+      expect(receipt.granted).toBe(BigInt(Math.ceil(bytes / 2)) * 2_000n + 200_000n);
+      expect(receipt).toMatchObject({
+        state: "settled",
+        captured: nanosOf(USAGE),
+        request: { surface: surface.name, model },
+        outcome: {
+          outcome: "ok",
+          upstream: `scripted-${upstream}`,
+          upstreamModel: model,
+          usage: {
+            inputTokens: 10,
+            cachedInputTokens: 4,
+            cacheWriteTokens: 3,
+            cacheWrite1hTokens: 0,
+            outputTokens: 7,
+          },
         },
-      },
-    });
-    expect(response.headers.get("x-tollgate-cost-usd")).toBe("0.00002815");
-    expect(Number(response.headers.get("x-tollgate-balance-usd"))).toBeCloseTo(
-      Number(before.posted - receipt.captured) / 1e9,
-      9,
-    );
-  });
+      });
+      expect(response.headers.get("x-tollgate-cost-usd")).toBe("0.00002815");
+      expect(Number(response.headers.get("x-tollgate-balance-usd"))).toBeCloseTo(
+        Number(before.posted - receipt.captured) / 1e9,
+        9,
+      );
+    },
+  );
 
   test.each(PROTOCOL_PAIRS)(
-    "$surface.name to $upstream is given a ceiling when it names none",
+    "$surface.name to $upstream gets an output limit when the client sets none",
     async (pair) => {
       for (const stream of [false, true]) {
         const response = await postTo(gateway, pair, { max_tokens: undefined, stream });
@@ -238,9 +242,9 @@ describe("in every quadrant", () => {
     },
   );
 
-  test("an answer without usage is counted the same, whoever asked whom", async () => {
+  test("an answer without usage is counted equally", async () => {
     const usages = [];
-    // Words whose count is also what they are estimated at, where there is no time to count.
+    // Five words, whose count equals their estimate. A busy gateway may estimate.
     for (const pair of PROTOCOL_PAIRS) {
       for (const stream of [false, true]) {
         gateway.upstream.on(pair.model, tell({ usage: undefined }));
@@ -253,7 +257,7 @@ describe("in every quadrant", () => {
     expect(new Set(usages.map((usage) => JSON.stringify(usage))).size).toBe(1);
   });
 
-  test("a client that hears no usage on its wire still hears the answer", async () => {
+  test("an answer without usage reaches the client", async () => {
     for (const pair of PROTOCOL_PAIRS) {
       gateway.upstream.on(pair.model, tell({ usage: undefined }));
       const whole = await readReply(await postTo(gateway, pair), pair);
@@ -261,7 +265,7 @@ describe("in every quadrant", () => {
     }
   });
 
-  test("a request that the upstream does not take is the client's fault, in words of ours", async () => {
+  test("a rejected request is a client error with a message of the gateway", async () => {
     for (const pair of PROTOCOL_PAIRS) {
       gateway.upstream.on(pair.model, answer({ status: 422, body: '{"detail":"no"}' }));
       await expectError(await postTo(gateway, pair), pair.surface, "rejected_by_upstream");

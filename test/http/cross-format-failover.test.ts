@@ -40,7 +40,7 @@ const FAILURES: readonly (readonly [name: string, script: Script, status: number
   ["a 413", answer({ status: 413, body: "{}" }), 413],
   ["a 429", answer({ status: 429, body: "{}" }), 429],
   ["a 503", answer({ status: 503, body: "<h1>no</h1>" }), 503],
-  ["an answer that is none", answer({ body: '{"choices":[],"content":7}' }), 200],
+  ["an invalid answer", answer({ body: '{"choices":[],"content":7}' }), 200],
   ["an answer cut off before its first word", answerNeutrally(hello, { cutAt: 20, end: "close" }), 200],
 ];
 
@@ -55,7 +55,7 @@ const CASES = SURFACES.flatMap((surface) =>
 );
 
 describe.each(CASES)("a $surface.name client whose first upstream is $first", ({ first, second, pair }) => {
-  test.each(FAILURES)("is answered by the other after %s", async (_name, script, status) => {
+  test.each(FAILURES)("is answered by the other upstream after %s", async (_name, script, status) => {
     for (const stream of [false, true]) {
       gateway.upstream.on(`by-${first}`, script);
       gateway.upstream.on(`by-${second}`, answerNeutrally(hello));
@@ -71,7 +71,7 @@ describe.each(CASES)("a $surface.name client whose first upstream is $first", ({
     }
   });
 
-  test("is not answered by the other when its request was refused, or its answer was empty", async () => {
+  test("is not answered by the other upstream after a rejection or an empty answer", async () => {
     gateway.upstream.on(
       `by-${first}`,
       answer({ status: 400, body: "{}" }),
@@ -82,7 +82,7 @@ describe.each(CASES)("a $surface.name client whose first upstream is $first", ({
     expect(gateway.upstream.seen.map(({ model }) => model)).toEqual([`by-${first}`, `by-${first}`]);
   });
 
-  test("hears of the last failure when the other fails too", async () => {
+  test("gets the error of the last upstream when both fail", async () => {
     gateway.upstream.on(`by-${first}`, resetAtOnce);
     gateway.upstream.on(`by-${second}`, answer({ status: 400, body: "{}" }));
     await expectError(await postTo(gateway, pair), pair.surface, "rejected_by_upstream");
@@ -91,7 +91,7 @@ describe.each(CASES)("a $surface.name client whose first upstream is $first", ({
   });
 });
 
-describe("a request that only one upstream understands", () => {
+describe("a request that only one upstream can represent", () => {
   test.each([
     [CHAT, "anthropic-first", { n: 2 }, "openai"],
     [CHAT, "anthropic-first", { logprobs: true }, "openai"],
@@ -101,7 +101,7 @@ describe("a request that only one upstream understands", () => {
       { mcp_servers: [{ type: "url", url: "https://x.example", name: "x" }] },
       "anthropic",
     ],
-  ] as const)("goes there at once: %p", async (surface, model, more, understood) => {
+  ] as const)("goes to that upstream directly: %p", async (surface, model, more, understood) => {
     gateway.upstream.on(`by-${understood}`, twice(understood));
     const response = await postTo(
       gateway,
@@ -113,18 +113,18 @@ describe("a request that only one upstream understands", () => {
     expect(gateway.upstream.seen.map(({ model: name }) => name)).toEqual([`by-${understood}`]);
   });
 
-  test("is held at the price of those routes alone", async () => {
+  test("is held at the price of that upstream only", async () => {
     const model = "anthropic-first";
     const pair: ProtocolPair = { surface: CHAT, model, upstream: "openai", isTranslated: false };
     gateway.upstream.on("by-openai", answerNeutrally(hello));
     const response = await postTo(gateway, pair, { logprobs: true, max_tokens: 1_000 });
     const { granted } = await gateway.receiptOf(response);
-    // A thousand tokens of output at the tenfold price, and the input.
+    // 1,000 output tokens at ten times the price, and the input.
     expect(Number(granted)).toBeWithin(20_000_000, 30_000_000);
   });
 });
 
-/** An answer of two choices where there can be two. */
+/** An answer with two choices, if the format allows it. */
 function twice(upstream: Protocol): Script {
   if (upstream === "anthropic") return answerNeutrally(hello);
   const message = { role: "assistant", content: "Hello." };

@@ -4,9 +4,9 @@ import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
 
-/** Tools whose bodies an upstream gets are several times as long as what their client wrote. */
+/** The translated body of this many tools is several times as long as the original. */
 const TOOLS = 300;
-/** The dearest that an input token can be, in nano-USD. */
+/** The highest price of an input token, in nano-USD. */
 const INPUT_PRICE = 2_000n;
 const BYTES_PER_TOKEN = 2;
 
@@ -42,7 +42,7 @@ test.each<[string, Surface<string>, string, object]>([
       ],
     },
   ],
-])("as much is held for %s as their translation can cost", async (_name, surface, model, members) => {
+])("the hold for %s covers the length of their translation", async (_name, surface, model, members) => {
   gateway.upstream.on(model, answerWith());
   const response = await post(gateway, surface, { model, ...members });
   expect(response.status).toBe(200);

@@ -12,8 +12,6 @@ import {
 } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../support/script.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
-
 const gateway = gatewayForTests();
 
 const secrets = createCanaries();
@@ -25,7 +23,7 @@ const answers = neutralAnswer({
   finish: "tool_calls",
 });
 
-/** The answer with something secret wherever a provider says what nobody asked for. */
+/** The answer with canaries in every member that only the provider sets. */
 function marked(lines: readonly string[]): string[] {
   return lines.map((line) =>
     line
@@ -40,8 +38,8 @@ function marked(lines: readonly string[]): string[] {
   );
 }
 
-describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never sees:", (pair) => {
-  test("names, ids and marks of an answer; a call keeps its id", async () => {
+describe.each(TRANSLATED_PAIRS)("a $surface.name client of an $upstream upstream", (pair) => {
+  test("sees no name, id or header of an upstream answer, and gets the ids of tool calls", async () => {
     const { whole, lines } = providerAnswerOf(pair.upstream, answers);
     const original = { whole: JSON.parse(marked([JSON.stringify(whole)])[0] ?? ""), lines: marked(lines) };
     const headers = { "x-request-id": secrets.next("id"), "set-cookie": secrets.next("cookie") };
@@ -66,7 +64,7 @@ describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never 
     [429, "upstream_unavailable"],
     [500, "upstream_unavailable"],
     [529, "upstream_unavailable"],
-  ] as const)("cases 20 to 22: a word of its refusal with %p", async (status, cause) => {
+  ] as const)("cases 20 to 22: sees nothing of an upstream error with status %p", async (status, cause) => {
     for (const stream of [false, true]) {
       gateway.upstream.on(pair.model, answer(secrets.refusal(status)));
       const response = await postTo(gateway, pair, { stream });
@@ -78,15 +76,15 @@ describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never 
   test.each([
     ["a page", "<html><body>Bad gateway</body></html>", 502],
     ["nothing", "", 503],
-    ["a page that says that all is well", "<html></html>", 200],
-  ])("case 23: %s in place of JSON", async (_name, body, status) => {
+    ["a page with status 200", "<html></html>", 200],
+  ])("case 23: gets an upstream error for %s in place of JSON", async (_name, body, status) => {
     for (const stream of [false, true]) {
       gateway.upstream.on(pair.model, answer({ status, body, headers: { "content-type": "text/html" } }));
       await expectError(await postTo(gateway, pair, { stream }), pair.surface, "upstream_unavailable");
     }
   });
 
-  test("a word of an error within its stream", async () => {
+  test("sees nothing of an error event in a stream", async () => {
     const error = {
       type: secrets.next("type"),
       message: secrets.next("message"),
@@ -101,7 +99,7 @@ describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never 
     secrets.expectNone(text);
   });
 
-  test("and the upstream sees its own key and version, and none of the client's headers", async () => {
+  test("sends the upstream none of its own headers and key", async () => {
     const headers = {
       "anthropic-version": "2026-10-21",
       "anthropic-beta": "of-the-client",
@@ -119,6 +117,6 @@ describe.each(TRANSLATED_PAIRS)("what a $surface.name client of $upstream never 
   });
 });
 
-test("nor does any log line", () => {
+test("no log line contains a canary of an upstream answer", () => {
   secrets.expectNone(gateway.log.text());
 });

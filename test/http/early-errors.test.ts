@@ -8,13 +8,13 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const MIB = 1024 * 1024;
-/** Far more than the sockets between client and gateway hold, and yet a body that a model route takes. */
+/** More than the socket buffers between client and gateway, and below the limit of a body. */
 const LARGE = 20 * MIB;
 const TOO_LARGE = 40 * MIB;
 
 let gateway: TestGateway;
 let folder: string;
-/** A key that may send one body at a time, and is sending one that never comes. */
+/** A key that may send one body at a time and has one pending. */
 let busy: string;
 let silent: Socket;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ afterAll(async () => {
   await gateway.stop();
 });
 
-/** A file of so many bytes. */
+/** The path of a file of this size. */
 function fileOf(bytes: number): string {
   return join(folder, String(bytes));
 }
@@ -42,7 +42,7 @@ function openSilent(secret: string): Socket {
   return socket;
 }
 
-/** Each sends the file of its fourth argument and reads the answer afterwards. */
+/** Each program sends the file of its fourth argument before it reads the response. */
 const NODE = `
   const [url, path, headers, file] = process.argv.slice(1);
   const body = require("fs").readFileSync(file);
@@ -69,7 +69,7 @@ interface Refusal {
   readonly headers: () => Readonly<Record<string, string>>;
   readonly status: number;
   readonly code: string;
-  /** What is sent; default 20 MiB. */
+  /** Size of the body. Default 20 MiB. */
   readonly bytes?: number;
 }
 
@@ -114,7 +114,7 @@ const REFUSALS: readonly Refusal[] = [
   },
 ];
 
-/** Sends the large body on a raw connection and reads afterwards, as clients do that cannot do both at once. */
+/** Sends a large body on a raw connection before it reads, as clients do that cannot do both at once. */
 function upload({ path, headers, bytes = LARGE }: Refusal, isChunked: boolean): Promise<RawAnswer> {
   const lines = Object.entries(headers()).map(([name, value]) => `${name}: ${value}\r\n`);
   const framing = isChunked ? "transfer-encoding: chunked" : `content-length: ${bytes}`;
@@ -133,7 +133,7 @@ function upload({ path, headers, bytes = LARGE }: Refusal, isChunked: boolean): 
   );
 }
 
-/** What a program printed that sends the body of a refusal. Throws when it complained of anything. */
+/** Returns the stdout of a program. Throws when it writes to stderr. */
 async function outputOf(command: readonly string[]): Promise<string> {
   const program = Bun.spawn([...command], { stdout: "pipe", stderr: "pipe" });
   const [output, complaint] = await Promise.all([textOf(program.stdout), textOf(program.stderr)]);
@@ -141,7 +141,7 @@ async function outputOf(command: readonly string[]): Promise<string> {
   return output;
 }
 
-/** Options of curl beside those that every call has. */
+/** More options of curl. */
 const CURL_OPTIONS = [
   "",
   "-H expect:100-continue",
@@ -150,36 +150,49 @@ const CURL_OPTIONS = [
   "--http1.0",
 ];
 
-describe.each(REFUSALS)("a refusal for $name reaches a client that closes after it", (refusal) => {
-  const { path, headers, status, code, bytes = LARGE } = refusal;
+describe.each(REFUSALS)(
+  "the error for $name reaches a client that sends its whole body first,",
+  (refusal) => {
+    const { path, headers, status, code, bytes = LARGE } = refusal;
 
-  test.each([false, true])("on a raw connection (chunked: %p)", async (isChunked) => {
-    const answer = await upload(refusal, isChunked);
-    expect(answer.fault).toBeUndefined();
-    expect(answer.status).toBe(status);
-    expect(answer.body).toContain(code);
-  });
+    test.each([false, true])("on a raw connection (chunked: %p)", async (isChunked) => {
+      const answer = await upload(refusal, isChunked);
+      expect(answer.fault).toBeUndefined();
+      expect(answer.status).toBe(status);
+      expect(answer.body).toContain(code);
+    });
 
-  test.each(CURL_OPTIONS)("by curl %s", async (option) => {
-    const own = Object.entries(headers()).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-    const usual = ["-sS", "-w", "%{http_code}", "-X", "POST", "-H", "connection: close", "-T", fileOf(bytes)];
-    const more = option.split(" ").filter((word) => word !== "");
-    const output = await outputOf(["curl", ...usual, ...own, ...more, `${gateway.url}${path}`]);
-    expect(output).toContain(code);
-    expect(output).toEndWith(String(status));
-  });
+    test.each(CURL_OPTIONS)("with curl %s", async (option) => {
+      const own = Object.entries(headers()).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+      const usual = [
+        "-sS",
+        "-w",
+        "%{http_code}",
+        "-X",
+        "POST",
+        "-H",
+        "connection: close",
+        "-T",
+        fileOf(bytes),
+      ];
+      const more = option.split(" ").filter((word) => word !== "");
+      const output = await outputOf(["curl", ...usual, ...own, ...more, `${gateway.url}${path}`]);
+      expect(output).toContain(code);
+      expect(output).toEndWith(String(status));
+    });
 
-  test.each(["node", "python"])("by %s", async (name) => {
-    const given = [gateway.url, path, JSON.stringify({ ...headers(), connection: "close" }), fileOf(bytes)];
-    if (name === "python") await requirePip();
-    const program = name === "python" ? ["python3", "-c", PYTHON] : [await requireNode(), "-e", NODE];
-    const output = await outputOf([...program, ...given]);
-    expect(output).toStartWith(String(status));
-    expect(output).toContain(code);
-  });
-});
+    test.each(["node", "python"])("with %s", async (name) => {
+      const given = [gateway.url, path, JSON.stringify({ ...headers(), connection: "close" }), fileOf(bytes)];
+      if (name === "python") await requirePip();
+      const program = name === "python" ? ["python3", "-c", PYTHON] : [await requireNode(), "-e", NODE];
+      const output = await outputOf([...program, ...given]);
+      expect(output).toStartWith(String(status));
+      expect(output).toContain(code);
+    });
+  },
+);
 
-describe("a refusal after the whole body was read reaches a client that closes after it", () => {
+describe("an error after the whole body was read reaches a client that closes its connection", () => {
   test.each([100, 100_000])("with a body of %p bytes", async (bytes) => {
     const { secret } = await gateway.newPayer("0");
     const body = JSON.stringify(CHAT.body({ padding: "x".repeat(bytes) }));
@@ -193,9 +206,9 @@ describe("a refusal after the whole body was read reaches a client that closes a
   });
 });
 
-describe("a client that waits for its refusal before it sends", () => {
+describe("a client that waits for the response before it sends its body", () => {
   test.each(["content-length: 3000000", "content-length: 900000000", "transfer-encoding: chunked"])(
-    "gets it, with %s",
+    "gets the error with %s",
     async (framing) => {
       const head = `POST /nothing HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n${framing}\r\n\r\n`;
       expect((await sendRaw(gateway.url, [head])).status).toBe(404);

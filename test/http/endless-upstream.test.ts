@@ -11,21 +11,21 @@ const MIB = 1024 * 1024;
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 const PADDING = "p".repeat(64 * 1024);
 
-/** An event that says nothing at all, padded. */
+/** A padded event without output. */
 function padding({ name }: Surface): string {
   return name === "chat"
     ? `data: {"id":"x","choices":[{"index":0,"delta":{},"finish_reason":null}],"padding":"${PADDING}"}\n\n`
     : `event: ping\ndata: {"type":"ping","padding":"${PADDING}"}\n\n`;
 }
 
-/** An event with much output. */
+/** An event with 64 KiB of output. */
 function output({ name }: Surface): string {
   return name === "chat"
     ? `data: {"id":"x","choices":[{"index":0,"delta":{"content":"${PADDING}"},"finish_reason":null}]}\n\n`
     : `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${PADDING}"}}\n\n`;
 }
 
-/** All of an ordinary streamed answer but its last event. */
+/** The default streamed answer without its last event. */
 async function answerWithoutEnd(request: Parameters<Script>[0]): Promise<string> {
   let text = "";
   for await (const step of answerWith(undefined, { framing: "until_close" })(request)) {
@@ -34,13 +34,13 @@ async function answerWithoutEnd(request: Parameters<Script>[0]): Promise<string>
   return text.slice(0, text.lastIndexOf("\n\n", text.length - 3) + 2);
 }
 
-/** Says the same again and again, until the gateway has had enough of it. */
+/** Sends an event again and again, up to 400 MiB. */
 function* forever(event: string, count: { bytes: number }): Generator<Step> {
   for (; count.bytes < 400 * MIB; count.bytes += event.length) yield { send: event };
 }
 
-describe.each(SURFACES)("an upstream without an end, on $path", (surface) => {
-  test("may say a megabyte of nothing before its output", async () => {
+describe.each(SURFACES)("an upstream that does not stop sending, on $path,", (surface) => {
+  test("may send a megabyte of empty events before its output", async () => {
     gateway.upstream.on(surface.model, async function* (request) {
       const text = await answerWithoutEnd(request);
       const start = text.indexOf("\r\n\r\n") + 4;
@@ -54,7 +54,7 @@ describe.each(SURFACES)("an upstream without an end, on $path", (surface) => {
     expect((await gateway.receiptOf(response)).outcome).toMatchObject({ outcome: "ok" });
   });
 
-  test("that says nothing for ever is cut before it fills the memory, and costs nothing", async () => {
+  test("is cut off when it sends only empty events, and costs nothing", async () => {
     const count = { bytes: 0 };
     gateway.upstream.on(surface.model, function* () {
       yield { send: HEAD };
@@ -66,7 +66,7 @@ describe.each(SURFACES)("an upstream without an end, on $path", (surface) => {
     expect(count.bytes).toBeLessThan(100 * MIB);
   });
 
-  test("that goes on for ever behind its finish has answered", async () => {
+  test("is complete when it continues after its finish", async () => {
     const count = { bytes: 0 };
     gateway.upstream.on(surface.model, async function* (request) {
       yield { send: await answerWithoutEnd(request) };
@@ -78,7 +78,7 @@ describe.each(SURFACES)("an upstream without an end, on $path", (surface) => {
     expect(count.bytes).toBeLessThan(100 * MIB);
   });
 
-  test("that generates more than any model is cut, and what it said is charged up to the ceiling", async () => {
+  test("is cut off when it generates too much, and is charged up to the output limit", async () => {
     const count = { bytes: 0 };
     gateway.upstream.on(surface.model, async function* (request) {
       const text = await answerWithoutEnd(request);
@@ -94,7 +94,7 @@ describe.each(SURFACES)("an upstream without an end, on $path", (surface) => {
     expect(count.bytes).toBeLessThan(100 * MIB);
   });
 
-  test("that hides a large body behind a small length is cut all the same", async () => {
+  test("is cut off when its body is longer than its content-length", async () => {
     const count = { bytes: 0 };
     gateway.upstream.on(surface.model, function* () {
       yield { send: "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n" };
@@ -104,7 +104,7 @@ describe.each(SURFACES)("an upstream without an end, on $path", (surface) => {
     expect(count.bytes).toBeLessThan(100 * MIB);
   });
 
-  test("that breaks behind its finish has answered, and its connection is closed at once", async () => {
+  test("is complete when it fails after its finish, and its connection is closed at once", async () => {
     const failure =
       surface.name === "chat" ? 'data: {"error":{}}\n\n' : 'event: error\ndata: {"error":{}}\n\n';
     gateway.upstream.on(surface.model, async function* (request) {

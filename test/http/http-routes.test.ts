@@ -71,7 +71,7 @@ const NOT_BUILT_MESSAGES = [
 ] as const;
 
 describe("case 8: a path or method that matches no route", () => {
-  test.each(UNMATCHED)("%s %s is 404, with or without a key", async (method, path) => {
+  test.each(UNMATCHED)("such as %s %s is 404, with or without a key", async (method, path) => {
     const authorization = `Bearer ${gateway.secret}`;
     for (const headers of [{}, { authorization }]) {
       const answer = await fetch(`${gateway.url}${path}`, { method, headers });
@@ -84,29 +84,29 @@ describe("case 8: a path or method that matches no route", () => {
     ["PUT", "/v1/messages"],
     ["POST", "/v1/messages/"],
     ["POST", "/v1/messages/unknown"],
-  ])("%s %s is 404 in the messages envelope", async (method, path) => {
+  ])("such as %s %s is 404 in the messages envelope", async (method, path) => {
     await expectError(await fetch(`${gateway.url}${path}`, { method }), MESSAGES, "unknown_route");
   });
 
-  test("is said in the messages envelope to a client that sends anthropic-version", async () => {
+  test("is reported in the messages envelope to a client that sends anthropic-version", async () => {
     const headers = { "anthropic-version": "2026-10-21" };
     await expectError(await fetch(`${gateway.url}/v1/nothing`, { headers }), MESSAGES, "unknown_route");
     await expectError(await fetch(`${gateway.url}/nothing`, { headers }), CHAT, "unknown_route");
   });
 
-  test("has a body of no byte when it is asked for with HEAD", async () => {
+  test("has an empty body with HEAD", async () => {
     const answer = await fetch(`${gateway.url}/v1/nothing`, { method: "HEAD" });
     expect(answer.status).toBe(404);
     expect(await answer.text()).toBe("");
   });
 });
 
-describe("a known route that is not built", () => {
-  test.each(NOT_BUILT)("%s %s is 501", async (method, path) => {
+describe("a known route that is not implemented", () => {
+  test.each(NOT_BUILT)("such as %s %s is 501", async (method, path) => {
     await expectError(await fetch(`${gateway.url}${path}`, { method }), CHAT, "not_built");
   });
 
-  test.each(NOT_BUILT_MESSAGES)("%s %s is 501 in the messages envelope", async (method, path) => {
+  test.each(NOT_BUILT_MESSAGES)("such as %s %s is 501 in the messages envelope", async (method, path) => {
     await expectError(await fetch(`${gateway.url}${path}`, { method }), MESSAGES, "not_built");
   });
 });
@@ -123,7 +123,7 @@ describe("the key", () => {
     ["GET", "/v1/key", undefined],
   ] as const;
 
-  test.each(ROUTES)("is taken in either header on %s %s", async (method, path, body) => {
+  test.each(ROUTES)("is accepted in either header on %s %s", async (method, path, body) => {
     const init = { method, body: body === undefined ? null : JSON.stringify(body) };
     const { secret } = gateway;
     for (const headers of [
@@ -142,7 +142,7 @@ describe("the key", () => {
     }
   });
 
-  test.each(ROUTES)("is demanded on %s %s", async (method, path, body) => {
+  test.each(ROUTES)("is required on %s %s", async (method, path, body) => {
     const surface = path.startsWith(MESSAGES.path) ? MESSAGES : CHAT;
     const init = { method, body: body === undefined ? null : JSON.stringify(body) };
     for (const headers of [{}, { "x-api-key": "" }, { "x-api-key": "sk-tg-wrong" }] as Record<
@@ -153,7 +153,7 @@ describe("the key", () => {
     }
   });
 
-  test("is judged before the body: a wrong one is refused while the body is still to come", async () => {
+  test("is checked before the body has arrived", async () => {
     for (const announced of [1000, 40 * 1024 * 1024]) {
       const answer = await sendRaw(gateway.url, [
         `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer wrong\r\ncontent-length: ${announced}\r\n\r\n{`,
@@ -163,7 +163,7 @@ describe("the key", () => {
     }
   });
 
-  test("never comes back, whatever was wrong with the request", async () => {
+  test("never appears in a response or the log", async () => {
     const answers = [
       await post(gateway, CHAT, { raw: "{" }),
       await post(gateway, MESSAGES, { model: "nobody" }),
@@ -176,10 +176,10 @@ describe("the key", () => {
   });
 });
 
-describe("oddities of HTTP", () => {
+describe("unusual HTTP:", () => {
   const raw = (request: string) => sendRaw(gateway.url, [request]);
 
-  test("a Host header of any length does not shift the path", async () => {
+  test("a Host header of any length does not change the path", async () => {
     for (const host of ["x", "api", "localhost", "a.very.long.host.name.example:8080"]) {
       const found = await raw(
         `GET /v1/models HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
@@ -194,7 +194,7 @@ describe("oddities of HTTP", () => {
   });
 
   test.each(["a b", '"', "/", "//x/", "?", "#x", "x@y", "", "a%00b", "localhost:99999", "["])(
-    "a Host header of %p shifts no path and shows nothing of ours",
+    "a Host header of %p does not change the path and reveals nothing",
     async (host) => {
       const get = (path: string) =>
         raw(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${gateway.secret}\r\n\r\n`);
@@ -215,13 +215,13 @@ describe("oddities of HTTP", () => {
     },
   );
 
-  test("HTTP/1.0 without any Host header finds its route", async () => {
+  test("HTTP/1.0 without a Host header finds its route", async () => {
     const ask = (path: string) => raw(`GET ${path} HTTP/1.0\r\nx-api-key: ${gateway.secret}\r\n\r\n`);
     expect((await ask("/v1/models")).status).toBe(200);
     expect((await ask("/a/v1/models")).status).toBe(404);
   });
 
-  test("a short Host header does not hurt a body", async () => {
+  test("a short Host header does not affect the body", async () => {
     const body = JSON.stringify(CHAT.body());
     const answer = await raw(
       `POST /v1/chat/completions HTTP/1.1\r\nhost: gw\r\nx-api-key: ${gateway.secret}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
@@ -257,7 +257,7 @@ describe("oddities of HTTP", () => {
     ],
     ...["/v1/receipts/..\\models", "/v1/receipts/../models", "/v1/files/../models", "/v1/files/..\\models"],
     ...["http://localhost/x/../v1/models", "/../v1/models", "/.", "/x/.."],
-  ])("%s is no path of ours", async (path) => {
+  ])("the path %s matches no route", async (path) => {
     for (const host of ["localhost", "gw", ""]) {
       const answer = await raw(
         `GET ${path} HTTP/1.1\r\nhost: ${host}\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
@@ -267,7 +267,7 @@ describe("oddities of HTTP", () => {
     }
   });
 
-  test("a path that only its URL makes a model route's takes no body and no money", async () => {
+  test("a path that only URL normalisation turns into a model route reads no body and costs nothing", async () => {
     const body = JSON.stringify(CHAT.body());
     for (const path of ["/x/..", "/v1/..", "/%2e"].map((prefix) => `${prefix}${CHAT.path}`)) {
       const answer = await raw(
@@ -278,7 +278,7 @@ describe("oddities of HTTP", () => {
   });
 
   test.each(["/v1/models/a%2fb", "/v1/models/a/b/c/d", "/v1/models/a.b/..c", "/v1/models/%zz"])(
-    "%s asks for a model, whatever its name",
+    "the path %s asks for a model with that name",
     async (path) => {
       const answer = await raw(
         `GET ${path} HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
@@ -290,21 +290,21 @@ describe("oddities of HTTP", () => {
     },
   );
 
-  test("an address with a scheme and a host, as proxies send it, finds its route", async () => {
+  test("an absolute request target, as sent by proxies, finds its route", async () => {
     const answer = await raw(
       `GET http://elsewhere.example/v1/models HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${gateway.secret}\r\n\r\n`,
     );
     expect(answer.status).toBe(200);
   });
 
-  test("methods that nobody uses reach the contract's 404", async () => {
+  test("an uncommon method is 404", async () => {
     for (const method of ["TRACE", "CONNECT", "PURGE"]) {
       const answer = await raw(`${method} /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n`);
       expect([method, answer.status]).toEqual([method, 404]);
     }
   });
 
-  test("any query, content type and Accept is taken", async () => {
+  test("any query, content type and Accept header is accepted", async () => {
     for (const [query, headers] of [
       ["?beta=true", { "content-type": "text/plain" }],
       ["?x=1&x=2&%zz", { accept: "application/json" }],
@@ -320,7 +320,7 @@ describe("oddities of HTTP", () => {
     }
   });
 
-  test("a request id sent by the client is not used", async () => {
+  test("a request id of the client is not used", async () => {
     const headers = { "x-request-id": "mine", "request-id": "mine" };
     expectRequestIds(await post(gateway, CHAT, { headers }));
   });

@@ -3,8 +3,8 @@ import { CHAT, objectOf, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { startTestGateway } from "../support/test-gateway.ts";
 
-describe("a fault of our own", () => {
-  test("is a 500 with nothing of its cause when the books cannot be read", async () => {
+describe("an internal error", () => {
+  test("is a 500 without details when the ledger cannot be read", async () => {
     const gateway = await startTestGateway();
     const { client } = gateway.sqlite;
     client.run("ALTER TABLE holds RENAME TO lost_table");
@@ -23,7 +23,7 @@ describe("a fault of our own", () => {
     await gateway.stop();
   });
 
-  test("is a 500 on every route when keys cannot be read", async () => {
+  test("is a 500 on every route when the keys cannot be read", async () => {
     const gateway = await startTestGateway();
     gateway.sqlite.client.run("ALTER TABLE api_keys RENAME TO lost_table");
     for (const surface of SURFACES) await expectError(await post(gateway, surface), surface, "internal");
@@ -35,7 +35,7 @@ describe("a fault of our own", () => {
     await gateway.stop();
   });
 
-  test("counts as a request, and gives tokens and slot back", async () => {
+  test("counts as a request, and returns its tokens and slot", async () => {
     const gateway = await startTestGateway();
     const limits = { requestsPerMinute: 5, tokensPerMinute: 2_000, concurrentRequests: 1 };
     const { secret } = await gateway.newKey({ limits });

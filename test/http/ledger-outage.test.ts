@@ -10,42 +10,43 @@ import { answerWith } from "../support/scripted-answers.ts";
 
 const gateway = gatewayForTests();
 
-/** Takes the ledger away: another connection holds the lock of its database, longer than a settlement waits. */
-function takeAway(): { giveBack(): Promise<void> } {
+/** Makes the ledger unavailable: another connection holds the write lock of its database. */
+function makeLedgerUnavailable(): { restore(): Promise<void> } {
   const client = new Database(gateway.sqlite.path);
   client.run("PRAGMA busy_timeout = 1000");
   client.run("BEGIN IMMEDIATE");
   return {
-    async giveBack() {
+    async restore() {
       client.run("ROLLBACK");
       client.close();
-      await untilJournaled((count) => count === 0);
+      await untilOutboxHas((count) => count === 0);
     },
   };
 }
 
-async function untilJournaled(isEnough: (count: number) => boolean): Promise<void> {
+async function untilOutboxHas(isEnough: (count: number) => boolean): Promise<void> {
   const deadline = performance.now() + 120_000;
-  while (!isEnough(journaled())) {
-    if (performance.now() > deadline) throw new Error(`The journal still has ${journaled()} entries`);
+  while (!isEnough(countOutboxEntries())) {
+    if (performance.now() > deadline)
+      throw new Error(`The journal still has ${countOutboxEntries()} entries`);
     await Bun.sleep(5);
   }
 }
 
-function journaled(): number {
+function countOutboxEntries(): number {
   return findJournals(dirname(gateway.sqlite.path)).reduce((sum, { entries }) => sum + entries, 0);
 }
 
-/** Seven tokens out, eleven in. */
+/** 11 input tokens and 7 output tokens. */
 const COST = 25_000n;
 
-/** Scripts that stand still until the ledger is away. */
+/** Sets scripts that wait until the ledger is unavailable. */
 function scriptAll(opened: Promise<void>, script: (how: { gate: Promise<unknown> }) => Script): void {
   for (const { model } of SURFACES) gateway.upstream.on(model, script({ gate: opened }));
 }
 
-describe("a ledger that goes away while requests run", () => {
-  test("ends them as if it were there, and has all of them in its books once it is back", async () => {
+describe("a ledger that becomes unavailable while requests run", () => {
+  test("does not change their answers, and has all settlements after it returns", async () => {
     const before = await gateway.balances();
     const { opened, open } = gate();
     scriptAll(opened, (how) => answerWith(undefined, how));
@@ -53,7 +54,7 @@ describe("a ledger that goes away while requests run", () => {
       [false, true].map((stream) => ({ stream, response: post(gateway, surface, { stream }) })),
     );
     await gateway.upstream.waitForSeen(4);
-    const { giveBack } = takeAway();
+    const { restore } = makeLedgerUnavailable();
     open();
 
     const ids: string[] = [];
@@ -68,10 +69,10 @@ describe("a ledger that goes away while requests run", () => {
         expect(got.headers.has("x-tollgate-balance-usd")).toBe(false);
       }
     }
-    expect(journaled()).toBe(4);
+    expect(countOutboxEntries()).toBe(4);
     expect((await gateway.balances()).posted).toBe(before.posted);
 
-    await giveBack();
+    await restore();
     for (const id of ids) {
       expect(await gateway.receiptOf(id)).toMatchObject({
         state: "settled",
@@ -85,7 +86,7 @@ describe("a ledger that goes away while requests run", () => {
     expect(gateway.log.text()).not.toContain('"level":"error"');
   });
 
-  test("says of a failure what it says always, and frees its money once it is back", async () => {
+  test("does not change their errors, and releases their holds after it returns", async () => {
     const before = await gateway.balances();
     const { opened, open } = gate();
     gateway.upstream.on("chat", (request) => {
@@ -97,30 +98,30 @@ describe("a ledger that goes away while requests run", () => {
     });
     const pending = [false, true].map((stream) => post(gateway, CHAT, { stream }));
     await gateway.upstream.waitForSeen(2);
-    const { giveBack } = takeAway();
+    const { restore } = makeLedgerUnavailable();
     open();
     const [whole, streamed] = await Promise.all(pending);
     if (!whole || !streamed) throw new Error("two requests were sent");
     await expectError(whole, CHAT, "rejected_by_upstream");
     await expectError(streamed, CHAT, "upstream_unavailable");
-    expect(journaled()).toBe(2);
-    await giveBack();
+    expect(countOutboxEntries()).toBe(2);
+    await restore();
     expect(await gateway.receiptOf(whole)).toMatchObject({ state: "released", captured: 0n });
     expect(await gateway.balances()).toEqual(before);
   });
 
-  test("takes no new request, and leaves no money on hold for one", async () => {
+  test("rejects new requests, and keeps no hold for them", async () => {
     const before = await gateway.balances();
-    const { giveBack } = takeAway();
+    const { restore } = makeLedgerUnavailable();
     const refused = await Promise.all(SURFACES.map((surface) => post(gateway, surface)));
     for (const [index, surface] of SURFACES.entries()) {
       const response = refused[index];
       if (response) await expectError(response, surface, "internal");
     }
     expect(gateway.upstream.seen).toBeEmpty();
-    // Nobody knows whether their holds were taken: they are to be released.
-    await untilJournaled((count) => count === SURFACES.length);
-    await giveBack();
+    // Whether the holds were placed is unknown, so that the outbox will release them.
+    await untilOutboxHas((count) => count === SURFACES.length);
+    await restore();
     expect(await gateway.balances()).toEqual(before);
     expect((await post(gateway, CHAT)).status).toBe(200);
   });

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 
-// The public schema of Open Responses, as far as our answers can reach it: every member that must be there, with
-// null only where that is allowed. Other members are free.
+// The public schema of Open Responses, as far as answers of the gateway use it. Required members are
+// required, and null is allowed only where the schema allows it. Other members are free.
 
 const nullable = (schema: TSchema) => Type.Union([schema, Type.Null()]);
 const oneOf = (...values: string[]) => Type.Union(values.map((value) => Type.Literal(value)));
@@ -85,7 +85,7 @@ const USAGE = Type.Object({
   output_tokens_details: Type.Object({ reasoning_tokens: Type.Integer() }),
 });
 
-/** A response, whole or on its way. */
+/** A response resource, finished or in progress. */
 export const RESPONSE_RESOURCE = Type.Object({
   id: Type.String(),
   object: Type.Literal("response"),
@@ -136,7 +136,7 @@ const TEXT = { text: Type.String() };
 const PART = { part: CONTENT_PART };
 const LOG_PROBABILITIES = { logprobs: Type.Optional(Type.Array(LOG_PROBABILITY)) };
 
-/** The members of each event, beside its type and number. */
+/** The members of each event, apart from its type and sequence number. */
 const EVENTS: Readonly<Record<string, Record<string, TSchema>>> = {
   created: OF_RESPONSE,
   in_progress: OF_RESPONSE,
@@ -159,7 +159,7 @@ const EVENTS: Readonly<Record<string, Record<string, TSchema>>> = {
   "function_call_arguments.done": { ...IN_ITEM, arguments: Type.String() },
 };
 
-/** The schema of an event, `undefined` for one that there is not. */
+/** Returns the schema of an event, or `undefined` for an unknown event. */
 export function schemaOfEvent(type: unknown): TSchema | undefined {
   const name = String(type).replace(/^response\./, "");
   const members = Object.hasOwn(EVENTS, name) ? EVENTS[name] : undefined;

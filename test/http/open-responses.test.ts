@@ -7,7 +7,7 @@ import type { ModelOutput } from "../support/model-output.ts";
 import { answerWith } from "../support/scripted-answers.ts";
 import { RESPONSE_RESOURCE, schemaOfEvent } from "./open-responses-schemas.ts";
 
-// The seven cases of the public compliance suite of Open Responses, by their names there.
+// The seven cases of the public compliance suite of Open Responses keep their names.
 
 const gateway = gatewayForTests();
 
@@ -33,13 +33,13 @@ const PNG =
 
 const message = (content: unknown, role = "user") => ({ type: "message", role, content });
 
-/** Where and how a value breaks a schema. */
+/** Lists where and how a value violates a schema. */
 function faultsOf(schema: TSchema | undefined, value: unknown): string[] {
   if (!schema) return ["There is no such thing"];
   return [...Value.Errors(schema, value)].map(({ path, message }) => `${path}: ${message}`);
 }
 
-describe.each(["chat", "claude"])("before %s:", (model) => {
+describe.each(["chat", "claude"])("Open Responses with the model %s:", (model) => {
   const ask = async (body: Record<string, unknown>) => {
     const response = await objectOf(await post(gateway, RESPONSES, { model, ...body }));
     expect(faultsOf(RESPONSE_RESOURCE, response)).toEqual([]);
@@ -116,7 +116,7 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
     expect(upstreamSaw()).toContain("Nice to meet you.");
   });
 
-  test("everything that a client may say is repeated in a form that fits, and so is reasoning", async () => {
+  test("every request field is echoed in a valid form, and reasoning is valid", async () => {
     gateway.upstream.on(model, answerWith({ ...WEATHER, reasoning: "Hm.", text: "I look." }));
     const body = {
       instructions: "Be brief.",
@@ -140,7 +140,7 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
     expect((await stream(body)).at(-1)?.type).toBe("response.completed");
   });
 
-  test("so are answers that were cut, and failures", async () => {
+  test("incomplete and failed responses are valid", async () => {
     gateway.upstream.on(
       model,
       answerWith({ text: "I", usage: USAGE, finish: model === "chat" ? "length" : "max_tokens" }),
@@ -153,7 +153,7 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
   });
 });
 
-test("the schemas find what is missing or wrong", () => {
+test("the schemas find missing and wrong members", () => {
   expect(faultsOf(RESPONSE_RESOURCE, { object: "response" })).not.toBeEmpty();
   expect(
     faultsOf(schemaOfEvent("response.output_text.delta"), { type: "response.output_text.delta" }),

@@ -16,14 +16,14 @@ const lastBody = () => gateway.upstream.seen.at(-1)?.bodyText ?? "";
 const lastHeaders = () => gateway.upstream.seen.at(-1)?.headers ?? {};
 
 describe("a request body", () => {
-  test("of chat reaches the upstream byte for byte, apart from the model's name", async () => {
+  test("of chat reaches the upstream byte for byte, apart from the model name", async () => {
     const body = (model: string) => `{ "store":false,\t"n" : 1, "messages": [ {"role":"user",
       "content":"caf\\u00e9 \\ud83d\\ude00 ☃ \\/ }]\\" ","name" : "x"} , {"role":"odd-role","content":null,"extra":[1,2,{}]}],
       "max_completion_tokens": 4e2 ,"seed":12345678901234567890,"temperature":1.0, "model" :"${model}",
       "prompt_cache_key":"k","metadata":{"model":"inner","max_tokens":1},"unknown":{"deep":[null,true,1e-7]} }`;
     expect((await post(gateway, CHAT, { raw: body("chat") })).status).toBe(200);
     const sent = lastBody();
-    // The ceiling may be written anew; the number stays.
+    // The gateway may rewrite the number 400 in another notation.
     expect(sent.replace(/("max_completion_tokens":\s*)400\b/, "$14e2")).toBe(body("theirs-1"));
   });
 
@@ -50,7 +50,7 @@ describe("a request body", () => {
     expect(JSON.parse(lastBody())).not.toHaveProperty("stream_options");
   });
 
-  test("names a duplicate member once, with the value that was checked", async () => {
+  test("with a duplicate member is sent with only the value that was checked", async () => {
     const raw =
       '{"model":"theirs-9","model":"chat","max_tokens":999999,"max_tokens":5,"messages":[{"role":"user","content":"hi"}]}';
     expect((await post(gateway, CHAT, { raw })).status).toBe(200);
@@ -59,15 +59,15 @@ describe("a request body", () => {
     expect(JSON.parse(lastBody())).toMatchObject({ model: "theirs-1", max_tokens: 5 });
   });
 
-  test("sends one output limit of two, the smaller", async () => {
+  test("with two output limits is sent with the smaller one", async () => {
     await post(gateway, CHAT, { max_tokens: 100, max_completion_tokens: 50 });
     const sent: Record<string, unknown> = JSON.parse(lastBody());
     expect([sent.max_tokens, sent.max_completion_tokens].filter((each) => each !== undefined)).toEqual([50]);
   });
 });
 
-describe("headers of a request", () => {
-  test("version, betas and the beta query reach an Anthropic upstream; keys and cookies do not", async () => {
+describe("a request header", () => {
+  test("with version, betas or the beta query reaches an Anthropic upstream; keys and cookies do not", async () => {
     const headers = {
       "anthropic-version": "2026-10-21",
       "anthropic-beta": "a-1,b-2",
@@ -90,12 +90,12 @@ describe("headers of a request", () => {
     expect(JSON.stringify(lastHeaders())).not.toContain(gateway.secret);
   });
 
-  test("a version is named when the client names none", async () => {
+  test("with the default version is added when the client sends none", async () => {
     await post(gateway, MESSAGES);
     expect(lastHeaders()["anthropic-version"]).toBe("2023-06-01");
   });
 
-  test("an OpenAI upstream gets its own key and nothing of the client's", async () => {
+  test("with organization or cookie does not reach an OpenAI upstream", async () => {
     await post(gateway, CHAT, { headers: { "openai-organization": "org-1", cookie: "a=b" } });
     expect(lastHeaders().authorization).toBe("Bearer provider-secret");
     expect(Object.keys(lastHeaders())).not.toContainAnyValues(["cookie", "openai-organization"]);
@@ -109,12 +109,12 @@ describe("an answer", () => {
     "content":[{"type":"thinking","thinking":"caf\\u00e9 \\/","signature":"EqQB+/=="},{"type":"text","text":"ok","citations":null}],
     "stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1.0,"service_tier":"standard"}}`;
 
-  test("of messages comes back byte for byte, apart from the model's name", async () => {
+  test("of messages returns byte for byte, apart from the model name", async () => {
     gateway.upstream.on("theirs-2", answer({ body: odd("theirs-2-20260101") }));
     expect(await (await post(gateway, MESSAGES)).text()).toBe(odd("claude"));
   });
 
-  test("of chat comes back byte for byte, apart from the model's name", async () => {
+  test("of chat returns byte for byte, apart from the model name", async () => {
     const body = (
       model: string,
     ) => `{"id":"c","object":"chat.completion","created":1,"model":"${model}", "x_groq":{"id":"r"},
@@ -169,7 +169,7 @@ describe("an answer", () => {
     }
   });
 
-  test("that was compressed is read all the same", async () => {
+  test("that is compressed is decoded", async () => {
     for (const surface of SURFACES) {
       gateway.upstream.on(
         surface.model === "chat" ? "theirs-1" : "theirs-2",
@@ -190,7 +190,7 @@ describe("usage in a chat stream", () => {
   const asked = { stream_options: { include_usage: true } };
   const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
 
-  test("is one last chunk without choices for a client that asked", async () => {
+  test("is one last chunk without choices for a client that asked for it", async () => {
     const chunks = await stream(asked);
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage, model: "chat" });
     expect(chunks.slice(0, -1).every((chunk) => (chunk.usage ?? null) === null)).toBe(true);
@@ -199,7 +199,7 @@ describe("usage in a chat stream", () => {
   test.each([
     ["without stream options", {}],
     ["with include_usage false", { stream_options: { include_usage: false } }],
-  ])("is not there %s, and is billed all the same", async (_name, options) => {
+  ])("is absent %s, and is billed nonetheless", async (_name, options) => {
     const response = await post(gateway, CHAT, { stream: true, ...options });
     const chunks = await dataOf(response);
     expect(chunks.every(({ choices }) => Array.isArray(choices) && choices.length === 1)).toBe(true);
@@ -210,7 +210,7 @@ describe("usage in a chat stream", () => {
     });
   });
 
-  test("that an upstream repeats on every chunk is said once, the last one", async () => {
+  test("that an upstream repeats on every chunk is sent once, with the last value", async () => {
     const chunk = (delta: object, finish: string | null, tokens: number) =>
       JSON.stringify({
         id: "c",
@@ -231,7 +231,7 @@ describe("usage in a chat stream", () => {
     expect(JSON.stringify(await stream())).not.toContain("completion_tokens");
   });
 
-  test("ends with one end marker, whether the upstream sent one or not", async () => {
+  test("ends with one end marker, whether or not the upstream sent one", async () => {
     for (const marked of [true, false]) {
       gateway.upstream.on("theirs-1", async function* (request) {
         let text = "";

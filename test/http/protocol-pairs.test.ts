@@ -24,19 +24,17 @@ import { hasRecordings, recordedBody, recordedLines, recordings } from "../suppo
 import { gate } from "../support/script.ts";
 import { frame } from "../support/scripted-answers.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
-
 const gateway = gatewayForTests();
 
 const SMALL_BYTES = 3_000;
 
-/** A request for reasoning: translated messages tell of it only then. */
+/** Asks for reasoning, which translated messages contain only on request. */
 const THINKING = { thinking: { type: "enabled", budget_tokens: 1_024 } };
 
-describe.each(PROTOCOL_PAIRS)("$surface.name client, $upstream upstream:", (pair) => {
+describe.each(PROTOCOL_PAIRS)("a $surface.name client of an $upstream upstream", (pair) => {
   const originals = [...samplesFor(pair), ...recordingsFor(pair)];
 
-  test.each(originals)("%s is heard as it was said, streamed and whole", async (_name, original) => {
+  test.each(originals)("gets %s unchanged, streamed and whole", async (_name, original) => {
     const expected = readProviderAnswer(pair.upstream, original);
     for (const stream of [true, false]) {
       gateway.upstream.on(pair.model, replay(original));
@@ -48,7 +46,7 @@ describe.each(PROTOCOL_PAIRS)("$surface.name client, $upstream upstream:", (pair
 
   if (hasRecordings) {
     const wholes = recordings("whole").filter(({ protocol }) => protocol === pair.upstream);
-    test.each(wholes)("$name, recorded whole, is heard as it was said", async ({ name }) => {
+    test.each(wholes)("gets the whole recording $name unchanged", async ({ name }) => {
       const original = { whole: JSON.parse(recordedBody(name)), lines: [] };
       gateway.upstream.on(pair.model, replay(original));
       const response = await postTo(gateway, pair, thinkingOf(pair));
@@ -59,10 +57,10 @@ describe.each(PROTOCOL_PAIRS)("$surface.name client, $upstream upstream:", (pair
   }
 });
 
-describe.each(TRANSLATED_PAIRS)("$surface.name client, $upstream upstream, translated:", (pair) => {
+describe.each(TRANSLATED_PAIRS)("a $surface.name client of an $upstream upstream", (pair) => {
   const originals = [...samplesFor(pair), ...recordingsFor(pair)];
 
-  test.each(originals)("%s is the same however its stream is cut", async (name, original) => {
+  test.each(originals)("gets %s unchanged however the stream is cut into pieces", async (name, original) => {
     const expected = readProviderAnswer(pair.upstream, original);
     const size = sizeOf(pair, original);
     const draw = createDraw(name, pair.surface.name);
@@ -75,7 +73,7 @@ describe.each(TRANSLATED_PAIRS)("$surface.name client, $upstream upstream, trans
     }
   });
 
-  test.each(originals)("%s that is cut off is a failure, never a finish", async (name, original) => {
+  test.each(originals)("gets an error and never a finish when %s is cut off", async (name, original) => {
     const before = sizeBeforeFinish(pair, original);
     const draw = createDraw(name, pair.surface.name, "cut off");
     for (const cutAt of [drawInteger(draw, 0, before), drawInteger(draw, 0, before), before]) {
@@ -108,9 +106,9 @@ describe("a translated stream", () => {
     expect(heard).toContain("secon");
   });
 
-  test("tells a messages client of no reasoning that it has not asked for", async () => {
+  test("contains no reasoning for a messages client that did not ask for it", async () => {
     const pair = TRANSLATED_PAIRS.find(({ surface }) => surface === MESSAGES);
-    if (!pair) throw new Error("There is no such quadrant");
+    if (!pair) throw new Error("No pair translates for a messages client");
     const answers = neutralAnswer({ reasoning: "Hm, let me see.", text: "It is 2." });
     gateway.upstream.on(pair.model, replay(providerAnswerOf(pair.upstream, answers)));
     for (const stream of [true, false]) {
@@ -123,12 +121,12 @@ describe("a translated stream", () => {
   });
 });
 
-/** The samples as the quadrant's upstream says them. */
+/** The sample answers in the format of the upstream. */
 function samplesFor({ upstream }: ProtocolPair): (readonly [name: string, original: ProviderAnswer])[] {
   return Object.entries(SAMPLE_ANSWERS).map(([name, sample]) => [name, providerAnswerOf(upstream, sample)]);
 }
 
-/** What its provider has said, and the whole answers that it comes to. */
+/** Recorded streams of the upstream's provider, with the whole answers that they merge to. */
 function recordingsFor({ upstream }: ProtocolPair): (readonly [name: string, original: ProviderAnswer])[] {
   return recordings("streamed")
     .filter(({ protocol }) => protocol === upstream)
@@ -143,7 +141,7 @@ function sizeOf({ upstream }: ProtocolPair, { lines }: ProviderAnswer): number {
   return Buffer.byteLength(frame(upstream, lines));
 }
 
-/** Bytes of everything before the event that says why it finished. */
+/** Number of bytes before the event with the finish reason. */
 function sizeBeforeFinish(pair: ProtocolPair, { lines }: ProviderAnswer): number {
   const finishAt = lines.findIndex((line) => /"(finish_reason|stop_reason)":\s?"/.test(line));
   const end = pair.upstream === "openai" ? "data: [DONE]\n\n".length : 0;
@@ -166,7 +164,7 @@ async function expectCharge(response: Response, { usage }: NeutralAnswer): Promi
   expect(captured).toBe(nanosOf(usage));
 }
 
-/** A status of its own before any output, else an error as the last event of a stream without a finish. */
+/** Expects an error status before any output, or an error as the last event of a stream without a finish. */
 async function expectFailure(response: Response, where: readonly unknown[]): Promise<void> {
   const frames = response.status === 200 ? await dataOf(response) : [await objectOf(response)];
   expect([where, frames.at(-1)]).toEqual([where, expect.objectContaining({ error: expect.anything() })]);

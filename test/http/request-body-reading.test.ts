@@ -23,7 +23,9 @@ afterAll(async () => {
   await patient.stop(true);
 });
 
-/** Reads a body as every route does, for the account and the key of the path, and answers how that went. */
+/**
+ * Serves a route that reads its body for the account and key of the path, and answers with its size or error.
+ */
 function serveBodies(msMax: number): Server<undefined> {
   const parts = {
     bodyBudget: budget,
@@ -51,18 +53,18 @@ function serveBodies(msMax: number): Server<undefined> {
 const head = (framing: string, path = "/acme/laptop") =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${framing}\r\n\r\n`;
 
-/** Fails unless all of the budget is free. */
+/** Expects all of the budget to be free. */
 function expectAllGivenBack(): void {
   for (const account of ["acme", "other"]) budget.take(account, ACCOUNT_BUDGET);
   for (const account of ["acme", "other"]) budget.give(account, ACCOUNT_BUDGET);
 }
 
-/** The answer to a body of an account. */
+/** Sends a body and returns the answer. */
 async function send(path: string, body: string | ReadableStream): Promise<string> {
   return (await fetch(new URL(path, patient.url), { method: "POST", body })).text();
 }
 
-/** A body that begins, falls silent beyond the limit, and then comes with a rush. */
+/** Sends the beginning of a body, pauses longer than the limit, and sends the rest at once. */
 async function* tooSlow(framing: string, piece: string): AsyncGenerator<string> {
   yield head(framing) + piece;
   await Bun.sleep(MS_MAX + 100);
@@ -77,14 +79,14 @@ describe("a body that does not arrive in time", () => {
     ["announced", `content-length: ${100 * PIECE.length}`, PIECE],
     ["announced and small", "content-length: 1000", "x"],
     ["chunked", "transfer-encoding: chunked", `8000\r\n${PIECE}\r\n`],
-  ])("is refused when it is %s, and what still comes of it counts no more", async (_name, framing, piece) => {
+  ])("is rejected when it is %s, and its further bytes do not count", async (_name, framing, piece) => {
     const answer = await sendRaw(hasty.url.origin, tooSlow(framing, piece));
     expect(answer.body).toBe("body_too_slow");
     expectAllGivenBack();
   });
 });
 
-describe("the budget of bodies", () => {
+describe("the budget of bodies in flight", () => {
   test.each([
     ["large", BUDGET / 2],
     ["small", 64 * 1024],
@@ -98,7 +100,7 @@ describe("the budget of bodies", () => {
     expectAllGivenBack();
   });
 
-  test("refuses what does not fit, with either framing, and is free again afterwards", async () => {
+  test("rejects what does not fit, with either framing, and is free afterwards", async () => {
     const body = "x".repeat(ACCOUNT_BUDGET + 1);
     for (const sent of [body, new Blob([body]).stream()]) {
       expect(await send("/acme/laptop", sent)).toBe("too_many_body_bytes");
@@ -106,7 +108,7 @@ describe("the budget of bodies", () => {
     }
   });
 
-  test("has a share for each account, which leaves the rest to others", async () => {
+  test("has a share per account, which leaves the rest to other accounts", async () => {
     budget.take("acme", ACCOUNT_BUDGET);
     expect(await send("/acme/laptop", "x")).toBe("too_many_body_bytes");
     expect(await send("/acme/laptop", "x".repeat(100_000))).toBe("too_many_body_bytes");
@@ -116,7 +118,7 @@ describe("the budget of bodies", () => {
     expectAllGivenBack();
   });
 
-  test("gives an account a quarter of all, but at least what one body may have", () => {
+  test("gives an account a quarter of the total, and at least the size of one body", () => {
     const limit = 30 * 1024 * 1024;
     for (const [bytesMax, share] of [
       [8 * limit, 2 * limit],
@@ -130,7 +132,7 @@ describe("the budget of bodies", () => {
     }
   });
 
-  test("is free again when clients hang up in the middle of a body", async () => {
+  test("is free again after clients disconnect in the middle of a body", async () => {
     const halves = async function* () {
       yield head("transfer-encoding: chunked");
       yield `8000\r\n${PIECE}\r\n`;
@@ -141,8 +143,8 @@ describe("the budget of bodies", () => {
   });
 });
 
-describe("bodies that are on their way at once", () => {
-  test("are bounded for each key, before any byte of one more is read", async () => {
+describe("bodies that arrive at once", () => {
+  test("are limited per key before any byte of a further one is read", async () => {
     {
       await using _ = await openSilent(KEY_BODIES_MAX, head("content-length: 60000", "/acme/laptop"));
       for (const announced of [100, 1_000_000]) {
@@ -156,7 +158,7 @@ describe("bodies that are on their way at once", () => {
     await untilSent("/acme/laptop");
   });
 
-  test("are bounded for each account, over all of its keys", async () => {
+  test("are limited per account, over all its keys", async () => {
     {
       await using _ = await openSilent(KEY_BODIES_MAX, head("content-length: 60000", "/acme/laptop"));
       await using __ = await openSilent(10, head("content-length: 60000", "/acme/phone"));
@@ -167,12 +169,12 @@ describe("bodies that are on their way at once", () => {
     await untilSent("/acme/tablet");
   });
 
-  test("do not count when they came together with their headers, however many come at once", async () => {
+  test("are not limited when they arrive together with their headers", async () => {
     const many = Array.from({ length: 5 * KEY_BODIES_MAX }, () => send("/acme/laptop", "x".repeat(500)));
     expect(new Set(await Promise.all(many))).toEqual(new Set(["500"]));
   });
 
-  test("are refused after a grace when no more may come, also those that begin later", async () => {
+  test("are rejected after a grace period at shutdown, also those that begin later", async () => {
     const incoming = createIncomingBodies();
     const sender = { accountId: "a", keyId: "k", keyBodiesMax: 9, accountBodiesMax: 9 };
     const never = new Promise<Uint8Array>(() => {});
@@ -189,13 +191,13 @@ describe("bodies that are on their way at once", () => {
   });
 });
 
-/** Connections that send these bytes and wait. */
+/** Open connections that have sent some bytes. */
 interface Silent extends AsyncDisposable {
-  /** What came back on any of them. */
+  /** Everything received on any of them. */
   readonly answers: readonly string[];
 }
 
-/** Opens connections to the patient server, and resolves when it has read from all of them. */
+/** Opens connections to the patient server. Resolves when the server has read from all of them. */
 async function openSilent(count: number, bytes: string): Promise<Silent> {
   const before = patient.pendingRequests;
   const answers: string[] = [];
@@ -216,7 +218,7 @@ async function openSilent(count: number, bytes: string): Promise<Silent> {
   };
 }
 
-/** Sends a small body until it is taken. */
+/** Sends a small body until it is accepted. */
 async function untilSent(path: string): Promise<void> {
   while ((await send(path, "x")) !== "1") await Bun.sleep(5);
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A valid body of exactly so many bytes. */
+/** A valid body of exactly this many bytes. */
 function bodyOf(surface: Surface, bytes: number): string {
   const empty = JSON.stringify(surface.body({ padding: "" })).length;
   return JSON.stringify(surface.body({ padding: "x".repeat(bytes - empty) }));
@@ -37,22 +37,22 @@ function* request(surface: Surface, framing: string, pieces: Iterable<string>): 
 }
 
 describe("a body of exactly 30 MiB", () => {
-  test("passes with content-length, to its last byte", async () => {
+  test("is accepted with content-length, to its last byte", async () => {
     const raw = bodyOf(CHAT, LIMIT);
     expect(raw).toHaveLength(LIMIT);
     expect((await post(gateway, CHAT, { raw })).status).toBe(200);
     expect(gateway.upstream.seen.at(-1)?.bodyText).toContain(raw.slice(20, -2));
   });
 
-  test("passes chunked", async () => {
+  test("is accepted chunked", async () => {
     const text = bodyOf(MESSAGES, LIMIT);
     const answer = await sendRaw(gateway.url, request(MESSAGES, "transfer-encoding: chunked", chunked(text)));
     expect(answer.status).toBe(200);
   });
 });
 
-describe.each(SURFACES)("one byte more, on $path", (surface) => {
-  test("case 10: is refused to a client that uploads all of it", async () => {
+describe.each(SURFACES)("a body of 30 MiB and one byte, on $path,", (surface) => {
+  test("case 10: is rejected for a client that uploads all of it", async () => {
     await expectError(
       await post(gateway, surface, { raw: bodyOf(surface, LIMIT + 1) }),
       surface,
@@ -63,7 +63,7 @@ describe.each(SURFACES)("one byte more, on $path", (surface) => {
   test.each([
     ["content-length", `content-length: ${LIMIT + 1}`, inPieces],
     ["chunks", "transfer-encoding: chunked", chunked],
-  ])("is refused with %s while the client goes on sending", async (_name, framing, cut) => {
+  ])("is rejected with %s while the client continues to send", async (_name, framing, cut) => {
     const text = bodyOf(surface, LIMIT + 1);
     const answer = await sendRaw(gateway.url, request(surface, framing, cut(text)));
     expect(answer.fault).toBeUndefined();
@@ -73,13 +73,13 @@ describe.each(SURFACES)("one byte more, on $path", (surface) => {
     expect(answer.body).toContain("request_too_large");
   });
 
-  test("is refused before it is sent when its length is announced", async () => {
+  test("is rejected before it is sent when its length is announced", async () => {
     const answer = await sendRaw(gateway.url, request(surface, `content-length: ${10 * LIMIT}`, []));
     expect(answer.status).toBe(413);
     expect(answer.body).toContain("request_too_large");
   });
 
-  test("is refused in a far larger upload without an end", async () => {
+  test("is rejected in a far larger upload without an end", async () => {
     const endless = function* () {
       for (let sent = 0; sent < 2 * LIMIT; sent += 1024 * 1024)
         yield `100000\r\n${"x".repeat(1024 * 1024)}\r\n`;
@@ -90,7 +90,7 @@ describe.each(SURFACES)("one byte more, on $path", (surface) => {
   });
 });
 
-test("the bytes of refused and finished bodies are given back", async () => {
+test("the bytes of rejected and finished bodies are returned to the budget", async () => {
   const small = await startTestGateway({ config: { bodyBytesInFlightMax: LIMIT + 1000 } });
   for (let round = 0; round < 3; round++) {
     expect((await post(small, CHAT, { raw: bodyOf(CHAT, LIMIT) })).status).toBe(200);

@@ -49,11 +49,11 @@ const TOOL: ModelOutput = {
   usage: { input: 11, output: 7 },
 };
 const TOOLS = [{ type: "function", name: "look_up", parameters: { type: "object", properties: {} } }];
-/** Eleven tokens in at 1,000 and seven out at 2,000 nano-USD. */
+/** 11 input tokens at 1,000 nano-USD and 7 output tokens at 2,000. */
 const REPORTED = 25_000n;
 
-describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model) => {
-  test("a whole answer is a response, billed by its usage", async () => {
+describe.each(["chat", "claude", "native"])("responses with the model %s:", (model) => {
+  test("a whole answer is a response resource, billed by its usage", async () => {
     const response = await ask({ model });
     expect(response.status).toBe(200);
     expect(await objectOf(response)).toMatchObject({
@@ -68,7 +68,7 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     expect((await gateway.receiptOf(response)).request.surface).toBe("responses");
   });
 
-  test("case 70: a stream has the whole sequence, numbered, and no other end mark", async () => {
+  test("case 70: a stream has the whole sequence of events, numbered, without another end mark", async () => {
     const response = await ask({ model, stream: true });
     expect(response.headers.get("content-type")).toStartWith("text/event-stream");
     const text = await response.clone().text();
@@ -92,7 +92,7 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     expect((await gateway.receiptOf(response)).captured).toBe(REPORTED);
   });
 
-  test("a tool is called, and its result answered", async () => {
+  test("a tool is called, and its result reaches the model", async () => {
     gateway.upstream.on(model, answerWith(TOOL), answerWith());
     gateway.upstream.on(`their-${model}`, answerWith(TOOL), answerWith());
     const first = await objectOf(await ask({ model, tools: TOOLS }));
@@ -107,14 +107,14 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     expect(JSON.stringify(seen())).toContain("Rain.");
   });
 
-  test("an answer without anything to read is none, and is charged", async () => {
+  test("an answer without readable output is an error, and is charged", async () => {
     for (const id of [model, `their-${model}`])
       gateway.upstream.on(id, answerWith({ usage: { input: 3, output: 4 } }));
     await expectError(await ask({ model }), RESPONSES, "empty_charged");
     await expectError(await ask({ model, stream: true }), RESPONSES, "empty_charged");
   });
 
-  test("a stream that breaks ends in a failure with a code, behind what was said", async () => {
+  test("a stream that breaks ends in response.failed with an error code", async () => {
     const broken = answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" });
     for (const id of [model, `their-${model}`]) gateway.upstream.on(id, broken);
     const events = await dataOf(await ask({ model, stream: true }));
@@ -127,7 +127,7 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     });
   });
 
-  test("case 19: a prompt that is too long has the code on which agents compact", async () => {
+  test("case 19: a prompt that is too long has the error code on which agents compact", async () => {
     const body = JSON.stringify({ error: { message: "prompt is too long: 212384 tokens > 200000 maximum" } });
     for (const id of [model, `their-${model}`]) gateway.upstream.on(id, answer({ status: 400, body }));
     for (const stream of [false, true]) {
@@ -143,8 +143,8 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
   });
 });
 
-describe("an upstream that has responses", () => {
-  test("gets the body as it is, with its own model, our ceiling and nothing stored", async () => {
+describe("an upstream that supports responses", () => {
+  test("gets the body unchanged apart from model, output limit and store", async () => {
     const input = [{ role: "user", content: "hi" }];
     await ask({ model: "native", input, store: true, future: { a: 1 } });
     expect(gateway.upstream.seen.at(-1)?.target).toBe("/v1/responses");
@@ -157,7 +157,7 @@ describe("an upstream that has responses", () => {
     });
   });
 
-  test("gives its events byte for byte but for the model's name", async () => {
+  test("has its events forwarded byte for byte apart from the model name", async () => {
     const modelOutput: ModelOutput = { ...TOOL, reasoning: "Hm.", text: "I look." };
     gateway.upstream.on("their-native", answerWith(modelOutput));
     const text = await (await ask({ model: "native", stream: true })).text();
@@ -167,7 +167,7 @@ describe("an upstream that has responses", () => {
     expect(text).toBe(frame("anthropic", lines));
   });
 
-  test("that says only in its stream that the prompt is too long is understood, and not held against it", async () => {
+  test("may report only in its stream that the prompt is too long, without a circuit failure", async () => {
     const error = {
       code: "context_length_exceeded",
       message: "Your input exceeds the context window of this model.",
@@ -179,7 +179,7 @@ describe("an upstream that has responses", () => {
     expect(gateway.upstream.seen).toHaveLength(1);
   });
 
-  test("that fails before its first output is followed by another, in another format", async () => {
+  test("is followed by an upstream of another format when it fails before its first output", async () => {
     for (const script of [failsWith({ code: "server_error", message: "canary" }), resetAtOnce]) {
       gateway.upstream.on("their-first", script);
       const text = await (await ask({ model: "both", stream: true })).text();
@@ -198,29 +198,32 @@ function failsWith(error: object): Script {
   return answer({ headers: EVENT_STREAM, body: frame("anthropic", lines) });
 }
 
-describe("what is refused", () => {
+describe("a responses request", () => {
   test.each<[object, Cause, string]>([
     [{ previous_response_id: "resp_1" }, "nothing_stored", "previous_response_id"],
     [{ conversation: "conv_1" }, "nothing_stored", "conversation"],
     [{ prompt: { id: "p" } }, "untranslatable", "prompt"],
     [{ background: true }, "untranslatable", "background"],
     [{ input: [{ type: "item_reference", id: "msg_1" }] }, "nothing_stored", "input[0]"],
-  ])("%j, by name and before anything is held, whatever the upstream", async (members, cause, path) => {
-    for (const model of ["chat", "claude", "native"]) {
-      const message = `${ERRORS[cause].message.slice(0, -1)}: ${path}`;
-      await expectError(await ask({ model, ...members }), RESPONSES, cause, { message });
-    }
-    expect(gateway.upstream.seen).toHaveLength(0);
-  });
+  ])(
+    "with %j is rejected with the field's name before a hold, for every upstream",
+    async (members, cause, path) => {
+      for (const model of ["chat", "claude", "native"]) {
+        const message = `${ERRORS[cause].message.slice(0, -1)}: ${path}`;
+        await expectError(await ask({ model, ...members }), RESPONSES, cause, { message });
+      }
+      expect(gateway.upstream.seen).toHaveLength(0);
+    },
+  );
 
-  test("a tool that only OpenAI runs, where nobody else could", async () => {
+  test("with a tool that only OpenAI runs is rejected for other upstreams", async () => {
     const tools = [{ type: "file_search", vector_store_ids: ["vs_1"] }];
     const message = "The request has a part that no upstream of this model understands: tools[0].type";
     await expectError(await ask({ tools }), RESPONSES, "untranslatable", { message });
     expect((await ask({ model: "native", tools })).status).toBe(200);
   });
 
-  test("validation is 400 here, in the envelope of chat", async () => {
+  test("that fails validation is a 400 in the envelope of chat", async () => {
     const message = "The request body failed validation: input";
     await expectError(await ask({ input: 7 }), RESPONSES, "wrong_shape", { message });
     await expectError(await ask({ raw: "{" }), RESPONSES, "not_json");
@@ -228,7 +231,7 @@ describe("what is refused", () => {
     await expectError(await ask({ secret: "sk-tg-wrong" }), RESPONSES, "unknown_key");
   });
 
-  test("an empty wallet is said inside a stream, where one was asked for", async () => {
+  test("without money is declined inside the stream that it asked for", async () => {
     const { secret } = await gateway.newPayer("0");
     await expectError(await ask({ secret }), RESPONSES, "wallet_empty");
     const response = await ask({ secret, stream: true, model: "claude" });
@@ -244,7 +247,7 @@ describe("what is refused", () => {
 });
 
 describe("Codex", () => {
-  test("case 71: its tools and options are taken, and its own free-form tool works", async () => {
+  test("case 71: may send its tools and options, and its custom tool works", async () => {
     const tools = [
       { type: "function", name: "exec_command", parameters: { type: "object" }, strict: false },
       {
@@ -292,7 +295,7 @@ describe("Codex", () => {
     }
   });
 
-  test("reasoning that Anthropic sealed goes back to it as it was", async () => {
+  test("returns the encrypted reasoning of Anthropic unchanged", async () => {
     const include = ["reasoning.encrypted_content"];
     const said: ModelOutput = { ...TOOL, reasoning: "I must look." };
     gateway.upstream.on("thinker", answerWith(said), answerWith());
@@ -312,7 +315,7 @@ describe("Codex", () => {
   });
 });
 
-test("case 72: thirty tries of an agent at a failing model cost nothing, and no more run than its key may", async () => {
+test("case 72: thirty retries of an agent at a failing model are free and respect the concurrency limit", async () => {
   const { secret } = await gateway.newKey({ limits: { concurrentRequests: 2 } });
   const before = await gateway.balances();
   const { opened, open } = gate();

@@ -12,8 +12,8 @@ import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { until } from "../support/timeouts.ts";
 
-/** Ways in which a caller loses the right to go on, and what the client is told, without and with a charge. */
-const ENDS: readonly {
+/** Ways in which a caller loses access, and the cause that the client gets, without and with a charge. */
+const REVOCATIONS: readonly {
   readonly name: string;
   readonly causes: readonly [Cause, Cause];
   end(database: Database, payer: IssuedKey): Promise<unknown>;
@@ -36,10 +36,10 @@ const ENDS: readonly {
   },
 ];
 
-describe.each(DIALECTS)("with the books in %s", (dialect) => {
+describe.each(DIALECTS)("with a ledger in %s", (dialect) => {
   let books: Awaited<ReturnType<typeof createLocation>>;
   let gateway: TestGateway;
-  /** The database as another process has it. */
+  /** The database as another process sees it. */
   let elsewhere: Database;
   beforeAll(async () => {
     books = await createLocation(dialect);
@@ -53,8 +53,8 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
     await books.drop();
   });
 
-  /** Every request gets stuck: a stream behind some of its words, a whole answer before it comes. */
-  function standStill(until: Promise<unknown>): void {
+  /** Pauses every upstream answer: a stream after some words, a whole answer before its start. */
+  function pauseAnswers(until: Promise<unknown>): void {
     const streamed = answerWith(undefined, { pauseAt: { bytes: 700, gate: until } });
     const whole = answerWith(undefined, { gate: until });
     for (const { model } of [CHAT, MESSAGES]) {
@@ -62,14 +62,14 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
     }
   }
 
-  test.each(ENDS)(
-    "$name ends what runs, streamed and whole, settled and with the right code",
+  test.each(REVOCATIONS)(
+    "$name ends running requests, streamed and whole, with a settlement and the right error",
     async (how) => {
       const [free, charged] = how.causes;
       const payer = await gateway.newPayer("1");
       const { secret, key } = payer;
       const never = gate();
-      standStill(never.opened);
+      pauseAnswers(never.opened);
       const surfaces = [CHAT, MESSAGES, RESPONSES] as const;
       const whole = surfaces.map((surface) => ({ surface, pending: post(gateway, surface, { secret }) }));
       const streams = await Promise.all(
@@ -101,7 +101,7 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
     },
   );
 
-  test.each(ENDS)("$name is refused when the rest of a body comes later", async (how) => {
+  test.each(REVOCATIONS)("$name ends a request whose body has not arrived completely", async (how) => {
     const payer = await gateway.newPayer("1");
     gateway.upstream.on("chat", answerWith());
     const bytes = new TextEncoder().encode(JSON.stringify(CHAT.body({})));
@@ -119,18 +119,18 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
       headers: { authorization: `Bearer ${payer.secret}` },
       body: slowly,
     });
-    // Time for the key to be read; without it the request is refused as any other.
+    // Lets the gateway read the key. Otherwise the request is rejected as any other.
     await Bun.sleep(200);
     await how.end(elsewhere, payer);
     const [cause] = how.causes;
     const refused = cause === "key_revoked" ? "unknown_key" : cause;
-    // As long as a key that was read is believed.
+    // Waits until the cached key has expired.
     await until(async () => (await post(gateway, CHAT, { secret: payer.secret })).status !== 200);
     ended.open();
     await expectError(await pending, CHAT, refused);
   });
 
-  test("nobody else is ended with it, neither another key of the account nor another account", async () => {
+  test("a revoked key does not affect another key of the account or another account", async () => {
     const [doomed, other] = [await gateway.newKey(), await gateway.newPayer("1")];
     const held = gate();
     gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
@@ -144,7 +144,7 @@ describe.each(DIALECTS)("with the books in %s", (dialect) => {
     expect(await texts[1]).toEndWith("data: [DONE]\n\n");
   });
 
-  test("a request that was begun before its key expired is finished", async () => {
+  test("a request that began before its key expired is finished", async () => {
     const { secret } = await gateway.newKey({ expiresAtMs: Date.now() + 5_000 });
     const held = gate();
     gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));

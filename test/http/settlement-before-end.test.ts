@@ -7,7 +7,7 @@ let gateway: TestGateway;
 let reader: Database;
 beforeAll(async () => {
   gateway = await startTestGateway();
-  // A connection of its own sees what is committed and nothing else.
+  // A connection of its own sees only what is committed.
   reader = new Database(gateway.sqlite.path, { readonly: true });
 });
 beforeEach(() => gateway.upstream.reset());
@@ -26,8 +26,8 @@ const END: Record<Surface["name"], RegExp> = {
   messages: /"stop_reason":"|message_stop/,
 };
 
-describe.each(SURFACES)("on $path the end is said after the settlement is committed", (surface) => {
-  test("of a stream: nothing of a finish is seen before, and it is settled when it is seen", async () => {
+describe.each(SURFACES)("on $path the settlement is committed", (surface) => {
+  test("before the client sees a finish in a stream", async () => {
     const settledState = await stateOfFinished(surface);
     for (let round = 0; round < 20; round++) {
       const response = await post(gateway, surface, { stream: true });
@@ -44,7 +44,7 @@ describe.each(SURFACES)("on $path the end is said after the settlement is commit
     }
   });
 
-  test("of a whole answer", async () => {
+  test("before the client sees a whole answer", async () => {
     const settledState = await stateOfFinished(surface);
     for (let round = 0; round < 20; round++) {
       const response = await post(gateway, surface);
@@ -54,7 +54,7 @@ describe.each(SURFACES)("on $path the end is said after the settlement is commit
   });
 });
 
-/** How the database writes that a hold is settled. */
+/** Returns the value of `state` in the database for a settled hold. */
 async function stateOfFinished(surface: Surface): Promise<unknown> {
   const response = await post(gateway, surface);
   await response.text();

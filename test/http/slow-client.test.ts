@@ -6,14 +6,14 @@ import { EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.
 import { scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Long beside the pauses that a busy machine makes in an answer. */
+/** Long compared with the pauses of a busy machine. */
 const IDLE_MS = 2_000;
 
 let hasty: TestGateway;
 let patient: TestGateway;
 beforeAll(async () => {
   hasty = await startWithTotal(8_000);
-  // For an answer that is read to its end, however long that takes.
+  // For an answer that is read to its end.
   patient = await startWithTotal(120_000);
 });
 beforeEach(() => {
@@ -35,11 +35,11 @@ function startWithTotal(totalMs: number): Promise<TestGateway> {
   });
 }
 
-/** Far more than all socket buffers between upstream and client together. */
+/** More than all socket buffers between upstream and client. */
 const LARGE_CHARS = 24 * 1024 * 1024;
 
-/** A streamed answer of that many characters, in words of 64 KiB. */
-function playLarge(gateway: TestGateway, surface: Surface): void {
+/** Streams an answer of LARGE_CHARS characters, in words of 64 KiB. */
+function streamLarge(gateway: TestGateway, surface: Surface): void {
   const word = ` ${"y".repeat(64 * 1024 - 1)}`;
   const modelOutput = { text: word.repeat(LARGE_CHARS / word.length), usage: { input: 11, output: 7 } };
   gateway.upstream.on(surface.model, (request: ScriptRequest) => {
@@ -48,8 +48,8 @@ function playLarge(gateway: TestGateway, surface: Surface): void {
   });
 }
 
-/** Asks for a stream and reads nothing of it until told to. */
-function askAndStare(gateway: TestGateway, surface: Surface): Socket {
+/** Asks for a stream and reads nothing until the socket is resumed. */
+function requestWithoutReading(gateway: TestGateway, surface: Surface): Socket {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on("error", () => {});
@@ -61,14 +61,14 @@ function askAndStare(gateway: TestGateway, surface: Surface): Socket {
   return socket;
 }
 
-describe.each(SURFACES)("a client that does not read, on $path", (surface) => {
-  test("holds the upstream up, and is settled and let go at the total limit", async () => {
+describe.each(SURFACES)("a client that does not read, on $path,", (surface) => {
+  test("pauses the upstream, and is settled and disconnected by the total timeout", async () => {
     const gateway = hasty;
-    playLarge(gateway, surface);
-    const socket = askAndStare(gateway, surface);
+    streamLarge(gateway, surface);
+    const socket = requestWithoutReading(gateway, surface);
     await gateway.upstream.waitForSeen(1);
     await Bun.sleep(1.5 * IDLE_MS);
-    // Neither ended for idleness nor read to its end into our memory.
+    // Neither ended by the idle timeout nor read completely into memory.
     expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeUndefined();
     expect((await gateway.balances()).held).toBeGreaterThan(0n);
     await gateway.upstream.seen[0]?.over;
@@ -87,10 +87,10 @@ describe.each(SURFACES)("a client that does not read, on $path", (surface) => {
     socket.destroy();
   });
 
-  test("for longer than the upstream may be silent gets the whole answer all the same", async () => {
+  test("for longer than the idle timeout gets the whole answer later", async () => {
     const gateway = patient;
-    playLarge(gateway, surface);
-    const socket = askAndStare(gateway, surface);
+    streamLarge(gateway, surface);
+    const socket = requestWithoutReading(gateway, surface);
     await gateway.upstream.waitForSeen(1);
     await Bun.sleep(1.5 * IDLE_MS);
     let tail = "";

@@ -12,13 +12,13 @@ import { scriptedConfig } from "../support/test-catalog.ts";
 
 const MIB = 1024 * 1024;
 const BYTES_IN_FLIGHT = 128 * MIB;
-const PATIENCE_MS = 120_000;
+const WAIT_MS = 120_000;
 
 let upstream: ScriptedUpstream;
 let gateway: ServedProcess;
-/** The key of a tenant who pays. */
+/** The key of a tenant with money. */
 let tenant: string;
-/** A key of an account without money that may ask once a minute. */
+/** A key without money and with one request per minute. */
 let hostile: string;
 let sockets: Socket[] = [];
 
@@ -40,7 +40,7 @@ afterAll(async () => {
   await upstream.stop();
 });
 
-/** Opens connections that announce a body, send so much of it and wait. Resolves when all is sent or refused. */
+/** Opens connections that announce a body and send part of it. Resolves when all is sent or rejected. */
 async function attack(count: number, announced: number, sent: number): Promise<void> {
   const { hostname, port } = new URL(gateway.url);
   const piece = Buffer.alloc(Math.min(sent, 64 * 1024), "x");
@@ -63,7 +63,7 @@ async function attack(count: number, announced: number, sent: number): Promise<v
   await Promise.all(opened);
 }
 
-/** What the tenant gets for a prompt of so many bytes. */
+/** Sends a prompt of this many bytes as the tenant, and returns the status. */
 async function ask(bytes: number): Promise<number> {
   const content = "a ".repeat(bytes / 2);
   const response = await fetch(`${gateway.url}${CHAT.path}`, {
@@ -75,18 +75,18 @@ async function ask(bytes: number): Promise<number> {
   return response.status;
 }
 
-describe("one key without money cannot keep other tenants out", () => {
+describe("one key without money does not block other tenants with", () => {
   test.each<[string, () => Promise<void>]>([
     [
-      "by bodies that stop before their end and others that never begin",
+      "bodies that stop before their end and others that never begin",
       async () => {
         await attack(5, 30 * MIB, 29 * MIB);
         await attack(330, 65_536, 0);
       },
     ],
-    ["by 2,500 small bodies that never begin", () => attack(2_500, 65_536, 0)],
-    ["by 2,500 large bodies that never begin", () => attack(2_500, 30 * MIB, 0)],
-    ["by small bodies that lack their last byte", () => attack(2_500, 65_536, 65_535)],
+    ["2,500 small bodies that never begin", () => attack(2_500, 65_536, 0)],
+    ["2,500 large bodies that never begin", () => attack(2_500, 30 * MIB, 0)],
+    ["small bodies that lack their last byte", () => attack(2_500, 65_536, 65_535)],
   ])(
     "%s",
     async (_name, open) => {
@@ -98,6 +98,6 @@ describe("one key without money cannot keep other tenants out", () => {
       sockets = [];
       while ((await ask(100)) !== 200) await Bun.sleep(50);
     },
-    PATIENCE_MS,
+    WAIT_MS,
   );
 });

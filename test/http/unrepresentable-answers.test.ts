@@ -33,8 +33,8 @@ const lines = [
 const message = { role: "assistant", content: "Well:", tool_calls: [call] };
 const whole = { id: "x", choices: [{ index: 0, message, finish_reason: "tool_calls" }], ...usage };
 
-// A client can have a model write whatever it likes.
-test("a call that is none on messages is paid as reported, tried once, and no sign of a bad upstream", async () => {
+// A client can make a model write anything.
+test("an unrepresentable tool call is charged as reported, not retried, and does not open the circuit", async () => {
   const streamed = frame(
     "openai",
     lines.map((line) => JSON.stringify(line)),

@@ -8,7 +8,7 @@ import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 
 const gateway = gatewayForTests();
 
-/** An answer of one word with a usage, whole or streamed as asked. */
+/** Answers one word with this usage, whole or streamed as the request asks. */
 function reports(usage: object): Script {
   return (request) => {
     const { whole, lines } = request.protocol === "openai" ? chatOf(usage) : messageOf(usage);
@@ -57,7 +57,7 @@ const iteration = (type: string, input_tokens: number, output_tokens: number) =>
   input_tokens,
   output_tokens,
 });
-/** At 1,000 nano-USD for an input token, 100 for a cached one and 2,000 for an output token. */
+/** Nano-USD per token: input 1,000, cached input 100, output 2,000. */
 const REPORTS: readonly (readonly [name: string, model: string, usage: object, charge: bigint])[] = [
   [
     "reasoning beside the completion",
@@ -95,21 +95,24 @@ const REPORTS: readonly (readonly [name: string, model: string, usage: object, c
 ];
 
 describe.each(REPORTS)("an answer with %s", (_name, model, usage, charge) => {
-  test.each([CHAT, MESSAGES])("is paid in full by a client of $name, streamed and whole", async (surface) => {
-    for (const stream of [false, true]) {
-      gateway.upstream.on(model, reports(usage));
-      const response = await post(gateway, surface, { model, stream, max_tokens: 1_000 });
-      expect(response.status).toBe(200);
-      await response.text();
-      const { captured, outcome } = await gateway.receiptOf(response);
-      expect([stream, captured, outcome?.source]).toEqual([stream, charge, "reported"]);
-    }
-  });
+  test.each([CHAT, MESSAGES])(
+    "is charged in full to a client of $name, streamed and whole",
+    async (surface) => {
+      for (const stream of [false, true]) {
+        gateway.upstream.on(model, reports(usage));
+        const response = await post(gateway, surface, { model, stream, max_tokens: 1_000 });
+        expect(response.status).toBe(200);
+        await response.text();
+        const { captured, outcome } = await gateway.receiptOf(response);
+        expect([stream, captured, outcome?.source]).toEqual([stream, charge, "reported"]);
+      }
+    },
+  );
 });
 
 describe("a request with a field that has no price", () => {
   test.each<Surface<"chat" | "messages" | "responses">>([CHAT, MESSAGES, RESPONSES])(
-    "is refused on $name before anything is held or sent",
+    "is rejected on $name before a hold",
     async (surface) => {
       const before = await gateway.balances();
       const { message } = ERRORS.unpriced_field;

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Where calls went: the request line's target and the host, and all that they brought along. */
+/** Host and request target of every upstream call. */
 function called() {
   return gateway.upstream.seen.map(({ target, headers }) => `${headers.host} ${target}`);
 }
@@ -21,7 +21,7 @@ const FIELDS = [
   { user: "../../evil", path: "/evil", headers: { host: "evil.example" } },
 ];
 
-test.each(FIELDS)("no field of a body chooses where a call goes: %j", async (fields) => {
+test.each(FIELDS)("no field of a body chooses the address of an upstream call: %j", async (fields) => {
   gateway.upstream.reset();
   const { host } = new URL(gateway.upstream.url);
   expect((await post(gateway, CHAT, fields)).status).toBe(200);
@@ -37,7 +37,7 @@ test.each([
   "http://evil.example/chat",
   "//evil.example",
   "chat\r\nhost: evil",
-])("a model that is called %j is looked for in the catalog and nowhere else", async (model) => {
+])("a model named %j is only looked up in the catalog", async (model) => {
   gateway.upstream.reset();
   expect((await post(gateway, CHAT, { model })).status).toBe(404);
   expect(called()).toEqual([]);
@@ -52,7 +52,7 @@ const HEADERS = [
   "host: gateway.example\r\ncookie: a=b\r\norigin: http://evil.example\r\nreferer: http://evil.example",
 ];
 
-test.each(HEADERS)("no header chooses where a call goes: %j", async (headers) => {
+test.each(HEADERS)("no header chooses the address of an upstream call: %j", async (headers) => {
   gateway.upstream.reset();
   await sendMessage("/v1/messages?beta=true", headers);
   const { host } = new URL(gateway.upstream.url);
@@ -77,7 +77,7 @@ test.each([
   ["with a bare line feed", "anthropic-beta: a\nx-evil: 1"],
   ["with a bare carriage return", "anthropic-beta: a\rx-evil: 1"],
   ["with a zero byte", "anthropic-beta: a\0x-evil: 1"],
-])("a forwarded header %s is refused", async (_how, header) => {
+])("a forwarded header %s is rejected", async (_how, header) => {
   gateway.upstream.reset();
   expect((await sendMessage("/v1/messages", `host: gateway.example\r\n${header}`)).status).toBe(400);
   expect(called()).toEqual([]);
@@ -89,7 +89,7 @@ test.each([
   "?beta=true#x",
   "?beta=true/../../evil",
   "?api-version=1&target=http://evil.example",
-])("of a query only what an SDK sends goes on: %s", async (query) => {
+])("only the known query of an SDK is forwarded, not %s", async (query) => {
   gateway.upstream.reset();
   expect((await sendMessage(`/v1/messages${query}`, "host: gateway.example")).status).toBe(200);
   const { host } = new URL(gateway.upstream.url);

@@ -43,7 +43,7 @@ beforeAll(async () => {
 beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
-/** Status line, every header and every byte of the body, as a client could read them. */
+/** Status line, headers and body of a response, as text. */
 async function bytesOf(response: Response): Promise<string> {
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
   return `${response.status} ${response.statusText}\n${headers}\n${await response.text()}`;
@@ -69,14 +69,14 @@ const STATUSES = [
   599, 600, 999,
 ];
 
-/** Answers that are broken in ways that tempt a gateway to quote them. */
+/** Broken answers that a gateway might quote. */
 const BROKEN: readonly (readonly [name: string, answer: Answer])[] = [
   ["text that is not JSON", { body: secrets.next("text") }],
   ["JSON cut off", { body: `{"message":"${secrets.next("cut")}` }],
   ["a string", { body: JSON.stringify(secrets.next("string")) }],
   ["an error with status 200", { ...secrets.refusal(200) }],
   ["HTML", { body: `<h1>${secrets.next("html")}</h1>`, headers: { "content-type": "text/html" } }],
-  ["a length that lies", { body: secrets.next("short"), claimedLength: 999, end: "close" }],
+  ["a wrong content-length", { body: secrets.next("short"), claimedLength: 999, end: "close" }],
   ["bytes that are no gzip", { body: secrets.next("gzip"), headers: { "content-encoding": "gzip" } }],
   ["a body that is reset", { ...secrets.refusal(500), cutAt: 40, end: "reset" }],
   ["a silence after some bytes", { ...secrets.refusal(500), cutAt: 40, end: "hang" }],
@@ -99,7 +99,7 @@ function refusalWith(message: string): Answer {
   };
 }
 
-/** A good beginning of a stream, then whatever is given instead of its end. */
+/** The beginning of a good stream, followed by `end`. */
 function breaksWith(end: (request: ScriptRequest) => string): Script {
   return (request) => {
     const lines = streamedLines(request, HELLO).slice(0, 3);
@@ -108,7 +108,7 @@ function breaksWith(end: (request: ScriptRequest) => string): Script {
   };
 }
 
-describe.each(SURFACES)("nothing that an upstream says in failing reaches a client of $path", (surface) => {
+describe.each(SURFACES)("a failing upstream reveals nothing to a client of $path", (surface) => {
   test.each(STATUSES)("with status %d", async (status) => {
     await expectSilence(surface, answer(secrets.refusal(status)));
   });
@@ -164,7 +164,7 @@ describe.each(SURFACES)("nothing that an upstream says in failing reaches a clie
     }
   });
 
-  test("in headers of an answer that succeeds", async () => {
+  test("in the headers of a successful answer", async () => {
     const { headers = {} } = secrets.refusal(200);
     await expectSilence(
       surface,
@@ -173,7 +173,7 @@ describe.each(SURFACES)("nothing that an upstream says in failing reaches a clie
   });
 });
 
-test("the canaries are really there: every upstream call carries them in its path and its key", async () => {
+test("every upstream call carries canaries in its path and its key", async () => {
   await post(gateway, SURFACES[0]);
   const [seen] = gateway.upstream.seen;
   expect(() => secrets.expectNone(seen?.target ?? "")).toThrow();

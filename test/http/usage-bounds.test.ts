@@ -16,7 +16,7 @@ const LONG_PRICE: Price = {
   output: TEST_PRICE.output * 2n,
   cacheWrite1h: TEST_PRICE.cacheWrite1h * 2n,
 };
-/** An answer whose input is a sum over a loop of tools at the provider. */
+/** A recorded answer whose input is the sum over a tool loop of the provider. */
 const LOOP = join(
   import.meta.dir,
   "../../../shared/recordings-odd/anthropic/anthropic-code-execution-20250825.pptx-skill.json",
@@ -54,9 +54,9 @@ async function aboveBound(upstream: string): Promise<Record<string, number | und
   return { input: of("input"), output: of("output") };
 }
 
-describe.each(SURFACES)("a report above the bound on $path", (surface) => {
+describe.each(SURFACES)("a usage report above the bound on $path", (surface) => {
   test.each([false, true])(
-    "is answered, charged up to the bound, logged and counted (streamed: %p)",
+    "is charged up to the bound, logged and counted (streamed: %p)",
     async (stream) => {
       const upstream = `scripted-${surface.name === "chat" ? "openai" : "anthropic"}`;
       const before = await aboveBound(upstream);
@@ -86,7 +86,7 @@ describe.each(SURFACES)("a report above the bound on $path", (surface) => {
     },
   );
 
-  test("is not made of a report within it", async () => {
+  test("is not logged for a report within the bound", async () => {
     gateway.upstream.on(surface.model, reports(200_000, 1_100));
     const response = await post(gateway, surface);
     const lines = gateway.log.about(response.headers.get("x-request-id") ?? "");
@@ -95,7 +95,7 @@ describe.each(SURFACES)("a report above the bound on $path", (surface) => {
   });
 });
 
-test("a client that hangs up pays a report above the bound up to it", async () => {
+test("a client that disconnects pays at most the bound", async () => {
   const usage = { input_tokens: 700_000, output_tokens: 1 };
   const events = [
     { type: "message_start", message: { type: "message", role: "assistant", content: [], usage } },
@@ -117,30 +117,27 @@ test("a client that hangs up pays a report above the bound up to it", async () =
   });
 });
 
-describe("tools that run at the provider", () => {
+describe("a tool loop of the provider", () => {
   const tools = [{ type: "code_execution_20250825", name: "code_execution" }];
 
   test.skipIf(!existsSync(LOOP)).each([
     ["a tool", { tools }, 950_648n * 1_000n + 13_856n * 2_000n],
-    ["a remote server of tools", { mcp_servers: [{ type: "url", url: "https://t.example" }] }, 978_360_000n],
+    ["an MCP server", { mcp_servers: [{ type: "url", url: "https://t.example" }] }, 978_360_000n],
     ["no such tool", {}, 200_000n * 1_000n + 8_800n * 2_000n],
-  ])(
-    "a true answer whose input is a sum over a loop is charged as reported with %s",
-    async (_name, more, charged) => {
-      gateway.upstream.on("claude", answer({ body: readFileSync(LOOP, "utf8") }));
-      const response = await post(gateway, MESSAGES, { max_tokens: 8_000, ...more });
-      expect(response.status).toBe(200);
-      expect((await gateway.receiptOf(response)).captured).toBe(charged);
-    },
-  );
+  ])("is charged as far as the request explains it with %s", async (_name, more, charged) => {
+    gateway.upstream.on("claude", answer({ body: readFileSync(LOOP, "utf8") }));
+    const response = await post(gateway, MESSAGES, { max_tokens: 8_000, ...more });
+    expect(response.status).toBe(200);
+    expect((await gateway.receiptOf(response)).captured).toBe(charged);
+  });
 
-  test("on chat explain a sum too", async () => {
+  test("explains a sum above the window on chat too", async () => {
     gateway.upstream.on("chat", reports(950_648, 13_856));
     const response = await post(gateway, SURFACES[0], { web_search_options: {} });
     expect((await gateway.receiptOf(response)).captured).toBe(978_360_000n);
   });
 
-  test("that nobody can have run so often leave the amount bookable", async () => {
+  test("still limits the charge to an amount that the ledger can book", async () => {
     gateway.upstream.on("claude", reports(Number.MAX_SAFE_INTEGER - 10));
     const response = await post(gateway, MESSAGES, { tools });
     expect(response.status).toBe(200);
@@ -152,7 +149,7 @@ describe("a beta that changes price or window", () => {
   const send = (model: string, beta: string, more: object = {}) =>
     post(gateway, MESSAGES, { model, headers: { "anthropic-beta": beta }, ...more });
 
-  test("is dropped where no operator allows it, and all others pass", async () => {
+  test("is dropped unless the operator allows it, and other betas are forwarded", async () => {
     await send("claude", `effort-2025-11-24, ${BETA}, fast-mode-2026-02-01,unknown-2027`);
     expect(lastHeaders()["anthropic-beta"]).toBe("effort-2025-11-24,unknown-2027");
     await send("claude", BETA);
@@ -169,7 +166,7 @@ describe("a beta that changes price or window", () => {
     expect(JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "")).toMatchObject({ betas: ["a", BETA] });
   });
 
-  test("is dropped from a count of tokens too", async () => {
+  test("is dropped from a token count too", async () => {
     const count = (model: string) =>
       fetch(`${gateway.url}/v1/messages/count_tokens`, {
         method: "POST",
@@ -183,14 +180,14 @@ describe("a beta that changes price or window", () => {
     expect(lastHeaders()["anthropic-beta"]).toBe(`a,${BETA}`);
   });
 
-  test("passes where it is allowed, and a report of its window is charged as reported", async () => {
+  test("is forwarded when it is allowed, and its larger window is charged as reported", async () => {
     gateway.upstream.on("claude", reports(700_000));
     const response = await send("wide", BETA);
     expect(lastHeaders()["anthropic-beta"]).toBe(BETA);
     expect((await gateway.receiptOf(response)).captured).toBe(700_000n * 1_000n + 14_000n);
   });
 
-  test("widens nothing for a request that does not ask for it", async () => {
+  test("widens nothing for a request that does not name it", async () => {
     gateway.upstream.on("claude", reports(700_000));
     expect((await gateway.receiptOf(await post(gateway, MESSAGES, { model: "wide" }))).captured).toBe(
       200_014_000n,
@@ -200,13 +197,13 @@ describe("a beta that changes price or window", () => {
   const content = "word ".repeat(200_000);
   const dear = { messages: [{ role: "user", content }] };
 
-  test("holds for the wider window, at the price of a long prompt", async () => {
+  test("takes a hold for the wider window at the price of a long prompt", async () => {
     gateway.upstream.on("claude", reports(300_000));
     const plain = await gateway.receiptOf(await post(gateway, MESSAGES, { model: "long", ...dear }));
-    // The dearest class is what is written to the longer cache.
+    // The highest price is that of a one-hour cache write.
     expect(plain.granted).toBe(200_000n * 2_000n + 1_000n * 2_000n);
     const long = await gateway.receiptOf(await send("long", BETA, dear));
-    // Half a token for each of a million bytes, at twice the price of the dearest class; output at twice its own.
+    // Half a token per byte of a megabyte at twice the highest input price, and output at twice its price.
     expect(Number(long.granted)).toBeWithin(500_000 * 4_000, 501_000 * 4_000 + 4_000_000);
     expect(long).toMatchObject({
       captured: 300_000n * 2_000n + 7n * 4_000n,
@@ -214,7 +211,7 @@ describe("a beta that changes price or window", () => {
     });
   });
 
-  test("leaves a short prompt its price", async () => {
+  test("keeps the price of a short prompt", async () => {
     gateway.upstream.on("claude", reports(200_000));
     const receipt = await gateway.receiptOf(await send("long", BETA));
     expect(receipt).toMatchObject({
@@ -225,15 +222,15 @@ describe("a beta that changes price or window", () => {
     expect((await gateway.receiptOf(await send("long", BETA))).captured).toBe(200_001n * 2_000n + 28_000n);
   });
 
-  test("is refused where the wallet cannot pay for the wider window", async () => {
+  test("is declined when the wallet cannot pay for the wider window", async () => {
     const { secret } = await gateway.newPayer("0.5");
-    // 200,000 tokens at the dearest usual price are 0.40 USD; 500,000 at twice that are 2.00.
+    // 200,000 tokens at the highest normal price cost 0.40 USD; 500,000 at twice that cost 2.00 USD.
     expect((await post(gateway, MESSAGES, { model: "long", secret, ...dear })).status).toBe(200);
     const refused = await send("long", BETA, { ...dear, secret });
     expect(refused.status).toBe(402);
   });
 
-  test("names its window to a client whose prompt is longer", async () => {
+  test("reports its window to a client whose prompt is longer", async () => {
     gateway.upstream.on(
       "claude",
       answer({

@@ -13,24 +13,24 @@ import { framesOf, type Json } from "../../support/strict-json.ts";
 import { scriptedModel } from "../../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../../support/test-gateway.ts";
 
-/** What the lines of `lines.ts` report, as far as they report at all. */
+/** The usage that the events of stream-events.ts report. */
 export const USAGE = { input: 11, cached: 0, written: 0, output: 7 };
 
-/** A gateway whose upstreams say given lines, and what a client before it must hear of them. */
+/** A gateway whose upstreams send given events, and checks of what a client gets. */
 export interface ConformanceFixture {
   gateway(): TestGateway;
-  /** Plays lines as the quadrant's upstream frames them. */
+  /** Streams the events in the framing of the pair's upstream. */
   play(pair: ProtocolPair, lines: readonly Json[]): void;
-  /** Plays the whole answer that they come to. */
+  /** Sends the whole answer that the events merge to. */
   playWhole(pair: ProtocolPair, lines: readonly Json[]): void;
   postTo(pair: ProtocolPair, stream?: boolean): Promise<Response>;
-  /** They are heard so, with the usage of {@link USAGE}, and billed by it. */
-  expectHeard(pair: ProtocolPair, lines: readonly Json[], heard: object): Promise<void>;
-  /** They end in an error, as the last thing a client sees, and in no finish. */
-  expectBroken(pair: ProtocolPair, lines: readonly Json[]): Promise<void>;
+  /** Expects the client to get these members with {@link USAGE}, and the charge for that usage. */
+  expectAnswer(pair: ProtocolPair, lines: readonly Json[], heard: object): Promise<void>;
+  /** Expects the client to get an error last and no finish. */
+  expectFailure(pair: ProtocolPair, lines: readonly Json[]): Promise<void>;
 }
 
-/** Starts one for a file of tests, and stops it after them. */
+/** Starts the gateway before the tests of a file, and stops it afterwards. */
 export function startFixture(): ConformanceFixture {
   let gateway: TestGateway;
   beforeAll(async () => {
@@ -52,14 +52,14 @@ export function startFixture(): ConformanceFixture {
     playWhole: ({ upstream, model }, lines) =>
       gateway.upstream.on(model, replay(collectLines(upstream, lines.map(textOf)))),
     postTo: put,
-    async expectHeard(pair, lines, heard) {
+    async expectAnswer(pair, lines, heard) {
       play(pair, lines);
       const response = await put(pair);
       const expected = { reasoning: "", text: "", refusal: "", calls: [], usage: USAGE, ...heard };
       expect<unknown>(await readReply(response, pair)).toEqual(expected);
       expect((await gateway.receiptOf(response)).captured).toBe(nanosOf(USAGE));
     },
-    async expectBroken(pair, lines) {
+    async expectFailure(pair, lines) {
       play(pair, lines);
       const response = await put(pair);
       const body = await response.text();

@@ -30,7 +30,7 @@ export const chatTool = {
 };
 export const image = (url: string) => user([{ type: "image_url", image_url: { url } }]);
 
-/** As Claude Code 2.1 asks a model whose name it does not know. */
+/** A request of Claude Code 2.1 to a model that it does not know. */
 export function claudeCode(): Body {
   const tools = Array.from({ length: 14 }, (_, index) => ({
     name: `Tool${index}`,

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { ProtocolPair } from "../../support/protocol-pairs/protocol-pair.ts";
 import { type Body, call, chatTool, image, result, TO_CLAUDE, TO_GPT, user } from "./requests.ts";
 
-/** What a client asks, and what its upstream must be sent: `undefined` is a member that must not be there. */
+/** Requests, and what their upstream must get. A member that is `undefined` must be absent. */
 export const TRANSLATED_REQUESTS: readonly (readonly [
   name: string,
   pair: ProtocolPair,
@@ -10,7 +10,7 @@ export const TRANSLATED_REQUESTS: readonly (readonly [
   sent: Body,
 ])[] = [
   [
-    "case 51: tool messages after one turn become one user message",
+    "case 51: the tool messages after one assistant message become one user message",
     TO_CLAUDE,
     {
       tools: [chatTool],
@@ -69,7 +69,7 @@ export const TRANSLATED_REQUESTS: readonly (readonly [
     { messages: [{}, { role: "assistant", content: [{ type: "tool_use", input: {} }] }, {}] },
   ],
   [
-    "case 54: a turn of calls alone has no empty text",
+    "case 54: an assistant message with only tool calls has no empty text",
     TO_CLAUDE,
     {
       messages: [
@@ -91,36 +91,31 @@ export const TRANSLATED_REQUESTS: readonly (readonly [
     },
   ],
   [
-    "case 55: calls one by one are asked for within the choice of tools",
+    "case 55: parallel_tool_calls false becomes part of tool_choice",
     TO_CLAUDE,
     { tools: [chatTool], parallel_tool_calls: false },
     { tool_choice: { type: "auto", disable_parallel_tool_use: true }, parallel_tool_calls: undefined },
   ],
   [
-    "case 55: and are not, where there is no choice",
+    "case 55: parallel_tool_calls is left out when tool_choice is none",
     TO_CLAUDE,
     { tools: [chatTool], parallel_tool_calls: false, tool_choice: "none" },
     { tool_choice: { type: "none", disable_parallel_tool_use: undefined } },
   ],
   [
-    "case 56: a tool that must be called leaves no room for thinking",
+    "case 56: a required tool call disables thinking",
     { ...TO_CLAUDE, model: "claude-budget" },
     { tools: [chatTool], tool_choice: "required", reasoning_effort: "high" },
     { tool_choice: { type: "any" }, thinking: undefined },
   ],
-  ["case 57: a temperature ends at 1", TO_CLAUDE, { temperature: 1.7 }, { temperature: 1 }],
+  ["case 57: a temperature is at most 1", TO_CLAUDE, { temperature: 1.7 }, { temperature: 1 }],
   [
-    "case 57: no temperature for a model that takes none",
+    "case 57: a model without sampling gets no temperature",
     { ...TO_CLAUDE, model: "claude-adaptive" },
     { temperature: 0.3, top_p: 0.9 },
     { temperature: undefined, top_p: undefined },
   ],
-  [
-    "case 57: none is added where there was none",
-    TO_CLAUDE,
-    {},
-    { temperature: undefined, top_p: undefined },
-  ],
+  ["case 57: no temperature is added", TO_CLAUDE, {}, { temperature: undefined, top_p: undefined }],
   [
     "case 58: thinking that leaves no room for an answer is left out",
     { ...TO_CLAUDE, model: "claude-budget" },
@@ -128,19 +123,19 @@ export const TRANSLATED_REQUESTS: readonly (readonly [
     { thinking: undefined, max_tokens: 500 },
   ],
   [
-    "case 58: and is asked for where there is room",
+    "case 58: thinking is requested when the output limit leaves room",
     { ...TO_CLAUDE, model: "claude-budget" },
     { reasoning_effort: "low", max_tokens: 8_000 },
     { thinking: { type: "enabled", budget_tokens: expect.any(Number) }, max_tokens: 8_000 },
   ],
   [
-    "case 59: an answer without a limit gets one",
+    "case 59: a request without an output limit gets one",
     TO_CLAUDE,
     { max_tokens: undefined },
     { max_tokens: 1_000 },
   ],
   [
-    "a mark of what to cache, where the upstream takes it",
+    "a cache_control is kept where the upstream supports it",
     TO_CLAUDE,
     {
       messages: [
@@ -157,7 +152,7 @@ export const TRANSLATED_REQUESTS: readonly (readonly [
     },
   ],
   [
-    "case 65: an image within the request is an image",
+    "case 65: an image in the request stays an image",
     TO_CLAUDE,
     { messages: [image("data:image/png;base64,aGVsbG8=")] },
     {
@@ -167,13 +162,13 @@ export const TRANSLATED_REQUESTS: readonly (readonly [
     },
   ],
   [
-    "case 65: an image elsewhere is not fetched",
+    "case 65: an image URL is forwarded, not fetched",
     TO_CLAUDE,
     { messages: [image("http://127.0.0.1:1/secret.png")] },
     { messages: [user([{ type: "image", source: { type: "url", url: "http://127.0.0.1:1/secret.png" } }])] },
   ],
   [
-    "case 66: what nobody misses is left out",
+    "case 66: members without effect on the answer are left out",
     TO_CLAUDE,
     {
       seed: 7,
@@ -194,17 +189,22 @@ export const TRANSLATED_REQUESTS: readonly (readonly [
       logprobs: undefined,
     },
   ],
-  ["case 67: a stop of white space is left out", TO_CLAUDE, { stop: ["\n"] }, { stop_sequences: undefined }],
-  ["case 67: the others stay", TO_CLAUDE, { stop: ["\n", "END"] }, { stop_sequences: ["END"] }],
   [
-    "case 74: a user that is no short name is hashed",
+    "case 67: a stop sequence of white space is left out",
+    TO_CLAUDE,
+    { stop: ["\n"] },
+    { stop_sequences: undefined },
+  ],
+  ["case 67: other stop sequences stay", TO_CLAUDE, { stop: ["\n", "END"] }, { stop_sequences: ["END"] }],
+  [
+    "case 74: a long user id is hashed",
     TO_GPT,
     { metadata: { user_id: JSON.stringify({ device: "d".repeat(64), session: "s".repeat(36) }) } },
     { user: expect.stringMatching(/^[0-9a-f]{32,64}$/), metadata: undefined },
   ],
 ];
 
-/** What no upstream of the model understands, and the field that is named. */
+/** Requests that no upstream of the model can represent, and the field that the error names. */
 export const UNTRANSLATABLE_REQUESTS: readonly (readonly [
   name: string,
   pair: ProtocolPair,
@@ -212,14 +212,14 @@ export const UNTRANSLATABLE_REQUESTS: readonly (readonly [
   path: string,
 ])[] = [
   [
-    "case 65: a drawing",
+    "case 65: an SVG image",
     TO_CLAUDE,
     { messages: [image("data:image/svg+xml;base64,aGVsbG8=")] },
     "messages[0].content[0]",
   ],
-  ["case 66: two answers", TO_CLAUDE, { n: 2 }, "n"],
-  ["case 66: probabilities", TO_CLAUDE, { logprobs: true }, "logprobs"],
-  ["a search of the web", TO_CLAUDE, { web_search_options: {} }, "web_search_options"],
+  ["case 66: two choices", TO_CLAUDE, { n: 2 }, "n"],
+  ["case 66: log probabilities", TO_CLAUDE, { logprobs: true }, "logprobs"],
+  ["a web search", TO_CLAUDE, { web_search_options: {} }, "web_search_options"],
   [
     "a file that only OpenAI has",
     TO_CLAUDE,
@@ -233,7 +233,7 @@ export const UNTRANSLATABLE_REQUESTS: readonly (readonly [
     "messages[0].content[0]",
   ],
   [
-    "servers of tools",
+    "MCP servers",
     TO_GPT,
     { mcp_servers: [{ type: "url", url: "https://x.example", name: "x" }] },
     "mcp_servers",

@@ -12,11 +12,11 @@ import {
   secrets,
   wholeOrStream,
 } from "./fault-scripts.ts";
-import { answers, breaks, byMode, movesOn, stays } from "./outcomes.ts";
+import { answers, breaks, byMode, failsFinally, failsOver } from "./outcomes.ts";
 
 const sentence = secrets.next("sentence");
 
-/** Bodies that are no answer although the status says so. */
+/** Bodies with status 200 that are no valid answer. */
 const NO_ANSWERS: readonly (readonly [name: string, answer: Answer])[] = [
   ["nothing", { body: "" }],
   ["an empty object", { body: "{}" }],
@@ -38,13 +38,13 @@ const NO_ANSWERS: readonly (readonly [name: string, answer: Answer])[] = [
   ],
 ];
 
-/** What an upstream may put into a body, whole or as a stream, with status 200. */
+/** Bodies with status 200, whole and streamed. */
 export const BODY_FAULTS: readonly Fault[] = [
   ...NO_ANSWERS.map(
     ([name, given]): Fault => ({
       name: `a 200 with ${name}`,
       scripts: [answer(given)],
-      expected: movesOn(200),
+      expected: failsOver(200),
     }),
   ),
   {
@@ -55,14 +55,14 @@ export const BODY_FAULTS: readonly Fault[] = [
         stream: answerStream(cutJson),
       }),
     ],
-    expected: byMode({ whole: movesOn(200), stream: breaks() }),
+    expected: byMode({ whole: failsOver(200), stream: breaks() }),
   },
-  { name: "the other protocol", scripts: [inOtherProtocol], expected: movesOn(200) },
+  { name: "the other protocol", scripts: [inOtherProtocol], expected: failsOver(200) },
   {
     name: "a whole answer to a stream",
     modes: ["stream"],
     scripts: [answerJson(wholeOf)],
-    expected: movesOn(200),
+    expected: failsOver(200),
   },
   {
     name: "a whole answer without a finish",
@@ -72,7 +72,7 @@ export const BODY_FAULTS: readonly Fault[] = [
         JSON.parse(JSON.stringify(wholeOf(request)).replace(/"(stop|end_turn)"/, "null")),
       ),
     ],
-    expected: movesOn(200),
+    expected: failsOver(200),
   },
   { name: "good gzip", scripts: [answerOutput(undefined, { gzip: true })], expected: answers() },
   {
@@ -90,8 +90,8 @@ export const BODY_FAULTS: readonly Fault[] = [
     name: "a body without end",
     scripts: [wholeOrStream({ whole: withoutEnd(" "), stream: withoutEnd(":") })],
     isCut: true,
-    // Which no other route would answer in fewer words.
-    expected: byMode({ whole: stays(200, "answer_too_large"), stream: movesOn(200) }),
+    // No other route would give a shorter answer.
+    expected: byMode({ whole: failsFinally(200, "answer_too_large"), stream: failsOver(200) }),
   },
 ];
 
@@ -113,7 +113,7 @@ function inOtherProtocol(request: ScriptRequest) {
   return script(request);
 }
 
-/** Says the same byte again and again, up to far more than anybody should read. */
+/** Sends 100 MiB of one byte. */
 function withoutEnd(byte: string): Script {
   const bytes = Buffer.alloc(256 * 1024, byte);
   const chunk = Buffer.concat([Buffer.from("40000\r\n"), bytes, Buffer.from("\r\n")]);

@@ -8,15 +8,15 @@ import {
   textAt,
 } from "../../support/strict-json.ts";
 
-/** What a client makes of an answer, whole or streamed, on either surface. */
+/** An answer as its client decodes it, whole or streamed, on either surface. */
 export interface ClientView {
   readonly text: string;
   readonly reasoning: string;
   readonly refusal: string;
   readonly tools: readonly ToolView[];
-  /** `undefined` when the answer never finished. */
+  /** `undefined` when the answer did not finish. */
   readonly finish: string | undefined;
-  /** The error frame that ended it. */
+  /** The error event that ended the answer. */
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -26,7 +26,7 @@ export interface ToolView {
   readonly arguments: string;
 }
 
-/** The same while it is being read. */
+/** A client view that is being decoded. */
 export type ViewDraft = { -readonly [Field in keyof Omit<ClientView, "tools">]: ClientView[Field] } & {
   tools: ToolView[];
 };
@@ -37,7 +37,7 @@ export function emptyDraft(): ViewDraft {
 
 const FINISHES = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
-/** Reads a whole chat answer of one choice, as strictly as no real client does. */
+/** Decodes a whole chat answer with one choice. Stricter than real clients. */
 export function readWholeChat(body: string, model: string): ClientView {
   const answer = objectAt(JSON.parse(body), "an answer");
   assertRead(answer.model === model, "another model's name");
@@ -53,7 +53,7 @@ export function readWholeChat(body: string, model: string): ClientView {
   return view;
 }
 
-/** Reads a streamed one: at most one finish, `[DONE]` or an error last, never both. */
+/** Decodes a chat stream. It must have at most one finish, and end with `[DONE]` or an error, not both. */
 export function readStreamedChat(body: string, model: string): ClientView {
   const view = emptyDraft();
   let isOver = false;
@@ -95,7 +95,7 @@ function addContent(view: ViewDraft, message: Json): void {
   view.refusal += textAt(message.refusal);
 }
 
-/** Clients add up fragments by index; the first one of a call must name it. */
+/** Clients merge fragments by index. The first fragment of a call must have its id and name. */
 function addToolCall(view: ViewDraft, call: Json): void {
   const index = Number(call.index);
   assertRead(Number.isInteger(index) && index >= 0 && index <= view.tools.length, "a tool call out of order");
@@ -121,7 +121,7 @@ function finishOf(finish: unknown): string {
   return textAt(finish);
 }
 
-/** Reads a whole message, as strictly as no real client does. */
+/** Decodes a whole message. Stricter than real clients. */
 export function readWholeMessage(body: string, model: string): ClientView {
   const message = objectAt(JSON.parse(body), "a message");
   assertRead(message.type === "message" && message.model === model, "another model's name");
@@ -136,7 +136,10 @@ export function readWholeMessage(body: string, model: string): ClientView {
   return view;
 }
 
-/** Reads a streamed one: a start, blocks that open and close in turn, one stop reason and `message_stop`, or an error. */
+/**
+ * Decodes a messages stream: a start, blocks without overlap, and then a stop reason and `message_stop`, or
+ * an error.
+ */
 export function readStreamedMessage(body: string, model: string): ClientView {
   const view = emptyDraft();
   const [start, ...rest] = framesOf(body);
@@ -156,7 +159,7 @@ export function readStreamedMessage(body: string, model: string): ClientView {
   return view;
 }
 
-/** Returns the block that is open behind the event. */
+/** Returns the index of the block that is open after the event. */
 function readEvent(view: ViewDraft, json: Json, openBlock: number | undefined): number | undefined {
   if (json.type === "ping") return openBlock;
   if (json.type === "content_block_start") {

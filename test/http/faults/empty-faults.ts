@@ -6,7 +6,7 @@ import { answers, byMode, bySurface, empty, REPORTED } from "./outcomes.ts";
 const THOUGHTS = "one two six";
 const usage = { input: 11, output: 9 };
 
-/** Finishes that hold little or nothing to read. */
+/** Answers with little or nothing to read. */
 export const EMPTY_FAULTS: readonly Fault[] = [
   { name: "empty with usage", scripts: [answerOutput({ usage })], expected: empty(REPORTED) },
   { name: "empty without usage", scripts: [answerOutput({})], expected: empty(undefined) },
@@ -74,7 +74,7 @@ export const EMPTY_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** A block that opens and says nothing opens the stream on messages; chat has no such thing. */
+/** An empty content block opens the stream on messages. Chat has no such event. */
 function emptyText(isReported: boolean): Expectation {
   const charge = isReported ? REPORTED : undefined;
   return ({ surface, mode }) =>

@@ -12,20 +12,20 @@ import { startTestGateway, type TestGateway } from "../../support/test-gateway.t
 import type { CaseKind, Fault, Mode, Places, Scenario } from "./fault.ts";
 import { secrets } from "./fault-scripts.ts";
 
-/** One scene as it is played once: on a surface, in a mode, with or without another route. */
+/** One run of a scenario: on a surface, whole or streamed, with one route or two. */
 export interface FaultCase<Played extends Scenario = Fault> extends CaseKind {
   readonly scenario: Played;
   readonly routes: 1 | 2;
-  /** What its model and its first upstream are called: no other cell has anything to do with them. */
+  /** The name of its model and of its first upstream, which no other case uses. */
   readonly id: string;
-  /** The second route's upstream. */
-  readonly reserve: string;
+  /** The upstream of the second route. */
+  readonly secondUpstream: string;
 }
 
-/** One gateway for all scenes, with a model and upstreams for each cell. */
+/** A gateway with a model and upstreams for each case. */
 export interface FaultEnv {
   readonly gateway: TestGateway;
-  /** Connections that nobody answers, still open. */
+  /** Number of open connections to the server that never answers. */
   readonly muteSockets: () => number;
   stop(): Promise<void>;
 }
@@ -42,8 +42,8 @@ function cellOf<Played extends Scenario>(
   { surface, mode, routes }: { surface: Surface; mode: Mode; routes: 1 | 2 },
 ): FaultCase<Played> {
   const id = `${scenario.name.replaceAll(" ", "-")}.${surface.name}.${mode}.${routes}`;
-  const reserve = scenario.sharesTimeouts ? `${id}.reserve` : `scripted-${protocolOf(surface)}`;
-  return { scenario, surface, mode, routes, id, reserve };
+  const secondUpstream = scenario.sharesTimeouts ? `${id}.reserve` : `scripted-${protocolOf(surface)}`;
+  return { scenario, surface, mode, routes, id, secondUpstream };
 }
 
 /** The second route costs ten times as much. */
@@ -82,8 +82,8 @@ function protocolOf({ name }: Surface) {
   return name === "chat" ? "openai" : "anthropic";
 }
 
-function modelOf({ id, surface, routes, reserve }: FaultCase<Scenario>) {
-  const second = scriptedRoute(reserve, `${id}.second`, { priority: 2, price: DEAR });
+function modelOf({ id, surface, routes, secondUpstream }: FaultCase<Scenario>) {
+  const second = scriptedRoute(secondUpstream, `${id}.second`, { priority: 2, price: DEAR });
   const first = scriptedRoute(id, id);
   return scriptedModel(id, protocolOf(surface), { routes: routes === 1 ? [first] : [first, second] });
 }
@@ -91,7 +91,7 @@ function modelOf({ id, surface, routes, reserve }: FaultCase<Scenario>) {
 const PATIENCE = { connectMs: 10_000, firstOutputMs: 20_000, idleMs: 20_000, totalMs: 30_000 };
 
 function upstreamsOf(
-  { id, surface, scenario, reserve }: FaultCase<Scenario>,
+  { id, surface, scenario, secondUpstream }: FaultCase<Scenario>,
   places: Places,
   scriptedUrl: string,
 ) {
@@ -104,7 +104,7 @@ function upstreamsOf(
   };
   const at = scenario.at ? { baseUrl: scenario.at(places) + path } : {};
   const first = scriptedUpstream(id, protocol, { ...shared, ...at });
-  return scenario.sharesTimeouts ? [first, scriptedUpstream(reserve, protocol, shared)] : [first];
+  return scenario.sharesTimeouts ? [first, scriptedUpstream(secondUpstream, protocol, shared)] : [first];
 }
 
 async function startMuteServer() {

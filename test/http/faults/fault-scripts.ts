@@ -3,27 +3,27 @@ import type { ModelOutput } from "../../support/model-output.ts";
 import { type Answer, answer, type Script, type ScriptRequest } from "../../support/script.ts";
 import { answerWith, EVENT_STREAM, frame, streamedLines } from "../../support/scripted-answers.ts";
 
-/** One set for all faults: what an upstream says that a client must never see. */
+/** The canaries of all upstream answers. No client may see one. */
 export const secrets = createCanaries();
 
 /**
- * What the first route's upstream says. Each word is one token by the tokenizer and by the estimate that
- * stands in for it, so that a local count is the same on a machine that is too busy to count.
+ * The output of the first route's upstream. Each word is one token, both counted and estimated, so that a
+ * local count does not depend on the load of the machine.
  */
 export const OUTPUT: ModelOutput = { text: "one two six ten", usage: { input: 11, output: 9 } };
 
-/** Headers that no client may see, on an answer that is good. */
+/** Headers of a good answer that no client may see. */
 const { "retry-after": _pause, ...HEADERS } = secrets.refusal(200).headers ?? {};
 
-/** When a connection breaks, Bun's client forgets what it has not handed over: it gets the time to. */
+/** Time for Bun's client to hand over bytes before the connection breaks. */
 export const LINGER_MS = 200;
 
-/** The speech, with headers full of canaries. */
+/** Answers the output, with canaries in the headers. */
 export function answerOutput(modelOutput: ModelOutput = OUTPUT, how: Omit<Answer, "body"> = {}): Script {
   return answerWith(modelOutput, { lingerMs: LINGER_MS, ...how, headers: { ...HEADERS, ...how.headers } });
 }
 
-/** An event stream with a body of its own. */
+/** Answers an event stream with this body. */
 export function answerStream(
   body: (request: ScriptRequest) => string,
   how: Omit<Answer, "body"> = {},
@@ -37,7 +37,7 @@ export function answerStream(
     })(request);
 }
 
-/** A whole body of JSON. */
+/** Answers a JSON body. */
 export function answerJson(
   body: (request: ScriptRequest) => unknown,
   how: Omit<Answer, "body"> = {},
@@ -51,12 +51,12 @@ export function answerJson(
     })(request);
 }
 
-/** One script for whole answers, another for streams. */
+/** Uses one script for whole answers and another for streams. */
 export function wholeOrStream(scripts: { readonly whole: Script; readonly stream: Script }): Script {
   return (request) => (request.stream ? scripts.stream : scripts.whole)(request);
 }
 
-/** The frames of the speech up to the one that says a word, or all before it that say nothing. */
+/** Returns the frames up to the one that contains a word, or only the first frame without a word. */
 export function framesUntil(word: string | undefined): (request: ScriptRequest) => string {
   return (request) => {
     const text = framesOfOutput(request);
@@ -64,7 +64,7 @@ export function framesUntil(word: string | undefined): (request: ScriptRequest) 
   };
 }
 
-/** All frames but the last, which only says that there are no more. */
+/** Returns all frames but the end mark. */
 export function framesBeforeEnd(request: ScriptRequest): string {
   return framesOfOutput(request).slice(0, -endMark(request).length);
 }
@@ -75,7 +75,7 @@ export function endMark({ protocol }: ScriptRequest): string {
     : 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 }
 
-/** All frames of a speech. */
+/** Returns all frames of an output. */
 export function framesOfOutput(request: ScriptRequest, modelOutput = OUTPUT): string {
   return frame(request.protocol, streamedLines(request, modelOutput));
 }
@@ -86,6 +86,6 @@ function endOf(text: string, word: string): number {
   return text.indexOf("\n\n", at) + 2;
 }
 
-/** What a stream has shown when it breaks off behind its third word. */
+/** The text of a stream that breaks off after its third word. */
 export const BROKEN_TEXT = "one two six";
 export const BREAK_WORD = " six";

@@ -24,8 +24,8 @@ const FAULTS: readonly Fault[] = [
   ...TOOL_FAULTS,
 ];
 
-/** More at once would only wait for each other. */
-const takeTurn = createTurns(24);
+/** More concurrent cases would only wait for each other. */
+const withinLimit = createConcurrencyLimit(24);
 
 let env: FaultEnv;
 beforeAll(async () => {
@@ -33,25 +33,27 @@ beforeAll(async () => {
 });
 afterAll(() => env.stop());
 
-const EVERYWHERE = "whole and streamed, on both surfaces, with one route and with two, all is right behind";
+const EVERYWHERE = "whole and streamed, on both surfaces, with one route and two, everything is right after";
 
 describe(EVERYWHERE, () => {
-  test.concurrent.each(named(FAULTS))("%s", (_name, fault) => expectAllRight(fault));
-  // One after another, because their limits are short.
-  test.each(named(TIME_FAULTS))("%s", (_name, fault) => expectAllRight(fault));
+  test.concurrent.each(named(FAULTS))("%s", (_name, fault) => expectEveryCase(fault));
+  // Sequential, because the timeouts are short.
+  test.each(named(TIME_FAULTS))("%s", (_name, fault) => expectEveryCase(fault));
 });
 
 function named(faults: readonly Fault[]) {
   return faults.map((fault) => [fault.name, fault] as const);
 }
 
-async function expectAllRight(fault: Fault): Promise<void> {
-  const failures = await Promise.all(casesOf(fault).map((faultCase) => takeTurn(() => tryCell(faultCase))));
+async function expectEveryCase(fault: Fault): Promise<void> {
+  const failures = await Promise.all(
+    casesOf(fault).map((faultCase) => withinLimit(() => tryCase(faultCase))),
+  );
   expect(failures.filter((failure) => failure !== undefined)).toEqual([]);
 }
 
-/** What is wrong with a cell, under its name; all of a fault's cells are played whatever one of them shows. */
-async function tryCell(faultCase: FaultCase): Promise<string | undefined> {
+/** Returns the failure of a case with its name, so that every case of a fault runs. */
+async function tryCase(faultCase: FaultCase): Promise<string | undefined> {
   try {
     await playCase(env, faultCase);
     return undefined;
@@ -61,23 +63,23 @@ async function tryCell(faultCase: FaultCase): Promise<string | undefined> {
   }
 }
 
-describe("after all of that", () => {
+describe("after all faults", () => {
   test("no redirect was followed", () => {
     const { seen } = env.gateway.upstream;
     expect(seen.filter(({ target }) => target.includes(ELSEWHERE))).toEqual([]);
   });
 
-  test("no connection is open that nobody answers", () => {
+  test("no connection to a server that never answers is open", () => {
     expect(env.muteSockets()).toBe(0);
   });
 
-  test("the log holds no word of an upstream, no address and no key", () => {
+  test("the log contains no upstream text, no address and no key", () => {
     secrets.expectNone(env.gateway.log.text());
   });
 });
 
-/** Lets so many pieces of work go on at once; the others wait, first come first served. */
-export function createTurns(count: number) {
+/** Runs at most `count` tasks at a time. The others wait in order. */
+function createConcurrencyLimit(count: number) {
   let free = count;
   const waiting: (() => void)[] = [];
 

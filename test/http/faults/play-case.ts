@@ -18,21 +18,21 @@ import type { FaultCase, FaultEnv } from "./fault-env.ts";
 import { secrets } from "./fault-scripts.ts";
 import { answers, expectationOf, outcomeCode } from "./outcomes.ts";
 
-/** What one request came to, as its client and the test see it. */
+/** A request and its result. */
 export interface Played {
   readonly faultCase: FaultCase;
   readonly response: Response;
-  /** The whole body. */
+  /** The complete body. */
   readonly body: string;
   readonly ms: number;
   readonly payer: { readonly accountId: string; readonly secret: string };
-  /** What the first route does. */
+  /** The expectation for the first route. */
   readonly first: Expected;
-  /** What the client sees: the same, unless the second route answered. */
+  /** The expectation for the client: that of the second route if it answered. */
   readonly last: Expected;
 }
 
-/** Sends one request into a fault and checks everything that came of it. */
+/** Sends one request into a fault and checks everything that follows. */
 export async function playCase(env: FaultEnv, faultCase: FaultCase): Promise<void> {
   const { gateway } = env;
   const { secret, key } = await gateway.newPayer("1", { limits: { concurrentRequests: 1 } });
@@ -45,19 +45,19 @@ export async function playCase(env: FaultEnv, faultCase: FaultCase): Promise<voi
   const body = await response.text();
   const ms = performance.now() - startedAt;
   const first = expectationOf(faultCase.scenario.expected, faultCase);
-  const last = first.movesOn && faultCase.routes === 2 ? expectationOf(RESCUED, faultCase) : first;
+  const last = first.failsOver && faultCase.routes === 2 ? expectationOf(RESCUED, faultCase) : first;
   const played = { faultCase, response, body, ms, payer: { accountId: key.accountId, secret }, first, last };
 
-  await expectRead(played);
-  await expectBooks(gateway, played);
+  await expectResponse(played);
+  await expectLedger(gateway, played);
   await expectAttempts(gateway, played);
   await expectFree(env, played);
 }
 
-/** What the reserve says: its text is another's than the first route's. */
+/** The answer of the second route, whose text differs from that of the first. */
 const RESCUED = answers({ text: "Hello there, friend." }, { source: "reported", input: 11, output: 7 });
 
-/** The only slot of the key is free, nothing is on hold, and the next request gets in. */
+/** Checks that the key's only slot is free, nothing is held, and the next request succeeds. */
 async function expectFree({ gateway }: FaultEnv, { faultCase, payer }: Played): Promise<void> {
   const { accountId, secret } = payer;
   expect((await gateway.balances(accountId)).held).toBe(0n);
@@ -75,7 +75,7 @@ const READERS = {
 
 const CONTENT_TYPES = { whole: "application/json", stream: "text/event-stream; charset=utf-8" };
 
-/** Every header that the gateway may send here: none is an upstream's. */
+/** Every header that the gateway may send here. None comes from an upstream. */
 const HEADERS = new Set([
   "cache-control",
   "connection",
@@ -83,7 +83,7 @@ const HEADERS = new Set([
   "content-type",
   "date",
   "request-id",
-  // Our own number, which expectError bounds.
+  // Computed by the gateway; expectError checks its range.
   "retry-after",
   "transfer-encoding",
   "x-accel-buffering",
@@ -94,8 +94,8 @@ const HEADERS = new Set([
   "x-tollgate-max-tokens",
 ]);
 
-/** Checks status, headers and every byte that the client read. */
-export async function expectRead(played: Played): Promise<void> {
+/** Checks the status, the headers and every byte of the response. */
+async function expectResponse(played: Played): Promise<void> {
   const { response, body, last, faultCase } = played;
   const headers = [...response.headers];
   expect(headers.map(([name]) => name).filter((name) => !HEADERS.has(name))).toEqual([]);
@@ -138,8 +138,8 @@ function errorFrame(surface: "chat" | "messages", cause: keyof typeof ERRORS, re
 
 const SEED = 1_000_000_000n;
 
-/** Checks what was charged, what the receipt says of it, and that the wallet moved by exactly that. */
-export async function expectBooks(gateway: TestGateway, played: Played): Promise<void> {
+/** Checks the charge, the receipt and the change of the wallet. */
+async function expectLedger(gateway: TestGateway, played: Played): Promise<void> {
   const { response, payer, last, faultCase } = played;
   const receipt = await gateway.receiptOf(response, payer.accountId);
   const { charge } = last;
@@ -153,7 +153,7 @@ export async function expectBooks(gateway: TestGateway, played: Played): Promise
     outcome: {
       outcome: outcomeCode(last),
       source: charge?.source ?? "none",
-      upstream: isRescued ? faultCase.reserve : faultCase.id,
+      upstream: isRescued ? faultCase.secondUpstream : faultCase.id,
       upstreamModel: isRescued ? `${faultCase.id}.second` : faultCase.id,
     },
   });
@@ -165,12 +165,12 @@ export async function expectBooks(gateway: TestGateway, played: Played): Promise
   expectCostHeaders(played, captured);
 }
 
-/** Nanos: an input token costs 1,000, an output token 2,000. */
+/** Nano-USD: 1,000 per input token, 2,000 per output token. */
 function costOf({ last: { charge } }: Played, factor: bigint): bigint {
   return charge ? (BigInt(charge.input) * 1_000n + BigInt(charge.output) * 2_000n) * factor : 0n;
 }
 
-/** What it cost is said in headers whenever they leave after the settlement: always but for an open stream. */
+/** Headers report the cost whenever they are sent after the settlement: not for an open stream. */
 function expectCostHeaders({ response, faultCase, last }: Played, captured: bigint): void {
   const isOpenStream = faultCase.mode === "stream" && last.shown !== undefined;
   const said = {
@@ -184,11 +184,11 @@ function expectCostHeaders({ response, faultCase, last }: Played, captured: bigi
   );
 }
 
-/** Clocks are read apart, and timers may fire a millisecond early. */
+/** Two clocks are compared, and timers may fire a millisecond early. */
 const GRAIN_MS = 3;
 
-/** Checks each attempt where it leaves a trace: on the receipt, at the upstream and in the log. */
-export async function expectAttempts(gateway: TestGateway, played: Played): Promise<void> {
+/** Checks every attempt on the receipt, at the upstream and in the log. */
+async function expectAttempts(gateway: TestGateway, played: Played): Promise<void> {
   await expectReceipt(gateway, played);
   await expectCalls(gateway, played);
   expectLog(gateway, played);
@@ -198,7 +198,7 @@ async function expectReceipt(gateway: TestGateway, played: Played): Promise<void
   const { response, payer, faultCase, first, last, ms } = played;
   const { outcome } = await gateway.receiptOf(response, payer.accountId);
   const attempts = outcome?.attempts ?? [];
-  const rescue = { upstream: faultCase.reserve, status: 200, ms: expect.any(Number) };
+  const rescue = { upstream: faultCase.secondUpstream, status: 200, ms: expect.any(Number) };
   expect(attempts).toEqual([
     { upstream: faultCase.id, status: first.status, ms: expect.any(Number) },
     ...(last === first ? [] : [rescue]),
@@ -207,7 +207,7 @@ async function expectReceipt(gateway: TestGateway, played: Played): Promise<void
   expect(attempts.reduce((sum, attempt) => sum + attempt.ms, 0)).toBeLessThan(ms + GRAIN_MS);
 }
 
-/** The upstream saw the call, where it could, and none of them goes on. */
+/** Checks that the upstream got the calls, and that none is still running. */
 async function expectCalls({ upstream }: TestGateway, { faultCase, first, last }: Played): Promise<void> {
   const { at, isCut } = faultCase.scenario;
   const seen = upstream.seen.filter(({ model }) => model === faultCase.id);
@@ -220,7 +220,7 @@ async function expectCalls({ upstream }: TestGateway, { faultCase, first, last }
   if (isCut) expect(seen.map(({ hungUpAtMs }) => hungUpAtMs)).not.toContain(undefined);
 }
 
-/** One line for the attempt that failed, with its reason, and one for the request. */
+/** Checks the log: one line for the failed attempt with its cause, and one for the request. */
 function expectLog({ log }: TestGateway, { response, faultCase, first, last }: Played): void {
   const lines = log.about(response.headers.get("x-request-id") ?? "");
   secrets.expectNone(JSON.stringify(lines));
@@ -229,7 +229,7 @@ function expectLog({ log }: TestGateway, { response, faultCase, first, last }: P
   for (const failure of failures) {
     const { logged: cause, status } = first;
     expect(failure).toMatchObject({ upstream: faultCase.id, cause, status });
-    // A refusal's status and a cause of its own say why; all others need the limit or the fault.
+    // A status or a special cause explains the failure. All others log the timeout or the fault.
     const isSaid = (status !== 0 && status !== 200) || cause === "answer_too_large";
     if (!isSaid) expect(failure.timeout ?? failure.fault).toBeString();
   }
@@ -237,7 +237,7 @@ function expectLog({ log }: TestGateway, { response, faultCase, first, last }: P
     {
       surface: faultCase.surface.name,
       model: faultCase.id,
-      upstream: last === first ? faultCase.id : faultCase.reserve,
+      upstream: last === first ? faultCase.id : faultCase.secondUpstream,
       attempts: last === first ? 1 : 2,
       outcome: outcomeCode(last),
     },

@@ -8,13 +8,13 @@ import { answers, COUNTED } from "./outcomes.ts";
 const ZERO: ExpectedCharge = { source: "reported", input: 0, output: 0 };
 const UNREPORTED = { text: OUTPUT.text ?? "" };
 
-/** Numbers that an upstream may report, where it reports any, and what they are worth. */
+/** Token counts that an upstream may report, and the resulting charge. */
 const NUMBERS: readonly (readonly [name: string, input: unknown, output: unknown, charge: ExpectedCharge])[] =
   [
     ["zero", 0, 0, ZERO],
     ["negative input", -11, 9, { ...COUNTED, output: 9 }],
     ["negative output", 11, -9, { ...COUNTED, input: 11 }],
-    // Cut to the window, and to a tenth more than the ceiling.
+    // Limited to the context window, and to the output limit plus a tenth.
     ["absurd input", 700_000, 9, { source: "estimated", input: 200_000, output: 9 }],
     ["absurd output", 11, 5_000, { source: "estimated", input: 11, output: 1_100 }],
     ["astronomic", 1e300, 1e300, COUNTED],
@@ -24,7 +24,7 @@ const NUMBERS: readonly (readonly [name: string, input: unknown, output: unknown
     ["lists", [11], [9], COUNTED],
   ];
 
-/** What an upstream may say of its tokens. An answer is good whatever that is. */
+/** Usage reports. The answer is good in every case. */
 export const USAGE_FAULTS: readonly Fault[] = [
   { name: "usage missing", scripts: [answerOutput(UNREPORTED)], expected: answers({}, COUNTED) },
   ...NUMBERS.map(
@@ -74,7 +74,7 @@ export const USAGE_FAULTS: readonly Fault[] = [
     modes: ["stream"],
     surfaces: ["messages"],
     scripts: [editsLines((lines) => lines.map(({ usage: _usage, ...line }) => line))],
-    // The start speaks of one output token whatever follows: that reports no output.
+    // The first event always reports one output token, which does not count as a report.
     expected: answers({}, { ...COUNTED, input: 11 }),
   },
   {
@@ -94,18 +94,18 @@ function chatUsage(input: unknown, output: unknown): object {
   return { prompt_tokens: input, completion_tokens: output };
 }
 
-/** Reports the same numbers wherever the provider would report any. */
+/** Reports these numbers wherever the provider reports usage. */
 function reports(input: unknown, output: unknown): Script {
   const usage = { ...chatUsage(input, output), input_tokens: input, output_tokens: output };
   return edits((json) => (isObject(json.usage) ? { ...json, usage } : withStart(json, usage)));
 }
 
-/** Anthropic's first event holds usage a level deeper. */
+/** Sets the usage inside Anthropic's first event. */
 function withStart(json: Json, usage: unknown): Json {
   return isObject(json.message) ? { ...json, message: { ...json.message, usage } } : json;
 }
 
-/** The same line, as it would have been said a little earlier. */
+/** The line with a lower usage and without its stop reason, as sent a little earlier. */
 function lower(line: Json): Json {
   const { delta } = line;
   const usage = { ...chatUsage(11, 5), input_tokens: 11, output_tokens: 5 };
