@@ -1,5 +1,5 @@
-import { benchGateway } from "./bench-gateway.ts";
 import { benchBodies } from "./bodies/bench-bodies.ts";
+import { benchGateway } from "./gateway/bench-gateway.ts";
 import { benchLedger } from "./ledger/bench-ledger.ts";
 import { benchLimiter } from "./limiter/bench-limiter.ts";
 import { benchTranslate } from "./translate/bench-translate.ts";

@@ -1,5 +1,3 @@
-import { type Answer, createResponseParser } from "./response-parser.ts";
-
 /** Where requests go, and what each of them is: the bytes are the same every time. */
 export interface Target {
   readonly url: string;
@@ -89,4 +87,123 @@ export function printRequest(
     ...(secret === "" ? [] : [`authorization: Bearer ${secret}`]),
   ];
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
+}
+
+/** One answer, as far as the benchmark looks at it. */
+export interface Answer {
+  readonly status: number;
+  /** "" unless the body was to be kept. */
+  readonly body: string;
+}
+
+export interface ResponseParser {
+  /** Reads bytes of a connection. Throws on what is no HTTP/1.1 answer with a length or chunks. */
+  read(bytes: Buffer): void;
+  /** Whether the body of the next answer is kept. */
+  keepBody: boolean;
+}
+
+export interface ResponseEvents {
+  onFirstBody(): void;
+  onEnd(answer: Answer): void;
+}
+
+type Place = "head" | "length" | "chunk_size" | "chunk" | "trailer";
+
+const CRLF = 2;
+
+/**
+ * Reads answers one after another, doing as little as can be done: the load must not be what is
+ * measured. Bodies are stepped over by their lengths, not looked at.
+ */
+export function createResponseParser({ onFirstBody, onEnd }: ResponseEvents): ResponseParser {
+  let place: Place = "head";
+  let rest: Buffer | undefined;
+  let left = 0;
+  let status = 0;
+  let kept: string[] = [];
+  let hasBody = false;
+
+  function readHead(bytes: Buffer, from: number): number {
+    const end = bytes.indexOf("\r\n\r\n", from);
+    if (end < 0) return -1;
+    const head = bytes.toString("latin1", from, end).toLowerCase();
+    status = Number(head.slice(9, 12));
+    const length = /\r\ncontent-length: *(\d+)/.exec(head)?.[1];
+    if (length === undefined && !head.includes("\r\ntransfer-encoding: chunked")) {
+      throw new Error(`An answer with status ${status} has neither a length nor chunks`);
+    }
+    left = Number(length ?? 0);
+    place = length === undefined ? "chunk_size" : "length";
+    const next = end + 2 * CRLF;
+    if (place === "length" && left === 0) finish();
+    return next;
+  }
+
+  /** Steps over body bytes; the two after a chunk are its line end. */
+  function readBody(bytes: Buffer, from: number): number {
+    const end = Math.min(from + left, bytes.length);
+    left -= end - from;
+    if (!hasBody) onFirstBody();
+    hasBody = true;
+    if (parser.keepBody) kept.push(bytes.toString("latin1", from, end));
+    if (left > 0) return end;
+    if (place === "length") finish();
+    else place = "trailer";
+    return end;
+  }
+
+  function readChunkSize(bytes: Buffer, from: number): number {
+    const end = bytes.indexOf("\r\n", from);
+    if (end < 0) return -1;
+    const size = Number.parseInt(bytes.toString("latin1", from, end), 16);
+    if (!(size >= 0)) throw new Error("A chunk has no size");
+    left = size;
+    place = size === 0 ? "trailer" : "chunk";
+    if (size === 0) left = -1;
+    return end + CRLF;
+  }
+
+  /** The line end after a chunk, and after the last one of size 0. */
+  function readLineEnd(bytes: Buffer, from: number): number {
+    if (from + CRLF > bytes.length) return -1;
+    if (bytes[from] !== 13 || bytes[from + 1] !== 10) throw new Error("A chunk does not end where it says");
+    if (left < 0) finish();
+    else place = "chunk_size";
+    return from + CRLF;
+  }
+
+  function finish(): void {
+    const answer = { status, body: kept.join("") };
+    place = "head";
+    left = 0;
+    hasBody = false;
+    if (kept.length > 0) kept = [];
+    onEnd(answer);
+  }
+
+  function step(bytes: Buffer, from: number): number {
+    if (place === "head") return readHead(bytes, from);
+    if (place === "chunk_size") return readChunkSize(bytes, from);
+    if (place === "trailer") return readLineEnd(bytes, from);
+    return readBody(bytes, from);
+  }
+
+  const parser: ResponseParser = {
+    keepBody: false,
+    read(received) {
+      const bytes = rest ? Buffer.concat([rest, received]) : received;
+      rest = undefined;
+      let from = 0;
+      while (from < bytes.length) {
+        const next = step(bytes, from);
+        if (next < 0) {
+          rest = bytes.subarray(from);
+          return;
+        }
+        from = next;
+      }
+    },
+  };
+  return parser;
 }

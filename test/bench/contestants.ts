@@ -1,10 +1,10 @@
-import { startChild } from "./child.ts";
-import type { ClosedLoop, ClosedLoopResult } from "./closed-loop.ts";
+import { type Nanos, printUsd } from "../../src/domain/money.ts";
 import type { Target } from "./connection.ts";
-import { type BenchGateway, type Offer, startGateway } from "./gateway.ts";
-import { type Load, startLoad } from "./load.ts";
-import type { OpenLoop, OpenLoopResult } from "./open-loop.ts";
-import type { Tally } from "./tally.ts";
+import type { LoadJob } from "./load-process.ts";
+import type { ClosedLoop, ClosedLoopResult, OpenLoop, OpenLoopResult } from "./loops.ts";
+import type { Tally } from "./measurements.ts";
+import { startChild, startJobProcess } from "./processes.ts";
+import { type BenchGateway, COST, type Offer, startGateway, TOP_UP } from "./start-gateway.ts";
 
 /** One of the three that are measured, and what it has answered so far. Throws on the first wrong answer. */
 export interface Contestant {
@@ -80,5 +80,57 @@ function createContestant({ name, pid, load, target, upstreamUrl }: ContestantPa
       count(await load.awaitStreams());
       return result;
     },
+  };
+}
+
+/** The load generator in its own process. One job at a time. */
+export interface Load {
+  closedLoop(job: ClosedLoop): Promise<ClosedLoopResult>;
+  openLoop(job: OpenLoop): Promise<OpenLoopResult>;
+  /** Resolves when every stream has begun. */
+  openStreams(target: Target, count: number): Promise<void>;
+  /** Resolves when every open stream has ended. */
+  awaitStreams(): Promise<Tally>;
+  stop(): Promise<void>;
+}
+
+export function startLoad(): Load {
+  const { perform, stop } = startJobProcess<LoadJob>("load-process.ts");
+
+  // Safe because load-process.ts answers every kind of job with the result of that kind.
+  const performAs = async <Result>(job: LoadJob): Promise<Result> => (await perform(job)) as Result;
+
+  return {
+    closedLoop: (job) => performAs({ do: "closed_loop", ...job }),
+    openLoop: (job) => performAs({ do: "open_loop", ...job }),
+    openStreams: (target, count) => performAs({ do: "open_streams", target, count }),
+    awaitStreams: () => performAs({ do: "await_streams" }),
+    stop,
+  };
+}
+
+/** Whether the gateway was paid for what it answered, no more and no less. */
+export interface MoneyResult {
+  readonly requests: number;
+  readonly chargedUsd: string;
+  readonly expectedUsd: string;
+  readonly heldUsd: string;
+  readonly auditIsClean: boolean;
+  readonly isRight: boolean;
+}
+
+/** Stops the gateway and reads its wallet. */
+export async function checkMoney({ gateway, gatewayProcess }: Contestants): Promise<MoneyResult> {
+  await gatewayProcess.stop();
+  const { posted, held } = await gatewayProcess.wallet();
+  const auditIsClean = await gatewayProcess.isAuditClean();
+  const expected: Nanos = BigInt(gateway.answers) * COST;
+  return {
+    requests: gateway.answers,
+    chargedUsd: printUsd(TOP_UP - posted),
+    expectedUsd: printUsd(expected),
+    heldUsd: printUsd(held),
+    auditIsClean,
+    isRight: TOP_UP - posted === expected && held === 0n && auditIsClean,
   };
 }

@@ -1,8 +1,13 @@
-import { type ClosedLoop, runClosedLoop } from "./closed-loop.ts";
 import type { Target } from "./connection.ts";
-import { answerJobs } from "./job-process.ts";
-import { type OpenLoop, runOpenLoop } from "./open-loop.ts";
-import { type OpenStreams, openStreams } from "./open-streams.ts";
+import {
+  type ClosedLoop,
+  type OpenLoop,
+  type OpenStreams,
+  openStreams,
+  runClosedLoop,
+  runOpenLoop,
+} from "./loops.ts";
+import { answerJobs } from "./processes.ts";
 
 /** One job for the load generator, which answers every one with one message. */
 export type LoadJob =

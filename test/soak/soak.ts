@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { residentMb } from "../bench/resident-memory.ts";
+import { residentMb } from "../bench/process-stats.ts";
 import { startFlakyUpstreams } from "../storm/flaky-upstreams.ts";
 import { untilSettled } from "../storm/settle-down.ts";
 import { startStormGateway } from "../storm/storm-gateway.ts";

@@ -1,4 +1,4 @@
-import { residentMb } from "../bench/resident-memory.ts";
+import { residentMb } from "../bench/process-stats.ts";
 import type { FlakyUpstreams } from "./flaky-upstreams.ts";
 import type { StormGateway } from "./storm-gateway.ts";
 

@@ -1,14 +1,12 @@
 import { parseArgs } from "node:util";
 import type { Surface } from "../../../src/domain/model.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
-import { startChild } from "../child.ts";
-import { type BenchGateway, modelEntry, type Offer, startGateway, upstreamEntry } from "../gateway.ts";
-import { startJobProcess } from "../job-process.ts";
-import { peakMbOf } from "../resident-memory.ts";
-import { countsOf } from "./counts.ts";
-import { measureMemory } from "./measure-memory.ts";
-import { NASTY_ANSWERS } from "./nasty-answers.ts";
-import { MODELS, type NastyBody, nastyBodies } from "./nasty-bodies.ts";
+import { peakMbOf } from "../process-stats.ts";
+import { startChild, startJobProcess } from "../processes.ts";
+import { type BenchGateway, modelEntry, type Offer, startGateway, upstreamEntry } from "../start-gateway.ts";
+import { NASTY_ANSWERS } from "./costly-answers.ts";
+import { MODELS, type NastyBody, nastyBodies } from "./costly-bodies.ts";
+import { countsOf, measureMemory } from "./measure-memory.ts";
 import type { ProbeJob, Stretch } from "./probe-process.ts";
 import { type BodyResult, printEnd, printHead, printMemory, printResult, type Stall } from "./report.ts";
 

@@ -1,7 +1,6 @@
-import { type BenchGateway, type Offer, startGateway } from "../gateway.ts";
-import { peakMbOf, residentMb } from "../resident-memory.ts";
-import { countsOf } from "./counts.ts";
-import { MODELS } from "./nasty-bodies.ts";
+import { peakMbOf, residentMb } from "../process-stats.ts";
+import { type BenchGateway, type Offer, startGateway } from "../start-gateway.ts";
+import { MODELS } from "./costly-bodies.ts";
 
 /** What bodies in flight take, in MB of resident memory. */
 export interface MemoryResult {
@@ -61,4 +60,11 @@ async function post({ url, secret }: BenchGateway, body: Buffer<ArrayBuffer>): P
   });
   await answer.arrayBuffer();
   return answer.status;
+}
+
+/** How often each status came, "48x200 2x429". */
+export function countsOf(statuses: readonly number[]): string {
+  const counts = new Map<number, number>();
+  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${count}x${status}`).join(" ");
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { answerJobs } from "../job-process.ts";
+import { answerJobs } from "../processes.ts";
 
 /** Begins a new stretch, and gives what the one before it was like. */
 export interface ProbeJob {

@@ -1,3 +1,4 @@
+import { below, tablePrinter } from "../report-table.ts";
 import type { MemoryResult } from "./measure-memory.ts";
 import type { Stretch } from "./probe-process.ts";
 
@@ -17,6 +18,7 @@ export interface BodyResult {
   readonly count: number;
 }
 
+const printCells = tablePrinter(0, 11);
 const ALONE_MS_MAX = 100;
 const TOGETHER_MS_MAX = 250;
 
@@ -37,10 +39,10 @@ export function printResult({ name, way, alone, together, count }: BodyResult): 
   const cells = [
     alone.longestMs.toFixed(0),
     alone.seenMs.toFixed(0),
-    atMost(alone.longestMs, ALONE_MS_MAX),
+    below(alone.longestMs, ALONE_MS_MAX),
     together.longestMs.toFixed(0),
     together.seenMs.toFixed(0),
-    atMost(together.longestMs, TOGETHER_MS_MAX),
+    below(together.longestMs, TOGETHER_MS_MAX),
   ];
   return row(name, way, cells, `${alone.statuses} | ${count}: ${together.statuses}`);
 }
@@ -63,15 +65,11 @@ export function printMemory(results: readonly MemoryResult[]): string {
     ...results.map(({ name, inFlightMb, beforeMb, heldMb, peakMb, statuses }) => {
       const sizes = [inFlightMb, beforeMb, heldMb].map((each) => each.toFixed(0));
       const times = ((heldMb - beforeMb) / inFlightMb).toFixed(2);
-      return row(name, "", [...sizes, times, peakMb.toFixed(0), atMost(peakMb, MEMORY_MB_MAX)], statuses);
+      return row(name, "", [...sizes, times, peakMb.toFixed(0), below(peakMb, MEMORY_MB_MAX)], statuses);
     }),
   ].join("\n");
 }
 
 function row(name: string, way: string, cells: readonly string[], statuses: string): string {
-  return `${name.padEnd(38)}${way.padEnd(24)}${cells.map((cell) => cell.padStart(11)).join("")}  ${statuses}`;
-}
-
-function atMost(value: number, most: number): string {
-  return `${most} ${value < most ? "ok" : "SHORT"}`;
+  return `${printCells(`${name.padEnd(38)}${way.padEnd(24)}`, cells)}  ${statuses}`;
 }

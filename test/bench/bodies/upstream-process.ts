@@ -1,5 +1,5 @@
+import { nastyAnswer } from "./costly-answers.ts";
 import { THINK, THINKING_MS } from "./measure-memory.ts";
-import { nastyAnswer } from "./nasty-answers.ts";
 
 // A provider of all formats that answers at once, with a friendly word or with the nasty answer that the model names.
 const server = Bun.serve({

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Books } from "../../../src/app/storage.ts";
@@ -7,9 +7,7 @@ import { auditDatabase } from "../../../src/ledger/audit/audit.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { connectLedger } from "../../../src/ledger-grpc/client.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
-import { openBenchBooks } from "./bench-books.ts";
-import { measureFsyncRate } from "./fsync-rate.ts";
-import { type Pgbench, preparePgbench } from "./pgbench.ts";
+import { openBenchBooks } from "./bench-storage.ts";
 
 export type StoreName = "sqlite" | "postgres";
 
@@ -94,4 +92,56 @@ async function startRemote(location: DatabaseLocation) {
     await child.exited;
   };
   return { ledger, stop };
+}
+
+const SCALE = 10;
+const CLIENTS = 32;
+
+/** PostgreSQL's own benchmark on a server, with its standard TPC-B transactions. */
+export interface Pgbench {
+  /** Transactions a second. */
+  run(ms: number): Promise<number>;
+}
+
+/** Fills the database of `url` with pgbench's tables. `binaries` is the folder of pgbench. */
+export async function preparePgbench(binaries: string, url: string): Promise<Pgbench> {
+  const call = async (...args: string[]) => {
+    const child = Bun.spawn([join(binaries, "pgbench"), ...args, url], { stdout: "pipe", stderr: "pipe" });
+    const [said, complained] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    if ((await child.exited) !== 0) throw new Error(`pgbench failed: ${complained}`);
+    return said;
+  };
+  await call("--initialize", "--quiet", `--scale=${SCALE}`);
+  return {
+    async run(ms) {
+      const seconds = Math.max(1, Math.round(ms / 1_000));
+      const said = await call(`--client=${CLIENTS}`, "--jobs=2", `--time=${seconds}`, "--no-vacuum");
+      const perSecond = /tps = ([\d.]+)/.exec(said)?.[1];
+      if (perSecond === undefined) throw new Error(`pgbench said no rate: ${said}`);
+      return Number(perSecond);
+    },
+  };
+}
+
+const PAGE_BYTES = 8_192;
+
+/** How often a second the disk below a folder takes a page and says that it has it. */
+export function measureFsyncRate(folder: string, ms: number): number {
+  const path = join(folder, "fsync-probe");
+  const file = openSync(path, "w");
+  const page = new Uint8Array(PAGE_BYTES).fill(7);
+  const startedAt = performance.now();
+  let syncs = 0;
+  while (performance.now() - startedAt < ms) {
+    writeSync(file, page, 0, PAGE_BYTES, (syncs % 1_000) * PAGE_BYTES);
+    fdatasyncSync(file);
+    syncs += 1;
+  }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  closeSync(file);
+  rmSync(path);
+  return syncs / seconds;
 }

@@ -1,7 +1,7 @@
 // A ledger that is served over gRPC on a free port, for the benchmark's client in another process.
 import { serveLedger } from "../../../src/ledger-grpc/server.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
-import { openBenchBooks } from "./bench-books.ts";
+import { openBenchBooks } from "./bench-storage.ts";
 
 const [location = "{}", token = ""] = Bun.argv.slice(2);
 const books = await openBenchBooks(JSON.parse(location));

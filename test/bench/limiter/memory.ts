@@ -2,8 +2,8 @@ import { heapStats } from "bun:jsc";
 import type { Limiter } from "../../../src/limiter/limiter.ts";
 import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
 import { keysOf } from "../../../src/limiter/redis/keys.ts";
+import { requestOf, TOKENS, WIDE } from "./admission-load.ts";
 import type { Contestants } from "./contestants.ts";
-import { requestOf, TOKENS, WIDE } from "./loads.ts";
 
 /** Bytes that Redis keeps of one caller, at N requests a minute. */
 export interface StoredBytes {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { Cell } from "../plan.ts";
+import type { Cell } from "../gateway/plan.ts";
 
 /** What `bun run bench limiter` measures, and for how long. */
 export interface LimiterPlan {

@@ -1,5 +1,5 @@
 import { USAGE } from "../answers.ts";
-import type { Format } from "./asks.ts";
+import type { Format } from "./requests.ts";
 
 /** Deltas of a streamed answer; a whole one says as much. */
 const DELTAS = 200;

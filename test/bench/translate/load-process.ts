@@ -1,8 +1,8 @@
 import { openConnection, printRequest, type Target } from "../connection.ts";
-import { answerJobs } from "../job-process.ts";
+import { answerJobs } from "../processes.ts";
 import { faultOf } from "./answers.ts";
-import { type Format, printAsk } from "./asks.ts";
 import type { Cell } from "./plan.ts";
+import { type Format, printAsk } from "./requests.ts";
 
 /** A closed loop: every connection asks again as soon as it has its answer. */
 export interface TranslateLoad extends Omit<Cell, "upstream"> {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { AskSize, Format } from "./asks.ts";
+import type { AskSize, Format } from "./requests.ts";
 
 /** What `bun run bench translate` measures, and for how long. */
 export interface TranslatePlan {

@@ -1,5 +1,5 @@
 import { repeatIn, STREAMED_ANSWERS, WHOLE_ANSWERS } from "./answers.ts";
-import type { Format } from "./asks.ts";
+import type { Format } from "./requests.ts";
 
 const encoder = new TextEncoder();
 const PATHS: readonly (readonly [ending: string, format: Format])[] = [

@@ -1,14 +1,10 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Contestants, startContestants } from "../contestants.ts";
-import { checkMoney } from "../money-check.ts";
-import { measureCap } from "./cap.ts";
-import { measureFailoverLatency } from "./failover-latency.ts";
-import { failoverOffer } from "./failover-offer.ts";
-import { measureFailoverRates } from "./failover-rates.ts";
-import { measureFirstEvent } from "./first-event.ts";
+import { type Contestants, checkMoney, startContestants } from "../contestants.ts";
+import { failoverOffer, measureFailoverLatency, measureFailoverRates } from "./failover.ts";
 import { measureClientBursts, measureClientCells } from "./measure-clients.ts";
+import { measureCap, measureFirstEvent } from "./measure-gateway.ts";
 import { readUpstreamPlan, type UpstreamPlan } from "./plan.ts";
 import { printUpstreamReport, type UpstreamReport } from "./report.ts";
 import { startWireUpstream, type WireUpstream } from "./wire-upstream.ts";

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { CallKind } from "./client.ts";
+import type { CallKind } from "./clients.ts";
 
 /** What `bun run bench upstream` measures, and for how long. */
 export interface UpstreamPlan {

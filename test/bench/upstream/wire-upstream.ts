@@ -1,4 +1,4 @@
-import { type Child, startChild } from "../child.ts";
+import { type Child, startChild } from "../processes.ts";
 import type { WireUpstreamCounts, WireUpstreamState } from "./wire-upstream-process.ts";
 
 /** The scripted upstream in its own process: at a model's pace, over HTTP and HTTPS, failing when told. */

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import type { AnswerKind } from "./answers.ts";
+import type { AnswerKind } from "../answers.ts";
 
 /** What is measured, for how long, and what is to be reached. */
 export interface Plan {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { WHOLE_BODY } from "../answers.ts";
-import type { CallKind, ClientAnswer } from "./client.ts";
-import { createClientTally } from "./client-tally.ts";
+import { createClientTally } from "./client-load.ts";
+import type { CallKind, ClientAnswer } from "./clients.ts";
 import { PACED_TEXT } from "./wire-answers.ts";
 
 function answerOf(body: string, status = 200): ClientAnswer {

@@ -1,8 +1,7 @@
-import type { SteadyResult } from "./added-latency.ts";
-import type { MoneyResult } from "./money-check.ts";
+import type { MoneyResult } from "../contestants.ts";
+import { atLeast, printMoney, tablePrinter, twoDecimals, verdict } from "../report-table.ts";
+import type { CellResult, MemoryResult, SteadyResult } from "./bench-gateway.ts";
 import { ADDED_MS_MAX, OPEN_STREAMS_MB_MAX } from "./plan.ts";
-import type { MemoryResult } from "./stream-memory.ts";
-import type { CellResult } from "./throughput.ts";
 
 export interface Report {
   readonly throughput: readonly CellResult[];
@@ -27,21 +26,20 @@ const HEADINGS = [
   "CPU ratio",
   "ceiling/s",
 ];
-const WIDTH = 11;
+const row = tablePrinter(0, 11);
 
 /** The whole report as text. Times are in milliseconds, processor time per answer in microseconds. */
 export function printReport({ throughput, steady, memory, money }: Report): string {
   return [
-    printRow(HEADINGS),
-    ...throughput.map((cell) => printRow(cellsOf(cell))),
+    row("", HEADINGS),
+    ...throughput.map((cell) => row("", cellsOf(cell))),
     "",
     ...printSteady(steady),
     "",
     `${memory.streams} open streams: gateway ${mb(memory.gateway.openMb)} (before ${mb(memory.gateway.beforeMb)}), ` +
       `proxy ${mb(memory.proxy.openMb)} (before ${mb(memory.proxy.beforeMb)}); ` +
       `aim under ${OPEN_STREAMS_MB_MAX} MB: ${verdict(memory.gateway.openMb < OPEN_STREAMS_MB_MAX)}`,
-    `money: ${money.requests} requests charged ${money.chargedUsd} USD, expected ${money.expectedUsd}; ` +
-      `on hold ${money.heldUsd}; audit ${money.auditIsClean ? "clean" : "NOT CLEAN"}: ${verdict(money.isRight)}`,
+    printMoney(money),
   ].join("\n");
 }
 
@@ -59,13 +57,13 @@ function cellsOf({
     kind,
     `${connections}`,
     proxy.perSecond.toFixed(0),
-    ms(proxy.p50Ms),
-    ms(proxy.p99Ms),
+    twoDecimals(proxy.p50Ms),
+    twoDecimals(proxy.p99Ms),
     gateway.perSecond.toFixed(0),
-    ms(gateway.p50Ms),
-    ms(gateway.p99Ms),
+    twoDecimals(gateway.p50Ms),
+    twoDecimals(gateway.p99Ms),
     ratio.toFixed(2),
-    ratioMin === undefined ? "-" : `${ratioMin} ${verdict(ratio >= ratioMin)}`,
+    ratioMin === undefined ? "-" : atLeast(ratio, ratioMin),
     proxy.cpuUs.toFixed(0),
     gateway.cpuUs.toFixed(0),
     cpuRatio.toFixed(1),
@@ -76,23 +74,11 @@ function cellsOf({
 function printSteady({ perSecond, proxy, gateway, added, late }: SteadyResult): string[] {
   const isReached = added.p50 < ADDED_MS_MAX.p50 && added.p99 < ADDED_MS_MAX.p99;
   return [
-    `steady ${perSecond} requests/s, from when each was due (the generator was late by ${ms(late.p50)} / ${ms(late.p99)}):`,
-    `  p50: proxy ${ms(proxy.p50)}, gateway ${ms(gateway.p50)}, added ${ms(added.p50)} ms`,
-    `  p99: proxy ${ms(proxy.p99)}, gateway ${ms(gateway.p99)}, added ${ms(added.p99)} ms`,
+    `steady ${perSecond} requests/s, from when each was due (the generator was late by ${twoDecimals(late.p50)} / ${twoDecimals(late.p99)}):`,
+    `  p50: proxy ${twoDecimals(proxy.p50)}, gateway ${twoDecimals(gateway.p50)}, added ${twoDecimals(added.p50)} ms`,
+    `  p99: proxy ${twoDecimals(proxy.p99)}, gateway ${twoDecimals(gateway.p99)}, added ${twoDecimals(added.p99)} ms`,
     `  aim under ${ADDED_MS_MAX.p50} and ${ADDED_MS_MAX.p99} ms added: ${verdict(isReached)}`,
   ];
-}
-
-function printRow(cells: readonly string[]): string {
-  return cells.map((cell) => cell.padStart(WIDTH)).join("");
-}
-
-function verdict(isReached: boolean): string {
-  return isReached ? "ok" : "SHORT";
-}
-
-function ms(value: number): string {
-  return value.toFixed(2);
 }
 
 function mb(value: number): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { faultOf, STREAM_FRAMES, WHOLE_BODY } from "./answers.ts";
-import { medianOf, percentilesOf } from "./percentiles.ts";
-import { type Answer, createResponseParser } from "./response-parser.ts";
+import { type Answer, createResponseParser } from "./connection.ts";
+import { medianOf, percentilesOf } from "./measurements.ts";
 
 const WHOLE = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
 const CHUNKED =

@@ -1,8 +1,76 @@
-import { FAST_MODEL, requestBody } from "./answers.ts";
-import { type Ask, type AskRecord, createRecord, sumUp, type Timings } from "./asks.ts";
+import { type AnswerKind, BURST_MODEL, FAST_MODEL, requestBody, SLOW_MODEL } from "./answers.ts";
 import { type Connection, openConnection, printRequest, type Target } from "./connection.ts";
-import { type Percentiles, percentilesOf } from "./percentiles.ts";
-import type { Tally } from "./tally.ts";
+import {
+  type Ask,
+  type AskRecord,
+  createRecord,
+  createTally,
+  type Percentiles,
+  percentilesOf,
+  sumUp,
+  type Tally,
+  type Timings,
+} from "./measurements.ts";
+
+export interface ClosedLoop {
+  readonly target: Target;
+  readonly kind: AnswerKind;
+  /** Asked for instead of the kind's own, which it has to answer alike. */
+  readonly model?: string;
+  readonly connections: number;
+  readonly ms: number;
+}
+
+export interface ClosedLoopResult extends Tally {
+  readonly perSecond: number;
+  readonly latencyMs: Percentiles;
+}
+
+/** Keeps every connection busy with one request after another, then lets the last ones end. */
+export async function runClosedLoop({
+  target,
+  kind,
+  model = kind === "burst" ? BURST_MODEL : FAST_MODEL,
+  connections,
+  ms,
+}: ClosedLoop): Promise<ClosedLoopResult> {
+  const isStream = kind !== "whole";
+  const request = printRequest(target, requestBody({ model, stream: isStream }));
+  const tally = createTally(isStream);
+  const latenciesMs: number[] = [];
+  const startMs = performance.now();
+  const endMs = startMs + ms;
+  let inTime = 0;
+
+  async function runConnection(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let sentMs = 0;
+    const connection = await openConnection(target.url, {
+      onAnswer(answer) {
+        const nowMs = performance.now();
+        tally.count(answer);
+        if (nowMs > endMs) return resolve();
+        inTime += 1;
+        latenciesMs.push(nowMs - sentMs);
+        send();
+      },
+      onBroken(reason) {
+        tally.fail(reason);
+        resolve();
+      },
+    });
+    function send(): void {
+      sentMs = performance.now();
+      connection.send(request, { keepBody: tally.isLookedInto() });
+    }
+    send();
+    await promise;
+    connection.close();
+  }
+
+  await Promise.all(Array.from({ length: connections }, runConnection));
+  return { ...tally.sum(), perSecond: (inTime / ms) * 1000, latencyMs: percentilesOf(latenciesMs) };
+}
 
 export interface OpenLoop {
   readonly target: Target;
@@ -102,4 +170,53 @@ async function atFixedTimes(
     if (waitMs > 0) await Bun.sleep(waitMs);
     else act(startMs + stepMs * done++);
   }
+}
+
+/** Streams that have all begun and none of which has ended. */
+export interface OpenStreams {
+  /** Resolves when every stream has ended, which the upstream decides. */
+  ended(): Promise<Tally>;
+}
+
+const OPENED_AT_ONCE = 100;
+
+/** Opens streams and waits for the first event of each. */
+export async function openStreams(target: Target, count: number): Promise<OpenStreams> {
+  const request = printRequest(target, requestBody({ model: SLOW_MODEL, stream: true }));
+  const tally = createTally(true);
+  const ends: Promise<void>[] = [];
+
+  async function open(): Promise<void> {
+    const first = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const connection = await openConnection(target.url, {
+      onFirstBody: first.resolve,
+      onAnswer(answer) {
+        tally.count(answer);
+        finish();
+      },
+      onBroken(reason) {
+        tally.fail(reason);
+        finish();
+      },
+    });
+    function finish(): void {
+      first.resolve();
+      end.resolve();
+      connection.close();
+    }
+    ends.push(end.promise);
+    connection.send(request, { keepBody: tally.isLookedInto() });
+    await first.promise;
+  }
+
+  for (let opened = 0; opened < count; opened += OPENED_AT_ONCE) {
+    await Promise.all(Array.from({ length: Math.min(OPENED_AT_ONCE, count - opened) }, open));
+  }
+  return {
+    async ended() {
+      await Promise.all(ends);
+      return tally.sum();
+    },
+  };
 }

@@ -3,10 +3,10 @@ import type { SseEvent } from "../../../src/wire/protocol.ts";
 import { findExchange } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
-import { medianOf } from "../percentiles.ts";
+import { medianOf } from "../measurements.ts";
 import { STREAMED_ANSWERS } from "./answers.ts";
-import { type AskSize, OUTPUT_TOKENS_MAX, printAsk } from "./asks.ts";
 import { SIZES, type TranslatePlan, WAYS, type Way } from "./plan.ts";
+import { type AskSize, OUTPUT_TOKENS_MAX, printAsk } from "./requests.ts";
 
 /** What translation costs by itself, without a network; medians, beside the client's own format. */
 export interface PureResult extends Way {
