@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { CLIENTS, UPSTREAM_KINDS } from "./cases/fuzz-case.ts";
-import { type PureResult, runGiants, runPure } from "./pure/run-pure.ts";
+import { type CodecsResult, runCodecs, runHugeBodies } from "./codecs/run-codecs.ts";
 import { type FuzzResult, runFuzz } from "./run-fuzz.ts";
 
 // The long run, with another seed each time, is `bun run fuzz`.
@@ -23,13 +23,13 @@ describe("mutated requests and answers of every format, through a gateway", () =
 });
 
 test("bodies of thousands of levels or elements are read, printed or refused", () => {
-  expect(runGiants({ levels: 30_000, elements: 1_500 }).wrongs).toEqual([]);
+  expect(runHugeBodies({ levels: 30_000, elements: 1_500 }).wrongs).toEqual([]);
 });
 
 describe("the same without a gateway", () => {
-  let result: PureResult;
+  let result: CodecsResult;
   beforeAll(async () => {
-    result = await runPure({ seed: SEED, first: 10_000, count: 1_500 });
+    result = await runCodecs({ seed: SEED, first: 10_000, count: 1_500 });
   });
 
   test("throw nothing but refusals and faults, and print nothing that nobody reads", () => {

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { runGiants, runPure } from "./pure/run-pure.ts";
+import { runCodecs, runHugeBodies } from "./codecs/run-codecs.ts";
 import { runFuzz } from "./run-fuzz.ts";
 
 const { values } = parseArgs({
@@ -41,18 +41,18 @@ async function run(): Promise<boolean> {
     count: Number(values.count),
   };
   console.log(`seed ${stretch.seed}, ${stretch.count} cases from ${stretch.first}`);
-  const pure = await runPure(stretch);
+  const pure = await runCodecs(stretch);
   console.log(
     `without a gateway: ${pure.printed} bodies and ${pure.passed} answers printed, slowest ${pure.slowestMs.toFixed(0)} ms`,
   );
-  const giants = runGiants(GIANT_SIZE);
-  console.log(`giants without a gateway: slowest is ${giants.slowest}`);
+  const hugeBodies = runHugeBodies(GIANT_SIZE);
+  console.log(`giants without a gateway: slowest is ${hugeBodies.slowest}`);
   const { wrongs, counts, perSecond, memoryMb } = await runFuzz(stretch);
   console.log(counts.print());
   console.log(
     `${perSecond.toFixed(0)} requests/s, ${memoryMb.early.toFixed(0)} MB, then ${memoryMb.late.toFixed(0)} MB`,
   );
-  const all = [...pure.wrongs, ...giants.wrongs, ...wrongs];
+  const all = [...pure.wrongs, ...hugeBodies.wrongs, ...wrongs];
   if (memoryMb.late > memoryMb.early * GROWTH_MAX + GROWTH_FREE_MB) all.push("memory has grown");
   for (const wrong of all) console.log(`\n${wrong}`);
   console.log(all.length === 0 ? "nothing is wrong" : `\n${all.length} wrong`);

@@ -1,10 +1,8 @@
 import { caseOf } from "./cases/fuzz-case.ts";
-import { findWrongs, type Trace, traceOf } from "./house/evidence.ts";
-import { type FuzzHouse, startFuzzHouse } from "./house/fuzz-house.ts";
-import { playCase, type Seen } from "./house/play-case.ts";
-import { runCases, type Stretch } from "./house/run-cases.ts";
-import { createCounts, printWrong } from "./report.ts";
-import { shrink } from "./shrink.ts";
+import { shrink } from "./cases/steps.ts";
+import { type CaseTrace, findWrongs, traceOf } from "./env/check-ledger.ts";
+import { type FuzzEnv, startFuzzEnv } from "./env/fuzz-env.ts";
+import { type CaseRange, type CaseResult, playCase, runCases } from "./env/play-cases.ts";
 
 /** What a run through a gateway came to. */
 export interface FuzzResult {
@@ -21,12 +19,12 @@ const SHRUNK_MAX = 3;
 const PRINTED_MAX = 20;
 
 /** Plays a stretch of cases through a gateway of its own, and looks at the books behind them. */
-export async function runFuzz({ seed, first, count }: Stretch, lanes = LANES): Promise<FuzzResult> {
-  const house = await startFuzzHouse(lanes);
+export async function runFuzz({ seed, first, count }: CaseRange, lanes = LANES): Promise<FuzzResult> {
+  const env = await startFuzzEnv(lanes);
   const counts = createCounts();
-  const traces: Trace[] = [];
-  const wrong: Seen[] = [];
-  const note = (seen: Seen) => {
+  const traces: CaseTrace[] = [];
+  const wrong: CaseResult[] = [];
+  const note = (seen: CaseResult) => {
     counts.add(seen);
     const trace = traceOf(seen);
     if (trace) traces.push(trace);
@@ -34,14 +32,14 @@ export async function runFuzz({ seed, first, count }: Stretch, lanes = LANES): P
   };
   const startedAt = performance.now();
   const early = Math.ceil(count / 5);
-  await runCases(house, { seed, first, count: early }, note);
+  await runCases(env, { seed, first, count: early }, note);
   const earlyMb = restingMb();
-  await runCases(house, { seed, first: first + early, count: count - early }, note);
+  await runCases(env, { seed, first: first + early, count: count - early }, note);
   const seconds = (performance.now() - startedAt) / 1000;
   const lateMb = restingMb();
-  const inBooks = await findWrongs(house, traces, wrong);
-  const small = await shrinkAll(house, wrong);
-  await house.stop();
+  const inBooks = await findWrongs(env, traces, wrong);
+  const small = await shrinkAll(env, wrong);
+  await env.stop();
   return {
     wrongs: [...small.map(printWrong), ...inBooks.slice(0, PRINTED_MAX)],
     counts,
@@ -50,19 +48,19 @@ export async function runFuzz({ seed, first, count }: Stretch, lanes = LANES): P
   };
 }
 
-async function shrinkAll(house: FuzzHouse, wrong: readonly Seen[]): Promise<readonly Seen[]> {
-  const small: Seen[] = [];
-  for (const seen of wrong.slice(0, SHRUNK_MAX)) small.push(await shrinkOne(house, seen));
+async function shrinkAll(env: FuzzEnv, wrong: readonly CaseResult[]): Promise<readonly CaseResult[]> {
+  const small: CaseResult[] = [];
+  for (const seen of wrong.slice(0, SHRUNK_MAX)) small.push(await shrinkOne(env, seen));
   return [...small, ...wrong.slice(SHRUNK_MAX)];
 }
 
-async function shrinkOne(house: FuzzHouse, seen: Seen): Promise<Seen> {
-  const [lane] = house.lanes;
+async function shrinkOne(env: FuzzEnv, seen: CaseResult): Promise<CaseResult> {
+  const [lane] = env.lanes;
   if (!lane) return seen;
   let smallest = seen;
   const steps = [...seen.case.steps, ...seen.calls.flatMap(({ given }) => given.steps)];
   await shrink(steps, async (without) => {
-    const again = await playCase(house, lane, caseOf({ ...seen.case.id, without }));
+    const again = await playCase(env, lane, caseOf({ ...seen.case.id, without }));
     if (again.wrong === undefined) return false;
     smallest = again;
     return true;
@@ -73,4 +71,49 @@ async function shrinkOne(house: FuzzHouse, seen: Seen): Promise<Seen> {
 function restingMb(): number {
   Bun.gc(true);
   return process.memoryUsage.rss() / 1e6;
+}
+
+const BODY_CHARS = 6_000;
+
+/** A wrong case in words: how to make it again, what was asked, what the upstreams said. */
+export function printWrong({
+  case: { id, client, model, body, steps },
+  wrong,
+  status,
+  calls,
+}: CaseResult): string {
+  return [
+    `case ${id.number} of seed ${id.seed}: ${wrong} (status ${status})`,
+    `  ${client} to ${model}, mutations: ${steps.join(", ") || "none"}; without: ${[...id.without].join(", ") || "none"}`,
+    `  body: ${clip(body.toString())}`,
+    ...calls.flatMap(({ format, body: sent, given: { answer, endless, steps: made } }) => {
+      const { body: said, ...how } = answer;
+      return [
+        `  sent as ${format}: ${clip(sent)}`,
+        `  answered (${made.join(", ") || "no mutations"}) ${JSON.stringify({ ...how, endless })}: ${clip(Buffer.from(said).toString())}`,
+      ];
+    }),
+  ].join("\n");
+}
+
+/** How the cases ended, by client and kind of upstream: that a run went deep can be seen from it. */
+export function createCounts() {
+  const counts = new Map<string, number>();
+  return {
+    add({ case: { client, model }, reading, wrong, status }: CaseResult): void {
+      const failure = reading?.ended === "failed" ? `${reading.row.code} ${status}` : "finished";
+      const key = `${client} to ${model.split("-")[0]}: ${wrong === undefined ? failure : "WRONG"}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+    of: (key: string) => counts.get(key) ?? 0,
+    print: () =>
+      [...counts]
+        .sort(([one], [other]) => one.localeCompare(other))
+        .map(([key, count]) => `${String(count).padStart(8)}  ${key}`)
+        .join("\n"),
+  };
+}
+
+function clip(text: string): string {
+  return text.length <= BODY_CHARS ? text : `${text.slice(0, BODY_CHARS)}… (${text.length} characters)`;
 }

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createDraw, drawInteger } from "../storm/draw.ts";
 import { dataOf, MESSAGES, objectOf } from "../support/client.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import {
@@ -23,6 +22,7 @@ import {
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../support/recordings.ts";
 import { gate } from "../support/script.ts";
 import { frame } from "../support/scripted-answers.ts";
+import { createDraw, drawInteger } from "../support/seeded-random.ts";
 
 const gateway = gatewayForTests();
 

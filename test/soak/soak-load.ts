@@ -1,5 +1,5 @@
-import { call, type Seen } from "../storm/call.ts";
-import { planOf, type Weather } from "../storm/plan.ts";
+import { type CallResult, call } from "../storm/call.ts";
+import { planOf, type StormConditions } from "../storm/plan.ts";
 import type { StormGateway } from "../storm/storm-gateway.ts";
 
 /** Clients of the gateway, and how their requests ended so far. */
@@ -8,17 +8,17 @@ export interface SoakLoad {
   closed(options: { readonly callers: number; readonly ms: number }): Promise<number>;
   /** Makes requests at fixed times, however long their answers take. Resolves when the last has ended. */
   open(options: { readonly perSecond: number; readonly ms: number }): Promise<void>;
-  readonly tally: Readonly<Record<Seen["ended"], number>>;
+  readonly tally: Readonly<Record<CallResult["ended"], number>>;
   readonly underWay: number;
   /** The first requests that ended in no way that the contract allows. */
-  readonly wrong: readonly Seen[];
+  readonly wrong: readonly CallResult[];
 }
 
 const WRONG_KEPT = 10;
 
-export function createSoakLoad(gateway: StormGateway, weather: Weather): SoakLoad {
+export function createSoakLoad(gateway: StormGateway, weather: StormConditions): SoakLoad {
   const tally = { finished: 0, failed: 0, left: 0, wrong: 0 };
-  const wrong: Seen[] = [];
+  const wrong: CallResult[] = [];
   let number = 0;
   let underWay = 0;
 

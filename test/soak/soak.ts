@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { residentMb } from "../bench/process-stats.ts";
 import { startFlakyUpstreams } from "../storm/flaky-upstreams.ts";
-import { untilSettled } from "../storm/settle-down.ts";
+import { untilSettled } from "../storm/run-storm.ts";
 import { startStormGateway } from "../storm/storm-gateway.ts";
 import { createSoakLoad } from "./soak-load.ts";
 import { type Trend, trendOf } from "./trend.ts";

@@ -1,11 +1,11 @@
 // The three flaky upstreams in a process of their own, which does what its parent says.
 import { type FlakyServer, startFlakyServer } from "./flaky-server.ts";
 import type { FlakyAnswer, FlakyOrder } from "./flaky-upstreams.ts";
-import { UPSTREAMS, type UpstreamName, type Weather } from "./plan.ts";
+import { type StormConditions, UPSTREAMS, type UpstreamName } from "./plan.ts";
 
-const weather: Weather = JSON.parse(process.argv[2] ?? "");
+const conditions: StormConditions = JSON.parse(process.argv[2] ?? "");
 const started = await Promise.all(
-  UPSTREAMS.map(async (name) => [name, await startFlakyServer(weather, name)] as const),
+  UPSTREAMS.map(async (name) => [name, await startFlakyServer(conditions, name)] as const),
 );
 const servers = new Map<UpstreamName, FlakyServer>(started);
 

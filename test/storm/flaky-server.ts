@@ -1,8 +1,8 @@
 import { createServer, type Socket } from "node:net";
 import { createRequestReader, type ReadRequest } from "../support/request-reader.ts";
 import { playScript, type ScriptRequest, type Step } from "../support/script.ts";
-import { deedOf } from "./faults.ts";
-import { numberOf, type UpstreamName, type Weather } from "./plan.ts";
+import { behaviorOf } from "./flaky-behavior.ts";
+import { requestNumberOf, type StormConditions, type UpstreamName } from "./plan.ts";
 
 /** What a flaky upstream knows of itself. */
 export interface FlakyCount {
@@ -25,7 +25,10 @@ export interface FlakyServer {
 /** Below those that systems give to outgoing connections: it must be free again after an outage. */
 const PORTS = { least: 20_000, most: 30_000 };
 
-export async function startFlakyServer(weather: Weather, name: UpstreamName): Promise<FlakyServer> {
+export async function startFlakyServer(
+  conditions: StormConditions,
+  name: UpstreamName,
+): Promise<FlakyServer> {
   const sockets = new Set<FlakySocket>();
   const answered: number[] = [];
   let underWay = 0;
@@ -35,10 +38,10 @@ export async function startFlakyServer(weather: Weather, name: UpstreamName): Pr
     underWay += 1;
     connection.isBusy = true;
     const body = request.body.toString("utf8");
-    const number = numberOf(body);
-    const deed = deedOf(weather, name, number);
-    const steps = deed.script(describe(request, body));
-    const answer = deed.isAnswer ? untilFinish(steps, () => answered.push(number)) : steps;
+    const number = requestNumberOf(body);
+    const behavior = behaviorOf(conditions, name, number);
+    const steps = behavior.script(describe(request, body));
+    const answer = behavior.isAnswer ? untilFinish(steps, () => answered.push(number)) : steps;
     await playScript(connection.socket, gone, answer);
     connection.isBusy = false;
     underWay -= 1;

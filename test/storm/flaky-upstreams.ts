@@ -1,5 +1,5 @@
 import type { FlakyCount } from "./flaky-server.ts";
-import type { UpstreamName, Weather } from "./plan.ts";
+import type { StormConditions, UpstreamName } from "./plan.ts";
 
 export type FlakyOrder =
   | { readonly goDown: UpstreamName }
@@ -31,9 +31,9 @@ export interface FlakyUpstreams {
 const START_MS = 120_000;
 const CHILD = `${import.meta.dir}/flaky-process.ts`;
 
-export async function startFlakyUpstreams(weather: Weather): Promise<FlakyUpstreams> {
+export async function startFlakyUpstreams(conditions: StormConditions): Promise<FlakyUpstreams> {
   let answered = Promise.withResolvers<FlakyAnswer>();
-  const child = Bun.spawn([process.execPath, CHILD, JSON.stringify(weather)], {
+  const child = Bun.spawn([process.execPath, CHILD, JSON.stringify(conditions)], {
     stdio: ["ignore", "inherit", "inherit"],
     ipc: (answer: FlakyAnswer) => answered.resolve(answer),
     onExit: () => answered.reject(new Error("The flaky upstreams ended")),

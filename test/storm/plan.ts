@@ -1,7 +1,13 @@
-import { createDraw, type Draw, drawInteger, drawOne, drawWeighted } from "./draw.ts";
+import {
+  createDraw,
+  drawInteger,
+  drawOne,
+  drawWeighted,
+  type RandomSource,
+} from "../support/seeded-random.ts";
 
 /** How bad it gets. With a number of a request it decides everything about that request. */
-export interface Weather {
+export interface StormConditions {
   readonly seed: string;
   /** The share of calls that an upstream answers well, from 0 to 1. */
   readonly good: number;
@@ -10,7 +16,7 @@ export interface Weather {
 }
 
 /** What a client does with its request. */
-export type Manner =
+export type ClientBehavior =
   | { readonly kind: "reads" }
   /** Waits so long between the first pieces. */
   | { readonly kind: "reads_slowly"; readonly pauseMs: number }
@@ -25,7 +31,7 @@ export interface Plan {
   readonly model: string;
   /** From 0 up to 1: which of the keys pays. */
   readonly key: number;
-  readonly manner: Manner;
+  readonly clientBehavior: ClientBehavior;
   readonly body: string;
 }
 
@@ -56,7 +62,7 @@ export const MODELS: Readonly<
 };
 
 /** What the request of a number is. */
-export function planOf({ seed, patient }: Weather, number: number): Plan {
+export function planOf({ seed, patient }: StormConditions, number: number): Plan {
   const draw = createDraw(seed, "request", number);
   const surface = drawOne(draw, ["chat", "messages"] as const);
   const stream = draw() < 0.5;
@@ -69,26 +75,26 @@ export function planOf({ seed, patient }: Weather, number: number): Plan {
     stream,
     ...(surface === "chat" && stream && asksForUsage && { stream_options: { include_usage: true } }),
   });
-  return { number, surface, stream, model, key: draw(), manner: drawManner(draw, patient), body };
+  return { number, surface, stream, model, key: draw(), clientBehavior: drawBehavior(draw, patient), body };
 }
 
 /** More than any upstream reports, so that the hold of a request covers it. */
 export const OUTPUT_TOKENS_MAX = 1_000_000;
 
 /** The number of the request that an upstream got. Throws when its body is not one of ours. */
-export function numberOf(body: string): number {
+export function requestNumberOf(body: string): number {
   const number = /"storm (\d+): /.exec(body)?.[1];
   if (number === undefined) throw new Error("An upstream got a request without its number");
   return Number(number);
 }
 
-function drawManner(draw: Draw, patient: number): Manner {
+function drawBehavior(draw: RandomSource, patient: number): ClientBehavior {
   if (draw() < patient) return { kind: "reads" };
-  const kind = drawWeighted(draw, MANNERS);
+  const kind = drawWeighted(draw, BEHAVIORS);
   return kind.of(draw);
 }
 
-const MANNERS: readonly { readonly weight: number; of(draw: Draw): Manner }[] = [
+const BEHAVIORS: readonly { readonly weight: number; of(draw: RandomSource): ClientBehavior }[] = [
   { weight: 2, of: (draw) => ({ kind: "reads_slowly", pauseMs: drawInteger(draw, 1, 8) }) },
   // Before there is anything to read, as a rule.
   { weight: 2, of: (draw) => ({ kind: "leaves_after_ms", ms: drawInteger(draw, 0, 20) }) },
@@ -106,7 +112,7 @@ export interface Outage {
 }
 
 /** One outage in each stretch of requests; one upstream at a time. */
-export function outagesOf({ seed }: Weather, first: number, count: number): readonly Outage[] {
+export function outagesOf({ seed }: StormConditions, first: number, count: number): readonly Outage[] {
   return Array.from({ length: Math.floor(count / OUTAGE_EVERY) }, (_, index) => {
     const draw = createDraw(seed, "outage", first, index);
     const from = first + index * OUTAGE_EVERY + drawInteger(draw, 0, OUTAGE_EVERY / 2);

@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import {
   findAnsweredTwice,
-  findContradictions,
+  findReceiptMismatches,
   findUnexplained,
-  findUngiven,
+  findUnknownAnswers,
   findWrongCharges,
-} from "./compare.ts";
-import { type Evidence, gather } from "./gather.ts";
-import { NOTHING_LEFT } from "./settle-down.ts";
+} from "./check-evidence.ts";
+import { type Evidence, NOTHING_LEFT, runStorm } from "./run-storm.ts";
 import { TOP_UP } from "./storm-gateway.ts";
 
 const REQUESTS = 20_000;
@@ -18,12 +17,12 @@ const IDLE_SOCKETS = 64;
 const THREADS = 16;
 
 const seed = process.env.STORM_SEED ?? crypto.randomUUID();
-const weather = { seed, good: 0.72, patient: 0.7 };
+const conditions = { seed, good: 0.72, patient: 0.7 };
 
 let evidence: Evidence;
 beforeAll(async () => {
   console.log(`The storm of STORM_SEED=${seed}`);
-  evidence = await gather({ weather, warmUp: WARM_UP, requests: REQUESTS, callers: 128 });
+  evidence = await runStorm({ conditions, warmUp: WARM_UP, requests: REQUESTS, callers: 128 });
 });
 
 describe("20,000 requests through three flaky upstreams", () => {
@@ -49,7 +48,7 @@ describe("20,000 requests through three flaky upstreams", () => {
 
   test("have receipts that say what their clients saw, and no request has two", () => {
     const { seen, books } = evidence;
-    expect(findContradictions(evidence).slice(0, 10)).toEqual([]);
+    expect(findReceiptMismatches(evidence).slice(0, 10)).toEqual([]);
     const ids = seen.flatMap(({ requestId }) => requestId ?? []);
     expect(new Set(ids).size).toBe(ids.length);
     // Who left before the headers does not know its receipt, and has none when nobody had begun.
@@ -58,7 +57,7 @@ describe("20,000 requests through three flaky upstreams", () => {
 
   test("pay one upstream for one answer, at its price", () => {
     expect(findWrongCharges(evidence).slice(0, 10)).toEqual([]);
-    expect(findUngiven(evidence)).toEqual([]);
+    expect(findUnknownAnswers(evidence)).toEqual([]);
     // An answer that comes just when its time is over is given for nothing, to nobody.
     expect(findAnsweredTwice(evidence).length).toBeLessThan(REQUESTS / 100);
   });

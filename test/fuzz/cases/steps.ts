@@ -1,4 +1,4 @@
-import { createDraw, type Draw } from "../../storm/draw.ts";
+import { createDraw, type RandomSource } from "../../support/seeded-random.ts";
 
 /** Names one case: everything about it is drawn from these. */
 export interface CaseId {
@@ -11,9 +11,9 @@ export interface CaseId {
 /** The draws of one case. Each step has its own, so that leaving one out changes no other. */
 export interface Steps {
   /** For what is no mutation: the same whatever is left out. */
-  draw(name: string): Draw;
+  draw(name: string): RandomSource;
   /** So many mutations, each under its name; those that are left out are not made. */
-  repeat(name: string, times: number, mutate: (draw: Draw) => void): void;
+  repeat(name: string, times: number, mutate: (draw: RandomSource) => void): void;
   /** Those that were made so far. */
   readonly made: readonly string[];
 }
@@ -33,4 +33,17 @@ export function stepsOf({ seed, number, without }: CaseId): Steps {
       }
     },
   };
+}
+
+/** Mutations of a case that is known to be wrong, down to those that it takes: each that can be left out is. */
+export async function shrink(
+  steps: readonly string[],
+  isStillWrong: (without: ReadonlySet<string>) => Promise<boolean> | boolean,
+): Promise<ReadonlySet<string>> {
+  let without: ReadonlySet<string> = new Set();
+  for (const step of steps.toReversed()) {
+    const fewer = new Set([...without, step]);
+    if (await isStillWrong(fewer)) without = fewer;
+  }
+  return without;
 }

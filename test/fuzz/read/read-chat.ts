@@ -8,30 +8,30 @@ import {
   listAt,
   objectAt,
 } from "../../support/strict-json.ts";
+import { type ExpectedAnswer, FINISHED, isCount, type Reading } from "./expected.ts";
 import { readError } from "./read-error.ts";
-import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
 
 const FINISHES = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
 /** Reads a whole chat answer: one that the gateway printed by the letter, another by what it promises of it. */
-export function readChatWhole(wanted: Wanted, text: string): Reading {
+export function readChatWhole(expected: ExpectedAnswer, text: string): Reading {
   const body = objectAt(JSON.parse(text), "an answer");
-  assertRead(body.model === wanted.model, "another model's name");
+  assertRead(body.model === expected.model, "another model's name");
   const choices = listAt(body.choices);
   assertRead(choices.length > 0, "no choices");
   for (const each of choices) {
     const { finish_reason: finish } = objectAt(each, "a choice");
     assertRead(FINISHES.includes(String(finish)), "a finish that is none");
   }
-  if (wanted.isVerbatim) return FINISHED;
-  readWholeChat(text, wanted.model);
+  if (expected.isVerbatim) return FINISHED;
+  readWholeChat(text, expected.model);
   assertRead(body.object === "chat.completion", "another object");
   checkUsage(body.usage);
   return FINISHED;
 }
 
 /** The same of a streamed one. */
-export function readChatStream(wanted: Wanted, text: string): Reading {
+export function readChatStream(expected: ExpectedAnswer, text: string): Reading {
   const frames = framesOf(text);
   const failure = frames.find(({ json }) => json !== "[DONE]" && isFailure(json));
   const reading: Reading = failure
@@ -39,8 +39,8 @@ export function readChatStream(wanted: Wanted, text: string): Reading {
     : FINISHED;
   if (failure) assertRead(failure === frames.at(-1), "an error that is not the last event");
   else assertRead(frames.at(-1)?.json === "[DONE]", "a stream without an end");
-  readChunks(wanted, frames);
-  if (!wanted.isVerbatim) readPrinted(wanted, frames, text);
+  readChunks(expected, frames);
+  if (!expected.isVerbatim) readPrinted(expected, frames, text);
   return reading;
 }
 
@@ -49,7 +49,7 @@ function isFailure(json: Json): boolean {
 }
 
 /** What holds of every stream: at most one finish a choice, in a word that clients know, and none without all. */
-function readChunks({ model, choices, wantsUsage }: Wanted, frames: readonly Frame[]): void {
+function readChunks({ model, choices, wantsUsage }: ExpectedAnswer, frames: readonly Frame[]): void {
   const finished = new Set<unknown>();
   for (const { json } of frames) {
     if (json === "[DONE]") {
@@ -75,7 +75,7 @@ function readChunks({ model, choices, wantsUsage }: Wanted, frames: readonly Fra
 }
 
 /** What the gateway prints itself is as the reference has it. */
-function readPrinted({ model, wantsUsage }: Wanted, frames: readonly Frame[], text: string): void {
+function readPrinted({ model, wantsUsage }: ExpectedAnswer, frames: readonly Frame[], text: string): void {
   const chunks = frames.flatMap(({ json }) => (json === "[DONE]" || isFailure(json) ? [] : [json]));
   const heads = new Set(chunks.map(({ id, created, object }) => JSON.stringify([id, created, object])));
   assertRead(heads.size <= 1, "chunks of several answers");

@@ -1,10 +1,10 @@
 import { ERRORS, type ErrorRow } from "../../../src/errors.ts";
 import { assertRead, isObject, type Json, objectAt, textAt } from "../../support/strict-json.ts";
-import { CANARY } from "../cases/frame-stream.ts";
 import type { Client } from "../cases/fuzz-case.ts";
+import { CANARY } from "../cases/mutate-stream.ts";
 
 /** An error answer as it stood on the wire. */
-export interface Refusal {
+export interface ErrorResponse {
   readonly client: Client;
   readonly status: number;
   readonly headers: Headers;
@@ -17,16 +17,16 @@ const PATH = /^[\w.[\]-]{1,200}$/;
 const TOO_LONG = /^prompt is too long: \d+ tokens > \d+ maximum$/;
 
 /** Reads an error answer by the letter of the contract. Returns its row of the table. */
-export function readRefusal({ client, status, headers, text }: Refusal): ErrorRow {
+export function readErrorResponse({ client, status, headers, text }: ErrorResponse): ErrorRow {
   const row = readError(client, objectAt(JSON.parse(text), "an error"));
   assertRead(status === statusOf(client, row), `status ${status} with ${row.code}`);
   assertRead(headers.get("x-should-retry") === (row.retry ? null : "false"), "wrong advice to retry");
-  insistOnPause(headers.get("retry-after"), row, status);
+  checkRetryAfter(headers.get("retry-after"), row, status);
   return row;
 }
 
 /** A 429 names a time, a 502 or 504 may; it is whole seconds of ours, up to a minute. */
-function insistOnPause(pause: string | null, row: ErrorRow, status: number): void {
+function checkRetryAfter(pause: string | null, row: ErrorRow, status: number): void {
   const mayWait = row.retry && (status === 502 || status === 504);
   if (pause === null) assertRead(status !== 429, "a 429 without a pause");
   else

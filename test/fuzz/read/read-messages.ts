@@ -9,19 +9,19 @@ import {
   objectAt,
   textAt,
 } from "../../support/strict-json.ts";
+import { type ExpectedAnswer, FINISHED, isCount, type Reading } from "./expected.ts";
 import { readError } from "./read-error.ts";
-import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
 
 const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"];
 
 /** Reads a whole message: one that the gateway printed by the letter, another by what it promises of it. */
-export function readMessageWhole(wanted: Wanted, text: string): Reading {
+export function readMessageWhole(expected: ExpectedAnswer, text: string): Reading {
   const body = objectAt(JSON.parse(text), "a message");
-  assertRead(body.model === wanted.model, "another model's name");
+  assertRead(body.model === expected.model, "another model's name");
   assertRead(Array.isArray(body.content), "no content");
   assertRead(textAt(body.stop_reason) !== "", "no stop reason");
-  if (wanted.isVerbatim) return FINISHED;
-  readWholeMessage(text, wanted.model);
+  if (expected.isVerbatim) return FINISHED;
+  readWholeMessage(text, expected.model);
   assertRead(STOPS.includes(textAt(body.stop_reason)), "a stop reason that is none");
   for (const each of listAt(body.content)) checkBlock(objectAt(each, "a block"));
   checkUsage(objectAt(body.usage, "usage"));
@@ -29,7 +29,7 @@ export function readMessageWhole(wanted: Wanted, text: string): Reading {
 }
 
 /** The same of a streamed one. */
-export function readMessageStream(wanted: Wanted, text: string): Reading {
+export function readMessageStream(expected: ExpectedAnswer, text: string): Reading {
   const frames = framesOf(text);
   const last = frames.at(-1);
   const end = frames.findIndex(({ event }) => event === "message_stop" || event === "error");
@@ -46,9 +46,9 @@ export function readMessageStream(wanted: Wanted, text: string): Reading {
   assertRead((stops.length === 1) === (last.event === "message_stop"), "an end without a stop reason");
   for (const { json } of starts) {
     const { model } = objectAt(objectAt(json, "an event").message, "a message");
-    assertRead(model === wanted.model, "another model's name");
+    assertRead(model === expected.model, "another model's name");
   }
-  if (!wanted.isVerbatim && starts.length > 0) readPrinted(wanted, frames, text);
+  if (!expected.isVerbatim && starts.length > 0) readPrinted(expected, frames, text);
   if (last.event === "message_stop") return FINISHED;
   return { ended: "failed", row: readError("messages", objectAt(last.json, "an error")) };
 }
@@ -58,7 +58,7 @@ function isSaid(reason: unknown): boolean {
 }
 
 /** What the gateway prints itself is as the reference has it: blocks from 0 without gaps, each with its own deltas. */
-function readPrinted({ model }: Wanted, frames: readonly Frame[], text: string): void {
+function readPrinted({ model }: ExpectedAnswer, frames: readonly Frame[], text: string): void {
   readStreamedMessage(text, model);
   let blocks = 0;
   let open: Json = {};

@@ -8,25 +8,25 @@ import {
   objectAt,
   textAt,
 } from "../../support/strict-json.ts";
+import { type ExpectedAnswer, FINISHED, isCount, type Reading } from "./expected.ts";
 import { readError } from "./read-error.ts";
-import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
 
 const ENDS = ["response.completed", "response.incomplete", "response.failed"];
 const STATUSES = ["completed", "incomplete"];
 
 /** Reads a whole response: one that the gateway printed by the letter, another by what it promises of it. */
-export function readResponseWhole(wanted: Wanted, text: string): Reading {
+export function readResponseWhole(expected: ExpectedAnswer, text: string): Reading {
   const body = objectAt(JSON.parse(text), "a response");
-  assertRead(body.model === wanted.model, "another model's name");
+  assertRead(body.model === expected.model, "another model's name");
   // Some hosts leave it out.
   assertRead(!body.status || STATUSES.includes(textAt(body.status)), "a response that has not ended");
   assertRead(Array.isArray(body.output), "no output");
-  if (!wanted.isVerbatim) checkResponse(body);
+  if (!expected.isVerbatim) checkResponse(body);
   return FINISHED;
 }
 
 /** The same of a streamed one. */
-export function readResponseStream(wanted: Wanted, text: string): Reading {
+export function readResponseStream(expected: ExpectedAnswer, text: string): Reading {
   const frames = framesOf(text);
   const last = frames.at(-1);
   const end = frames.findIndex(({ event }) => ENDS.includes(event ?? ""));
@@ -34,9 +34,9 @@ export function readResponseStream(wanted: Wanted, text: string): Reading {
   for (const { event, json } of frames) {
     assertRead(isObject(json) && json.type === event, "an event under another's name");
     const { response } = json;
-    if (isObject(response)) assertRead(response.model === wanted.model, "another model's name");
+    if (isObject(response)) assertRead(response.model === expected.model, "another model's name");
   }
-  if (!wanted.isVerbatim) readPrinted(frames);
+  if (!expected.isVerbatim) readPrinted(frames);
   if (last.event !== "response.failed") return FINISHED;
   return { ended: "failed", row: readError("responses", objectAt(last.json, "an event")) };
 }

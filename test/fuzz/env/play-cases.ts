@@ -1,14 +1,39 @@
 import { textAt } from "../../support/strict-json.ts";
-import { type FuzzCase, LANE } from "../cases/fuzz-case.ts";
+import { caseOf, type FuzzCase, LANE } from "../cases/fuzz-case.ts";
+import type { ExpectedAnswer, Reading } from "../read/expected.ts";
 import { readAnswer } from "../read/read-answer.ts";
-import { readSentChat } from "../read/read-sent.ts";
-import { readSentMessages } from "../read/read-sent-messages.ts";
-import type { Reading, Wanted } from "../read/reading.ts";
-import type { FuzzHouse } from "./fuzz-house.ts";
+import { readTranslatedChat, readTranslatedMessages } from "../read/read-translated.ts";
+import type { FuzzEnv } from "./fuzz-env.ts";
 import type { Lane, UpstreamCall } from "./fuzz-upstream.ts";
 
+/** A stretch of cases of one seed. */
+export interface CaseRange {
+  readonly seed: string;
+  readonly first: number;
+  readonly count: number;
+}
+
+const WHOLE: ReadonlySet<string> = new Set();
+
+/** Plays a stretch of cases, one at a time on each lane. Calls `onSeen` with each as it ends. */
+export async function runCases(
+  env: FuzzEnv,
+  { seed, first, count }: CaseRange,
+  onSeen: (seen: CaseResult) => void,
+): Promise<void> {
+  let next = first;
+  await Promise.all(
+    env.lanes.map(async (lane) => {
+      while (next < first + count) {
+        const number = next++;
+        onSeen(await playCase(env, lane, caseOf({ seed, number, without: WHOLE })));
+      }
+    }),
+  );
+}
+
 /** What became of one case. */
-export interface Seen {
+export interface CaseResult {
   readonly case: FuzzCase;
   /** How its client reads the answer; `undefined` when that may not be so. */
   readonly reading: Reading | undefined;
@@ -30,7 +55,7 @@ const PATHS = {
 const PATIENCE_MS = 30_000;
 
 /** Makes the request of a case. Never rejects. */
-export async function playCase({ gateway }: FuzzHouse, lane: Lane, fuzzCase: FuzzCase): Promise<Seen> {
+export async function playCase({ gateway }: FuzzEnv, lane: Lane, fuzzCase: FuzzCase): Promise<CaseResult> {
   lane.playing = fuzzCase;
   lane.calls.length = 0;
   const body = inLane(fuzzCase.body, lane);
@@ -48,8 +73,8 @@ export async function playCase({ gateway }: FuzzHouse, lane: Lane, fuzzCase: Fuz
     status = response.status;
     requestId = response.headers.get("x-request-id") ?? undefined;
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await response.bytes());
-    const wanted = wantedOf(fuzzCase, { body: body.toString(), calls: lane.calls });
-    reading = readAnswer(wanted, { status, headers: response.headers, text });
+    const expected = wantedOf(fuzzCase, { body: body.toString(), calls: lane.calls });
+    reading = readAnswer(expected, { status, headers: response.headers, text });
     for (const call of lane.calls) readSent(fuzzCase, call);
   } catch (error) {
     wrong = error instanceof Error ? error.message : "unknown";
@@ -59,12 +84,12 @@ export async function playCase({ gateway }: FuzzHouse, lane: Lane, fuzzCase: Fuz
 }
 
 /** What was printed for another format has to be what its hosts take. */
-function readSent({ client }: FuzzCase, { form, body }: UpstreamCall): void {
-  if (form === client || client === "count_tokens") return;
+function readSent({ client }: FuzzCase, { format, body }: UpstreamCall): void {
+  if (format === client || client === "count_tokens") return;
   const { model, stream } = readBody(body);
   const sent = { model: textAt(model), stream: stream === true, outputTokensMax: undefined };
-  if (form === "chat") readSentChat(body, sent);
-  if (form === "messages") readSentMessages(body, sent);
+  if (format === "chat") readTranslatedChat(body, sent);
+  if (format === "messages") readTranslatedMessages(body, sent);
 }
 
 function inLane(body: Buffer, lane: Lane): Buffer<ArrayBuffer> {
@@ -75,7 +100,7 @@ function inLane(body: Buffer, lane: Lane): Buffer<ArrayBuffer> {
 function wantedOf(
   { client }: FuzzCase,
   { body, calls }: { body: string; calls: readonly UpstreamCall[] },
-): Wanted {
+): ExpectedAnswer {
   const { model, stream, n, stream_options } = readBody(body);
   const isStreamable = client !== "embeddings" && client !== "count_tokens";
   return {
@@ -85,7 +110,7 @@ function wantedOf(
     choices: typeof n === "number" ? n : 1,
     wantsUsage: Object(stream_options).include_usage === true,
     // When two were asked, the one that was asked last need not be the one that was heard last.
-    isVerbatim: calls.some(({ form }) => form === client),
+    isVerbatim: calls.some(({ format }) => format === client),
   };
 }
 

@@ -1,13 +1,12 @@
 import { answerOf } from "../cases/fuzz-answer.ts";
 import { caseOf } from "../cases/fuzz-case.ts";
-import type { CaseId } from "../cases/steps.ts";
-import type { Stretch } from "../house/run-cases.ts";
-import { shrink } from "../shrink.ts";
-import { type GiantSize, giantsOf } from "./giants.ts";
-import { askedOf, readAndPass } from "./pure-answers.ts";
-import { readAndPrint } from "./pure-requests.ts";
+import { type CaseId, shrink } from "../cases/steps.ts";
+import type { CaseRange } from "../env/play-cases.ts";
+import { answerRequestOf, readAndPass } from "./answer-codecs.ts";
+import { type HugeBodySize, hugeBodiesOf } from "./huge-bodies.ts";
+import { readAndPrint } from "./request-codecs.ts";
 
-export interface PureResult {
+export interface CodecsResult {
   /** Bodies that were printed for an upstream, and answers that were printed for a client. */
   readonly printed: number;
   readonly passed: number;
@@ -20,7 +19,7 @@ const WHOLE: ReadonlySet<string> = new Set();
 const WRONGS_MAX = 10;
 
 /** Puts a stretch of cases through readers and printers, without a gateway. */
-export async function runPure({ seed, first, count }: Stretch): Promise<PureResult> {
+export async function runCodecs({ seed, first, count }: CaseRange): Promise<CodecsResult> {
   const wrongs: string[] = [];
   const counts = { printed: 0, passed: 0 };
   let slowestMs = 0;
@@ -39,10 +38,13 @@ export async function runPure({ seed, first, count }: Stretch): Promise<PureResu
 }
 
 /** Reads and prints absurd bodies. Returns what went wrong, and what took longest. */
-export function runGiants(size: GiantSize): { readonly wrongs: readonly string[]; readonly slowest: string } {
+export function runHugeBodies(size: HugeBodySize): {
+  readonly wrongs: readonly string[];
+  readonly slowest: string;
+} {
   const wrongs: string[] = [];
   let slowest = { name: "none", ms: 0 };
-  for (const { name, client, body } of giantsOf(size)) {
+  for (const { name, client, body } of hugeBodiesOf(size)) {
     const startedAt = performance.now();
     const id = { seed: name, number: 0, without: WHOLE };
     const fault = faultOf(() => void readAndPrint({ id, client, body: Buffer.from(body) }));
@@ -70,11 +72,11 @@ const RUNS: readonly Run[] = [
   {
     name: "passed",
     run: (id) => (readAndPass(id) ? 1 : 0),
-    stepsOf: (id) => answerOf(id, askedOf(id)).steps,
+    stepsOf: (id) => answerOf(id, answerRequestOf(id)).steps,
     print(id) {
-      const asked = askedOf(id);
+      const asked = answerRequestOf(id);
       const body = Buffer.from(answerOf(id, asked).answer.body).toString();
-      return `${asked.stream ? "stream" : "whole"} of ${asked.form}: ${body}`;
+      return `${asked.stream ? "stream" : "whole"} of ${asked.format}: ${body}`;
     },
   },
 ];

@@ -6,7 +6,7 @@ import { TRAITS, UPSTREAM_KINDS, type UpstreamKind } from "../cases/fuzz-case.ts
 import { type FuzzUpstream, type Lane, startFuzzUpstream } from "./fuzz-upstream.ts";
 
 /** A gateway before upstreams that answer as the cases say. */
-export interface FuzzHouse {
+export interface FuzzEnv {
   readonly gateway: TestGateway;
   readonly lanes: readonly Lane[];
   /** Lines that tell of a fault of ours, with all that they say. */
@@ -21,7 +21,7 @@ export const TOP_UP = "100000000";
 /** Long enough for an answer that comes, short enough to wait for one that does not. */
 const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 1_500, idleMs: 1_000, totalMs: 4_000 };
 
-export async function startFuzzHouse(laneCount: number): Promise<FuzzHouse> {
+export async function startFuzzEnv(laneCount: number): Promise<FuzzEnv> {
   const lanes = Array.from({ length: laneCount }, (_, index) => laneOf(index));
   const upstream = await startFuzzUpstream(lanes);
   const faults: string[] = [];

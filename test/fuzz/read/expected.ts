@@ -2,7 +2,7 @@ import type { ErrorRow } from "../../../src/errors.ts";
 import type { Client } from "../cases/fuzz-case.ts";
 
 /** What of its own request a client goes by when it reads the answer. */
-export interface Wanted {
+export interface ExpectedAnswer {
   readonly client: Client;
   readonly model: string;
   readonly stream: boolean;

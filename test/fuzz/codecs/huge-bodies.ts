@@ -2,31 +2,32 @@ import type { Client } from "../cases/fuzz-case.ts";
 import { MODEL } from "../seeds/tools.ts";
 
 /** A body that is absurd in one way. */
-export interface Giant {
+export interface HugeBody {
   readonly name: string;
   readonly client: Client;
   readonly body: string;
 }
 
-export interface GiantSize {
+export interface HugeBodySize {
   readonly levels: number;
   readonly elements: number;
 }
 
 /** Bodies of so many levels, and others of so many elements. */
-export function giantsOf({ levels, elements }: GiantSize): readonly Giant[] {
-  return [...deepGiants(levels), ...wideGiants(elements)];
+export function hugeBodiesOf({ levels, elements }: HugeBodySize): readonly HugeBody[] {
+  return [...deepBodies(levels), ...wideBodies(elements)];
 }
 
 const OBJECTS = ['{"a":', "}"] as const;
 
-function deepGiants(levels: number): readonly Giant[] {
-  const deep = ([open, close]: readonly [string, string]) => `${open.repeat(levels)}1${close.repeat(levels)}`;
-  const schema = deep(OBJECTS);
-  const properties = deep(['{"type":"object","properties":{"a":', "}}"]);
-  const results = deep(['{"type":"tool_result","tool_use_id":"a","content":[', "]}"]);
-  const documents = deep(['{"type":"document","source":{"type":"content","content":[', "]}}"]);
-  const namespaces = deep(['{"type":"namespace","name":"n","tools":[', "]}"]);
+function deepBodies(levels: number): readonly HugeBody[] {
+  const nested = ([open, close]: readonly [string, string]) =>
+    `${open.repeat(levels)}1${close.repeat(levels)}`;
+  const schema = nested(OBJECTS);
+  const properties = nested(['{"type":"object","properties":{"a":', "}}"]);
+  const results = nested(['{"type":"tool_result","tool_use_id":"a","content":[', "]}"]);
+  const documents = nested(['{"type":"document","source":{"type":"content","content":[', "]}}"]);
+  const namespaces = nested(['{"type":"namespace","name":"n","tools":[', "]}"]);
   return [
     chat("a schema", TEXT, `"tools":[{"type":"function","function":{"name":"f","parameters":${schema}}}]`),
     chat(
@@ -35,7 +36,7 @@ function deepGiants(levels: number): readonly Giant[] {
       `"response_format":{"type":"json_schema","json_schema":{"name":"f","schema":${properties}}}`,
     ),
     chat("arguments", `${TEXT},{"role":"assistant","tool_calls":[${chatCall(JSON.stringify(schema))}]}`),
-    chat("a content", `{"role":"user","content":${deep(["[", "]"])}}`),
+    chat("a content", `{"role":"user","content":${nested(["[", "]"])}}`),
     messages("a schema", TEXT, `"tools":[{"name":"f","input_schema":${schema}}]`),
     messages("a format", TEXT, `"output_config":{"format":{"type":"json_schema","schema":${properties}}}`),
     messages("an input", `${TEXT},{"role":"assistant","content":[${toolUse(schema)}]}`),
@@ -44,10 +45,10 @@ function deepGiants(levels: number): readonly Giant[] {
     responses("a schema", TEXT, `"tools":[{"type":"function","name":"f","parameters":${schema}}]`),
     responses("namespaces", TEXT, `"tools":[${namespaces}]`),
     responses("metadata", TEXT, `"metadata":{"a":${schema}}`),
-  ].map((giant) => ({ ...giant, name: `${giant.name}, ${levels} levels deep` }));
+  ].map((hugeBody) => ({ ...hugeBody, name: `${hugeBody.name}, ${levels} levels deep` }));
 }
 
-function wideGiants(count: number): readonly Giant[] {
+function wideBodies(count: number): readonly HugeBody[] {
   const many = (item: string) => Array<string>(count).fill(item).join(",");
   const longNames = Array.from({ length: count }, (_, index) => `"name":"${"n".repeat(70)}${index}"`);
   const properties = Array.from(
@@ -78,7 +79,7 @@ function wideGiants(count: number): readonly Giant[] {
     messages("tools", TEXT, `"tools":[${longNames.map((name) => `{${name},"input_schema":{}}`).join(",")}]`),
     responses("items", many('{"role":"user","content":"a"}')),
     responses("calls", many(`{"type":"function_call","call_id":"a","name":"f","arguments":"{}"},${item}`)),
-  ].map((giant) => ({ ...giant, name: `${giant.name}, ${count} of them` }));
+  ].map((hugeBody) => ({ ...hugeBody, name: `${hugeBody.name}, ${count} of them` }));
 }
 
 const TEXT = '{"role":"user","content":"x"}';
@@ -95,7 +96,7 @@ function formatOf(schema: string): string {
   return `{"type":"json_schema","json_schema":{"name":"f","schema":${schema}}}`;
 }
 
-function chat(name: string, turns: string, more = '"stream":true'): Giant {
+function chat(name: string, turns: string, more = '"stream":true'): HugeBody {
   return {
     name: `chat: ${name}`,
     client: "chat",
@@ -103,12 +104,12 @@ function chat(name: string, turns: string, more = '"stream":true'): Giant {
   };
 }
 
-function messages(name: string, turns: string, more = '"stream":true'): Giant {
+function messages(name: string, turns: string, more = '"stream":true'): HugeBody {
   const body = `{"model":"${MODEL}","max_tokens":9,"messages":[${turns}],${more}}`;
   return { name: `messages: ${name}`, client: "messages", body };
 }
 
-function responses(name: string, items: string, more = '"stream":true'): Giant {
+function responses(name: string, items: string, more = '"stream":true'): HugeBody {
   return {
     name: `responses: ${name}`,
     client: "responses",

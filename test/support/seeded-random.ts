@@ -1,8 +1,8 @@
 /** The next number from 0 up to 1, always the same ones for the same seeds. */
-export type Draw = () => number;
+export type RandomSource = () => number;
 
 /** Draws that depend on nothing but these words and numbers, so that two processes draw alike. */
-export function createDraw(...seeds: readonly (string | number)[]): Draw {
+export function createDraw(...seeds: readonly (string | number)[]): RandomSource {
   let state = Bun.hash.xxHash32(seeds.join(" "));
   return () => {
     state = (state + 0x9e3779b9) | 0;
@@ -13,12 +13,12 @@ export function createDraw(...seeds: readonly (string | number)[]): Draw {
 }
 
 /** A whole number from `least` to `most`. */
-export function drawInteger(draw: Draw, least: number, most: number): number {
+export function drawInteger(draw: RandomSource, least: number, most: number): number {
   return least + Math.floor(draw() * (most - least + 1));
 }
 
 /** One of a list, each as likely as the others. */
-export function drawOne<Item>(draw: Draw, items: readonly Item[]): Item {
+export function drawOne<Item>(draw: RandomSource, items: readonly Item[]): Item {
   const item = items[Math.floor(draw() * items.length)];
   if (item === undefined) throw new Error("Nothing can be drawn from an empty list");
   return item;
@@ -26,7 +26,7 @@ export function drawOne<Item>(draw: Draw, items: readonly Item[]): Item {
 
 /** One of a list, each as likely as its weight is of all. */
 export function drawWeighted<Item extends { readonly weight: number }>(
-  draw: Draw,
+  draw: RandomSource,
   items: readonly Item[],
 ): Item {
   let lot = draw() * items.reduce((sum, { weight }) => sum + weight, 0);

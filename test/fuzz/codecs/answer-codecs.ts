@@ -5,8 +5,8 @@ import { UpstreamFault } from "../../../src/wire/protocol.ts";
 import { findExchange } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
-import { drawOne } from "../../storm/draw.ts";
-import { type Asked, answerOf } from "../cases/fuzz-answer.ts";
+import { drawOne } from "../../support/seeded-random.ts";
+import { type AnswerRequest, answerOf } from "../cases/fuzz-answer.ts";
 import { type CaseId, stepsOf } from "../cases/steps.ts";
 import { readText } from "../read/read-answer.ts";
 import { CHAT_REQUESTS } from "../seeds/chat-requests.ts";
@@ -29,14 +29,14 @@ const FORMATS = ["chat", "messages", "responses"] as const;
  * Returns whether there was anything to read.
  */
 export function readAndPass(id: CaseId): boolean {
-  const { client, form, stream, draw } = scenarioOf(id);
+  const { client, format, stream, draw } = scenarioOf(id);
   const wire = WIRES[client];
-  const exchange = findExchange(wire, [form]);
+  const exchange = findExchange(wire, [format]);
   if (!exchange) return false;
   const request = wire.parseRequest(JSON.stringify({ ...drawOne(draw, REQUESTS[client]), stream }));
   const dialogue = unlessRefused(() => exchange.begin(request, request.readChat));
   if (!dialogue) return false;
-  const { answer } = answerOf(id, askedOf(id));
+  const { answer } = answerOf(id, answerRequestOf(id));
   const text = unlessFaulty(() => (stream ? readStream : readWhole)(dialogue, Buffer.from(answer.body)));
   if (text === undefined) return false;
   const { model, wantsUsage } = request;
@@ -45,17 +45,17 @@ export function readAndPass(id: CaseId): boolean {
 }
 
 /** What the upstream of a case is asked. */
-export function askedOf(id: CaseId): Asked {
-  const { form, stream } = scenarioOf(id);
-  return { form, stream, choices: 1, call: 0 };
+export function answerRequestOf(id: CaseId): AnswerRequest {
+  const { format, stream } = scenarioOf(id);
+  return { format, stream, choices: 1, call: 0 };
 }
 
 function scenarioOf(id: CaseId) {
   const draw = stepsOf(id).draw("pure");
-  if (draw() < 0.03) return { client: "embeddings", form: "embeddings", stream: false, draw } as const;
+  if (draw() < 0.03) return { client: "embeddings", format: "embeddings", stream: false, draw } as const;
   return {
     client: drawOne(draw, FORMATS),
-    form: drawOne(draw, FORMATS),
+    format: drawOne(draw, FORMATS),
     stream: draw() < 0.7,
     draw,
   } as const;

@@ -3,12 +3,11 @@ import { GatewayError } from "../../../src/errors.ts";
 import type { ModelRequest, WireProtocol } from "../../../src/wire/protocol.ts";
 import { findExchange } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
-import { drawInteger, drawOne } from "../../storm/draw.ts";
+import { drawInteger, drawOne } from "../../support/seeded-random.ts";
 import { assertRead } from "../../support/strict-json.ts";
 import { type FuzzCase, TRAITS } from "../cases/fuzz-case.ts";
 import { type CaseId, stepsOf } from "../cases/steps.ts";
-import { readSentChat } from "../read/read-sent.ts";
-import { readSentMessages } from "../read/read-sent-messages.ts";
+import { readTranslatedChat, readTranslatedMessages } from "../read/read-translated.ts";
 
 const READ_AGAIN_CHARS_MAX = 100_000;
 const UPSTREAM_MODEL = "host-model";
@@ -63,8 +62,8 @@ function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
   );
   if (dialogue.isVerbatim) JSON.parse(text);
   else {
-    if (target === "chat") readSentChat(text, options);
-    if (target === "messages") readSentMessages(text, options);
+    if (target === "chat") readTranslatedChat(text, options);
+    if (target === "messages") readTranslatedMessages(text, options);
     // What is too large for us need not be for them.
     if (text.length <= READ_AGAIN_CHARS_MAX)
       unlessRefused(() => dialogue.wire.parseRequest(text).readChat(), isJudgement);

@@ -1,4 +1,4 @@
-import { type Draw, drawInteger, drawOne } from "../../storm/draw.ts";
+import { drawInteger, drawOne, type RandomSource } from "../../support/seeded-random.ts";
 
 /** Stands for so many brackets that a parser or printer which calls itself runs out of stack. */
 const DEEP = "<deep>";
@@ -110,7 +110,7 @@ const ADDRESSES = [
 ];
 
 /** A text of the kind that breaks things. */
-export function drawText(draw: Draw): string {
+export function drawText(draw: RandomSource): string {
   const kind = draw();
   if (kind < 0.3) return drawOne(draw, WORDS);
   if (kind < 0.55) return drawOne(draw, TEXTS);
@@ -121,7 +121,7 @@ export function drawText(draw: Draw): string {
 }
 
 /** Any value where another is expected. */
-export function drawHostile(draw: Draw): unknown {
+export function drawHostile(draw: RandomSource): unknown {
   const kind = draw();
   if (kind < 0.2) return null;
   if (kind < 0.4) return drawOne(draw, NUMBERS);
@@ -135,12 +135,12 @@ export function drawHostile(draw: Draw): unknown {
 }
 
 /** A member's name. */
-export function drawName(draw: Draw): string {
+export function drawName(draw: RandomSource): string {
   return draw() < 0.4 ? drawOne(draw, INHERITED) : drawText(draw);
 }
 
 /** Puts the brackets where they are stood for. */
-export function deepen(draw: Draw, json: string): string {
+export function deepen(draw: RandomSource, json: string): string {
   const mark = JSON.stringify(DEEP);
   if (!json.includes(mark)) return json;
   const levels = drawOne(draw, DEEP_LEVELS);

@@ -2,7 +2,7 @@ import type { ModelOutput } from "../support/model-output.ts";
 import { OUTPUT_TOKENS_MAX, UPSTREAMS, type UpstreamName } from "./plan.ts";
 
 /** What an upstream says to the request of a number: nobody else's answer reads the same or reports the same. */
-export function speechOf(
+export function taggedOutput(
   upstream: UpstreamName,
   number: number,
 ): Required<Pick<ModelOutput, "text" | "usage">> {
@@ -10,16 +10,16 @@ export function speechOf(
 }
 
 /** Who began to say this to the request of a number; `undefined` when it is nobody's beginning. */
-export function speakerOf(text: string, number: number): UpstreamName | undefined {
+export function upstreamOfText(text: string, number: number): UpstreamName | undefined {
   return UPSTREAMS.find((upstream) => text !== "" && textOf(upstream, number).startsWith(text));
 }
 
-export function isWhole(text: string, upstream: UpstreamName, number: number): boolean {
+export function isWholeText(text: string, upstream: UpstreamName, number: number): boolean {
   return text === textOf(upstream, number);
 }
 
 /** Who reported this for the request of which number; undone up to {@link NUMBERS_MAX}. */
-export function reporterOf(outputTokens: number): {
+export function upstreamOfUsage(outputTokens: number): {
   readonly upstream: UpstreamName | undefined;
   readonly number: number;
 } {

@@ -1,13 +1,13 @@
 import { type Nanos, parsePrice, picosToNanos } from "../../src/domain/money.ts";
-import type { StoredReceipt } from "./books.ts";
-import type { Seen } from "./call.ts";
-import type { Evidence } from "./gather.ts";
+import type { CallResult } from "./call.ts";
+import type { StoredReceipt } from "./ledger-tables.ts";
 import { UPSTREAMS, type UpstreamName } from "./plan.ts";
-import { reporterOf } from "./said.ts";
+import type { Evidence } from "./run-storm.ts";
 import { PRICES } from "./storm-gateway.ts";
+import { upstreamOfUsage } from "./tagged-output.ts";
 
 /** Where what a client saw is not what its receipt says, in words. */
-export function findContradictions({ seen, books }: Evidence): readonly string[] {
+export function findReceiptMismatches({ seen, books }: Evidence): readonly string[] {
   const receipts = new Map(books.receipts.map((receipt) => [receipt.id, receipt]));
   return seen.flatMap((each) => {
     if (each.requestId === undefined) return [];
@@ -17,10 +17,10 @@ export function findContradictions({ seen, books }: Evidence): readonly string[]
   });
 }
 
-function contradiction({ ended, detail, speaker, saysBilled }: Seen, receipt: StoredReceipt) {
+function contradiction({ ended, detail, answeredBy, saysBilled }: CallResult, receipt: StoredReceipt) {
   const { outcome, captured, upstream } = receipt;
-  if (speaker && upstreamOf(receipt) !== speaker)
-    return `${speaker} spoke, and ${upstream} is on the receipt`;
+  if (answeredBy && upstreamOf(receipt) !== answeredBy)
+    return `${answeredBy} spoke, and ${upstream} is on the receipt`;
   if (ended === "finished" && outcome !== "ok") return `the receipt says ${outcome}`;
   if (ended === "failed" && outcome !== detail) return `the receipt says ${outcome}`;
   if (ended === "failed" && saysBilled !== captured > 0n) return `it was charged ${captured} nano-USD`;
@@ -40,7 +40,7 @@ export function findWrongCharges({ books, answered: given }: Evidence): readonly
   const paid = new Set<number>();
   return books.receipts.flatMap((receipt) => {
     if (receipt.source !== "reported") return [];
-    const { upstream, number } = reporterOf(Number(receipt.outputTokens));
+    const { upstream, number } = upstreamOfUsage(Number(receipt.outputTokens));
     const faults: string[] = [];
     if (paid.has(number)) faults.push("paid before");
     paid.add(number);
@@ -57,10 +57,12 @@ function costOf({ inputTokens, outputTokens }: StoredReceipt, upstream: Upstream
 }
 
 /** Finished answers that clients read, of which the one who gave them knows nothing. */
-export function findUngiven({ seen, answered: given }: Evidence): readonly number[] {
+export function findUnknownAnswers({ seen, answered: given }: Evidence): readonly number[] {
   const answered = new Map(Object.entries(given).map(([name, numbers]) => [name, new Set(numbers)]));
   return seen
-    .filter(({ ended, speaker = "", number }) => ended === "finished" && !answered.get(speaker)?.has(number))
+    .filter(
+      ({ ended, answeredBy = "", number }) => ended === "finished" && !answered.get(answeredBy)?.has(number),
+    )
     .map(({ number }) => number);
 }
 

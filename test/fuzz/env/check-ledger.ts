@@ -1,11 +1,11 @@
 import type { Nanos } from "../../../src/domain/money.ts";
 import { parseUsd } from "../../../src/domain/money.ts";
-import { readBooks, type StoredReceipt } from "../../storm/books.ts";
-import { type FuzzHouse, TOP_UP } from "./fuzz-house.ts";
-import type { Seen } from "./play-case.ts";
+import { readLedgerTables, type StoredReceipt } from "../../storm/ledger-tables.ts";
+import { type FuzzEnv, TOP_UP } from "./fuzz-env.ts";
+import type { CaseResult } from "./play-cases.ts";
 
 /** What is kept of a case that went well. */
-export interface Trace {
+export interface CaseTrace {
   readonly number: number;
   /** As the receipt must have it: "ok" or a code of the contract. */
   readonly outcome: string;
@@ -17,7 +17,12 @@ export interface Trace {
 }
 
 /** Keeps little: a long run has many. `undefined` for a case that is wrong anyway. */
-export function traceOf({ case: { id, client }, reading, requestId = "", calls }: Seen): Trace | undefined {
+export function traceOf({
+  case: { id, client },
+  reading,
+  requestId = "",
+  calls,
+}: CaseResult): CaseTrace | undefined {
   if (!reading) return undefined;
   const isFinished = reading.ended === "finished";
   return {
@@ -35,14 +40,14 @@ const CHARGE_MAX: Nanos = 200_000n * 2_000n + 128n * 8_800n * 2_000n;
 
 /** What is not right when nobody asks any more, in words; nothing when all is. Cases that are wrong anyway are left out. */
 export async function findWrongs(
-  house: FuzzHouse,
-  traces: readonly Trace[],
-  wrong: readonly Seen[],
+  env: FuzzEnv,
+  traces: readonly CaseTrace[],
+  wrong: readonly CaseResult[],
 ): Promise<readonly string[]> {
-  const { gateway, faults } = house;
+  const { gateway, faults } = env;
   await gateway.nothingIsHeld();
-  const slots = await countSlots(house);
-  const { receipts, wallets } = readBooks(gateway.sqlite.client.filename);
+  const slots = await countSlots(env);
+  const { receipts, wallets } = readLedgerTables(gateway.sqlite.client.filename);
   const posted = wallets.filter(({ posted, captured }) => posted !== parseUsd(TOP_UP) - captured);
   const held = wallets.filter((wallet) => wallet.held !== 0n);
   return [
@@ -57,7 +62,7 @@ export async function findWrongs(
   ];
 }
 
-async function countSlots({ gateway: { url, secret } }: FuzzHouse): Promise<number> {
+async function countSlots({ gateway: { url, secret } }: FuzzEnv): Promise<number> {
   const response = await fetch(`${url}/v1/key`, { headers: { "x-api-key": secret } });
   // Safe because a body of another shape fails where it is read.
   const key = (await response.json()) as { concurrent_requests: { used: number } };
@@ -65,7 +70,7 @@ async function countSlots({ gateway: { url, secret } }: FuzzHouse): Promise<numb
 }
 
 /** Where what a client saw is not what its receipt says. */
-function compare(traces: readonly Trace[], receipts: readonly StoredReceipt[]): string[] {
+function compare(traces: readonly CaseTrace[], receipts: readonly StoredReceipt[]): string[] {
   const byId = new Map(receipts.map((receipt) => [receipt.id, receipt]));
   const wrongs = traces.flatMap((trace) => {
     const said = contradiction(trace, byId.get(trace.requestId));
@@ -75,7 +80,7 @@ function compare(traces: readonly Trace[], receipts: readonly StoredReceipt[]): 
   return [...wrongs, ...[...byId.values()].map(({ id }) => `receipt ${id} of no case that was seen`)];
 }
 
-function contradiction(trace: Trace, receipt: StoredReceipt | undefined): string | undefined {
+function contradiction(trace: CaseTrace, receipt: StoredReceipt | undefined): string | undefined {
   if (!receipt) {
     if (trace.isCount) return undefined;
     return trace.wasAsked ? "an upstream was asked, and there is no receipt" : undefined;

@@ -8,12 +8,18 @@ import {
   silence,
 } from "../support/script.ts";
 import { answerWith, EVENT_STREAM } from "../support/scripted-answers.ts";
-import { createDraw, type Draw, drawInteger, drawOne, drawWeighted } from "./draw.ts";
-import type { UpstreamName, Weather } from "./plan.ts";
-import { speechOf } from "./said.ts";
+import {
+  createDraw,
+  drawInteger,
+  drawOne,
+  drawWeighted,
+  type RandomSource,
+} from "../support/seeded-random.ts";
+import type { StormConditions, UpstreamName } from "./plan.ts";
+import { taggedOutput } from "./tagged-output.ts";
 
 /** What an upstream does with one call. */
-interface Deed {
+interface FlakyBehavior {
   readonly name: string;
   readonly weight: number;
   /** Whether the answer has an end, so that whoever gets it has to pay for it. */
@@ -22,23 +28,23 @@ interface Deed {
 }
 
 interface Given {
-  readonly speech: ReturnType<typeof speechOf>;
-  readonly draw: Draw;
+  readonly modelOutput: ReturnType<typeof taggedOutput>;
+  readonly draw: RandomSource;
 }
 
 /** What becomes of the call that a request makes at an upstream: decided by nothing but the number. */
-export function deedOf(weather: Weather, upstream: UpstreamName, number: number) {
-  const draw = createDraw(weather.seed, upstream, number);
-  const deed = drawWeighted(draw, draw() < weather.good ? GOOD : BAD);
-  const script = deed.script({ speech: speechOf(upstream, number), draw });
-  return { name: deed.name, isAnswer: deed.isAnswer, script };
+export function behaviorOf(conditions: StormConditions, upstream: UpstreamName, number: number) {
+  const draw = createDraw(conditions.seed, upstream, number);
+  const behavior = drawWeighted(draw, draw() < conditions.good ? GOOD : BAD);
+  const script = behavior.script({ modelOutput: taggedOutput(upstream, number), draw });
+  return { name: behavior.name, isAnswer: behavior.isAnswer, script };
 }
 
-function good(name: string, weight: number, how: (given: Given) => Omit<Answer, "body">): Deed {
-  return { name, weight, isAnswer: true, script: (given) => answerWith(given.speech, how(given)) };
+function good(name: string, weight: number, how: (given: Given) => Omit<Answer, "body">): FlakyBehavior {
+  return { name, weight, isAnswer: true, script: (given) => answerWith(given.modelOutput, how(given)) };
 }
 
-const GOOD: readonly Deed[] = [
+const GOOD: readonly FlakyBehavior[] = [
   good("at once", 10, () => ({})),
   good("in pieces", 6, ({ draw }) => ({ pieces: [drawInteger(draw, 7, 300)] })),
   good("late", 3, ({ draw }) => ({ delayMs: drawInteger(draw, 1, 60) })),
@@ -47,29 +53,33 @@ const GOOD: readonly Deed[] = [
   good("compressed", 1, () => ({ gzip: true })),
   {
     ...good("without usage", 1, () => ({})),
-    script: ({ speech: { text } }) => answerWith({ text }),
+    script: ({ modelOutput: { text } }) => answerWith({ text }),
   },
   {
     ...good("with a usage that cannot be", 1, () => ({})),
-    script: ({ speech: { text }, draw }) =>
-      answerWith({ text, usage: { input: 20, output: drawOne(draw, LIES) } }),
+    script: ({ modelOutput: { text }, draw }) =>
+      answerWith({ text, usage: { input: 20, output: drawOne(draw, IMPOSSIBLE_COUNTS) } }),
   },
 ];
 
-const LIES = [-1, 0.5, 1e15];
+const IMPOSSIBLE_COUNTS = [-1, 0.5, 1e15];
 
-function bad(name: string, weight: number, script: (given: Given) => Script): Deed {
+function bad(name: string, weight: number, script: (given: Given) => Script): FlakyBehavior {
   return { name, weight, isAnswer: false, script };
 }
 
-const BAD: readonly Deed[] = [
+const BAD: readonly FlakyBehavior[] = [
   bad("reset at once", 3, () => resetAtOnce),
   bad("closed at once", 2, () => garbage("")),
-  bad("reset behind the headers", 2, ({ speech }) => answerWith(speech, { cutAt: 0, end: "reset" })),
+  bad("reset behind the headers", 2, ({ modelOutput }) =>
+    answerWith(modelOutput, { cutAt: 0, end: "reset" }),
+  ),
   bad("reset midway", 3, (given) => cut(given, { end: "reset" })),
   bad("closed midway", 3, (given) => cut(given, { end: "close" })),
   bad("silent", 0.5, () => silence),
-  bad("silent behind the headers", 0.5, ({ speech }) => answerWith(speech, { cutAt: 0, end: "hang" })),
+  bad("silent behind the headers", 0.5, ({ modelOutput }) =>
+    answerWith(modelOutput, { cutAt: 0, end: "hang" }),
+  ),
   bad("silent midway", 1, (given) => cut(given, { end: "hang" })),
   bad("a status", 8, ({ draw }) => refusal(draw)),
   bad("no HTTP", 1, ({ draw }) =>
@@ -79,33 +89,33 @@ const BAD: readonly Deed[] = [
   bad("nothing", 1, () => answer({ body: "" })),
   bad("an error with 200", 1, () => answer({ body: '{"error":{"message":"overloaded"}}' })),
   bad("another host", 1, () => answer({ status: 307, headers: { location: ELSEWHERE }, body: "" })),
-  bad("a length that lies", 1, (given) => cut(given, { ...LYING_LENGTH, end: "close" })),
+  bad("a length that lies", 1, (given) => cut(given, { ...WRONG_LENGTH, end: "close" })),
   bad("no end, slowly", 0.5, () => endless(": still here\n\n", { times: 10_000, pauseMs: 20 })),
   bad("no end, fast", 0.05, () => endless(PADDING, { times: 10_000, pauseMs: 0 })),
-  { ...bad("empty", 1, ({ speech: { usage } }) => answerWith({ usage })), isAnswer: true },
+  { ...bad("empty", 1, ({ modelOutput: { usage } }) => answerWith({ usage })), isAnswer: true },
   { ...bad("empty without usage", 1, () => answerWith({})), isAnswer: true },
 ];
 
 const ELSEWHERE = "http://127.0.0.1:9/v1/elsewhere";
-const LYING_LENGTH = { framing: "length", claimedLength: 1_000_000 } as const;
+const WRONG_LENGTH = { framing: "length", claimedLength: 1_000_000 } as const;
 const PADDING = `: ${"p".repeat(64 * 1024)}\n\n`;
 
 /** So much of the shortest answer comes before its end, in bytes. */
 const BEFORE_END = { whole: 150, stream: 900 };
 
-function cut({ speech, draw }: Given, how: Omit<Answer, "body">): Script {
+function cut({ modelOutput, draw }: Given, how: Omit<Answer, "body">): Script {
   const share = draw();
   const pieces = [drawInteger(draw, 50, 500)];
   return (request) => {
     const most = request.stream ? BEFORE_END.stream : BEFORE_END.whole;
-    return answerWith(speech, { cutAt: 1 + Math.floor(share * most), pieces, ...how })(request);
+    return answerWith(modelOutput, { cutAt: 1 + Math.floor(share * most), pieces, ...how })(request);
   };
 }
 
 const STATUSES = [400, 401, 403, 404, 408, 409, 413, 422, 425, 429, 429, 429, 500, 500, 502, 503, 503, 529];
 const RETRY_AFTER = [null, null, "1", "0", "30", "Wed, 21 Oct 2099 07:28:00 GMT", "soon", "-1"];
 
-function refusal(draw: Draw): Script {
+function refusal(draw: RandomSource): Script {
   const retryAfter = drawOne<string | null>(draw, RETRY_AFTER);
   return answer({
     status: drawOne(draw, STATUSES),

@@ -1,12 +1,12 @@
 import { createServer, type Server, type Socket } from "node:net";
 import { createRequestReader, type ReadRequest } from "../../support/request-reader.ts";
 import { answer, playScript, type ScriptRequest, type Step } from "../../support/script.ts";
-import { type Asked, answerOf, type Form, type FuzzAnswer } from "../cases/fuzz-answer.ts";
+import { type AnswerRequest, answerOf, type FuzzAnswer, type UpstreamFormat } from "../cases/fuzz-answer.ts";
 import type { FuzzCase } from "../cases/fuzz-case.ts";
 
 /** One call that the upstream got while a lane played its case. */
 export interface UpstreamCall {
-  readonly form: Form;
+  readonly format: UpstreamFormat;
   /** What the gateway sent. */
   readonly body: string;
   readonly given: FuzzAnswer;
@@ -26,7 +26,7 @@ export interface FuzzUpstream {
   stop(): Promise<void>;
 }
 
-const FORMS: readonly (readonly [ending: string, form: Form])[] = [
+const FORMS: readonly (readonly [ending: string, format: UpstreamFormat])[] = [
   ["/chat/completions", "chat"],
   ["/messages/count_tokens", "count_tokens"],
   ["/messages", "messages"],
@@ -80,15 +80,15 @@ function answerTo(
 ): Iterable<Step> | AsyncIterable<Step> {
   const path = request.target.split("?")[0] ?? "";
   const lane = lanes.get(path.split("/")[1] ?? "");
-  const form = FORMS.find(([ending]) => path.endsWith(ending))?.[1];
-  if (!lane?.playing || !form) return answer({ status: 404, body: "" })(NO_REQUEST);
+  const format = FORMS.find(([ending]) => path.endsWith(ending))?.[1];
+  if (!lane?.playing || !format) return answer({ status: 404, body: "" })(NO_REQUEST);
   const body = request.body.toString();
-  const given = answerOf(lane.playing.id, { ...askedOf(body), form, call: lane.calls.length });
-  lane.calls.push({ form, body, given });
+  const given = answerOf(lane.playing.id, { ...answerRequestOf(body), format, call: lane.calls.length });
+  lane.calls.push({ format, body, given });
   return given.endless === undefined ? answer(given.answer)(NO_REQUEST) : endlessly(given, given.endless);
 }
 
-function askedOf(body: string): Pick<Asked, "stream" | "choices"> {
+function answerRequestOf(body: string): Pick<AnswerRequest, "stream" | "choices"> {
   const { stream, n = 1 } = JSON.parse(body);
   return { stream: stream === true, choices: n ?? 1 };
 }

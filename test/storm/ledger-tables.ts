@@ -21,13 +21,13 @@ interface StoredWallet {
   readonly captured: bigint;
 }
 
-export interface StoredBooks {
+export interface StoredLedger {
   readonly receipts: readonly StoredReceipt[];
   readonly wallets: readonly StoredWallet[];
 }
 
 /** Reads the books of a gateway that has ended. */
-export function readBooks(path: string): StoredBooks {
+export function readLedgerTables(path: string): StoredLedger {
   const client = new Database(path, { readwrite: true, safeIntegers: true });
   try {
     return {
