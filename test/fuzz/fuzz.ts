@@ -24,11 +24,11 @@ clean, the wallet is short of what the receipts say and nothing else, and memory
 and prints the first wrong cases with as few mutations as they take.
 `;
 
-/** How much larger the process may be at the end than after a fifth of its cases. */
+/** Largest ratio of the memory at the end to that after a fifth of the cases. */
 const GROWTH_MAX = 1.5;
 const GROWTH_FREE_MB = 150;
 
-/** About as many as are read at all. */
+/** Close to the largest size that the gateway accepts. */
 const GIANT_SIZE = { levels: 150_000, elements: 60_000 };
 
 if (values.help) process.stdout.write(USAGE);

@@ -4,13 +4,13 @@ import { type CaseTrace, findWrongs, traceOf } from "./env/check-ledger.ts";
 import { type FuzzEnv, startFuzzEnv } from "./env/fuzz-env.ts";
 import { type CaseRange, type CaseResult, playCase, runCases } from "./env/play-cases.ts";
 
-/** What a run through a gateway came to. */
+/** The result of a run through a gateway. */
 export interface FuzzResult {
   /** Cases that went wrong, the first of them as small as they get, and what is wrong with the books. */
   readonly wrongs: readonly string[];
   readonly counts: ReturnType<typeof createCounts>;
   readonly perSecond: number;
-  /** Resident memory after a fifth of the cases and after all, each behind a full collection. */
+  /** Resident memory after a fifth of the cases and after all, each after a full collection. */
   readonly memoryMb: { readonly early: number; readonly late: number };
 }
 
@@ -18,7 +18,7 @@ const LANES = 32;
 const SHRUNK_MAX = 3;
 const PRINTED_MAX = 20;
 
-/** Plays a stretch of cases through a gateway of its own, and looks at the books behind them. */
+/** Plays a range of cases through a gateway of its own, and then checks its ledger. */
 export async function runFuzz({ seed, first, count }: CaseRange, lanes = LANES): Promise<FuzzResult> {
   const env = await startFuzzEnv(lanes);
   const counts = createCounts();
@@ -75,7 +75,7 @@ function restingMb(): number {
 
 const BODY_CHARS = 6_000;
 
-/** A wrong case in words: how to make it again, what was asked, what the upstreams said. */
+/** Prints a wrong case: how to repeat it, its request, and what the upstreams got and answered. */
 export function printWrong({
   case: { id, client, model, body, steps },
   wrong,
@@ -96,7 +96,7 @@ export function printWrong({
   ].join("\n");
 }
 
-/** How the cases ended, by client and kind of upstream: that a run went deep can be seen from it. */
+/** Counts results by client and kind of upstream, which shows how deep a run went. */
 export function createCounts() {
   const counts = new Map<string, number>();
   return {

@@ -4,17 +4,17 @@ import { createSseDecoder } from "../../src/wire/sse.ts";
 import type { ClientBehavior, Plan, UpstreamName } from "./plan.ts";
 import { isWholeText, upstreamOfText } from "./tagged-output.ts";
 
-/** What became of one request, as its client saw it. */
+/** The result of one request, as its client saw it. */
 export interface CallResult {
   readonly number: number;
   readonly ended: "finished" | "failed" | "left" | "wrong";
-  /** The contract's code when it failed, what is wrong when it was not allowed. */
+  /** The error code of a failure, or the violation of a wrong answer. */
   readonly detail: string | undefined;
-  /** The receipt's; `undefined` when the client left before the headers. */
+  /** The id of the receipt; `undefined` when the client left before the headers. */
   readonly requestId: string | undefined;
-  /** Who said what the client read; `undefined` when it read nothing. */
+  /** The upstream whose text the client read; `undefined` when it read nothing. */
   readonly answeredBy: UpstreamName | undefined;
-  /** Whether a failure says that something was charged. */
+  /** Whether an error reports that the output was billed. */
   readonly saysBilled: boolean;
 }
 
@@ -24,10 +24,13 @@ export interface Target {
 }
 
 const PATHS = { chat: "/v1/chat/completions", messages: "/v1/messages" };
-/** Far beyond every limit of the gateway's. */
+/** Longer than every timeout of the gateway. */
 const PATIENCE_MS = 120_000;
 
-/** Makes one request and behaves as planned. Never rejects: what must not be is `wrong`. */
+/**
+ * Sends one request and behaves as planned. Never rejects: a violation of the contract has the result
+ * `wrong`.
+ */
 export async function call(target: Target, plan: Plan): Promise<CallResult> {
   const got: Got = { status: 0, headers: new Headers(), text: "", hasLeft: false };
   const isOver = await receive(target, plan, got).then(
@@ -47,7 +50,7 @@ export async function call(target: Target, plan: Plan): Promise<CallResult> {
   }
 }
 
-/** What came so far. */
+/** Everything received so far. */
 interface Got {
   status: number;
   headers: Headers;
@@ -80,7 +83,7 @@ async function receive({ url, secret }: Target, plan: Plan, got: Got): Promise<v
   }
 }
 
-/** A slow reader is slow for so many pieces: the rest it reads as it comes. */
+/** A slow reader pauses after each of the first pieces only. */
 const SLOW_PIECES = 12;
 
 async function readBody(
@@ -124,24 +127,24 @@ function checkWhole({ number }: Plan, { ended, text }: Reading, answeredBy: Upst
     throw new Error("a finished answer that is not whole");
 }
 
-/** What came back of one request, as it stood on the wire. */
+/** The response to one request. */
 export interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** How an answer reads. `failed` is one of the contract's failures, said as it has to be said. */
+/** A decoded answer. `failed` is an error of the contract in its exact form. */
 export type Reading =
   | { readonly ended: "finished"; readonly text: string }
   | { readonly ended: "failed"; readonly text: string; readonly code: string; readonly saysBilled: boolean }
-  /** It has no end yet. */
+  /** The answer has not ended. */
   | { readonly ended: "cut"; readonly text: string };
 
-/** What an upstream's faults may become for a client. */
+/** The error codes that faults of an upstream may cause. */
 const CODES = ["invalid_request", "empty_completion", "upstream_unavailable", "upstream_timeout"];
 
-/** Reads an answer strictly. Throws, with what is wrong, when the contract does not allow it. */
+/** Decodes an answer strictly. Throws at the first violation of the contract. */
 export function readAnswer(plan: Plan, { status, headers, text }: Received): Reading {
   if (status === 200) return plan.stream ? readEvents(plan, text) : readWhole(plan, text);
   const row = readError(plan, JSON.parse(text));
@@ -166,7 +169,10 @@ function readWhole({ surface }: Plan, text: string): Reading {
   return { ended: "finished", text: body.content[0].text };
 }
 
-/** Exactly one finish and then the end, or one error as the last event, or neither when it was cut. */
+/**
+ * Expects one finish and then the end, or one error as the last event, or neither when the stream was cut
+ * off.
+ */
 function readEvents(plan: Plan, text: string): Reading {
   const decoder = createSseDecoder();
   const steps = decoder.push(Buffer.from(text)).map((event) => readEvent(plan, event));
@@ -206,7 +212,7 @@ function readEvent(plan: Plan, { event, data }: SseEvent): Step {
   return { text: value.delta?.text ?? "" };
 }
 
-/** The row of the contract's table that an error says word by word. */
+/** Returns the row of the error table whose message and type equal those of an error. */
 function readError({ surface }: Plan, value: { error: ErrorBody; request_id?: string }): ErrorRow {
   const { message, type } = value.error;
   const row = Object.values<ErrorRow>(ERRORS).find((each) => each.message === message);

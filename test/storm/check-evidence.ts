@@ -6,7 +6,7 @@ import type { Evidence } from "./run-storm.ts";
 import { PRICES } from "./storm-gateway.ts";
 import { upstreamOfUsage } from "./tagged-output.ts";
 
-/** Where what a client saw is not what its receipt says, in words. */
+/** Lists the requests whose receipt contradicts what the client saw. */
 export function findReceiptMismatches({ seen, books }: Evidence): readonly string[] {
   const receipts = new Map(books.receipts.map((receipt) => [receipt.id, receipt]));
   return seen.flatMap((each) => {
@@ -32,8 +32,8 @@ function upstreamOf({ upstream }: StoredReceipt): UpstreamName | undefined {
 }
 
 /**
- * Charges by report that are not for exactly one answer of an upstream, at its price: what an upstream reports says
- * which request it answered.
+ * Lists the reported charges that are not for exactly one answer of an upstream at its price. The reported
+ * usage identifies the request.
  */
 export function findWrongCharges({ books, answered: given }: Evidence): readonly string[] {
   const answered = new Map(Object.entries(given).map(([name, numbers]) => [name, new Set(numbers)]));
@@ -56,7 +56,7 @@ function costOf({ inputTokens, outputTokens }: StoredReceipt, upstream: Upstream
   return picosToNanos((inputTokens ?? 0n) * parsePrice(input) + (outputTokens ?? 0n) * parsePrice(output));
 }
 
-/** Finished answers that clients read, of which the one who gave them knows nothing. */
+/** Lists finished answers that no upstream has sent. */
 export function findUnknownAnswers({ seen, answered: given }: Evidence): readonly number[] {
   const answered = new Map(Object.entries(given).map(([name, numbers]) => [name, new Set(numbers)]));
   return seen
@@ -66,14 +66,14 @@ export function findUnknownAnswers({ seen, answered: given }: Evidence): readonl
     .map(({ number }) => number);
 }
 
-/** Requests that more than one upstream answered to its end: only a limit of time may be the reason. */
+/** Lists the requests that several upstreams answered completely. Only a timeout may cause that. */
 export function findAnsweredTwice({ answered }: Evidence): readonly number[] {
   const all = Object.values(answered).flatMap((numbers) => [...new Set(numbers)]);
   const once = new Set<number>();
   return all.filter((number) => once.size === once.add(number).size);
 }
 
-/** Receipts with attempts that failed and have no line in the log which says why. */
+/** Lists the receipts with a failed attempt that has no line in the log. */
 export function findUnexplained({ books, log }: Evidence): readonly string[] {
   const explained = new Map<string, number>();
   for (const line of log) {
@@ -87,5 +87,5 @@ export function findUnexplained({ books, log }: Evidence): readonly string[] {
   });
 }
 
-/** Outcomes of which the last attempt is no failure of the upstream's. */
+/** Outcomes whose last attempt did not fail. */
 const ANSWERED = ["ok", "empty_completion", "client_closed"];

@@ -18,11 +18,11 @@ import {
 import type { StormConditions, UpstreamName } from "./plan.ts";
 import { taggedOutput } from "./tagged-output.ts";
 
-/** What an upstream does with one call. */
+/** The behaviour of an upstream in one call. */
 interface FlakyBehavior {
   readonly name: string;
   readonly weight: number;
-  /** Whether the answer has an end, so that whoever gets it has to pay for it. */
+  /** Whether the answer is complete, so that its client pays for it. */
   readonly isAnswer: boolean;
   script(given: Given): Script;
 }
@@ -32,7 +32,9 @@ interface Given {
   readonly draw: RandomSource;
 }
 
-/** What becomes of the call that a request makes at an upstream: decided by nothing but the number. */
+/**
+ * Draws the behaviour of an upstream for a request. Depends only on the seed, the upstream and the number.
+ */
 export function behaviorOf(conditions: StormConditions, upstream: UpstreamName, number: number) {
   const draw = createDraw(conditions.seed, upstream, number);
   const behavior = drawWeighted(draw, draw() < conditions.good ? GOOD : BAD);
@@ -100,7 +102,7 @@ const ELSEWHERE = "http://127.0.0.1:9/v1/elsewhere";
 const WRONG_LENGTH = { framing: "length", claimedLength: 1_000_000 } as const;
 const PADDING = `: ${"p".repeat(64 * 1024)}\n\n`;
 
-/** So much of the shortest answer comes before its end, in bytes. */
+/** Number of bytes of the shortest answer before its end. */
 const BEFORE_END = { whole: 150, stream: 900 };
 
 function cut({ modelOutput, draw }: Given, how: Omit<Answer, "body">): Script {
@@ -124,7 +126,7 @@ function refusal(draw: RandomSource): Script {
   });
 }
 
-/** An answer that goes on until the gateway has had enough of it. */
+/** A stream that does not end until the gateway disconnects. */
 function endless(piece: string, { times, pauseMs }: { times: number; pauseMs: number }): Script {
   const headers = Object.entries(EVENT_STREAM).map(([name, value]) => `${name}: ${value}\r\n`);
   return function* (): Generator<Step> {

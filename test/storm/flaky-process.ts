@@ -1,4 +1,4 @@
-// The three flaky upstreams in a process of their own, which does what its parent says.
+// Runs the three flaky upstreams in a child process and obeys the messages of its parent.
 import { type FlakyServer, startFlakyServer } from "./flaky-server.ts";
 import type { FlakyAnswer, FlakyOrder } from "./flaky-upstreams.ts";
 import { type StormConditions, UPSTREAMS, type UpstreamName } from "./plan.ts";

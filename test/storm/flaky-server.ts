@@ -4,25 +4,25 @@ import { playScript, type ScriptRequest, type Step } from "../support/script.ts"
 import { behaviorOf } from "./flaky-behavior.ts";
 import { requestNumberOf, type StormConditions, type UpstreamName } from "./plan.ts";
 
-/** What a flaky upstream knows of itself. */
+/** The open connections and calls of a flaky upstream. */
 export interface FlakyCount {
-  /** Calls that are not over: neither answered nor hung up. */
+  /** Calls that are neither answered nor abandoned by their client. */
   readonly underWay: number;
   readonly openSockets: number;
 }
 
-/** An upstream on a port of its own, whose answers the weather decides. */
+/** An upstream on a port of its own that answers as the storm conditions decide. */
 export interface FlakyServer {
   readonly port: number;
   count(): FlakyCount;
-  /** The numbers of the requests that it gave an answer with an end. */
+  /** The numbers of the requests that it answered completely. */
   readonly answered: readonly number[];
-  /** Nobody listens any more; calls that are under way go on. */
+  /** Stops listening. Running calls continue. */
   goDown(): void;
   comeUp(): Promise<void>;
 }
 
-/** Below those that systems give to outgoing connections: it must be free again after an outage. */
+/** Below the ephemeral ports, so that the port is still free after an outage. */
 const PORTS = { least: 20_000, most: 30_000 };
 
 export async function startFlakyServer(
@@ -89,8 +89,8 @@ interface FlakySocket {
 }
 
 /**
- * Tells when the piece goes out with which its finish is said, or the last that is more than the end of the
- * framing: whose time is over behind its finish has answered all the same.
+ * Calls `tell` when the piece with the finish reason is sent, or the last piece with content. A request that
+ * times out after its finish counts as answered.
  */
 async function* untilFinish(
   steps: Iterable<Step> | AsyncIterable<Step>,
@@ -111,7 +111,7 @@ async function* untilFinish(
 }
 
 const FINISH = /(finish|stop)_reason"\s*:\s*"/;
-/** The framing of chunks, which may stand within it. */
+/** The chunk framing, which may split the finish reason. */
 const CHUNK_SEAMS = /\r\n[0-9a-f]+\r\n/g;
 
 const END_OF_CHUNKS = "0\r\n\r\n";

@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 
-/** A receipt as the database has it, read without any of the gateway's own code. */
+/** A receipt as stored, read without any code of the gateway. */
 export interface StoredReceipt {
   readonly id: string;
   readonly state: string;
-  /** Nano-USD. */
+  /** In nano-USD. */
   readonly captured: bigint;
   readonly outcome: string | null;
   readonly source: string | null;
@@ -17,7 +17,7 @@ export interface StoredReceipt {
 interface StoredWallet {
   readonly posted: bigint;
   readonly held: bigint;
-  /** What all its receipts captured. */
+  /** The sum captured by the receipts of the wallet. */
   readonly captured: bigint;
 }
 
@@ -26,7 +26,7 @@ export interface StoredLedger {
   readonly wallets: readonly StoredWallet[];
 }
 
-/** Reads the books of a gateway that has ended. */
+/** Reads the ledger tables of a stopped gateway. */
 export function readLedgerTables(path: string): StoredLedger {
   const client = new Database(path, { readwrite: true, safeIntegers: true });
   try {

@@ -5,34 +5,34 @@ import { readLedgerTables, type StoredLedger } from "./ledger-tables.ts";
 import { type Outage, outagesOf, planOf, type StormConditions } from "./plan.ts";
 import { countDescriptors, type StormGateway, startStormGateway } from "./storm-gateway.ts";
 
-/** Everything that a storm left behind. */
+/** Everything that a storm leaves behind. */
 export interface Evidence {
   readonly seen: readonly CallResult[];
   readonly answered: Answered;
   readonly books: StoredLedger;
   readonly log: readonly string[];
-  /** What was in use when the last client had gone. */
+  /** Resources in use after the last client has left. */
   readonly leftovers: Leftovers;
   readonly memory: { readonly beforeMb: number; readonly afterMb: number };
-  /** Connections to the upstreams, while the gateway was idle and after it had ended. */
+  /** Connections to the upstreams, while the gateway was idle and after it stopped. */
   readonly sockets: { readonly idle: number; readonly ended: number };
   /** Sockets, files and pipes of the gateway, before the first request and while it was idle. */
   readonly descriptors: { readonly before: number; readonly idle: number };
   readonly exitCode: number;
-  /** What `tollgate audit` said while it ran and after it had ended. */
+  /** The output of `tollgate audit` while the gateway ran and after it stopped. */
   readonly audits: readonly Record<string, unknown>[];
 }
 
 export interface StormPlan {
   readonly conditions: StormConditions;
-  /** Requests before memory is measured for the first time. */
+  /** Requests before the first measurement of memory. */
   readonly warmUp: number;
   readonly requests: number;
-  /** Requests at a time. */
+  /** Concurrent requests. */
   readonly callers: number;
 }
 
-/** Starts a gateway before flaky upstreams, lets a storm pass over it, and stops it. */
+/** Starts a gateway with flaky upstreams, sends it a storm of requests, and stops it. */
 export async function runStorm(plan: StormPlan): Promise<Evidence> {
   const upstreams = await startFlakyUpstreams(plan.conditions);
   try {
@@ -77,14 +77,14 @@ async function gatherFrom(
 
 export interface RequestBatch {
   readonly conditions: StormConditions;
-  /** The numbers of its requests: so many from the first on. */
+  /** The number of the first request; the others follow. */
   readonly first: number;
   readonly count: number;
-  /** Requests at a time. */
+  /** Concurrent requests. */
   readonly callers: number;
 }
 
-/** Makes every request of a storm, each caller one after another, with the outages in between. */
+/** Sends all requests of a batch, with the outages in between. */
 export async function sendRequests(
   { gateway, upstreams }: { gateway: StormGateway; upstreams: FlakyUpstreams },
   { conditions, first, count, callers }: RequestBatch,
@@ -101,7 +101,7 @@ export async function sendRequests(
     }
   };
   await Promise.all(Array.from({ length: callers }, work));
-  // One that was to end behind the last request.
+  // Ends an outage that would last beyond the last request.
   for (const { upstream, to } of outages) if (to >= first + count) upstreams.comeUp(upstream);
   return seen;
 }
@@ -113,7 +113,7 @@ function applyOutages(outages: readonly Outage[], number: number, upstreams: Fla
   }
 }
 
-/** What is still in use when nobody asks any more. */
+/** Resources in use after the last request. */
 export interface Leftovers {
   readonly slots: number;
   readonly heldUsd: readonly string[];
@@ -124,7 +124,7 @@ export const NOTHING_LEFT: Leftovers = { slots: 0, heldUsd: [], callsUnderWay: 0
 
 const SETTLE_MS = 60_000;
 
-/** Waits until nothing is in use, or has been for too long. Returns what is left then. */
+/** Waits until nothing is in use, at most one minute. Returns what is still in use. */
 export async function untilSettled(gateway: StormGateway, upstreams: FlakyUpstreams): Promise<Leftovers> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
@@ -135,7 +135,7 @@ export async function untilSettled(gateway: StormGateway, upstreams: FlakyUpstre
   }
 }
 
-/** Waits until no connection to the upstreams is open, or has been for too long. Returns how many are then. */
+/** Waits until no upstream connection is open, at most one minute. Returns how many are still open. */
 export async function untilDisconnected(upstreams: FlakyUpstreams): Promise<number> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
@@ -145,14 +145,14 @@ export async function untilDisconnected(upstreams: FlakyUpstreams): Promise<numb
   }
 }
 
-/** So many readings in a row that are no lower than those before, and at most so many in all. */
+/** Stops after five readings in a row without a lower one, at most after fifty. */
 const READINGS = { last: 5, most: 50 };
 const BETWEEN_MS = 200;
 const LOWER = 0.99;
 
 /**
- * The resident memory of an idle gateway in MB, each reading after a full collection, when it has come to rest:
- * so it is what the process holds, and not what its collector has not come to yet.
+ * Resident memory of an idle gateway in MB. Repeats full collections until no reading is lower, so that
+ * garbage does not count.
  */
 export async function restingMb(pid: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;

@@ -1,7 +1,7 @@
 import type { ModelOutput } from "../support/model-output.ts";
 import { OUTPUT_TOKENS_MAX, UPSTREAMS, type UpstreamName } from "./plan.ts";
 
-/** What an upstream says to the request of a number: nobody else's answer reads the same or reports the same. */
+/** The output of an upstream for a request. No other upstream or request has the same text or usage. */
 export function taggedOutput(
   upstream: UpstreamName,
   number: number,
@@ -9,7 +9,7 @@ export function taggedOutput(
   return { text: textOf(upstream, number), usage: usageOf(upstream, number) };
 }
 
-/** Who began to say this to the request of a number; `undefined` when it is nobody's beginning. */
+/** Returns the upstream whose text for the request begins like this; `undefined` for any other text. */
 export function upstreamOfText(text: string, number: number): UpstreamName | undefined {
   return UPSTREAMS.find((upstream) => text !== "" && textOf(upstream, number).startsWith(text));
 }
@@ -18,7 +18,7 @@ export function isWholeText(text: string, upstream: UpstreamName, number: number
   return text === textOf(upstream, number);
 }
 
-/** Who reported this for the request of which number; undone up to {@link NUMBERS_MAX}. */
+/** Returns the upstream and the request number that a usage encodes. Unique up to {@link NUMBERS_MAX}. */
 export function upstreamOfUsage(outputTokens: number): {
   readonly upstream: UpstreamName | undefined;
   readonly number: number;
@@ -27,7 +27,7 @@ export function upstreamOfUsage(outputTokens: number): {
   return { upstream, number: Math.floor(outputTokens / UPSTREAMS.length) };
 }
 
-/** Numbers above it report what a smaller one has reported. */
+/** Usages repeat above this request number. */
 const NUMBERS_MAX = OUTPUT_TOKENS_MAX / 4;
 
 const INPUT_TOKENS = 20;

@@ -1,7 +1,7 @@
-/** The next number from 0 up to 1, always the same ones for the same seeds. */
+/** Returns the next pseudo-random number from 0 to 1 (exclusive). The sequence depends only on the seeds. */
 export type RandomSource = () => number;
 
-/** Draws that depend on nothing but these words and numbers, so that two processes draw alike. */
+/** Creates a sequence that depends only on these seeds, so that two processes draw the same numbers. */
 export function createDraw(...seeds: readonly (string | number)[]): RandomSource {
   let state = Bun.hash.xxHash32(seeds.join(" "));
   return () => {
@@ -12,19 +12,19 @@ export function createDraw(...seeds: readonly (string | number)[]): RandomSource
   };
 }
 
-/** A whole number from `least` to `most`. */
+/** Draws an integer from `least` to `most`, both inclusive. */
 export function drawInteger(draw: RandomSource, least: number, most: number): number {
   return least + Math.floor(draw() * (most - least + 1));
 }
 
-/** One of a list, each as likely as the others. */
+/** Draws one item, each with equal probability. Throws for an empty list. */
 export function drawOne<Item>(draw: RandomSource, items: readonly Item[]): Item {
   const item = items[Math.floor(draw() * items.length)];
   if (item === undefined) throw new Error("Nothing can be drawn from an empty list");
   return item;
 }
 
-/** One of a list, each as likely as its weight is of all. */
+/** Draws one item with a probability proportional to its weight. */
 export function drawWeighted<Item extends { readonly weight: number }>(
   draw: RandomSource,
   items: readonly Item[],

@@ -15,22 +15,22 @@ import { CANARY, frameStream, mutateFrames, mutateStream } from "./mutate-stream
 import { mutateBytes } from "./mutate-text.ts";
 import { type CaseId, type Steps, stepsOf } from "./steps.ts";
 
-/** What an upstream is asked in. */
+/** The format of an upstream call. */
 export type UpstreamFormat = "chat" | "messages" | "responses" | "embeddings" | "count_tokens";
 
-/** One call of an upstream, as far as its answer depends on it. */
+/** The part of an upstream call on which its answer depends. */
 export interface AnswerRequest {
   readonly format: UpstreamFormat;
   readonly stream: boolean;
   readonly choices: number;
-  /** The how-manieth call of its case it is, from 0. */
+  /** The index of the call within its case. */
   readonly call: number;
 }
 
-/** An answer, and the mutations that made it. */
+/** An answer and the mutations that produced it. */
 export interface FuzzAnswer {
   readonly answer: Answer;
-  /** Said again and again behind a body that has no end. */
+  /** A piece that is sent again and again after the body, if any. */
   readonly endless: string | undefined;
   readonly steps: readonly string[];
 }
@@ -56,14 +56,14 @@ const REPERTOIRES: Readonly<Record<UpstreamFormat, Repertoire>> = {
   count_tokens: { ...MESSAGES, wholes: [{ input_tokens: 17 }] },
 };
 
-/** What an upstream answers to a call of a case. */
+/** Returns the answer of an upstream to a call of a case. */
 export function answerOf(id: CaseId, asked: AnswerRequest): FuzzAnswer {
   const name = `answer ${asked.call}`;
   const steps = stepsOf(id);
   const draw = steps.draw(name);
   const lot = draw();
   if (lot < 0.05) return { answer: drawRefusal(draw), endless: undefined, steps: [] };
-  // What was never asked for: of another format, whole instead of streamed.
+  // An answer of another format, or whole instead of streamed.
   const isStray = lot < 0.08;
   const format = isStray ? drawOne(draw, ["chat", "messages", "responses"] as const) : asked.format;
   const stream = isStray ? draw() < 0.5 : asked.stream;
@@ -81,7 +81,7 @@ function wholeBody(name: string, { format, choices }: AnswerRequest, steps: Step
   const draw = steps.draw(`${name} whole`);
   const { wholes, snippets } = REPERTOIRES[format];
   let body: unknown = withChoices(structuredClone(drawOne(draw, wholes)), choices);
-  // Vectors pass unread: only their client would find out that they are no JSON.
+  // Vectors are not parsed by the gateway, so that invalid JSON in them would reach the client.
   const inBytes = format !== "embeddings" && draw() < 0.05 ? 1 : 0;
   steps.repeat(`${name} mutation`, drawMutations(draw), (each) => {
     body = mutateJson(each, body, snippets);
@@ -112,7 +112,7 @@ function inBytesOf(name: string, steps: Steps, { text, times }: { text: string; 
   return bytes;
 }
 
-/** Says the same for every choice that was asked for. */
+/** Repeats the first choice as often as the request asks. */
 function withChoices(body: object, choices: number): object {
   if (choices === 1 || !("choices" in body) || !Array.isArray(body.choices)) return body;
   const [first] = body.choices;

@@ -9,15 +9,15 @@ import { mutateJson, type Snippets } from "./mutate-json.ts";
 import { mutateBytes, mutateJsonText } from "./mutate-text.ts";
 import { type CaseId, stepsOf } from "./steps.ts";
 
-/** What a client speaks. */
+/** The client APIs. */
 export const CLIENTS = ["chat", "messages", "responses", "embeddings", "count_tokens"] as const;
 export type Client = (typeof CLIENTS)[number];
 
-/** What stands behind a model: one upstream, or two of which the second is asked when the first fails. */
+/** The upstreams of a model: one, or two with failover. */
 export const UPSTREAM_KINDS = ["openai", "anthropic", "responses", "both"] as const;
 export type UpstreamKind = (typeof UPSTREAM_KINDS)[number];
 
-/** How a model's routes are told to reason, and whether they take a temperature. */
+/** The reasoning and sampling traits of a model's routes. */
 export const TRAITS = {
   plain: { reasoning: "none", sampling: true },
   effort: { reasoning: "effort", sampling: false },
@@ -25,17 +25,17 @@ export const TRAITS = {
   adaptive: { reasoning: "adaptive", sampling: false },
 } as const;
 
-/** Where the name of the lane stands in a model's. */
+/** The placeholder of the lane name in a model name. */
 export const LANE = "LANE00";
 
-/** One request, as its number decides it. */
+/** A request, as its seed and number decide it. */
 export interface FuzzCase {
   readonly id: CaseId;
   readonly client: Client;
-  /** With {@link LANE} in place of the lane that plays it. */
+  /** Contains {@link LANE} instead of the lane name. */
   readonly model: string;
   readonly body: Buffer;
-  /** The mutations that made it. */
+  /** The mutations of the request. */
   readonly steps: readonly string[];
 }
 
@@ -80,7 +80,7 @@ function drawStream(draw: RandomSource): object {
   return { stream: lot < 0.65 };
 }
 
-/** Half of the requests are good, so that answers get their turn. */
+/** Half of the requests are unchanged, so that answers are tested too. */
 function drawMutations(draw: RandomSource): number {
   return draw() < 0.5 ? 0 : drawInteger(draw, 1, draw() < 0.2 ? 8 : 3);
 }

@@ -1,6 +1,6 @@
 import { drawInteger, drawOne, type RandomSource } from "../../support/seeded-random.ts";
 
-/** Stands for so many brackets that a parser or printer which calls itself runs out of stack. */
+/** The placeholder of nesting deep enough to overflow the stack of a recursive codec. */
 const DEEP = "<deep>";
 const DEEP_LEVELS = [200, 2_000, 30_000];
 
@@ -27,7 +27,7 @@ const TEXTS = [
   "1e999",
 ];
 
-/** Words that some place of some format knows. */
+/** Words that some format defines. */
 const WORDS = [
   ...["system", "developer", "user", "assistant", "tool", "function", "model", "critic"],
   ...[
@@ -80,7 +80,7 @@ const WORDS = [
   ...["response.created", "response.completed", "response.failed", "response.incomplete", "[DONE]"],
 ];
 
-/** Names of members and tools that objects have anyway. */
+/** Names that every object inherits. */
 const INHERITED = [
   "__proto__",
   "constructor",
@@ -109,7 +109,7 @@ const ADDRESSES = [
   "sandbox:x",
 ];
 
-/** A text of the kind that breaks things. */
+/** Draws a text that is likely to break a codec. */
 export function drawText(draw: RandomSource): string {
   const kind = draw();
   if (kind < 0.3) return drawOne(draw, WORDS);
@@ -120,7 +120,7 @@ export function drawText(draw: RandomSource): string {
   return `${drawOne(draw, WORDS)}_${drawInteger(draw, 0, 99)}`;
 }
 
-/** Any value where another is expected. */
+/** Draws any value in place of the expected one. */
 export function drawHostile(draw: RandomSource): unknown {
   const kind = draw();
   if (kind < 0.2) return null;
@@ -134,12 +134,12 @@ export function drawHostile(draw: RandomSource): unknown {
   return { [drawName(draw)]: drawHostile(draw), [drawName(draw)]: drawHostile(draw) };
 }
 
-/** A member's name. */
+/** Draws a member name. */
 export function drawName(draw: RandomSource): string {
   return draw() < 0.4 ? drawOne(draw, INHERITED) : drawText(draw);
 }
 
-/** Puts the brackets where they are stood for. */
+/** Replaces the placeholder by deep nesting. */
 export function deepen(draw: RandomSource, json: string): string {
   const mark = JSON.stringify(DEEP);
   if (!json.includes(mark)) return json;

@@ -1,12 +1,12 @@
 import { drawInteger, drawOne, drawWeighted, type RandomSource } from "../../support/seeded-random.ts";
 import { drawHostile, drawName, drawText } from "./hostile-values.ts";
 
-/** What a mutation may put into a list: parts, blocks, items, tools that a reader should know or refuse. */
+/** Parts, blocks, items and tools that a mutation may insert into a list. */
 export type Snippets = readonly unknown[];
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** A place in a value: a member or an element, and what holds it. */
+/** A member or an element, and the value that holds it. */
 interface Spot {
   readonly holder: Container;
   readonly key: string;
@@ -24,7 +24,7 @@ interface Mutation {
 const SPOTS_MAX = 4_000;
 const REPEATS_MAX = 300;
 
-/** Changes one place of a value that nobody else holds. Returns the value, which may be another one by then. */
+/** Changes one place of a value, in place. Returns the value, which may be replaced. */
 export function mutateJson(draw: RandomSource, value: unknown, snippets: Snippets): unknown {
   const box: Record<string, unknown> = { value };
   const spots = spotsOf(box);
@@ -96,7 +96,7 @@ function put({ holder, key }: Spot, value: unknown): void {
   else define(holder, key, value);
 }
 
-/** As JSON.parse does: a member of any name, and never a prototype. */
+/** Defines a member of any name, as JSON.parse does, and never a prototype. */
 function define(holder: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }

@@ -9,7 +9,7 @@ interface Mutation {
   mutate(draw: RandomSource, events: unknown[], snippets: Snippets): void;
 }
 
-/** Changes the events of a stream in one way: one of them, or which there are and in which order. */
+/** Changes one event of a stream, or the number or order of the events. */
 export function mutateStream(draw: RandomSource, events: unknown[], snippets: Snippets): void {
   if (events.length > 0) drawWeighted(draw, EVENT_MUTATIONS).mutate(draw, events, snippets);
 }
@@ -65,16 +65,16 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Stands in what an upstream says of its own failures: no client may ever see it. */
+/** Occurs in the error texts of upstreams. No client may see it. */
 export const CANARY = "CANARY";
 
-/** Frames events as the hosts of a format do, with its end mark. */
+/** Encodes events in the framing of a format, with its end mark. */
 export function frameStream(draw: RandomSource, format: UpstreamFormat, events: readonly unknown[]): string {
   const frames = events.map((event) => frameOf(format, event, deepen(draw, JSON.stringify(event) ?? "")));
   return frames.join("") + (format === "chat" ? "data: [DONE]\n\n" : "");
 }
 
-/** Writes a stream in another way, good or bad. */
+/** Rewrites the framing of a stream, validly or not. */
 export function mutateFrames(draw: RandomSource, text: string): string {
   return drawWeighted(draw, FRAME_MUTATIONS).mutate(text, draw);
 }

@@ -1,12 +1,14 @@
 import { drawInteger, drawOne, drawWeighted, type RandomSource } from "../../support/seeded-random.ts";
 import { drawHostile } from "./hostile-values.ts";
 
-/** Changes a JSON text so that most parsers still read it: a key said twice, odd spaces, numbers of another form. */
+/**
+ * Changes a JSON text that most parsers still accept: a duplicate key, unusual spaces, other number forms.
+ */
 export function mutateJsonText(draw: RandomSource, text: string): string {
   return drawWeighted(draw, JSON_MUTATIONS).mutate(draw, text);
 }
 
-/** Changes bytes whatever they mean. */
+/** Changes bytes without regard to their meaning. */
 export function mutateBytes(draw: RandomSource, bytes: Buffer): Buffer {
   return bytes.length === 0 ? bytes : drawWeighted(draw, BYTE_MUTATIONS).mutate(draw, bytes);
 }

@@ -1,20 +1,22 @@
 import { createDraw, type RandomSource } from "../../support/seeded-random.ts";
 
-/** Names one case: everything about it is drawn from these. */
+/** Identifies one case. Everything about the case is drawn from its members. */
 export interface CaseId {
   readonly seed: string;
   readonly number: number;
-  /** Steps that are left out, to find out which of them matter. */
+  /** Steps to leave out, to find the ones that matter. */
   readonly without: ReadonlySet<string>;
 }
 
-/** The draws of one case. Each step has its own, so that leaving one out changes no other. */
+/**
+ * The random numbers of one case. Each step has its own sequence, so that leaving one out changes no other.
+ */
 export interface Steps {
-  /** For what is no mutation: the same whatever is left out. */
+  /** Returns a sequence for draws that are not mutations. */
   draw(name: string): RandomSource;
-  /** So many mutations, each under its name; those that are left out are not made. */
+  /** Makes `times` mutations with numbered names, without those in {@link CaseId.without}. */
   repeat(name: string, times: number, mutate: (draw: RandomSource) => void): void;
-  /** Those that were made so far. */
+  /** The names of the mutations made. */
   readonly made: readonly string[];
 }
 
@@ -35,7 +37,7 @@ export function stepsOf({ seed, number, without }: CaseId): Steps {
   };
 }
 
-/** Mutations of a case that is known to be wrong, down to those that it takes: each that can be left out is. */
+/** Finds a minimal set of mutations that is still wrong. Returns the mutations to leave out. */
 export async function shrink(
   steps: readonly string[],
   isStillWrong: (without: ReadonlySet<string>) => Promise<boolean> | boolean,

@@ -24,9 +24,9 @@ const HEAD = { id: "0190aaaa", createdAtS: 1_790_000_000, inputTokens: 11 };
 const FORMATS = ["chat", "messages", "responses"] as const;
 
 /**
- * Reads the answer of a case as an upstream of some format gave it, and prints it for a client of some format.
- * Throws when anything but an `UpstreamFault` is thrown, or what was printed is nothing that a client can read.
- * Returns whether there was anything to read.
+ * Decodes the answer of a case in one format and encodes it for a client of another. Throws when a codec
+ * throws anything but an `UpstreamFault`, or when a client could not read the result. Returns whether there
+ * was output.
  */
 export function readAndPass(id: CaseId): boolean {
   const { client, format, stream, draw } = scenarioOf(id);
@@ -44,7 +44,7 @@ export function readAndPass(id: CaseId): boolean {
   return true;
 }
 
-/** What the upstream of a case is asked. */
+/** The upstream call of a case. */
 export function answerRequestOf(id: CaseId): AnswerRequest {
   const { format, stream } = scenarioOf(id);
   return { format, stream, choices: 1, call: 0 };
@@ -66,7 +66,7 @@ function readWhole(dialogue: Dialogue, bytes: Buffer): string | undefined {
   return isReadable && !unsayable ? text : undefined;
 }
 
-/** As the relay does: what is behind the finish may be broken, and what nobody can read is not shown. */
+/** Mirrors the relay: faults after the finish are ignored, and unreadable output is not forwarded. */
 function readStream(dialogue: Dialogue, bytes: Buffer): string | undefined {
   const reader = dialogue.readStream(HEAD);
   const decoder = createSseDecoder();

@@ -1,7 +1,7 @@
 import type { Client } from "../cases/fuzz-case.ts";
 import { MODEL } from "../seeds/tools.ts";
 
-/** A body that is absurd in one way. */
+/** A body that is huge in one respect. */
 export interface HugeBody {
   readonly name: string;
   readonly client: Client;
@@ -13,7 +13,7 @@ export interface HugeBodySize {
   readonly elements: number;
 }
 
-/** Bodies of so many levels, and others of so many elements. */
+/** Bodies nested this many levels, and bodies with this many elements. */
 export function hugeBodiesOf({ levels, elements }: HugeBodySize): readonly HugeBody[] {
   return [...deepBodies(levels), ...wideBodies(elements)];
 }

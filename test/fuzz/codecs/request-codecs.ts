@@ -13,7 +13,7 @@ const READ_AGAIN_CHARS_MAX = 100_000;
 const UPSTREAM_MODEL = "host-model";
 const TARGETS: readonly Surface[] = ["chat", "messages", "responses", "embeddings"];
 
-/** What a body may be refused with before anybody is asked. */
+/** The causes with which a body may be rejected before any upstream call. */
 const REFUSALS: readonly string[] = [
   "not_json",
   "wrong_shape",
@@ -25,8 +25,8 @@ const REFUSALS: readonly string[] = [
 ];
 
 /**
- * Reads the body of a case and prints it for every upstream that it can be put to. Throws when something else than a
- * refusal is thrown on the way, or what was printed is nothing a host takes. Returns how often it was printed.
+ * Decodes the body of a case and encodes it for every upstream. Throws when a codec throws an undeclared
+ * error, or when a host would reject the result. Returns the number of encoded bodies.
  */
 export function readAndPrint(fuzzCase: Pick<FuzzCase, "id" | "client" | "body">): number {
   const { id, client, body } = fuzzCase;
@@ -64,7 +64,7 @@ function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
   else {
     if (target === "chat") readTranslatedChat(text, options);
     if (target === "messages") readTranslatedMessages(text, options);
-    // What is too large for us need not be for them.
+    // Larger bodies may exceed limits of the gateway that hosts do not have.
     if (text.length <= READ_AGAIN_CHARS_MAX)
       unlessRefused(() => dialogue.wire.parseRequest(text).readChat(), isJudgement);
   }
@@ -90,7 +90,7 @@ function isRefusal(thrown: unknown): boolean {
   return thrown instanceof GatewayError && REFUSALS.includes(thrown.kind);
 }
 
-/** An address or a number that is the upstream's to judge, and that we should refuse from a client of its format. */
+/** A URL or a number that only the upstream judges. The gateway rejects it from a client of that format. */
 function isJudgement(thrown: unknown): boolean {
   return (
     thrown instanceof GatewayError &&

@@ -7,10 +7,10 @@ import { type HugeBodySize, hugeBodiesOf } from "./huge-bodies.ts";
 import { readAndPrint } from "./request-codecs.ts";
 
 export interface CodecsResult {
-  /** Bodies that were printed for an upstream, and answers that were printed for a client. */
+  /** Number of requests encoded for an upstream, and of answers encoded for a client. */
   readonly printed: number;
   readonly passed: number;
-  /** The first cases that went wrong, as small as they get. */
+  /** The first wrong cases, minimised. */
   readonly wrongs: readonly string[];
   readonly slowestMs: number;
 }
@@ -18,7 +18,7 @@ export interface CodecsResult {
 const WHOLE: ReadonlySet<string> = new Set();
 const WRONGS_MAX = 10;
 
-/** Puts a stretch of cases through readers and printers, without a gateway. */
+/** Runs a range of cases through the codecs, without a gateway. */
 export async function runCodecs({ seed, first, count }: CaseRange): Promise<CodecsResult> {
   const wrongs: string[] = [];
   const counts = { printed: 0, passed: 0 };
@@ -37,7 +37,7 @@ export async function runCodecs({ seed, first, count }: CaseRange): Promise<Code
   return { ...counts, wrongs, slowestMs };
 }
 
-/** Reads and prints absurd bodies. Returns what went wrong, and what took longest. */
+/** Decodes and encodes huge bodies. Returns the failures and the slowest body. */
 export function runHugeBodies(size: HugeBodySize): {
   readonly wrongs: readonly string[];
   readonly slowest: string;

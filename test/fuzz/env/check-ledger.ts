@@ -4,19 +4,19 @@ import { readLedgerTables, type StoredReceipt } from "../../storm/ledger-tables.
 import { type FuzzEnv, TOP_UP } from "./fuzz-env.ts";
 import type { CaseResult } from "./play-cases.ts";
 
-/** What is kept of a case that went well. */
+/** What is kept of a correct case. */
 export interface CaseTrace {
   readonly number: number;
-  /** As the receipt must have it: "ok" or a code of the contract. */
+  /** The outcome that the receipt must have: "ok" or an error code. */
   readonly outcome: string;
   readonly saysBilled: boolean;
   readonly isCount: boolean;
   readonly requestId: string;
-  /** Whether an upstream was asked. */
+  /** Whether an upstream was called. */
   readonly wasAsked: boolean;
 }
 
-/** Keeps little: a long run has many. `undefined` for a case that is wrong anyway. */
+/** Keeps little, because a long run has many cases. Returns `undefined` for a wrong case. */
 export function traceOf({
   case: { id, client },
   reading,
@@ -35,10 +35,10 @@ export function traceOf({
   };
 }
 
-/** No model's context window and no ceiling together cost more, in nano-USD. */
+/** The most that one request can cost: a full context window and the largest output limit, in nano-USD. */
 const CHARGE_MAX: Nanos = 200_000n * 2_000n + 128n * 8_800n * 2_000n;
 
-/** What is not right when nobody asks any more, in words; nothing when all is. Cases that are wrong anyway are left out. */
+/** Lists problems of the ledger after the run. Leaves out cases that are already wrong. */
 export async function findWrongs(
   env: FuzzEnv,
   traces: readonly CaseTrace[],
@@ -64,12 +64,12 @@ export async function findWrongs(
 
 async function countSlots({ gateway: { url, secret } }: FuzzEnv): Promise<number> {
   const response = await fetch(`${url}/v1/key`, { headers: { "x-api-key": secret } });
-  // Safe because a body of another shape fails where it is read.
+  // Safe because a body of another shape fails where it is used.
   const key = (await response.json()) as { concurrent_requests: { used: number } };
   return key.concurrent_requests.used;
 }
 
-/** Where what a client saw is not what its receipt says. */
+/** Lists the cases whose receipt contradicts what the client saw. */
 function compare(traces: readonly CaseTrace[], receipts: readonly StoredReceipt[]): string[] {
   const byId = new Map(receipts.map((receipt) => [receipt.id, receipt]));
   const wrongs = traces.flatMap((trace) => {

@@ -5,20 +5,20 @@ import { startTestGateway, type TestGateway } from "../../support/test-gateway.t
 import { TRAITS, UPSTREAM_KINDS, type UpstreamKind } from "../cases/fuzz-case.ts";
 import { type FuzzUpstream, type Lane, startFuzzUpstream } from "./fuzz-upstream.ts";
 
-/** A gateway before upstreams that answer as the cases say. */
+/** A gateway with upstreams that answer as the cases decide. */
 export interface FuzzEnv {
   readonly gateway: TestGateway;
   readonly lanes: readonly Lane[];
-  /** Lines that tell of a fault of ours, with all that they say. */
+  /** Log lines of internal errors, with all their fields. */
   readonly faults: readonly string[];
-  /** Throws when the books contradict themselves. */
+  /** Throws when the audit of the ledger finds a problem. */
   stop(): Promise<void>;
 }
 
-/** USD in the wallet: more than all cases together can cost. */
+/** Balance in USD. More than all cases together can cost. */
 export const TOP_UP = "100000000";
 
-/** Long enough for an answer that comes, short enough to wait for one that does not. */
+/** Long enough for an answer that comes, short enough for one that does not. */
 const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 1_500, idleMs: 1_000, totalMs: 4_000 };
 
 export async function startFuzzEnv(laneCount: number): Promise<FuzzEnv> {
@@ -76,7 +76,7 @@ function upstreamsOf(lane: Lane, upstream: FuzzUpstream) {
   return [entry("openai", "openai"), entry("anthropic", "anthropic"), entry("responses", "openai")];
 }
 
-/** A log that forgets all but faults: a long run has hundreds of thousands of other lines. */
+/** A log that keeps errors only, because a long run has hundreds of thousands of lines. */
 function faultsOnly(faults: string[]): CapturedLog {
   const quiet = () => {};
   return {
@@ -85,7 +85,7 @@ function faultsOnly(faults: string[]): CapturedLog {
     info: quiet,
     warn: quiet,
     error(fields, event) {
-      // An upstream that lies about its tokens is drawn on purpose.
+      // Wrong usage reports are drawn on purpose.
       if (event !== "usage above bound") faults.push(`${event} ${Bun.inspect(fields)}`);
     },
   };

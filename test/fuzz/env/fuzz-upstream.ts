@@ -4,24 +4,24 @@ import { answer, playScript, type ScriptRequest, type Step } from "../../support
 import { type AnswerRequest, answerOf, type FuzzAnswer, type UpstreamFormat } from "../cases/fuzz-answer.ts";
 import type { FuzzCase } from "../cases/fuzz-case.ts";
 
-/** One call that the upstream got while a lane played its case. */
+/** A call that the upstream got from the case of a lane. */
 export interface UpstreamCall {
   readonly format: UpstreamFormat;
-  /** What the gateway sent. */
+  /** The request body from the gateway. */
   readonly body: string;
   readonly given: FuzzAnswer;
 }
 
-/** Where one case after another is played: its upstreams know by the lane what they have to answer. */
+/** Plays one case at a time. Its name is part of the upstream URL, which identifies the case. */
 export interface Lane {
-  /** "LANE07" */
+  /** Such as "LANE07". */
   readonly name: string;
   playing: FuzzCase | undefined;
   readonly calls: UpstreamCall[];
 }
 
 export interface FuzzUpstream {
-  /** The address of a lane's upstreams, without a slash at its end. */
+  /** The base URL of a lane's upstreams, without a final slash. */
   urlOf(lane: Lane): string;
   stop(): Promise<void>;
 }
@@ -34,7 +34,7 @@ const FORMS: readonly (readonly [ending: string, format: UpstreamFormat])[] = [
   ["/embeddings", "embeddings"],
 ];
 
-/** Upstreams of both protocols on a port of the loopback, that answer as the case of a lane says. */
+/** Starts upstreams of all formats on a loopback port. They answer as the case of a lane decides. */
 export async function startFuzzUpstream(lanes: readonly Lane[]): Promise<FuzzUpstream> {
   const byName = new Map(lanes.map((lane) => [lane.name, lane]));
   const sockets = new Set<Socket>();
@@ -103,7 +103,7 @@ async function* endlessly({ answer: given }: FuzzAnswer, again: string): AsyncGe
   }
 }
 
-/** Answers here depend on nothing of it. */
+/** The answers do not depend on the request. */
 const NO_REQUEST: ScriptRequest = {
   method: "POST",
   target: "",

@@ -6,7 +6,7 @@ import { readTranslatedChat, readTranslatedMessages } from "../read/read-transla
 import type { FuzzEnv } from "./fuzz-env.ts";
 import type { Lane, UpstreamCall } from "./fuzz-upstream.ts";
 
-/** A stretch of cases of one seed. */
+/** A range of cases of one seed. */
 export interface CaseRange {
   readonly seed: string;
   readonly first: number;
@@ -15,7 +15,7 @@ export interface CaseRange {
 
 const WHOLE: ReadonlySet<string> = new Set();
 
-/** Plays a stretch of cases, one at a time on each lane. Calls `onSeen` with each as it ends. */
+/** Plays a range of cases, one at a time per lane. Calls `onSeen` after each. */
 export async function runCases(
   env: FuzzEnv,
   { seed, first, count }: CaseRange,
@@ -32,12 +32,12 @@ export async function runCases(
   );
 }
 
-/** What became of one case. */
+/** The result of one case. */
 export interface CaseResult {
   readonly case: FuzzCase;
-  /** How its client reads the answer; `undefined` when that may not be so. */
+  /** The decoded answer; `undefined` when it is wrong. */
   readonly reading: Reading | undefined;
-  /** What is wrong with it. */
+  /** The violation of a wrong case. */
   readonly wrong: string | undefined;
   readonly status: number;
   readonly requestId: string | undefined;
@@ -51,10 +51,10 @@ const PATHS = {
   embeddings: "/v1/embeddings",
   count_tokens: "/v1/messages/count_tokens",
 };
-/** Far beyond every limit of the gateway's: whoever waits longer waits for ever. */
+/** Longer than every timeout of the gateway. */
 const PATIENCE_MS = 30_000;
 
-/** Makes the request of a case. Never rejects. */
+/** Sends the request of a case and checks the answer. Never rejects. */
 export async function playCase({ gateway }: FuzzEnv, lane: Lane, fuzzCase: FuzzCase): Promise<CaseResult> {
   lane.playing = fuzzCase;
   lane.calls.length = 0;
@@ -83,7 +83,7 @@ export async function playCase({ gateway }: FuzzEnv, lane: Lane, fuzzCase: FuzzC
   return { case: fuzzCase, reading, wrong, status, requestId, calls: [...lane.calls] };
 }
 
-/** What was printed for another format has to be what its hosts take. */
+/** Checks that a translated request is one that its host accepts. */
 function readSent({ client }: FuzzCase, { format, body }: UpstreamCall): void {
   if (format === client || client === "count_tokens") return;
   const { model, stream } = readBody(body);
@@ -96,7 +96,7 @@ function inLane(body: Buffer, lane: Lane): Buffer<ArrayBuffer> {
   return Buffer.from(body.toString("latin1").replaceAll(LANE, lane.name), "latin1");
 }
 
-/** What the client asked for, as whoever parses its body has to understand it. */
+/** What the client asked for, parsed from its body. */
 function wantedOf(
   { client }: FuzzCase,
   { body, calls }: { body: string; calls: readonly UpstreamCall[] },
@@ -109,7 +109,7 @@ function wantedOf(
     stream: isStreamable && stream === true,
     choices: typeof n === "number" ? n : 1,
     wantsUsage: Object(stream_options).include_usage === true,
-    // When two were asked, the one that was asked last need not be the one that was heard last.
+    // With two upstream calls, the last one need not be the one that was answered.
     isVerbatim: calls.some(({ format }) => format === client),
   };
 }

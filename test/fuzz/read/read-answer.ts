@@ -7,14 +7,14 @@ import { readErrorResponse } from "./read-error.ts";
 import { readMessageStream, readMessageWhole } from "./read-messages.ts";
 import { readResponseStream, readResponseWhole } from "./read-responses.ts";
 
-/** An answer as it stood on the wire. */
+/** A response. */
 export interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** Reads an answer more strictly than any client does. Throws, with what is wrong, when it may not be so. */
+/** Decodes an answer more strictly than any client. Throws at the first violation. */
 export function readAnswer(expected: ExpectedAnswer, { status, headers, text }: Received): Reading {
   const { client, stream } = expected;
   assertRead(status !== 500, "a fault of ours");
@@ -28,7 +28,7 @@ export function readAnswer(expected: ExpectedAnswer, { status, headers, text }: 
   return readText(expected, text);
 }
 
-/** Reads an answer with status 200. */
+/** Decodes an answer with status 200. */
 export function readText(expected: ExpectedAnswer, text: string): Reading {
   const { whole, streamed } = READERS[expected.client];
   return (expected.stream ? streamed : whole)(expected, text);

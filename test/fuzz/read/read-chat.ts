@@ -13,7 +13,10 @@ import { readError } from "./read-error.ts";
 
 const FINISHES = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
-/** Reads a whole chat answer: one that the gateway printed by the letter, another by what it promises of it. */
+/**
+ * Decodes a whole chat answer. A translated one must be exact; a passed-through one must have model and
+ * finish.
+ */
 export function readChatWhole(expected: ExpectedAnswer, text: string): Reading {
   const body = objectAt(JSON.parse(text), "an answer");
   assertRead(body.model === expected.model, "another model's name");
@@ -30,7 +33,7 @@ export function readChatWhole(expected: ExpectedAnswer, text: string): Reading {
   return FINISHED;
 }
 
-/** The same of a streamed one. */
+/** Decodes a chat stream by the same rules as a whole answer. */
 export function readChatStream(expected: ExpectedAnswer, text: string): Reading {
   const frames = framesOf(text);
   const failure = frames.find(({ json }) => json !== "[DONE]" && isFailure(json));
@@ -48,7 +51,7 @@ function isFailure(json: Json): boolean {
   return json.error !== undefined && json.error !== null;
 }
 
-/** What holds of every stream: at most one finish a choice, in a word that clients know, and none without all. */
+/** Rules of every stream: at most one finish per choice, with a known reason, and no end without a finish. */
 function readChunks({ model, choices, wantsUsage }: ExpectedAnswer, frames: readonly Frame[]): void {
   const finished = new Set<unknown>();
   for (const { json } of frames) {
@@ -74,7 +77,7 @@ function readChunks({ model, choices, wantsUsage }: ExpectedAnswer, frames: read
   }
 }
 
-/** What the gateway prints itself is as the reference has it. */
+/** Rules of a translated stream: exactly the format of the reference. */
 function readPrinted({ model, wantsUsage }: ExpectedAnswer, frames: readonly Frame[], text: string): void {
   const chunks = frames.flatMap(({ json }) => (json === "[DONE]" || isFailure(json) ? [] : [json]));
   const heads = new Set(chunks.map(({ id, created, object }) => JSON.stringify([id, created, object])));

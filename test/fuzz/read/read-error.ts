@@ -3,7 +3,7 @@ import { assertRead, isObject, type Json, objectAt, textAt } from "../../support
 import type { Client } from "../cases/fuzz-case.ts";
 import { CANARY } from "../cases/mutate-stream.ts";
 
-/** An error answer as it stood on the wire. */
+/** An error response. */
 export interface ErrorResponse {
   readonly client: Client;
   readonly status: number;
@@ -11,12 +11,12 @@ export interface ErrorResponse {
   readonly text: string;
 }
 
-/** What only the console or the ledger may say. */
+/** Error codes that only the console or the ledger may use. */
 const ELSEWHERE = ["conflict", "not_authenticated", "invalid_credentials"];
 const PATH = /^[\w.[\]-]{1,200}$/;
 const TOO_LONG = /^prompt is too long: \d+ tokens > \d+ maximum$/;
 
-/** Reads an error answer by the letter of the contract. Returns its row of the table. */
+/** Decodes an error response by the contract. Returns its row of the error table. */
 export function readErrorResponse({ client, status, headers, text }: ErrorResponse): ErrorRow {
   const row = readError(client, objectAt(JSON.parse(text), "an error"));
   assertRead(status === statusOf(client, row), `status ${status} with ${row.code}`);
@@ -25,7 +25,7 @@ export function readErrorResponse({ client, status, headers, text }: ErrorRespon
   return row;
 }
 
-/** A 429 names a time, a 502 or 504 may; it is whole seconds of ours, up to a minute. */
+/** Every 429 has a retry-after; a 502 or 504 may have one. It is 1 to 60 whole seconds. */
 function checkRetryAfter(pause: string | null, row: ErrorRow, status: number): void {
   const mayWait = row.retry && (status === 502 || status === 504);
   if (pause === null) assertRead(status !== 429, "a 429 without a pause");
@@ -36,7 +36,7 @@ function checkRetryAfter(pause: string | null, row: ErrorRow, status: number): v
     );
 }
 
-/** Reads the body of an error, or what a stream says in its place. */
+/** Decodes the body of an error, or the error event of a stream. */
 export function readError(client: Client, said: Json): ErrorRow {
   if (said.type === "response.failed") return readFailedResponse(said);
   const isMessages = client === "messages" || client === "count_tokens";

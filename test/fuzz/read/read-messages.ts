@@ -14,7 +14,10 @@ import { readError } from "./read-error.ts";
 
 const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"];
 
-/** Reads a whole message: one that the gateway printed by the letter, another by what it promises of it. */
+/**
+ * Decodes a whole message. A translated one must be exact; a passed-through one must have model, content and
+ * stop reason.
+ */
 export function readMessageWhole(expected: ExpectedAnswer, text: string): Reading {
   const body = objectAt(JSON.parse(text), "a message");
   assertRead(body.model === expected.model, "another model's name");
@@ -28,7 +31,7 @@ export function readMessageWhole(expected: ExpectedAnswer, text: string): Readin
   return FINISHED;
 }
 
-/** The same of a streamed one. */
+/** Decodes a messages stream by the same rules as a whole message. */
 export function readMessageStream(expected: ExpectedAnswer, text: string): Reading {
   const frames = framesOf(text);
   const last = frames.at(-1);
@@ -57,7 +60,7 @@ function isSaid(reason: unknown): boolean {
   return typeof reason === "string" && reason !== "";
 }
 
-/** What the gateway prints itself is as the reference has it: blocks from 0 without gaps, each with its own deltas. */
+/** Rules of a translated stream: blocks numbered from 0 without gaps, each with deltas of its own type. */
 function readPrinted({ model }: ExpectedAnswer, frames: readonly Frame[], text: string): void {
   readStreamedMessage(text, model);
   let blocks = 0;
@@ -96,7 +99,7 @@ const DELTAS: Readonly<Record<string, readonly string[]>> = {
   tool_use: ["input_json_delta"],
 };
 
-/** Only an answer that was cut off, by its length or a failure, may end within a call's input. */
+/** Only an answer that was cut off may end within the input of a tool call. */
 function checkInput(input: string, frames: readonly Frame[]): void {
   const isCut = frames.some(
     ({ event, json }) =>

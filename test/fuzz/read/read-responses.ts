@@ -14,18 +14,21 @@ import { readError } from "./read-error.ts";
 const ENDS = ["response.completed", "response.incomplete", "response.failed"];
 const STATUSES = ["completed", "incomplete"];
 
-/** Reads a whole response: one that the gateway printed by the letter, another by what it promises of it. */
+/**
+ * Decodes a whole response. A translated one must be exact; a passed-through one must have model, status and
+ * output.
+ */
 export function readResponseWhole(expected: ExpectedAnswer, text: string): Reading {
   const body = objectAt(JSON.parse(text), "a response");
   assertRead(body.model === expected.model, "another model's name");
-  // Some hosts leave it out.
+  // Some hosts leave the status out.
   assertRead(!body.status || STATUSES.includes(textAt(body.status)), "a response that has not ended");
   assertRead(Array.isArray(body.output), "no output");
   if (!expected.isVerbatim) checkResponse(body);
   return FINISHED;
 }
 
-/** The same of a streamed one. */
+/** Decodes a responses stream by the same rules as a whole response. */
 export function readResponseStream(expected: ExpectedAnswer, text: string): Reading {
   const frames = framesOf(text);
   const last = frames.at(-1);
@@ -41,7 +44,7 @@ export function readResponseStream(expected: ExpectedAnswer, text: string): Read
   return { ended: "failed", row: readError("responses", objectAt(last.json, "an event")) };
 }
 
-/** Events in their numbers' order; each item begun, grown and ended under its own index and id. */
+/** Events must be in sequence. Each item must begin, grow and end under its own index and id. */
 function readPrinted(frames: readonly Frame[]): void {
   const open = new Map<unknown, Json>();
   let items = 0;
@@ -79,7 +82,7 @@ function checkResponse(response: Json): void {
     assertRead(textAt(item.type) !== "" && textAt(item.id) !== "", "an item without type or id");
     if (item.type !== "function_call") continue;
     assertRead(textAt(item.call_id) !== "" && textAt(item.name) !== "", "a call without id or name");
-    // What a model wrote that is no JSON is for the client to tell it so.
+    // Arguments need not be JSON: the client reports invalid ones to its model.
     if (response.status === "completed")
       assertRead(textAt(item.arguments) !== "", "a call without arguments");
   }

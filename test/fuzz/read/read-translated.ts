@@ -1,15 +1,15 @@
 import { assertRead, isObject, type Json, listAt, objectAt, textAt } from "../../support/strict-json.ts";
 import { isCount } from "./expected.ts";
 
-/** What a printed body has to say, whatever the client's was. */
+/** The members that a translated request must have. */
 export interface ExpectedRequest {
   readonly model: string;
   readonly stream: boolean;
-  /** The ceiling; `undefined` when it is not known here. */
+  /** The output limit; `undefined` when it is not known. */
   readonly outputTokensMax: number | undefined;
 }
 
-/** Reads a chat body that was printed for an upstream as its strictest host does. Throws, with what that would refuse. */
+/** Decodes a translated chat request like the strictest host. Throws at the first violation. */
 export function readTranslatedChat(text: string, { model, stream, outputTokensMax }: ExpectedRequest): void {
   const body = objectAt(JSON.parse(text), "a body");
   assertRead(body.model === model, "another model's name");
@@ -31,11 +31,11 @@ export function readTranslatedChat(text: string, { model, stream, outputTokensMa
       "a stop sequence that is none",
     );
   }
-  // How high it may be is the host's to judge.
+  // The host judges the range of the temperature.
   assertRead(temperature === undefined || typeof temperature === "number", "a temperature that is none");
 }
 
-/** What each role may say in parts. */
+/** The part types that each role allows. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   system: ["text"],
   user: ["text", "image_url", "file"],
@@ -99,7 +99,7 @@ function isId(value: unknown, charsMax: number): boolean {
   return /^[\w-]+$/.test(textAt(value)) && textAt(value).length <= charsMax;
 }
 
-/** Reads a messages body that was printed for an upstream as Anthropic does. Throws, with what that would refuse. */
+/** Decodes a translated messages request like Anthropic. Throws at the first violation. */
 export function readTranslatedMessages(
   text: string,
   { model, stream, outputTokensMax }: ExpectedRequest,
