@@ -18,7 +18,7 @@ function read(text: string, pieceLength: number): Answer[] {
 }
 
 describe("createResponseParser", () => {
-  test.each([1, 2, 3, 7, 16, 1000])("reads answers that come in pieces of %d bytes", (pieceLength) => {
+  test.each([1, 2, 3, 7, 16, 1000])("parses answers in pieces of %d bytes", (pieceLength) => {
     expect(read(WHOLE + CHUNKED + EMPTY + WHOLE, pieceLength)).toEqual([
       { status: 200, body: "hello" },
       { status: 502, body: "hello, my world" },
@@ -27,7 +27,7 @@ describe("createResponseParser", () => {
     ]);
   });
 
-  test("ends no answer that is cut off", () => {
+  test("does not end an answer that is cut off", () => {
     for (let length = 1; length < CHUNKED.length; length += 1)
       expect(read(CHUNKED.slice(0, length), 1000)).toEqual([]);
   });
@@ -45,7 +45,7 @@ describe("createResponseParser", () => {
 });
 
 describe("faultOf", () => {
-  test("finds nothing wrong with what the upstream sends", () => {
+  test("accepts the answers of the upstream", () => {
     expect(faultOf(WHOLE_BODY, false)).toBeUndefined();
     expect(faultOf(STREAM_FRAMES.join(""), true)).toBeUndefined();
   });
@@ -54,18 +54,18 @@ describe("faultOf", () => {
     ["the end", STREAM_FRAMES.slice(0, -1)],
     ["the usage", STREAM_FRAMES.toSpliced(-2, 1)],
     ["one event", STREAM_FRAMES.slice(1)],
-  ])("finds a stream without %s", (_name, frames) => {
+  ])("reports a stream without %s", (_name, frames) => {
     expect(faultOf(frames.join(""), true)).toBeString();
   });
 
-  test("finds a body that is not the upstream's", () => {
+  test("reports a body that the upstream did not send", () => {
     expect(faultOf(WHOLE_BODY.replace('"total_tokens":318', '"total_tokens":1'), false)).toBeString();
     expect(faultOf("{}", false)).toBeString();
   });
 });
 
 describe("percentiles", () => {
-  test("are of the values and not of their text", () => {
+  test("are sorted as numbers, not as text", () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect(percentilesOf(values)).toEqual({ p50: 51, p99: 100 });
   });

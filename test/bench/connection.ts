@@ -1,4 +1,4 @@
-/** Where requests go, and what each of them is: the bytes are the same every time. */
+/** The address and the key of requests. */
 export interface Target {
   readonly url: string;
   /** Sent as a bearer token; "" for none. */
@@ -8,17 +8,17 @@ export interface Target {
 export interface ConnectionEvents {
   onFirstBody?(): void;
   onAnswer(answer: Answer): void;
-  /** The connection broke while an answer was due. */
+  /** Called when the connection breaks while an answer is pending. */
   onBroken(reason: string): void;
 }
 
-/** A keep-alive connection that has at most one request under way. */
+/** A keep-alive connection with at most one running request. */
 export interface Connection {
   send(request: Uint8Array, options: { keepBody: boolean }): void;
   close(): void;
 }
 
-/** Opens a connection on a raw socket, which costs a fraction of what fetch does. */
+/** Opens a connection on a raw socket, which costs a fraction of fetch. */
 export async function openConnection(url: string, events: ConnectionEvents): Promise<Connection> {
   const { hostname, port } = new URL(url);
   let isDue = false;
@@ -60,7 +60,7 @@ export async function openConnection(url: string, events: ConnectionEvents): Pro
     send(request, { keepBody }) {
       isDue = true;
       parser.keepBody = keepBody;
-      // A request is far smaller than a socket's buffer, and the last one has been answered.
+      // A request is smaller than the socket buffer, which is empty by now.
       if (isClosed || socket.write(request) !== request.length) {
         isClosed = false;
         breakOff("A request could not be written");
@@ -73,7 +73,7 @@ export async function openConnection(url: string, events: ConnectionEvents): Pro
   };
 }
 
-/** The bytes of one request, of a chat unless told otherwise. */
+/** Encodes one request, by default to chat completions. */
 export function printRequest(
   { url, secret }: Target,
   body: string,
@@ -89,15 +89,15 @@ export function printRequest(
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
 }
 
-/** One answer, as far as the benchmark looks at it. */
+/** The parts of an answer that the benchmark uses. */
 export interface Answer {
   readonly status: number;
-  /** "" unless the body was to be kept. */
+  /** "" unless the body was kept. */
   readonly body: string;
 }
 
 export interface ResponseParser {
-  /** Reads bytes of a connection. Throws on what is no HTTP/1.1 answer with a length or chunks. */
+  /** Parses bytes of a connection. Throws unless they are HTTP/1.1 answers with a length or chunks. */
   read(bytes: Buffer): void;
   /** Whether the body of the next answer is kept. */
   keepBody: boolean;
@@ -113,8 +113,8 @@ type Place = "head" | "length" | "chunk_size" | "chunk" | "trailer";
 const CRLF = 2;
 
 /**
- * Reads answers one after another, doing as little as can be done: the load must not be what is
- * measured. Bodies are stepped over by their lengths, not looked at.
+ * Parses answers with as little work as possible, so that the load generator is not what is measured. Bodies
+ * are skipped by their length.
  */
 export function createResponseParser({ onFirstBody, onEnd }: ResponseEvents): ResponseParser {
   let place: Place = "head";
@@ -140,7 +140,7 @@ export function createResponseParser({ onFirstBody, onEnd }: ResponseEvents): Re
     return next;
   }
 
-  /** Steps over body bytes; the two after a chunk are its line end. */
+  /** Skips body bytes. Each chunk is followed by a line end. */
   function readBody(bytes: Buffer, from: number): number {
     const end = Math.min(from + left, bytes.length);
     left -= end - from;
@@ -164,7 +164,7 @@ export function createResponseParser({ onFirstBody, onEnd }: ResponseEvents): Re
     return end + CRLF;
   }
 
-  /** The line end after a chunk, and after the last one of size 0. */
+  /** Parses the line end after a chunk, and after the last chunk of size 0. */
   function readLineEnd(bytes: Buffer, from: number): number {
     if (from + CRLF > bytes.length) return -1;
     if (bytes[from] !== 13 || bytes[from + 1] !== 10) throw new Error("A chunk does not end where it says");

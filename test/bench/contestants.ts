@@ -4,16 +4,16 @@ import type { LoadJob } from "./load-process.ts";
 import type { ClosedLoop, ClosedLoopResult, OpenLoop, OpenLoopResult } from "./loops.ts";
 import type { Tally } from "./measurements.ts";
 import { startChild, startJobProcess } from "./processes.ts";
-import { type BenchGateway, COST, type Offer, startGateway, TOP_UP } from "./start-gateway.ts";
+import { type BenchGateway, COST, type ExtraConfig, startGateway, TOP_UP } from "./start-gateway.ts";
 
-/** One of the three that are measured, and what it has answered so far. Throws on the first wrong answer. */
+/** One of the measured processes, and the number of its answers. Throws on the first wrong answer. */
 export interface Contestant {
   readonly name: "upstream" | "proxy" | "gateway";
   readonly pid: number;
   readonly answers: number;
   closedLoop(job: Omit<ClosedLoop, "target">): Promise<ClosedLoopResult>;
   openLoop(job: Omit<OpenLoop, "target">): Promise<OpenLoopResult>;
-  /** Runs `act` while so many streams are open, then lets them end. */
+  /** Runs `act` while this many streams are open, and then ends them. */
   withOpenStreams<T>(count: number, act: () => Promise<T>): Promise<T>;
 }
 
@@ -25,8 +25,8 @@ export interface Contestants {
   stop(): Promise<void>;
 }
 
-/** Starts everything, each as its own process on loopback. The gateway can have more to offer than the upstream. */
-export async function startContestants(offer?: Offer): Promise<Contestants> {
+/** Starts upstream, proxy and gateway, each in a process of its own. `offer` adds models to the gateway. */
+export async function startContestants(offer?: ExtraConfig): Promise<Contestants> {
   const upstream = await startChild("upstream-process.ts");
   const proxy = await startChild("proxy-process.ts", [upstream.url]);
   const gatewayProcess = await startGateway(upstream.url, {}, offer);
@@ -83,7 +83,7 @@ function createContestant({ name, pid, load, target, upstreamUrl }: ContestantPa
   };
 }
 
-/** The load generator in its own process. One job at a time. */
+/** The load generator in a process of its own. One job at a time. */
 export interface Load {
   closedLoop(job: ClosedLoop): Promise<ClosedLoopResult>;
   openLoop(job: OpenLoop): Promise<OpenLoopResult>;
@@ -97,7 +97,7 @@ export interface Load {
 export function startLoad(): Load {
   const { perform, stop } = startJobProcess<LoadJob>("load-process.ts");
 
-  // Safe because load-process.ts answers every kind of job with the result of that kind.
+  // Safe because load-process.ts answers each job with a result of its kind.
   const performAs = async <Result>(job: LoadJob): Promise<Result> => (await perform(job)) as Result;
 
   return {
@@ -109,7 +109,7 @@ export function startLoad(): Load {
   };
 }
 
-/** Whether the gateway was paid for what it answered, no more and no less. */
+/** Whether the gateway charged exactly its answers. */
 export interface MoneyResult {
   readonly requests: number;
   readonly chargedUsd: string;
@@ -119,7 +119,7 @@ export interface MoneyResult {
   readonly isRight: boolean;
 }
 
-/** Stops the gateway and reads its wallet. */
+/** Stops the gateway and compares its wallet with its answers. */
 export async function checkMoney({ gateway, gatewayProcess }: Contestants): Promise<MoneyResult> {
   await gatewayProcess.stop();
   const { posted, held } = await gatewayProcess.wallet();

@@ -9,7 +9,7 @@ import {
 } from "./loops.ts";
 import { answerJobs } from "./processes.ts";
 
-/** One job for the load generator, which answers every one with one message. */
+/** A job of the load generator. */
 export type LoadJob =
   | ({ readonly do: "closed_loop" } & ClosedLoop)
   | ({ readonly do: "open_loop" } & OpenLoop)

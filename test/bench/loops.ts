@@ -1,13 +1,13 @@
 import { type AnswerKind, BURST_MODEL, FAST_MODEL, requestBody, SLOW_MODEL } from "./answers.ts";
 import { type Connection, openConnection, printRequest, type Target } from "./connection.ts";
 import {
-  type Ask,
-  type AskRecord,
+  type BenchRequest,
   createRecord,
   createTally,
   type Percentiles,
   percentilesOf,
-  sumUp,
+  type RequestRecord,
+  summarize,
   type Tally,
   type Timings,
 } from "./measurements.ts";
@@ -15,7 +15,7 @@ import {
 export interface ClosedLoop {
   readonly target: Target;
   readonly kind: AnswerKind;
-  /** Asked for instead of the kind's own, which it has to answer alike. */
+  /** Default: the model of the answer kind. */
   readonly model?: string;
   readonly connections: number;
   readonly ms: number;
@@ -26,7 +26,7 @@ export interface ClosedLoopResult extends Tally {
   readonly latencyMs: Percentiles;
 }
 
-/** Keeps every connection busy with one request after another, then lets the last ones end. */
+/** Sends one request after another on every connection, and waits for the last answers. */
 export async function runClosedLoop({
   target,
   kind,
@@ -61,7 +61,7 @@ export async function runClosedLoop({
     });
     function send(): void {
       sentMs = performance.now();
-      connection.send(request, { keepBody: tally.isLookedInto() });
+      connection.send(request, { keepBody: tally.checksNextBody() });
     }
     send();
     await promise;
@@ -76,30 +76,30 @@ export interface OpenLoop {
   readonly target: Target;
   readonly perSecond: number;
   readonly ms: number;
-  /** What is asked, one after the other and again from the first; by default whole answers of one model. */
-  readonly asks?: readonly Ask[];
+  /** The requests to send, in turn. Default: whole answers of one model. */
+  readonly requests?: readonly BenchRequest[];
 }
 
 export interface OpenLoopResult extends Tally {
-  /** From the moment a request was due, not from when it could be sent. */
+  /** From the moment a request was due, not from when it was sent. */
   readonly latencyMs: Percentiles;
   readonly byLabel: Readonly<Record<string, Timings>>;
-  /** How late requests were sent: what the generator itself adds to every latency. */
+  /** How late requests were sent. Part of every latency. */
   readonly lateMs: Percentiles;
 }
 
 const WARM_CONNECTIONS = 16;
-const WHOLE: Ask = { label: "whole", model: FAST_MODEL, stream: false };
+const WHOLE: BenchRequest = { label: "whole", model: FAST_MODEL, stream: false };
 
-/** Sends requests at fixed times, however long the answers take: a slow answer delays no other. */
+/** Sends requests at fixed times, so that a slow answer delays no other. */
 export async function runOpenLoop({
   target,
   perSecond,
   ms,
-  asks = [WHOLE],
+  requests = [WHOLE],
 }: OpenLoop): Promise<OpenLoopResult> {
-  const records = new Map(asks.map((ask) => [ask.label, createRecord(ask)]));
-  const due = asks.map((ask) => ({
+  const records = new Map(requests.map((ask) => [ask.label, createRecord(ask)]));
+  const due = requests.map((ask) => ({
     record: records.get(ask.label) ?? createRecord(ask),
     request: printRequest(target, requestBody(ask)),
   }));
@@ -108,7 +108,7 @@ export async function runOpenLoop({
   const underWay: Promise<void>[] = [];
   const open = () => openIdle(target.url, idle);
 
-  async function sendOne(dueMs: number, { record, request }: { record: AskRecord; request: Uint8Array }) {
+  async function sendOne(dueMs: number, { record, request }: { record: RequestRecord; request: Uint8Array }) {
     const connection = idle.pop() ?? (await open());
     latesMs.push(performance.now() - dueMs);
     await connection.ask(request, record, dueMs);
@@ -122,18 +122,18 @@ export async function runOpenLoop({
   });
   await Promise.all(underWay);
   for (const connection of idle) connection.close();
-  return { ...sumUp([...records.values()]), lateMs: percentilesOf(latesMs) };
+  return { ...summarize([...records.values()]), lateMs: percentilesOf(latesMs) };
 }
 
 interface IdleConnection {
-  /** Sends a request and waits for its answer or its break-off, either of which is put on record. */
-  ask(request: Uint8Array, record: AskRecord, dueMs: number): Promise<void>;
+  /** Sends a request and resolves when its answer or break-off is recorded. */
+  ask(request: Uint8Array, record: RequestRecord, dueMs: number): Promise<void>;
   close(): void;
 }
 
-/** Opens a connection that goes back to the idle ones whenever it has been answered. */
+/** Opens a connection that becomes idle again after each answer. */
 async function openIdle(url: string, idle: IdleConnection[]): Promise<IdleConnection> {
-  let current: { record: AskRecord; dueMs: number; resolve: () => void } | undefined;
+  let current: { record: RequestRecord; dueMs: number; resolve: () => void } | undefined;
   const connection: Connection = await openConnection(url, {
     onFirstBody: () => current?.record.firstBytesMs.push(performance.now() - current.dueMs),
     onAnswer(answer) {
@@ -151,7 +151,7 @@ async function openIdle(url: string, idle: IdleConnection[]): Promise<IdleConnec
     ask: (request, record, dueMs) =>
       new Promise((resolve) => {
         current = { record, dueMs, resolve };
-        connection.send(request, { keepBody: record.tally.isLookedInto() });
+        connection.send(request, { keepBody: record.tally.checksNextBody() });
       }),
     close: () => connection.close(),
   };
@@ -172,9 +172,9 @@ async function atFixedTimes(
   }
 }
 
-/** Streams that have all begun and none of which has ended. */
+/** Streams that have begun and not ended. */
 export interface OpenStreams {
-  /** Resolves when every stream has ended, which the upstream decides. */
+  /** Resolves when the upstream has ended every stream. */
   ended(): Promise<Tally>;
 }
 
@@ -206,7 +206,7 @@ export async function openStreams(target: Target, count: number): Promise<OpenSt
       connection.close();
     }
     ends.push(end.promise);
-    connection.send(request, { keepBody: tally.isLookedInto() });
+    connection.send(request, { keepBody: tally.checksNextBody() });
     await first.promise;
   }
 

@@ -1,7 +1,7 @@
 import { faultOf } from "./answers.ts";
 import type { Answer } from "./connection.ts";
 
-/** Latencies in milliseconds. */
+/** Percentiles of latencies, in milliseconds. */
 export interface Percentiles {
   readonly p50: number;
   readonly p99: number;
@@ -14,7 +14,7 @@ export function percentilesOf(latenciesMs: readonly number[]): Percentiles {
   return { p50: at(0.5), p99: at(0.99) };
 }
 
-/** The middle one, or the mean of the middle two. */
+/** Returns the middle value, or the mean of the two middle values. */
 export function medianOf(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -22,24 +22,24 @@ export function medianOf(values: readonly number[]): number {
   return low === undefined || high === undefined ? Number.NaN : (low + high) / 2;
 }
 
-/** What a run got for answers: a wrong one is a fault, so that nothing broken can look fast. */
+/** The answers of a run. A wrong answer is a fault, so that broken code cannot look fast. */
 export interface Tally {
-  /** Answers that were complete, had status 200 and, when looked into, the right body. */
+  /** Complete answers with status 200 and, when checked, the right body. */
   readonly answers: number;
-  /** The first faults in words, without anything of a body. */
+  /** The first five faults, without any text of a body. */
   readonly faults: readonly string[];
 }
 
 export interface TallyKeeper {
   count(answer: Answer): void;
   fail(reason: string): void;
-  /** Whether the next answer's body is to be looked into: the first ones and then one in a hundred. */
-  isLookedInto(): boolean;
+  /** Whether to check the body of the next answer: the first 50, and then one in a hundred. */
+  checksNextBody(): boolean;
   sum(): Tally;
 }
 
-const LOOKED_INTO_FIRST = 50;
-const LOOKED_INTO_EVERY = 100;
+const CHECKED_FIRST = 50;
+const CHECKED_EVERY = 100;
 const FAULTS_KEPT = 5;
 
 export function createTally(isStream: boolean): TallyKeeper {
@@ -58,42 +58,42 @@ export function createTally(isStream: boolean): TallyKeeper {
       if (fault) fail(fault);
       else answers += 1;
     },
-    isLookedInto() {
+    checksNextBody() {
       asked += 1;
-      return asked <= LOOKED_INTO_FIRST || asked % LOOKED_INTO_EVERY === 0;
+      return asked <= CHECKED_FIRST || asked % CHECKED_EVERY === 0;
     },
     sum: () => ({ answers, faults }),
   };
 }
 
-/** One kind of request, counted under its label. */
-export interface Ask {
+/** A kind of request with its label. */
+export interface BenchRequest {
   readonly label: string;
   readonly model: string;
   readonly stream: boolean;
 }
 
-/** From the moment a request was due. */
+/** Timings from the moment a request was due. */
 export interface Timings {
   readonly answers: number;
   readonly firstByteMs: Percentiles;
   readonly latencyMs: Percentiles;
 }
 
-/** What came of the requests of one label. */
-export interface AskRecord {
+/** The answers and timings of one label. */
+export interface RequestRecord {
   readonly label: string;
   readonly tally: TallyKeeper;
   readonly firstBytesMs: number[];
   readonly latenciesMs: number[];
 }
 
-export function createRecord({ label, stream }: Ask): AskRecord {
+export function createRecord({ label, stream }: BenchRequest): RequestRecord {
   return { label, tally: createTally(stream), firstBytesMs: [], latenciesMs: [] };
 }
 
-/** All records together, and each by its label. */
-export function sumUp(records: readonly AskRecord[]) {
+/** Summarises all records, and each by its label. */
+export function summarize(records: readonly RequestRecord[]) {
   const sums = records.map(({ tally }) => tally.sum());
   return {
     answers: sums.reduce((sum, { answers }) => sum + answers, 0),
@@ -103,7 +103,7 @@ export function sumUp(records: readonly AskRecord[]) {
   };
 }
 
-function timingsOf({ firstBytesMs, latenciesMs }: AskRecord): Timings {
+function timingsOf({ firstBytesMs, latenciesMs }: RequestRecord): Timings {
   return {
     answers: latenciesMs.length,
     firstByteMs: percentilesOf(firstBytesMs),

@@ -1,4 +1,4 @@
-/** A process of the benchmark that was started and listens. */
+/** A child process that listens on a port. */
 export interface Child {
   readonly pid: number;
   readonly url: string;
@@ -7,10 +7,10 @@ export interface Child {
 
 const START_MS_MAX = 10_000;
 
-// Bun reads it only at the start of a process and caps at 256 calls otherwise.
+// Bun reads the variable only at process start, and otherwise limits concurrent fetch calls to 256.
 const ENVIRONMENT = { ...process.env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" };
 
-/** Starts a script of this folder that says `{ port }` once it listens on loopback. */
+/** Starts a script of this folder that sends `{ port }` once it listens. */
 export async function startChild(script: string, args: readonly string[] = []): Promise<Child> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const child = Bun.spawn(["bun", `${import.meta.dir}/${script}`, ...args], {
@@ -32,7 +32,7 @@ export async function startChild(script: string, args: readonly string[] = []): 
   };
 }
 
-/** A process of the benchmark that does one job at a time and answers each with one message. */
+/** A child process that performs one job at a time and answers each with one message. */
 export interface JobProcess<Job> {
   /** Rejects when the job fails or the process ends. */
   perform(job: Job): Promise<unknown>;
@@ -63,7 +63,7 @@ export function startJobProcess<Job>(
     },
     onExit: () => answer.reject(new Error(`${script} ended`)),
   });
-  // A process that ends while it has no job is nobody's failure.
+  // A process may end while it has no job.
   answer.promise.catch(() => {});
   return {
     perform(job) {
@@ -78,7 +78,7 @@ export function startJobProcess<Job>(
   };
 }
 
-/** The other end, in the process itself: it ends with the one that started it. */
+/** Performs the jobs of the parent process. Ends with the parent. */
 export function answerJobs<Job>(perform: (job: Job) => Promise<unknown>): void {
   process.once("disconnect", () => process.exit());
   process.on("message", (job: Job) => {

@@ -7,15 +7,15 @@ import { NO_USAGE } from "../../src/domain/usage.ts";
 import { freePort } from "../support/free-port.ts";
 import { BURST_MODEL, FAST_MODEL, SLOW_MODEL, USAGE } from "./answers.ts";
 
-/** The gateway as a user runs it: its own process, its command line, an SQLite file, a paid account. */
+/** A gateway as an operator runs it: a process, its command line, a SQLite file and a funded account. */
 export interface BenchGateway {
   readonly url: string;
   readonly secret: string;
   readonly pid: number;
-  /** Stops the process by SIGTERM; the wallet can be read afterwards. */
+  /** Stops the process by SIGTERM. The wallet can be read afterwards. */
   stop(): Promise<void>;
   wallet(): Promise<Wallet>;
-  /** Whether the gateway's own audit finds nothing. */
+  /** Whether `tollgate audit` finds no problem. */
   isAuditClean(): Promise<boolean>;
   remove(): Promise<void>;
 }
@@ -32,7 +32,7 @@ const PRICE = { input: "1.00", output: "2.00" };
 
 export const TOP_UP: Nanos = parseUsd("1000000");
 
-/** What every answered request costs. */
+/** Cost of each answer, in nano-USD. */
 export const COST: Nanos = costOf(
   { ...NO_USAGE, ...USAGE },
   {
@@ -44,19 +44,19 @@ export const COST: Nanos = costOf(
   },
 );
 
-/** What a gateway offers beside the models of the one upstream: entries of its file. */
-export interface Offer {
+/** Entries of the configuration beside the models of the one upstream. */
+export interface ExtraConfig {
   readonly upstreams: Readonly<Record<string, object>>;
   readonly models: Readonly<Record<string, object>>;
 }
 
-const NO_OFFER: Offer = { upstreams: {}, models: {} };
+const NO_EXTRA_CONFIG: ExtraConfig = { upstreams: {}, models: {} };
 
-/** `special` is environment beside what every one has. */
+/** Starts a gateway. `special` adds environment variables, `offer` adds upstreams and models. */
 export async function startGateway(
   upstreamUrl: string,
   special: Readonly<Record<string, string>> = {},
-  offer: Offer = NO_OFFER,
+  offer: ExtraConfig = NO_EXTRA_CONFIG,
 ): Promise<BenchGateway> {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-bench-"));
   await chmod(folder, 0o700);
@@ -127,18 +127,18 @@ const WIDE_OPTIONS = Object.entries(WIDE).flatMap(([name, value]) => [
   `${value}`,
 ]);
 
-/** An upstream's entry of the file. */
+/** An upstream entry of the configuration. */
 export function upstreamEntry(url: string): object {
   return { protocol: "openai", base_url: `${url}/v1`, api_key: "bench" };
 }
 
-/** A model's entry of the file, at the price that {@link COST} is of. */
+/** A model entry of the configuration, with the prices of {@link COST}. */
 export function modelEntry(routes: readonly object[]): object {
   return { routes, context_window: 128_000, max_output_tokens: 4096, price: PRICE };
 }
 
-/** JSON is YAML too. */
-function printConfig(upstreamUrl: string, { upstreams, models }: Offer): string {
+/** Returns JSON, which is also YAML. */
+function printConfig(upstreamUrl: string, { upstreams, models }: ExtraConfig): string {
   const own = [FAST_MODEL, BURST_MODEL, SLOW_MODEL].map((model) => [
     model,
     modelEntry([{ upstream: "bench", model }]),
@@ -151,7 +151,7 @@ function printConfig(upstreamUrl: string, { upstreams, models }: Offer): string 
   });
 }
 
-/** Only what a program needs to run: the gateway has to set everything else by itself. */
+/** Only the variables that a program needs. The gateway has defaults for all others. */
 function environmentOf(folder: string, port: number): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return {
@@ -161,7 +161,7 @@ function environmentOf(folder: string, port: number): Record<string, string> {
     PORT: `${port}`,
     TOLLGATE_CONFIG: join(folder, "tollgate.yaml"),
     DATABASE_URL: `sqlite:${join(folder, "tollgate.db")}`,
-    // Several run at a time, and nobody asks there.
+    // Several gateways run at a time, and the benchmark uses neither port.
     LEDGER_LISTEN: "off",
     METRICS_LISTEN: "off",
   };

@@ -6,7 +6,7 @@ import { type CaseRange, type CaseResult, playCase, runCases } from "./env/play-
 
 /** The result of a run through a gateway. */
 export interface FuzzResult {
-  /** Cases that went wrong, the first of them as small as they get, and what is wrong with the books. */
+  /** Wrong cases, the first ones minimised, and problems of the ledger. */
   readonly wrongs: readonly string[];
   readonly counts: ReturnType<typeof createCounts>;
   readonly perSecond: number;

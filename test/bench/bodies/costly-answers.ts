@@ -1,20 +1,20 @@
-/** Names of what a lying upstream answers; the benchmark's models are called so. */
-export const NASTY_ANSWERS = ["keys-whole", "text-whole", "keys-event", "text-event", "events"] as const;
-type NastyAnswer = (typeof NASTY_ANSWERS)[number];
+/** The costly answers; each is also the name of a model. */
+export const COSTLY_ANSWERS = ["keys-whole", "text-whole", "keys-event", "text-event", "events"] as const;
+type CostlyAnswer = (typeof COSTLY_ANSWERS)[number];
 
 const MB = 1024 * 1024;
 const HEAD_BYTES = 4096;
 
-/** The answer that a body asks for by its model's name; `undefined` for a friendly one. */
-export function nastyAnswer(body: Buffer, format: string): Response | undefined {
+/** Returns the costly answer that the model name of a body selects, or `undefined`. */
+export function costlyAnswer(body: Buffer, format: string): Response | undefined {
   const head = body.toString("latin1", 0, HEAD_BYTES);
-  const name = NASTY_ANSWERS.find((each) => head.includes(`"${each}"`));
+  const name = COSTLY_ANSWERS.find((each) => head.includes(`"${each}"`));
   return name && format === "chat" ? answer(name) : undefined;
 }
 
-const made = new Map<NastyAnswer, string>();
+const made = new Map<CostlyAnswer, string>();
 
-function answer(name: NastyAnswer): Response {
+function answer(name: CostlyAnswer): Response {
   const text = made.get(name) ?? TEXTS[name]();
   made.set(name, text);
   const isStream = !name.endsWith("-whole");
@@ -22,7 +22,7 @@ function answer(name: NastyAnswer): Response {
   return new Response(text, { headers: { "content-type": type } });
 }
 
-const TEXTS: Readonly<Record<NastyAnswer, () => string>> = {
+const TEXTS: Readonly<Record<CostlyAnswer, () => string>> = {
   "keys-whole": () => whole(`"hello","extra":{${keys(25 * MB)}}`),
   "text-whole": () => whole(`"${'\\"'.repeat(14 * MB)}"`),
   "keys-event": () => `data: ${chunk(`"hello","extra":{${keys(10 * MB)}}`)}\n\n${END}`,

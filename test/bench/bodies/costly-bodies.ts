@@ -1,16 +1,16 @@
 import type { Surface } from "../../../src/domain/model.ts";
 
-/** A body that is hard to read for its size. */
-export interface NastyBody {
+/** A body that is costly to parse for its size. */
+export interface CostlyBody {
   readonly name: string;
   readonly surface: Surface;
   readonly model: string;
-  /** How many are sent together. */
+  /** Number of concurrent requests. */
   readonly together: number;
   text(): string;
 }
 
-/** Models of the benchmark's gateway: answered in the client's own format, or through a translation. */
+/** The models of the gateway, named by the protocol of their upstream. */
 export const MODELS = { openai: "by-openai", anthropic: "by-anthropic", responses: "by-responses" } as const;
 
 const KB = 1024;
@@ -21,13 +21,15 @@ interface Structure {
   readonly name: string;
   readonly bytes: number;
   readonly together?: number;
-  /** Members of a chat or messages body beside model and limit. */
+  /** The members of the body beside model and output limit. */
   members(bytes: number): string;
 }
 
 const MESSAGE = '"messages":[{"role":"user","content":"x"}]';
 
-/** Each in the size of the report, in the largest that is read in the gateway's main thread, and often in the largest. */
+/**
+ * In a typical size, in the largest size that is parsed in the main thread, and often in the largest size.
+ */
 const STRUCTURES: readonly Structure[] = [
   { name: "distinct keys, one object", bytes: 3.5 * MB, members: distinctKeys },
   { name: "distinct keys, one object", bytes: 1.9 * MB, members: distinctKeys },
@@ -42,16 +44,26 @@ const STRUCTURES: readonly Structure[] = [
   { name: "parts of one message", bytes: 127 * KB, members: parts },
   { name: "calls and results", bytes: 3 * MB, members: calls },
   { name: "calls and results", bytes: 127 * KB, members: calls },
-  { name: "plain text", bytes: 28 * MB, together: 17, members: (bytes) => said("hello world ", bytes) },
+  {
+    name: "plain text",
+    bytes: 28 * MB,
+    together: 17,
+    members: (bytes) => textMessage("hello world ", bytes),
+  },
   {
     name: "text that is not Latin",
     bytes: 28 * MB,
     together: 17,
-    members: (bytes) => said("žluť 你 ", bytes),
+    members: (bytes) => textMessage("žluť 你 ", bytes),
   },
-  { name: "an escaped string", bytes: 28 * MB, together: 17, members: (bytes) => said("\\u0161", bytes) },
-  { name: "escaped quotes", bytes: 28 * MB, together: 17, members: (bytes) => said('\\"', bytes) },
-  { name: "escaped quotes", bytes: 127 * KB, members: (bytes) => said('\\"', bytes) },
+  {
+    name: "an escaped string",
+    bytes: 28 * MB,
+    together: 17,
+    members: (bytes) => textMessage("\\u0161", bytes),
+  },
+  { name: "escaped quotes", bytes: 28 * MB, together: 17, members: (bytes) => textMessage('\\"', bytes) },
+  { name: "escaped quotes", bytes: 127 * KB, members: (bytes) => textMessage('\\"', bytes) },
   { name: "one number", bytes: 29 * MB, together: 17, members: (bytes) => extra("1".repeat(bytes)) },
   { name: "one key", bytes: 28 * MB, together: 17, members: (bytes) => extra(`{"${"k".repeat(bytes)}":1}`) },
   { name: "a schema of 240,000 properties", bytes: 3.6 * MB, members: schema },
@@ -71,8 +83,11 @@ const STRUCTURES: readonly Structure[] = [
   { name: "no JSON", bytes: 28 * MB, together: 17, members: (bytes) => extra("x".repeat(bytes)) },
 ];
 
-/** Chat and messages, each to an upstream of its own format and of the other; responses by chat and by themselves. */
-export function nastyBodies(): readonly NastyBody[] {
+/**
+ * Returns chat and messages bodies for upstreams of both formats, and responses bodies for chat and
+ * responses.
+ */
+export function costlyBodies(): readonly CostlyBody[] {
   const ways = [
     ["chat", MODELS.openai],
     ["chat", MODELS.anthropic],
@@ -80,7 +95,7 @@ export function nastyBodies(): readonly NastyBody[] {
     ["messages", MODELS.openai],
   ] as const;
   const structured = STRUCTURES.flatMap(({ name, bytes, together = MANY, members }) =>
-    ways.map(([surface, model]): NastyBody => {
+    ways.map(([surface, model]): CostlyBody => {
       const text = () => `{"model":"${model}","max_tokens":16,${members(bytes)}}`;
       return { name: `${sizeOf(bytes)} ${name}`, surface, model, together, text };
     }),
@@ -88,7 +103,7 @@ export function nastyBodies(): readonly NastyBody[] {
   return [...structured, ...responsesBodies()];
 }
 
-function responsesBodies(): readonly NastyBody[] {
+function responsesBodies(): readonly CostlyBody[] {
   const sizes = [127 * KB, 1 * MB, 7 * MB];
   const made = [
     { name: "messages", text: (bytes: number) => repeatTo('{"role":"user","content":"a"}', bytes) },
@@ -104,7 +119,7 @@ function responsesBodies(): readonly NastyBody[] {
   ];
   return [MODELS.openai, MODELS.responses].flatMap((model) =>
     made.flatMap(({ name, text }) =>
-      sizes.map((bytes): NastyBody => {
+      sizes.map((bytes): CostlyBody => {
         const whole = () => `{"model":"${model}","max_output_tokens":16,"input":[${text(bytes)}]}`;
         return { name: `${sizeOf(bytes)} ${name}`, surface: "responses", model, together: MANY, text: whole };
       }),
@@ -116,7 +131,7 @@ function extra(json: string): string {
   return `${MESSAGE},"metadata":${json}`;
 }
 
-function said(text: string, bytes: number): string {
+function textMessage(text: string, bytes: number): string {
   return `"messages":[{"role":"user","content":"${text.repeat(bytes / Buffer.byteLength(text))}"}]`;
 }
 
@@ -136,7 +151,7 @@ function parts(bytes: number): string {
   return `"messages":[{"role":"user","content":[${repeatTo('{"type":"text","text":"a"}', bytes)}]}]`;
 }
 
-/** In the shape of chat; of messages it is a message with a member that nobody knows. */
+/** In the format of chat. For messages, a message with an unknown member. */
 function calls(bytes: number): string {
   const call = (count: number) =>
     `{"type":"function","id":"c${count}","function":{"name":"f","arguments":"{}"}}`;

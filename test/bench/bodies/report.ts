@@ -2,9 +2,9 @@ import { below, tablePrinter } from "../report-table.ts";
 import type { MemoryResult } from "./measure-memory.ts";
 import type { Stretch } from "./probe-process.ts";
 
-/** What a second client saw while bodies were sent. */
+/** The effect of bodies on a second client. */
 export interface Stall extends Stretch {
-  /** How the bodies were answered, "48x200 2x429". */
+  /** The statuses of the bodies, such as "48x200 2x429". */
   readonly statuses: string;
 }
 
@@ -14,7 +14,7 @@ export interface BodyResult {
   readonly way: string;
   readonly alone: Stall;
   readonly together: Stall;
-  /** How many were sent together. */
+  /** Number of concurrent requests. */
   readonly count: number;
 }
 
@@ -22,7 +22,10 @@ const printCells = tablePrinter(0, 11);
 const ALONE_MS_MAX = 100;
 const TOGETHER_MS_MAX = 250;
 
-/** The head of the table: times without and with the wait for a processor, and what the machine does by itself while nothing is sent. */
+/**
+ * Prints the head of the table: latencies without and with the wait for a processor, and the control without
+ * load.
+ */
 export function printHead(control: Stall): string {
   return [
     row("GET /healthz, longest ms", "", ["alone", "seen", "aim", "together", "seen", "aim"], ""),
@@ -47,7 +50,7 @@ export function printResult({ name, way, alone, together, count }: BodyResult): 
   return row(name, way, cells, `${alone.statuses} | ${count}: ${together.statuses}`);
 }
 
-/** What the whole table comes to; memory is the gateway's at its most. */
+/** Prints the summary of the table. `peakMb` is the peak memory of the gateway. */
 export function printEnd(results: readonly BodyResult[], peakMb: number): string {
   const short = results.filter(
     ({ alone, together }) => alone.longestMs >= ALONE_MS_MAX || together.longestMs >= TOGETHER_MS_MAX,
@@ -57,7 +60,7 @@ export function printEnd(results: readonly BodyResult[], peakMb: number): string
 
 const MEMORY_MB_MAX = 1_000;
 
-/** What bodies in flight take, in MB. */
+/** Prints the memory of bodies in flight, in MB. */
 export function printMemory(results: readonly MemoryResult[]): string {
   const head = ["in flight", "before", "held", "times", "at most", "aim"];
   return [

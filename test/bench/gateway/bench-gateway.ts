@@ -5,7 +5,9 @@ import { cpuUs, residentMb } from "../process-stats.ts";
 import { type Cell, type Plan, readPlan } from "./plan.ts";
 import { printReport, type Report } from "./report.ts";
 
-/** `bun run bench [--quick] [--json]`: the gateway beside a bare proxy, both before one fast upstream. */
+/**
+ * `bun run bench [--quick] [--json]`: compares the gateway with a bare proxy, both with one fast upstream.
+ */
 export async function benchGateway(args: readonly string[]): Promise<void> {
   const plan = readPlan(args);
   const contestants = await startContestants();
@@ -30,11 +32,11 @@ interface Rate {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time of the contestant's process for one answer, in microseconds. */
+  /** CPU time of the process per answer, in microseconds. */
   readonly cpuUs: number;
 }
 
-/** One closed loop and the processor time of one of its answers. */
+/** A closed loop and the CPU time per answer. */
 interface Round extends ClosedLoopResult {
   readonly cpuUs: number;
 }
@@ -42,15 +44,15 @@ interface Round extends ClosedLoopResult {
 export interface CellResult extends Cell {
   readonly proxy: Rate;
   readonly gateway: Rate;
-  /** Median of the ratios of neighbouring rounds: what else the machine did then hit both. */
+  /** Median of the ratios of consecutive rounds, so that other load of the machine affects both. */
   readonly ratio: number;
-  /** Median of the ratios of processor time per answer; scatters less than throughput on a shared machine. */
+  /** Median of the ratios of CPU time per answer. Varies less than throughput on a shared machine. */
   readonly cpuRatio: number;
-  /** What the upstream answers the generator without anybody between: nothing can be faster. */
+  /** Answers per second of the upstream without a proxy: the upper bound. */
   readonly ceilingPerSecond: number;
 }
 
-/** Drives proxy and gateway in turn, in several short rounds. */
+/** Measures proxy and gateway alternately, in several short rounds. */
 async function measureThroughput(
   { upstream, proxy, gateway }: Contestants,
   plan: Plan,
@@ -97,14 +99,14 @@ function rateOf(rounds: readonly Round[]): Rate {
   };
 }
 
-/** Latencies at a steady rate that both keep up with, in ms; medians over the rounds. */
+/** Latencies at a steady rate, in ms; medians over the rounds. */
 export interface SteadyResult {
   readonly perSecond: number;
   readonly proxy: Percentiles;
   readonly gateway: Percentiles;
-  /** Gateway minus proxy, each percentile with its own, from neighbouring rounds. */
+  /** Gateway minus proxy per percentile, from consecutive rounds. */
   readonly added: Percentiles;
-  /** How late the generator itself was; part of both latencies. */
+  /** How late the generator sent requests. Part of both latencies. */
   readonly late: Percentiles;
 }
 
@@ -136,7 +138,7 @@ function medians(rounds: readonly Percentiles[]): Percentiles {
   return { p50: medianOf(rounds.map(({ p50 }) => p50)), p99: medianOf(rounds.map(({ p99 }) => p99)) };
 }
 
-/** Resident memory in MB, of the process and all it started. */
+/** Resident memory of a process and its children, in MB. */
 export interface MemoryResult {
   readonly streams: number;
   readonly proxy: Memory;

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import type { AnswerKind } from "../answers.ts";
 
-/** What is measured, for how long, and what is to be reached. */
+/** What is measured, how long, and the aims. */
 export interface Plan {
   readonly printsJson: boolean;
   readonly rounds: number;
@@ -12,11 +12,11 @@ export interface Plan {
   readonly openStreams: number;
 }
 
-/** One line of the table: a closed loop of so many connections. */
+/** One row of the table: a closed loop with this many connections. */
 export interface Cell {
   readonly kind: AnswerKind;
   readonly connections: number;
-  /** The least the gateway's rate is to be of the bare proxy's. */
+  /** Least ratio of the gateway's rate to the proxy's. */
   readonly ratioMin?: number;
 }
 
@@ -35,7 +35,7 @@ const BURSTS: readonly Cell[] = [
   { kind: "burst", connections: 128 },
 ];
 
-/** Reads the command line: `--quick` for twenty seconds, `--json` for one object. */
+/** Parses the options: `--quick` takes twenty seconds, `--json` prints one object. */
 export function readPlan(args: readonly string[]): Plan {
   const { values } = parseArgs({
     args: [...args],

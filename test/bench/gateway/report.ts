@@ -28,7 +28,7 @@ const HEADINGS = [
 ];
 const row = tablePrinter(0, 11);
 
-/** The whole report as text. Times are in milliseconds, processor time per answer in microseconds. */
+/** Prints the report. Times are in milliseconds, CPU time per answer in microseconds. */
 export function printReport({ throughput, steady, memory, money }: Report): string {
   return [
     row("", HEADINGS),

@@ -12,7 +12,10 @@ import {
 import { type LedgerPlan, readLedgerPlan, WAITING, WAITING_FEW, WALLETS_MANY } from "./plan.ts";
 import { type LedgerReport, printLedgerReport } from "./report.ts";
 
-/** `bun run bench ledger [--quick] [--json]`: the ledger on each store beside pgbench on the same machine. */
+/**
+ * `bun run bench ledger [--quick] [--json]`: measures the ledger on each storage beside pgbench on the same
+ * machine.
+ */
 export async function benchLedger(args: readonly string[]): Promise<void> {
   const plan = readLedgerPlan(args);
   const contestants = await startContestants();
@@ -31,29 +34,29 @@ export async function benchLedger(args: readonly string[]): Promise<void> {
   }
 }
 
-/** What one store does. Rates are hold+settle pairs a second. */
+/** The results of one storage. Rates are pairs of hold and settle per second. */
 export interface StoreResult extends BesideResult {
   readonly name: StoreName;
-  /** The same with a monthly spending limit on the key. */
+  /** One wallet with a monthly spending limit on the key. */
   readonly limited: PairsResult;
   readonly many: PairsResult;
-  /** Of the calm rate. */
+  /** Ratio to the calm rate. */
   readonly manyByCalm: number;
-  /** One wallet, few waiting. */
+  /** One wallet with few waiting commands. */
   readonly few: PairsResult;
   /** Over gRPC from another process. */
   readonly stream: PairsResult;
   readonly streamByCalm: number;
-  /** One wallet again, without pgbench before it, whose checkpoints and vacuums outlast it. */
+  /** One wallet without pgbench, whose checkpoints and vacuums outlast its run. */
   readonly calm: PairsResult;
   readonly filledHolds: number;
-  /** One wallet in books that are full. */
+  /** One wallet in a filled ledger. */
   readonly filled: PairsResult;
   readonly filledByCalm: number;
   readonly isAuditClean: boolean;
 }
 
-/** Measures a store in turn with pgbench, so that what else the machine does hits both. */
+/** Measures a storage alternately with pgbench, so that other load of the machine affects both. */
 export async function measureStore(
   store: Contestant,
   { pgbench }: Contestants,

@@ -3,8 +3,8 @@ import type { DatabaseLocation } from "../../../src/db/location.ts";
 
 const NO_TLS = { cert: undefined, key: undefined, ca: undefined };
 
-/** Opens the books in a database as a gateway does that keeps its ledger to itself. */
-export function openBenchBooks(database: DatabaseLocation): Promise<Books> {
+/** Opens a ledger as a gateway with a local ledger does. */
+export function openBenchStorage(database: DatabaseLocation): Promise<Books> {
   const ledger = { listen: undefined, remote: undefined, token: undefined, tls: NO_TLS };
   return openBooks({ database, dataFolder: "", ledger });
 }

@@ -7,17 +7,17 @@ import { auditDatabase } from "../../../src/ledger/audit/audit.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { connectLedger } from "../../../src/ledger-grpc/client.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
-import { openBenchBooks } from "./bench-storage.ts";
+import { openBenchStorage } from "./bench-storage.ts";
 
 export type StoreName = "sqlite" | "postgres";
 
-/** One store with empty books, as a gateway in the same process has it. */
+/** One storage with an empty ledger in this process. */
 export interface Contestant {
   readonly name: StoreName;
   readonly ledger: Ledger;
-  /** The same books over gRPC, kept by another process. */
+  /** The ledger over gRPC, served by another process. */
   openRemote(): Promise<{ readonly ledger: Ledger; stop(): Promise<void> }>;
-  /** Whether the books are right. */
+  /** Whether the audit finds no problem. */
   isAuditClean(): Promise<boolean>;
 }
 
@@ -25,14 +25,14 @@ export interface Contestant {
 export interface Contestants {
   readonly stores: readonly Contestant[];
   readonly pgbench: Pgbench;
-  /** Syncs a second of the disk that the books are on. */
+  /** Syncs per second of the disk with the SQLite file. */
   fsyncRate(ms: number): number;
   stop(): Promise<void>;
 }
 
 const TOKEN = "a-token-of-the-benchmark";
 
-/** PostgreSQL is a server of its own with the settings that it comes with; pgbench has a database beside ours. */
+/** Starts PostgreSQL with its default settings. pgbench gets a database beside that of the ledger. */
 export async function startContestants(): Promise<Contestants> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
   const server = await startPostgresServer();
@@ -63,7 +63,7 @@ async function openStore(
   name: StoreName,
   location: DatabaseLocation,
 ): Promise<Contestant & Pick<Books, "close">> {
-  const books = await openBenchBooks(location);
+  const books = await openBenchStorage(location);
   return {
     name,
     ledger: books.ledger,
@@ -73,7 +73,7 @@ async function openStore(
   };
 }
 
-/** A ledger process, and a connection to it. */
+/** Starts a ledger process and connects to it. */
 async function startRemote(location: DatabaseLocation) {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const child = Bun.spawn(
@@ -97,30 +97,30 @@ async function startRemote(location: DatabaseLocation) {
 const SCALE = 10;
 const CLIENTS = 32;
 
-/** PostgreSQL's own benchmark on a server, with its standard TPC-B transactions. */
+/** The TPC-B benchmark of PostgreSQL. */
 export interface Pgbench {
-  /** Transactions a second. */
+  /** Returns transactions per second. */
   run(ms: number): Promise<number>;
 }
 
-/** Fills the database of `url` with pgbench's tables. `binaries` is the folder of pgbench. */
+/** Creates the tables of pgbench in the database of `url`. `binaries` is the folder of pgbench. */
 export async function preparePgbench(binaries: string, url: string): Promise<Pgbench> {
   const call = async (...args: string[]) => {
     const child = Bun.spawn([join(binaries, "pgbench"), ...args, url], { stdout: "pipe", stderr: "pipe" });
-    const [said, complained] = await Promise.all([
+    const [output, complained] = await Promise.all([
       new Response(child.stdout).text(),
       new Response(child.stderr).text(),
     ]);
     if ((await child.exited) !== 0) throw new Error(`pgbench failed: ${complained}`);
-    return said;
+    return output;
   };
   await call("--initialize", "--quiet", `--scale=${SCALE}`);
   return {
     async run(ms) {
       const seconds = Math.max(1, Math.round(ms / 1_000));
-      const said = await call(`--client=${CLIENTS}`, "--jobs=2", `--time=${seconds}`, "--no-vacuum");
-      const perSecond = /tps = ([\d.]+)/.exec(said)?.[1];
-      if (perSecond === undefined) throw new Error(`pgbench said no rate: ${said}`);
+      const output = await call(`--client=${CLIENTS}`, "--jobs=2", `--time=${seconds}`, "--no-vacuum");
+      const perSecond = /tps = ([\d.]+)/.exec(output)?.[1];
+      if (perSecond === undefined) throw new Error(`pgbench said no rate: ${output}`);
       return Number(perSecond);
     },
   };
@@ -128,7 +128,7 @@ export async function preparePgbench(binaries: string, url: string): Promise<Pgb
 
 const PAGE_BYTES = 8_192;
 
-/** How often a second the disk below a folder takes a page and says that it has it. */
+/** Measures how often per second the disk of a folder writes and syncs a page. */
 export function measureFsyncRate(folder: string, ms: number): number {
   const path = join(folder, "fsync-probe");
   const file = openSync(path, "w");

@@ -5,7 +5,7 @@ import type { LedgerPlan } from "./plan.ts";
 
 type Load = Omit<PairsLoad, "ms">;
 
-/** The medians of several rounds, after one to warm up. */
+/** Returns the medians of several rounds, after one to warm up. */
 export async function runRounds(ledger: Ledger, load: Load, plan: LedgerPlan): Promise<PairsResult> {
   await runPairs(ledger, { ...load, ms: plan.warmUpMs });
   const results: PairsResult[] = [];
@@ -17,13 +17,13 @@ export async function runRounds(ledger: Ledger, load: Load, plan: LedgerPlan): P
 
 export interface BesideResult {
   readonly hot: PairsResult;
-  /** Transactions a second. */
+  /** Transactions per second. */
   readonly pgbench: number;
-  /** Median of the ratios of neighbouring rounds: what else the machine did then hit both. */
+  /** Median of the ratios of consecutive rounds, so that other load of the machine affects both. */
   readonly hotByPgbench: number;
 }
 
-/** Rounds in turn with pgbench. */
+/** Runs rounds alternately with pgbench. */
 export async function runBeside(
   ledger: Ledger,
   load: Load,
@@ -41,7 +41,7 @@ export async function runBeside(
   return { hot: mediansOf(results), pgbench: medianOf(rates), hotByPgbench: medianOf(ratios) };
 }
 
-/** Puts holds into the books until so many more are there. */
+/** Adds at least this many holds to the ledger. */
 export async function fill(ledger: Ledger, walletIds: readonly string[], holds: number): Promise<void> {
   let left = holds;
   while (left > 0) {
@@ -62,16 +62,16 @@ function mediansOf(results: readonly PairsResult[]): PairsResult {
   };
 }
 
-/** Hold+settle pairs, each of which waits for its hold's answer before it settles. */
+/** Pairs of hold and settle. Each settle waits for the result of its hold. */
 export interface PairsResult {
   readonly perSecond: number;
-  /** Of single commands, a hold or a settlement. */
+  /** Latency of single commands, a hold or a settle. */
   readonly latencyMs: Percentiles;
 }
 
 export interface PairsLoad {
   readonly walletIds: readonly string[];
-  /** Commands that wait at any time. */
+  /** Number of concurrent commands. */
   readonly waiting: number;
   readonly ms: number;
 }
@@ -99,7 +99,7 @@ const COST = 8_100n;
 const TTL_MS = 60_000;
 const STRIDE = 7_919;
 
-/** Runs a closed loop for a while; what it does is booked for good. */
+/** Runs a closed loop for `load.ms`. Its entries stay in the ledger. */
 export async function runPairs(ledger: Ledger, load: PairsLoad): Promise<PairsResult> {
   const latencies: number[] = [];
   const startedAt = performance.now();
@@ -138,10 +138,10 @@ function holdOf(walletId: string, holdId: string): HoldRequest {
   };
 }
 
-/** Nano-USD that every wallet has. */
+/** Balance of every wallet in nano-USD. */
 export const BENCH_FUNDS = 10n ** 15n;
 
-/** Creates so many wallets with money for every round. */
+/** Creates wallets with enough money for every round. */
 export async function createWallets(ledger: Ledger, count: number): Promise<readonly string[]> {
   const walletIds = Array.from({ length: count }, () => Bun.randomUUIDv7());
   await Promise.all(

@@ -21,7 +21,7 @@ export interface LedgerReport {
 const COLUMNS = ["pairs/s", "p50 ms", "p99 ms", "ratio", "aim"];
 const row = tablePrinter(34, 12);
 
-/** The whole report as text; a pair is a hold and its settlement, latencies are of single commands. */
+/** Prints the report. A pair is a hold and its settlement; latencies are of single commands. */
 export function printLedgerReport({ fsyncsPerSecond, stores }: LedgerReport): string {
   const syncs = `fdatasync: ${fsyncsPerSecond.toFixed(0)}/s`;
   return [syncs, ...stores.flatMap(printStore)].join("\n");

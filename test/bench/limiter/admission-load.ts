@@ -4,14 +4,14 @@ import { medianOf, type Percentiles, percentilesOf } from "../measurements.ts";
 import type { Contestants } from "./contestants.ts";
 import { ACCOUNTS_FEW, CALLERS_MANY, type LimiterPlan, WAITING, WAITING_FEW } from "./plan.ts";
 
-/** Who asks to be admitted, one after the other, and how many wait for an answer at any time. */
+/** The requests to admit, in turn, and the number of concurrent ones. */
 export interface AdmissionLoad {
   readonly name: string;
   readonly requests: readonly AdmissionRequest[];
   readonly waiting: number;
 }
 
-/** Limits that nobody reaches, of every kind: all of them are looked at. */
+/** Limits of every kind that are checked and never reached. */
 export const WIDE: Limits = { requestsPerMinute: 1e9, tokensPerMinute: 1e13, concurrentRequests: 1e6 };
 export const TOKENS = 1_200;
 const LOW: Limits = { ...WIDE, requestsPerMinute: 100 };
@@ -31,7 +31,7 @@ export function createLoads(): readonly AdmissionLoad[] {
   ];
 }
 
-/** A request of a key and an account that nobody else has. */
+/** A request with a key and an account of its own. */
 export function requestOf(special: Partial<AdmissionRequest> = {}): AdmissionRequest {
   return {
     accountId: Bun.randomUUIDv7(),
@@ -58,11 +58,14 @@ export interface RoundsResult extends LoadResult {
 
 export interface BesideResult extends RoundsResult {
   readonly incrPerSecond: number;
-  /** Operations by INCRs, the median over neighbouring rounds: what else the machine did then hit both. */
+  /**
+   * Ratio of operations to INCRs, the median of consecutive rounds, so that other load of the machine affects
+   * both.
+   */
   readonly byIncr: number;
 }
 
-/** Rounds in turn with bare INCRs, of which always so many wait that there can be no more a second. */
+/** Runs rounds alternately with bare INCRs, with enough concurrent ones for their highest rate. */
 export async function runBesideIncr(
   { bare, onRedis }: Contestants,
   load: AdmissionLoad,
@@ -105,21 +108,21 @@ function mediansOf({ name, waiting }: AdmissionLoad, results: readonly LoadResul
   };
 }
 
-/** What was done in a closed loop. */
+/** The result of a closed loop. */
 export interface LoadResult {
-  /** Admissions, refusals and releases. */
+  /** Admissions, declines and releases. */
   readonly operationsPerSecond: number;
-  /** Admissions and refusals alone. */
+  /** Admissions and declines only. */
   readonly decisionsPerSecond: number;
-  /** Of a decision. */
+  /** Latency of a decision. */
   readonly latencyMs: Percentiles;
 }
 
-/** What was really used of the tokens of an admission. */
+/** Tokens that a request uses of those admitted. */
 const USED_TOKENS = 900;
 const STRIDE = 7_919;
 
-/** Asks to be admitted and gives back at once, for a while. */
+/** Admits and settles requests in a closed loop. */
 export async function runLoad(
   limiter: Limiter,
   { requests, waiting }: AdmissionLoad,
@@ -151,7 +154,7 @@ export async function runLoad(
   };
 }
 
-/** The same with the least that Redis can count: one INCR after another. Returns how many a second. */
+/** Runs a closed loop of INCR, the cheapest count of Redis. Returns INCRs per second. */
 export async function runIncr(
   client: Redis,
   { waiting, ms }: { readonly waiting: number; readonly ms: number },

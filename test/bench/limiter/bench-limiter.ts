@@ -15,7 +15,10 @@ import { measureHeapBytes, measureStoredBytes } from "./memory.ts";
 import { GATEWAY_CELLS, type GatewayCell, type LimiterPlan, readLimiterPlan } from "./plan.ts";
 import { type LimiterReport, printLimiterReport } from "./report.ts";
 
-/** `bun run bench limiter [--quick] [--json]`: the limiter on both stores beside a bare INCR on the same Redis. */
+/**
+ * `bun run bench limiter [--quick] [--json]`: measures the limiter on both stores beside a bare INCR on the
+ * same Redis.
+ */
 export async function benchLimiter(args: readonly string[]): Promise<void> {
   const plan = readLimiterPlan(args);
   const contestants = await startContestants();
@@ -34,17 +37,17 @@ async function measure(contestants: Contestants, plan: LimiterPlan): Promise<Lim
   return { onRedis, inProcess, storedBytes, heapBytes, gateways: await measureGateways(contestants, plan) };
 }
 
-/** What a whole gateway answers with its limits in Redis, and without. */
+/** The rates of a gateway with its limits in Redis, and without. */
 export interface GatewayResult extends GatewayCell {
-  /** Answers a second, medians. */
+  /** Median of answers per second. */
   readonly alone: number;
   readonly onRedis: number;
   readonly p99Ms: { readonly alone: number; readonly onRedis: number };
-  /** Median over neighbouring rounds. */
+  /** Median of consecutive rounds. */
   readonly ratio: number;
 }
 
-/** Two gateways before one upstream are driven in turn. */
+/** Measures two gateways alternately, with one upstream. */
 export async function measureGateways(
   { server }: Contestants,
   plan: LimiterPlan,

@@ -15,10 +15,7 @@ export interface LimiterReport {
 const LOAD_COLUMNS = ["waiting", "decisions/s", "operations/s", "p50 ms", "p99 ms"];
 const row = tablePrinter(34, 14);
 
-/**
- * The whole report as text. Operations are decisions and releases: an admission and its release are two.
- * Latencies are of decisions.
- */
+/** Prints the report. An admission and its release are two operations. Latencies are of decisions. */
 export function printLimiterReport(report: LimiterReport): string {
   const { onRedis, inProcess, storedBytes, heapBytes, gateways } = report;
   return [
@@ -38,7 +35,7 @@ export function printLimiterReport(report: LimiterReport): string {
 }
 
 function printBeside({ incrPerSecond, byIncr, ...result }: BesideResult): string {
-  // Few do not fill what Redis can do: they are there for the latency.
+  // Loads with few concurrent requests measure latency only.
   const aim = result.waiting === WAITING ? atLeast(byIncr, INCR_RATIO_MIN) : "";
   return row(result.name, [...loadCells(result), incrPerSecond.toFixed(0), byIncr.toFixed(3), aim]);
 }

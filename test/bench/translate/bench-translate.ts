@@ -2,7 +2,14 @@ import { printUsd } from "../../../src/domain/money.ts";
 import { medianOf } from "../measurements.ts";
 import { cpuUs } from "../process-stats.ts";
 import { type Child, type JobProcess, startChild, startJobProcess } from "../processes.ts";
-import { type BenchGateway, COST, modelEntry, type Offer, startGateway, TOP_UP } from "../start-gateway.ts";
+import {
+  type BenchGateway,
+  COST,
+  type ExtraConfig,
+  modelEntry,
+  startGateway,
+  TOP_UP,
+} from "../start-gateway.ts";
 import { measurePure } from "./codec-cost.ts";
 import type { TranslateLoad, TranslateLoadResult } from "./load-process.ts";
 import { CELLS, type Cell, CONNECTIONS, readTranslatePlan, type TranslatePlan } from "./plan.ts";
@@ -10,8 +17,8 @@ import { printTranslateReport, type TranslateReport } from "./report.ts";
 import type { Format } from "./requests.ts";
 
 /**
- * `bun run bench translate [--quick] [--json]`: what it costs when client and upstream speak different formats,
- * beside the same client with an upstream of its own.
+ * `bun run bench translate [--quick] [--json]`: measures the cost of a translation between formats, beside
+ * the client's own format.
  */
 export async function benchTranslate(args: readonly string[]): Promise<void> {
   const plan = readTranslatePlan(args);
@@ -24,7 +31,7 @@ export async function benchTranslate(args: readonly string[]): Promise<void> {
 }
 
 async function measureGateway(upstream: Child, plan: TranslatePlan): Promise<Omit<TranslateReport, "pure">> {
-  const gateway = await startGateway(upstream.url, {}, offerOf(upstream));
+  const gateway = await startGateway(upstream.url, {}, extraConfigOf(upstream));
   const load = startJobProcess<TranslateLoad>("translate/load-process.ts");
   try {
     const { cells, answers } = await measureThroughput({ gateway, load }, CELLS, plan);
@@ -47,7 +54,7 @@ async function checkMoney({ gateway }: Driven, requests: number): Promise<Transl
 }
 
 /** One upstream for each format. */
-function offerOf({ url }: Child): Offer {
+function extraConfigOf({ url }: Child): ExtraConfig {
   const openai = { protocol: "openai", base_url: `${url}/v1`, api_key: "bench" };
   const upstreams: Readonly<Record<Format, object>> = {
     chat: openai,
@@ -63,26 +70,26 @@ function offerOf({ url }: Child): Offer {
   };
 }
 
-/** What a run came to; medians over the rounds. */
+/** Medians over the rounds. */
 interface Rate {
-  /** Answers a second. */
+  /** Answers per second. */
   readonly perSecond: number;
-  /** Of the gateway's process, in microseconds for each answer: what else the machine does hardly changes it. */
+  /** CPU time of the gateway per answer, in microseconds. Other load of the machine hardly changes it. */
   readonly cpuUs: number;
 }
 
-/** A client with an upstream of another format, and with one of its own. */
+/** The rates with an upstream of another format, and of the client's own. */
 export interface CellResult extends Cell {
   readonly own: Rate;
   readonly other: Rate;
-  /** Medians of the ratios of neighbouring rounds: what else the machine did then hit both. */
+  /** Median of the ratios of consecutive rounds, so that other load of the machine affects both. */
   readonly ratio: number;
   readonly ratioByCpu: number;
 }
 
 export interface Throughput {
   readonly cells: readonly CellResult[];
-  /** All of them, warm-up included: each has to be paid for. */
+  /** All answers, warm-up included. Each must be charged. */
   readonly answers: number;
 }
 
@@ -91,7 +98,7 @@ export interface Driven {
   readonly load: JobProcess<TranslateLoad>;
 }
 
-/** The model whose upstream speaks a format. */
+/** The model whose upstream has a format. */
 export function modelOf(upstream: string): string {
   return `bench-${upstream}`;
 }
@@ -106,7 +113,7 @@ export async function measureThroughput(
     const { url, secret, pid } = gateway;
     const cpuBefore = cpuUs(pid);
     const job = { ...cell, target: { url, secret }, model: modelOf(upstream), connections: CONNECTIONS, ms };
-    // Safe because load-process.ts answers with exactly this.
+    // Safe because load-process.ts answers with this type.
     const result = (await load.perform(job)) as TranslateLoadResult;
     if (result.faults.length > 0) throw new Error(`${describe(cell)}: ${result.faults.join("; ")}`);
     answers += result.answers;

@@ -5,21 +5,21 @@ import { WIRES } from "../../../src/wire/registry.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
 import { medianOf } from "../measurements.ts";
 import { STREAMED_ANSWERS } from "./answers.ts";
-import { SIZES, type TranslatePlan, WAYS, type Way } from "./plan.ts";
-import { type AskSize, OUTPUT_TOKENS_MAX, printAsk } from "./requests.ts";
+import { FORMAT_PAIRS, type FormatPair, SIZES, type TranslatePlan } from "./plan.ts";
+import { encodeRequest, OUTPUT_TOKENS_MAX, type RequestSize } from "./requests.ts";
 
-/** What translation costs by itself, without a network; medians, beside the client's own format. */
-export interface PureResult extends Way {
-  /** Microseconds for each event of a streamed answer. */
+/** Cost of the codecs without a network, beside the client's own format; medians. */
+export interface PureResult extends FormatPair {
+  /** Microseconds per event of a streamed answer. */
   readonly eventUs: number;
   readonly ownEventUs: number;
   readonly requests: readonly RequestCost[];
 }
 
 interface RequestCost {
-  readonly size: AskSize;
+  readonly size: RequestSize;
   readonly bytes: number;
-  /** Microseconds for each KB, from the client's body to the upstream's. */
+  /** Microseconds per KB, from the client's body to the upstream's. */
   readonly kbUs: number;
   readonly ownKbUs: number;
 }
@@ -29,37 +29,37 @@ const HEAD = { id: "0190aaaa", createdAtS: 1_700_000_000, inputTokens: 100 };
 const TRAITS = { reasoning: "none", sampling: true } as const;
 
 export function measurePure({ pureMs }: TranslatePlan): readonly PureResult[] {
-  return WAYS.map((way) => {
-    const own = { client: way.client, upstream: way.client };
+  return FORMAT_PAIRS.map((pair) => {
+    const own = { client: pair.client, upstream: pair.client };
     return {
-      ...way,
-      eventUs: eventUsOf(way, pureMs),
+      ...pair,
+      eventUs: eventUsOf(pair, pureMs),
       ownEventUs: eventUsOf(own, pureMs),
       requests: SIZES.map((size) => {
-        const body = printAsk({ format: way.client, size, model: "bench", stream: true });
+        const body = encodeRequest({ format: pair.client, size, model: "bench", stream: true });
         const bytes = Buffer.byteLength(body);
-        const usOf = (each: Way) => requestUsOf(each, body, pureMs) / (bytes / 1024);
-        return { size, bytes, kbUs: usOf(way), ownKbUs: usOf(own) };
+        const usOf = (each: FormatPair) => requestUsOf(each, body, pureMs) / (bytes / 1024);
+        return { size, bytes, kbUs: usOf(pair), ownKbUs: usOf(own) };
       }),
     };
   });
 }
 
-function eventUsOf(way: Way, ms: number): number {
-  const body = printAsk({ format: way.client, size: "usual", model: "bench", stream: true });
-  const dialogue = beginDialogue(way, body);
-  const events = createSseDecoder().push(Buffer.from(STREAMED_ANSWERS[way.upstream].join("")));
-  return usOf(() => passOn(dialogue, events), ms) / events.length;
+function eventUsOf(pair: FormatPair, ms: number): number {
+  const body = encodeRequest({ format: pair.client, size: "usual", model: "bench", stream: true });
+  const dialogue = beginSession(pair, body);
+  const events = createSseDecoder().push(Buffer.from(STREAMED_ANSWERS[pair.upstream].join("")));
+  return usOf(() => relayEvents(dialogue, events), ms) / events.length;
 }
 
-function passOn(dialogue: Dialogue, events: readonly SseEvent[]): number {
+function relayEvents(dialogue: Dialogue, events: readonly SseEvent[]): number {
   const reader = dialogue.readStream(HEAD);
   let chars = 0;
   for (const event of events) chars += reader.read(event).text.length;
   return chars + reader.ending().length;
 }
 
-function requestUsOf(way: Way, body: string, ms: number): number {
+function requestUsOf(pair: FormatPair, body: string, ms: number): number {
   const options = {
     model: "host-model",
     outputTokensMax: OUTPUT_TOKENS_MAX,
@@ -68,19 +68,19 @@ function requestUsOf(way: Way, body: string, ms: number): number {
     traits: TRAITS,
   };
   return usOf(() => {
-    const dialogue = beginDialogue(way, body);
+    const dialogue = beginSession(pair, body);
     return dialogue.textBytes(options) + dialogue.printUpstreamRequest(options).length;
   }, ms);
 }
 
-function beginDialogue({ client, upstream }: Way, body: string): Dialogue {
+function beginSession({ client, upstream }: FormatPair, body: string): Dialogue {
   const request = WIRES[client].parseRequest(body);
   const exchange = findExchange(WIRES[client], [upstream]);
   if (!exchange) throw new Error(`There is no way from ${client} to ${upstream}`);
   return exchange.begin(request, request.readChat);
 }
 
-/** Median over batches, behind one that warms up; in microseconds a run. */
+/** Median over batches, after one to warm up, in microseconds per run. */
 function usOf(run: () => number, ms: number): number {
   const batch = () => {
     const startedAt = performance.now();

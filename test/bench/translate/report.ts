@@ -17,8 +17,8 @@ export interface TranslateReport {
 const row = tablePrinter(40, 14);
 
 /**
- * The whole report as text. "own" is the same client with an upstream of its own format. On a busy machine the
- * ratio by CPU time is the one to go by.
+ * Prints the report. "own" is the client with an upstream of its own format. On a busy machine, trust the
+ * ratio by CPU time.
  */
 export function printTranslateReport({ pure, cells, money }: TranslateReport): string {
   return [

@@ -1,10 +1,10 @@
 import type { Surface } from "../../../src/domain/model.ts";
 
-/** The formats that a client of this benchmark speaks. */
+/** The formats of clients. */
 export type Format = Exclude<Surface, "embeddings">;
 
-/** A request of a usual size, with a few tools and a tool call behind it; or one of a coding agent, with twenty. */
-export type AskSize = "usual" | "agent";
+/** A typical request with three tools and a tool call, or that of a coding agent with twenty tools. */
+export type RequestSize = "usual" | "agent";
 
 export const OUTPUT_TOKENS_MAX = 4_000;
 
@@ -14,8 +14,13 @@ const LENGTHS = {
   agent: { system: 120, tools: 20, toolSentences: 16, turns: 12, turnSentences: 12 },
 };
 
-/** The body of a request, as a client of the format sends it: about 3 KB or 60 KB. */
-export function printAsk(options: { format: Format; size: AskSize; model: string; stream: boolean }): string {
+/** Encodes a request in a format, of about 3 KB or 60 KB. */
+export function encodeRequest(options: {
+  format: Format;
+  size: RequestSize;
+  model: string;
+  stream: boolean;
+}): string {
   const { format, size, model, stream } = options;
   return JSON.stringify({
     model,
@@ -25,7 +30,7 @@ export function printAsk(options: { format: Format; size: AskSize; model: string
   });
 }
 
-type Lengths = (typeof LENGTHS)[AskSize];
+type Lengths = (typeof LENGTHS)[RequestSize];
 
 const STREAM_OPTIONS: Readonly<Record<Format, object>> = {
   chat: { stream_options: { include_usage: true } },

@@ -21,7 +21,7 @@ async function tallyOf(kind: CallKind, answer: Promise<ClientAnswer>) {
 }
 
 describe("createClientTally", () => {
-  test("counts what the upstream sends, with its times", async () => {
+  test("counts the answers of the upstream with their times", async () => {
     const whole = await tallyOf("whole", Promise.resolve(answerOf(WHOLE_BODY)));
     const stream = await tallyOf("stream", Promise.resolve(answerOf(PACED_TEXT)));
     expect(whole).toMatchObject({ answers: 1, faults: [], ms: { p50: whole.meanMs } });
@@ -34,7 +34,7 @@ describe("createClientTally", () => {
     ["another body", "whole", async () => answerOf(WHOLE_BODY.slice(1))],
     ["a stream that was cut", "stream", async () => answerOf(PACED_TEXT.slice(0, -1))],
     ["a connection that broke", "stream", () => Promise.reject(new Error("ECONNRESET"))],
-  ])("takes %s for a fault and not for an answer", async (_name, kind, answer) => {
+  ])("counts %s as a fault and not as an answer", async (_name, kind, answer) => {
     const { answers, faults } = await tallyOf(kind, answer());
     expect(answers).toBe(0);
     expect(faults).toHaveLength(1);

@@ -8,7 +8,7 @@ export interface ClientLoop {
   readonly kind: CallKind;
   readonly concurrent: number;
   readonly ms: number;
-  /** Over which the calls begin, so that streams do not run in step. */
+  /** The calls begin spread over this time, so that streams do not run in step. */
   readonly spreadMs: number;
 }
 
@@ -18,7 +18,7 @@ export interface ClientBursts {
   readonly count: number;
 }
 
-/** Keeps so many calls under way, one after another each, then lets the last ones end. */
+/** Keeps this many calls running, and waits for the last answers. */
 export function runClientLoop(
   client: Client,
   { kind, concurrent, ms, spreadMs }: ClientLoop,
@@ -36,7 +36,7 @@ export function runClientLoop(
   });
 }
 
-/** Makes so many calls at once, waits for all of them and a while more, and again. */
+/** Makes many calls at once, waits for all of them, pauses, and repeats. */
 export function runClientBursts(
   client: Client,
   { size, pauseMs, count }: ClientBursts,
@@ -66,36 +66,36 @@ async function measure(
   const { meanMs, ...sum } = tally.sum();
   return {
     ...sum,
-    // Calls that begin and end one by one would blur a count of those in a stretch of time.
+    // Derived from the mean time, because few calls end within the measured time.
     perSecond: (concurrent / meanMs) * 1000,
     cpuUs: (user + system) / sum.answers,
     peakMb: peakMb(),
   };
 }
 
-/** What a client's run came to. A wrong answer is a fault, so that nothing broken can look fast. */
+/** The result of a client's run. A wrong answer is a fault, so that broken code cannot look fast. */
 export interface ClientResult {
   readonly answers: number;
   readonly faults: readonly string[];
-  /** Calls at a time by their mean time: the rate while all of them are under way. */
+  /** Concurrent calls divided by their mean time. */
   readonly perSecond: number;
-  /** Of the client's process, user and system, per answer. */
+  /** CPU time of the client's process per answer, in microseconds. */
   readonly cpuUs: number;
-  /** From the call to the first piece of a stream, or to the end of a whole answer. */
+  /** Time to the first piece of a stream, or to the end of a whole answer. */
   readonly ms: Percentiles;
-  /** The most that the client's process ever took. */
+  /** Peak memory of the client's process. */
   readonly peakMb: number;
 }
 
 const FAULTS_KEPT = 5;
 const PACED_BYTES = Buffer.byteLength(PACED_TEXT);
 
-/** Reads answers to their ends, checks them, and keeps the times. */
+/** Reads and checks answers and records their times. */
 export interface ClientTally {
-  /** Never rejects: what goes wrong is a fault. */
+  /** Never rejects: an error is a fault. */
   count(answer: Promise<ClientAnswer>): Promise<void>;
   sum(): Pick<ClientResult, "answers" | "faults" | "ms"> & {
-    /** From the call to the end of the answer, the mean. */
+    /** Mean time from the call to the end of the answer. */
     readonly meanMs: number;
   };
 }
@@ -144,17 +144,17 @@ async function wholeFault(answer: ClientAnswer): Promise<string | undefined> {
   return (await answer.text()) === WHOLE_BODY ? undefined : "a body that is not the upstream's";
 }
 
-/** Streams that the upstream holds open after their first event. */
+/** Streams that the upstream keeps open after their first event. */
 export interface HeldStreams {
-  /** How many have begun once no more do. */
+  /** Number of streams that have begun. */
   readonly begun: number;
-  /** Resolves when all have ended; says how many ended well. */
+  /** Resolves when all streams have ended. Returns how many succeeded. */
   ended(): Promise<number>;
 }
 
 const STILL_MS = 1_000;
 
-/** Calls all at once and waits until no more of them begin. */
+/** Opens all streams at once and waits until no more of them begin. */
 export async function holdStreams(client: Client, count: number): Promise<HeldStreams> {
   const body = requestBody({ model: SLOW_MODEL, stream: true });
   let begun = 0;

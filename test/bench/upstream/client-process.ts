@@ -9,7 +9,7 @@ import {
 } from "./client-load.ts";
 import { CLIENTS, isClientName } from "./clients.ts";
 
-/** One job for a client; each is answered with its result. */
+/** A job of a client. */
 export type ClientJob =
   | ({ readonly do: "loop" } & ClientLoop)
   | ({ readonly do: "bursts" } & ClientBursts)

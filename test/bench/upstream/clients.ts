@@ -10,25 +10,25 @@ import { callBodyOf } from "../../support/call-body.ts";
 /** A whole body, or a stream of events. */
 export type CallKind = "whole" | "stream";
 
-/** A call of an upstream, as the gateway makes it. */
+/** An upstream call as the gateway makes it. */
 export interface ClientCall {
   readonly kind: CallKind;
   readonly body: string;
   readonly signal: AbortSignal;
 }
 
-/** An answer whose body is read one way or the other, once. */
+/** An answer whose body is read once, whole or in pieces. */
 export interface ClientAnswer {
   readonly status: number;
   text(): Promise<string>;
-  /** Reads to the end, a piece at a time as it comes. */
+  /** Reads the body to its end, piece by piece. */
   read(onPiece: (bytes: Uint8Array) => void): Promise<void>;
 }
 
-/** What could carry the gateway's calls. Rejects when a connection fails or breaks off. */
+/** An HTTP client that could carry the gateway's calls. Rejects when a connection fails. */
 export type Client = (call: ClientCall) => Promise<ClientAnswer>;
 
-/** The same from every client: what the gateway itself sends. */
+/** The headers that the gateway sends. */
 function headersOf({ kind, body }: ClientCall): Record<string, string> {
   return {
     authorization: "Bearer bench",
@@ -39,7 +39,7 @@ function headersOf({ kind, body }: ClientCall): Record<string, string> {
   };
 }
 
-/** All that are compared, each for the calls of one upstream; fetch comes first, as the baseline. */
+/** The compared clients. The first one, fetch, is the baseline. */
 export const CLIENTS = {
   fetch: createFetchClient,
   "node:http": createNodeClient,
@@ -53,11 +53,11 @@ export function isClientName(name: string): name is ClientName {
 }
 
 const NEVER_MS = 900_000;
-/** Nobody asks the health here. */
+/** The benchmark does not use the circuit. */
 const CIRCUIT_FAILURES = 5;
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Bun's fetch, through the gateway's own upstream and read as the gateway reads. */
+/** Bun's fetch through the gateway's upstream module, read as the gateway reads. */
 async function createFetchClient(url: string): Promise<Client> {
   let lane = 0;
   const upstream = createHttpUpstream(
@@ -109,7 +109,7 @@ async function readPieces({ body }: Response, onPiece: (bytes: Uint8Array) => vo
 
 const SOCKETS_KEPT_MAX = 4_096;
 
-/** `node:http` as Bun has it, with an agent that keeps every connection. */
+/** Bun's `node:http` with an agent that keeps every connection. */
 async function createNodeClient(url: string): Promise<Client> {
   const { hostname, port, protocol } = new URL(url);
   const { Agent, request } = protocol === "https:" ? https : http;
@@ -131,9 +131,9 @@ async function createNodeClient(url: string): Promise<Client> {
 
 const KEPT_MS = 30_000;
 
-/** The real undici with as many connections as there are calls. */
+/** The undici package with as many connections as calls. */
 async function createUndiciClient(url: string): Promise<Client> {
-  // By its path, because under its name Bun has a stand-in of its own.
+  // Imported by path, because Bun replaces the package name by its own implementation.
   const { Agent, request } = await import("../../../node_modules/undici/index.js");
   const dispatcher = new Agent({
     connections: null,
@@ -159,7 +159,7 @@ async function createUndiciClient(url: string): Promise<Client> {
   };
 }
 
-/** Reads a Node stream to its end by its events: its fastest way. Rejects when it breaks off. */
+/** Reads a Node stream by its events, which is fastest. Rejects when it breaks off. */
 function readReadable(readable: Readable, onPiece: (bytes: Uint8Array) => void): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   readable.on("data", onPiece);

@@ -1,8 +1,8 @@
 import { FAST_MODEL } from "../answers.ts";
 import type { Contestant } from "../contestants.ts";
 import type { ClosedLoopResult, OpenLoopResult } from "../loops.ts";
-import { type Ask, medianOf, type Percentiles } from "../measurements.ts";
-import { modelEntry, type Offer, upstreamEntry } from "../start-gateway.ts";
+import { type BenchRequest, medianOf, type Percentiles } from "../measurements.ts";
+import { type ExtraConfig, modelEntry, upstreamEntry } from "../start-gateway.ts";
 import { CONNECTIONS, FAILOVER_PER_SECOND, type UpstreamPlan } from "./plan.ts";
 import { MODELS } from "./wire-answers.ts";
 import type { WireUpstream } from "./wire-upstream.ts";
@@ -15,23 +15,23 @@ export const HEALTHY_LABEL = "healthy";
 export const HEALTHY_MODEL = "bench-healthy";
 export const TENTH_MODELS = { "503": "bench-tenth-503", reset: "bench-tenth-reset" } as const;
 
-/** Nobody listens there, and nobody but root could. */
+/** Nothing listens on this privileged port. */
 const NOWHERE = "http://127.0.0.1:1";
-/** More than a benchmark's: this upstream's circuit never opens, and every request tries it. */
+/** More failures than a benchmark has, so that the circuit never opens. */
 const FAILURES_NEVER_REACHED = 1_000_000;
 
-/** A model whose first route always fails so, at an upstream whose circuit opens for it. */
+/** A model whose first route always fails, so that its circuit opens. */
 export function downModel(failure: Failure): string {
   return `bench-down-${failure}`;
 }
 
-/** The same where no circuit spares anybody the failure. */
+/** A model whose first route always fails and is always called. */
 function eachModel(failure: Failure): string {
   return `bench-each-${failure}`;
 }
 
-/** A request whose first route answers, and one of each that fails. */
-export const FAILOVER_ASKS: readonly Ask[] = [
+/** A request whose first route answers, and one for each failure. */
+export const FAILOVER_REQUESTS: readonly BenchRequest[] = [
   { label: HEALTHY_LABEL, model: HEALTHY_MODEL, stream: false },
   ...FAILURES.map((failure) => ({ label: failure, model: eachModel(failure), stream: false })),
 ];
@@ -43,8 +43,8 @@ interface FirstRoute {
   readonly circuitFailures?: number;
 }
 
-/** Models with a first route of their own and a second one that answers. */
-export function failoverOffer(url: string): Offer {
+/** Models with a first route of their own and a second route that answers. */
+export function failoverConfig(url: string): ExtraConfig {
   const failing = FAILURES.flatMap((failure) => {
     const first = {
       url: failure === "refused" ? NOWHERE : url,
@@ -67,7 +67,7 @@ export function failoverOffer(url: string): Offer {
   };
 }
 
-/** An upstream under the name of the model that it comes first for. */
+/** The first upstream of a model, which has the name of the model. */
 function upstreamOf({ model, url, circuitFailures }: FirstRoute): [string, object] {
   const circuit = circuitFailures === undefined ? {} : { circuit_failures: circuitFailures };
   return [model, { ...upstreamEntry(url), ...circuit }];
@@ -83,32 +83,32 @@ function modelOf({ model, upstreamModel }: FirstRoute): [string, object] {
 
 /** Latencies of whole answers at a low steady rate, in ms; medians over the rounds. */
 export interface FailoverLatency {
-  /** How the first route failed, or that it answered. */
+  /** The failure of the first route, or "healthy". */
   readonly label: string;
   readonly latency: Percentiles;
-  /** Over a request whose first route answers, in the same round. */
+  /** Compared with a request whose first route answers, in the same round. */
   readonly added: Percentiles;
 }
 
 type ByLabel = OpenLoopResult["byLabel"];
 
-/** What each failed first attempt costs where no circuit is open. All kinds are asked in turn, at the same time. */
+/** Measures the cost of each failed first attempt without an open circuit. All kinds are sent alternately. */
 export async function measureFailoverLatency(
   gateway: Contestant,
   upstream: WireUpstream,
   { rounds, steadyMs: ms }: UpstreamPlan,
 ): Promise<readonly FailoverLatency[]> {
-  const loop = { perSecond: FAILOVER_PER_SECOND, asks: FAILOVER_ASKS, ms };
+  const loop = { perSecond: FAILOVER_PER_SECOND, requests: FAILOVER_REQUESTS, ms };
   const before = await upstream.counts();
   const warmUp = await gateway.openLoop(loop);
   const results: ByLabel[] = [];
   for (let round = 0; round < rounds; round += 1) results.push((await gateway.openLoop(loop)).byLabel);
   const { failures } = await upstream.counts();
   checkFailures(failures - before.failures, [warmUp.byLabel, ...results]);
-  return FAILOVER_ASKS.map(({ label }) => latencyOf(label, results));
+  return FAILOVER_REQUESTS.map(({ label }) => latencyOf(label, results));
 }
 
-/** Throws when first routes did not fail: then nothing was measured. Refused connections cannot be counted. */
+/** Throws when first routes did not fail. Refused connections cannot be counted. */
 function checkFailures(failures: number, results: readonly ByLabel[]): void {
   const answers = results.map((byLabel) => (byLabel["503"]?.answers ?? 0) + (byLabel.reset?.answers ?? 0));
   const expected = answers.reduce((sum, each) => sum + each, 0);
@@ -134,9 +134,9 @@ export interface FailoverRate {
   readonly name: string;
   readonly perSecond: number;
   readonly latency: Percentiles;
-  /** By the rate of requests whose first route answers; median over neighbouring rounds. */
+  /** Ratio to the rate of requests whose first route answers; median of consecutive rounds. */
   readonly ratio: number;
-  /** Calls that the first route failed, by answers; always 0 where the connection is refused, which nobody counts. */
+  /** Failed first calls per answer; always 0 for refused connections, which cannot be counted. */
   readonly failedShare: number;
 }
 
@@ -146,7 +146,7 @@ interface Pair {
   readonly failures: number;
 }
 
-/** What is answered while first routes fail now and then, or for good, when their circuits open. */
+/** Measures rates while first routes fail for one in ten requests, or always, with an open circuit. */
 export async function measureFailoverRates(
   gateway: Contestant,
   upstream: WireUpstream,

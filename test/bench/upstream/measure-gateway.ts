@@ -5,20 +5,20 @@ import { startChild } from "../processes.ts";
 import { startClient } from "./measure-clients.ts";
 import { BEYOND_CAP, CAPACITY_SHARE, CONNECTIONS, LOW_PER_SECOND, type UpstreamPlan } from "./plan.ts";
 
-/** How many of so many streams that nobody ends are open at a time. */
+/** Number of streams that are open at a time, of those requested. */
 export interface CapResult {
   readonly asked: number;
-  /** With fetch in a process that was told nothing. */
+  /** With fetch and Bun's default limit. */
   readonly untold: number;
-  /** With fetch in a process that was started with the variable that raises Bun's cap. */
+  /** With fetch and the environment variable that raises the limit. */
   readonly told: number;
-  /** Through a gateway that its command line started without that variable. */
+  /** Through a gateway started without that variable. */
   readonly gateway: number;
 }
 
-const PATIENCE_MS = 20_000;
+const WAIT_MS = 20_000;
 
-/** Throws when the gateway is capped: then its other figures mean nothing. */
+/** Throws when the gateway has a limit, because its other results would be meaningless. */
 export async function measureCap({ gateway }: Contestants): Promise<CapResult> {
   const upstream = await startChild("upstream-process.ts");
   try {
@@ -26,7 +26,7 @@ export async function measureCap({ gateway }: Contestants): Promise<CapResult> {
       asked: BEYOND_CAP,
       untold: await countOpen(upstream.url, { isCapped: true }),
       told: await countOpen(upstream.url, { isCapped: false }),
-      gateway: await withinPatience(gateway.withOpenStreams(BEYOND_CAP, async () => BEYOND_CAP)),
+      gateway: await withinWaitTime(gateway.withOpenStreams(BEYOND_CAP, async () => BEYOND_CAP)),
     };
   } finally {
     await upstream.stop();
@@ -46,20 +46,20 @@ async function countOpen(url: string, { isCapped }: { isCapped: boolean }): Prom
   }
 }
 
-/** Again and again: those that had to wait begin, and are held, only when the first have ended. */
+/** Repeats, because waiting streams begin only when the first ones have ended. */
 async function finishAll(url: string): Promise<void> {
-  const endMs = performance.now() + PATIENCE_MS;
+  const endMs = performance.now() + WAIT_MS;
   for (let finished = 0; finished < BEYOND_CAP; await Bun.sleep(20)) {
     if (performance.now() > endMs) throw new Error(`Only ${finished} of ${BEYOND_CAP} streams began`);
     const answer = await fetch(`${url}/finish`);
-    // Safe because the upstream says exactly this.
+    // Safe because the upstream answers with this type.
     finished += ((await answer.json()) as { finished: number }).finished;
   }
 }
 
-async function withinPatience(opened: Promise<number>): Promise<number> {
+async function withinWaitTime(opened: Promise<number>): Promise<number> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("The gateway is capped")), PATIENCE_MS);
+  const timer = setTimeout(() => late.reject(new Error("The gateway is capped")), WAIT_MS);
   return Promise.race([opened, late.promise]).finally(() => clearTimeout(timer));
 }
 
@@ -69,16 +69,16 @@ export interface FirstEventResult {
   readonly perSecond: number;
   readonly proxy: Percentiles;
   readonly gateway: Percentiles;
-  /** Gateway minus proxy, each percentile with its own, from neighbouring rounds. */
+  /** Gateway minus proxy per percentile, from consecutive rounds. */
   readonly added: Percentiles;
-  /** How late the generator itself was; part of both times. */
+  /** How late the generator sent requests. Part of both times. */
   readonly late: Percentiles;
 }
 
 const LABEL = "stream";
 const ASKS = [{ label: LABEL, model: FAST_MODEL, stream: true }];
 
-/** Finds out how many streams a second the gateway answers at most, then measures well below that. */
+/** Measures the highest rate of streams first, and then the times well below it. */
 export async function measureFirstEvent(
   all: Contestants,
   plan: UpstreamPlan,
@@ -110,7 +110,7 @@ async function measureAt(
   { rounds, steadyMs }: UpstreamPlan,
 ): Promise<FirstEventResult> {
   const run = async (contestant: Contestant): Promise<Run> => {
-    const { byLabel, lateMs } = await contestant.openLoop({ ...rate, ms: steadyMs, asks: ASKS });
+    const { byLabel, lateMs } = await contestant.openLoop({ ...rate, ms: steadyMs, requests: ASKS });
     const timings = byLabel[LABEL];
     if (!timings) throw new Error("The generator measured no stream");
     return { firstMs: timings.firstByteMs, lateMs };

@@ -27,7 +27,7 @@ const CLIENT_COLUMNS = [
   "sockets/call",
 ];
 
-/** The whole report as text: figures without verdicts, save that of the money. */
+/** Prints the report: results without aims, except for the money. */
 export function printUpstreamReport(report: UpstreamReport): string {
   const { clients, bursts, cap, firstEvent, failoverLatency, failoverRates, money } = report;
   return [

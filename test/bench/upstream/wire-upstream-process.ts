@@ -3,18 +3,18 @@ import { makeCertificates } from "../../support/certificates.ts";
 import { createRequestReader } from "../../support/request-reader.ts";
 import { EVENT_MS, MODELS, STREAM_PIECES, UNAVAILABLE_ANSWER, WHOLE_ANSWER } from "./wire-answers.ts";
 
-/** What {@link startWireUpstream} asks this process for. */
+/** The answer of this process to {@link startWireUpstream}. */
 export interface WireUpstreamState {
   readonly plainUrl: string;
   readonly secureUrl: string;
-  /** The certificate that those who call the secure one have to trust, as PEM. */
+  /** The certificate to trust for `secureUrl`, as PEM. */
   readonly authority: string;
   readonly counts: WireUpstreamCounts;
 }
 
-/** Since the start. */
+/** Counts since the start. */
 export interface WireUpstreamCounts {
-  /** Connections accepted; each secure one took a handshake. */
+  /** Accepted connections. Each secure one took a TLS handshake. */
   readonly sockets: number;
   /** Calls that were made to fail. */
   readonly failures: number;
@@ -79,27 +79,27 @@ function answer(socket: Socket<Connected>, body: string): void {
 }
 
 function isToFail(body: string, failure: Failure): boolean {
-  if (isAsked(body, MODELS[failure].always)) return true;
-  if (!isAsked(body, MODELS[failure].tenth)) return false;
+  if (hasModel(body, MODELS[failure].always)) return true;
+  if (!hasModel(body, MODELS[failure].tenth)) return false;
   tenths[failure] += 1;
   return tenths[failure] % FAILS_EVERY === 0;
 }
 
-function isAsked(body: string, model: string): boolean {
+function hasModel(body: string, model: string): boolean {
   return body.includes(`"model":"${model}"`);
 }
 
-/** Writes streams at the pace of a model, thousands of them with a few timers. */
+/** Writes thousands of streams at the pace of a model, with few timers. */
 export interface PacedStreams {
-  /** Writes the first event at once. */
+  /** Writes the first event immediately. */
   begin(socket: Socket<unknown>): void;
-  /** The client has gone. */
+  /** Forgets a stream whose client has disconnected. */
   drop(socket: Socket<unknown>): void;
 }
 
 const PHASES = 4;
 
-/** Streams are spread over the phases of an interval, as the events of many models are. */
+/** Creates streams that are spread over the phases of an interval. */
 export function createPacedStreams(): PacedStreams {
   const phases = Array.from({ length: PHASES }, () => new Map<Socket<unknown>, number>());
   let begun = 0;
@@ -126,7 +126,7 @@ export function createPacedStreams(): PacedStreams {
   };
 }
 
-/** A whole stream fits into a socket's buffer, so that what is written is taken at once. */
+/** Throws unless the socket accepts all bytes. A whole stream fits into its buffer. */
 export function writeAll(socket: Socket<unknown>, bytes: Buffer | undefined): void {
   if (!bytes) return;
   const taken = socket.write(bytes);
