@@ -135,13 +135,13 @@ describe("a count by the upstream", () => {
 
 describe("a local count", () => {
   const secrets = createCanaries();
-  const said = (body: string, more: Partial<Answer> = {}) => answer({ ...more, body });
+  const sends = (body: string, more: Partial<Answer> = {}) => answer({ ...more, body });
 
   test.each([
     ["rejects the request", answer(secrets.refusal(400))],
     [
       "finds the prompt too long",
-      said('{"type":"error","error":{"message":"prompt is too long: 212384 tokens > 200000 maximum"}}', {
+      sends('{"type":"error","error":{"message":"prompt is too long: 212384 tokens > 200000 maximum"}}', {
         status: 400,
       }),
     ],
@@ -151,14 +151,14 @@ describe("a local count", () => {
     ["fails", answer(secrets.refusal(529))],
     ["redirects the call", answer({ ...secrets.refusal(307), headers: { location: "/elsewhere" } })],
     ["resets the connection", resetAtOnce],
-    ["sends HTML", said(`<h1>${secrets.next("html")}</h1>`)],
-    ["sends nothing", said("")],
-    ["breaks off", said('{"input_tokens":42', { claimedLength: 99, end: "close" })],
-    ["sends no number", said(`{"input_tokens":"${secrets.next("word")}"}`)],
-    ["sends a negative number", said('{"input_tokens":-5}')],
-    ["sends a fraction of a token", said('{"input_tokens":5.5}')],
-    ["sends an absurd number", said('{"input_tokens":1e99}')],
-    ["sends too many bytes", said(`{"input_tokens":5,"x":"${"x".repeat(100_000)}"}`)],
+    ["sends HTML", sends(`<h1>${secrets.next("html")}</h1>`)],
+    ["sends nothing", sends("")],
+    ["breaks off", sends('{"input_tokens":42', { claimedLength: 99, end: "close" })],
+    ["sends no number", sends(`{"input_tokens":"${secrets.next("word")}"}`)],
+    ["sends a negative number", sends('{"input_tokens":-5}')],
+    ["sends a fraction of a token", sends('{"input_tokens":5.5}')],
+    ["sends an absurd number", sends('{"input_tokens":1e99}')],
+    ["sends too many bytes", sends(`{"input_tokens":5,"x":"${"x".repeat(100_000)}"}`)],
     ["answers the message", answerWith()],
   ])("replaces that of an upstream that %s", async (_, script) => {
     gateway.upstream.on("theirs", script);

@@ -31,60 +31,61 @@ interface Row {
 
 const paid = { source: "reported", charge: nanosOf(USAGE) } as const;
 const free = { source: "none", charge: 0n } as const;
-const tell = (more: Partial<NeutralAnswer>) => answerNeutrally(neutralAnswer({ usage: USAGE, ...more }));
+const answerUsage = (more: Partial<NeutralAnswer>) =>
+  answerNeutrally(neutralAnswer({ usage: USAGE, ...more }));
 const nothing = { text: "", reasoning: "" };
 
 const ROWS: readonly Row[] = [
-  { name: "an answer with usage of every class", script: tell({}), ...paid, outcome: "ok" },
+  { name: "an answer with usage of every class", script: answerUsage({}), ...paid, outcome: "ok" },
   {
     name: "a tool call alone",
-    script: tell({ text: "", calls: [call], finish: "tool_calls" }),
+    script: answerUsage({ text: "", calls: [call], finish: "tool_calls" }),
     ...paid,
     outcome: "ok",
   },
   {
     name: "a refusal alone",
-    script: tell({ text: "", refusal: "No.", finish: "content_filter" }),
+    script: answerUsage({ text: "", refusal: "No.", finish: "content_filter" }),
     ...paid,
     outcome: "ok",
   },
   {
     name: "a filtered answer without a word",
-    script: tell({ text: "", finish: "content_filter" }),
+    script: answerUsage({ text: "", finish: "content_filter" }),
     ...paid,
     outcome: "ok",
   },
   {
     name: "an answer without usage",
-    script: tell({ usage: undefined }),
+    script: answerUsage({ usage: undefined }),
     source: "estimated",
     charge: "some",
     outcome: "ok",
   },
   {
     name: "an impossible usage",
-    script: tell({ usage: { ...USAGE, cached: 1_000_000 } }),
+    script: answerUsage({ usage: { ...USAGE, cached: 1_000_000 } }),
     source: "estimated",
     charge: "some",
     outcome: "ok",
   },
   {
     name: "an empty answer with usage",
-    script: tell(nothing),
+    script: answerUsage(nothing),
     cause: "empty_charged",
     ...paid,
     outcome: "empty_completion",
   },
   {
     name: "an empty answer without usage",
-    script: tell({ ...nothing, usage: undefined }),
+    script: answerUsage({ ...nothing, usage: undefined }),
     cause: "empty_released",
     ...free,
     outcome: "empty_completion",
   },
   {
     name: "an empty answer cut off by the token limit",
-    script: tell({ ...nothing, finish: "length" }),
+    script: answerUsage({ ...nothing, finish: "length" }),
     cause: "empty_charged",
     ...paid,
     outcome: "empty_completion",
@@ -99,7 +100,7 @@ const ROWS: readonly Row[] = [
   {
     name: "an answer in the client's own format",
     script: (request) =>
-      tell({})({ ...request, protocol: request.protocol === "openai" ? "anthropic" : "openai" }),
+      answerUsage({})({ ...request, protocol: request.protocol === "openai" ? "anthropic" : "openai" }),
     cause: "upstream_unavailable",
     ...free,
     outcome: "upstream_unavailable",
@@ -129,7 +130,7 @@ describe.each(TRANSLATED_PAIRS)("a $surface.name client of an $upstream upstream
     );
 
     test("is charged for reasoning alone, which is an empty answer", async () => {
-      gateway.upstream.on(pair.model, tell({ text: "", reasoning: "Let me think." }));
+      gateway.upstream.on(pair.model, answerUsage({ text: "", reasoning: "Let me think." }));
       const thinking =
         pair.surface.name === "messages" ? { thinking: { type: "enabled", budget_tokens: 1_024 } } : {};
       const response = await postTo(gateway, pair, { stream, ...thinking });
@@ -194,7 +195,7 @@ describe("for every pair of formats", () => {
     "$surface.name to $upstream takes the right hold, charge and cost headers",
     async (pair) => {
       const { surface, model, upstream } = pair;
-      gateway.upstream.on(model, tell({}));
+      gateway.upstream.on(model, answerUsage({}));
       const before = await gateway.balances();
       const response = await postTo(gateway, pair, { max_tokens: 100 });
       const asked = JSON.stringify(surface.body({ model, stream: false, max_tokens: 100 }));
@@ -247,7 +248,7 @@ describe("for every pair of formats", () => {
     // Five words, whose count equals their estimate. A busy gateway may estimate.
     for (const pair of PROTOCOL_PAIRS) {
       for (const stream of [false, true]) {
-        gateway.upstream.on(pair.model, tell({ usage: undefined }));
+        gateway.upstream.on(pair.model, answerUsage({ usage: undefined }));
         const response = await postTo(gateway, pair, { stream });
         await response.text();
         usages.push((await gateway.receiptOf(response)).outcome?.usage);
@@ -259,7 +260,7 @@ describe("for every pair of formats", () => {
 
   test("an answer without usage reaches the client", async () => {
     for (const pair of PROTOCOL_PAIRS) {
-      gateway.upstream.on(pair.model, tell({ usage: undefined }));
+      gateway.upstream.on(pair.model, answerUsage({ usage: undefined }));
       const whole = await readReply(await postTo(gateway, pair), pair);
       expect(whole).toMatchObject({ text: "Hello there, friend.", finish: "stop" });
     }

@@ -68,11 +68,11 @@ describe("case 69: embeddings with real clients:", () => {
     ["lists of token ids", [[1], [2, 3]], 2],
   ])("the OpenAI SDK embeds %s, in base64 and as numbers", async (_, input, count) => {
     for (const more of [{}, { encoding_format: "float" as const }]) {
-      const said = await openai().embeddings.create({ model: "vectors", input, ...more });
-      expect(said.data.map(({ embedding }) => embedding)).toEqual(
+      const reply = await openai().embeddings.create({ model: "vectors", input, ...more });
+      expect(reply.data.map(({ embedding }) => embedding)).toEqual(
         Array.from({ length: count }, () => VECTOR),
       );
-      expect(said).toMatchObject({ model: "vectors", usage: { prompt_tokens: 11, total_tokens: 11 } });
+      expect(reply).toMatchObject({ model: "vectors", usage: { prompt_tokens: 11, total_tokens: 11 } });
       const { encoding_format: encoding = "base64" } = more as { encoding_format?: string };
       expect(JSON.parse(lastBody())).toEqual({ model: "vectors", input, encoding_format: encoding });
     }
@@ -114,10 +114,10 @@ describe("an embeddings request", () => {
   test("reaches the upstream and returns byte for byte, apart from the model name", async () => {
     const body = (model: string) =>
       `{ "input":["caf\\u00e9 \\/"],"dimensions":3 ,"unknown":[1.0,null], "model" : "${model}" }`;
-    const said = (model: string) => `{ "data":[{"embedding":[0.10]}],"x":1.0,"model" : "${model}" }\n`;
-    gateway.upstream.on("first", answer({ body: said("first-2026") }));
+    const reply = (model: string) => `{ "data":[{"embedding":[0.10]}],"x":1.0,"model" : "${model}" }\n`;
+    gateway.upstream.on("first", answer({ body: reply("first-2026") }));
     const response = await embed({ raw: body("two-ways") });
-    expect(await response.text()).toBe(said("two-ways"));
+    expect(await response.text()).toBe(reply("two-ways"));
     expect(lastBody()).toBe(body("first"));
     expect(gateway.upstream.seen.map(({ target }) => target)).toEqual(["/v1/embeddings"]);
   });
@@ -281,8 +281,8 @@ describe("an embeddings upstream", () => {
     ["a rejection of the request", secrets.refusal(400), "rejected_by_upstream"],
     ["no vectors", { body: '{"data":[]}' }, "empty_released"],
     ["no vectors, but usage", { body: '{"data":[],"usage":{"prompt_tokens":3}}' }, "empty_charged"],
-  ])("that sends %s causes the right error and charge", async (_, said, cause) => {
-    gateway.upstream.on("vectors", said ? answer(said) : resetAtOnce);
+  ])("that sends %s causes the right error and charge", async (_, reply, cause) => {
+    gateway.upstream.on("vectors", reply ? answer(reply) : resetAtOnce);
     const response = await embed();
     const text = JSON.stringify([...response.headers]) + (await response.clone().text());
     await expectError(response, CHAT, cause);

@@ -139,8 +139,8 @@ describe("an invalid body above 128 KiB", () => {
       post(gateway, surface, { ...more }),
       post(gateway, surface, small),
     ]);
-    const [said, expected] = [await objectOf(large), await objectOf(little)];
-    expect([large.status, said.error]).toEqual([little.status, expected.error]);
+    const [actual, expected] = [await objectOf(large), await objectOf(little)];
+    expect([large.status, actual.error]).toEqual([little.status, expected.error]);
     expect(large.status).toBeGreaterThanOrEqual(400);
     expect(large.status).toBeLessThan(500);
   });

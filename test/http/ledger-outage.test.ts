@@ -27,8 +27,7 @@ function makeLedgerUnavailable(): { restore(): Promise<void> } {
 async function untilOutboxHas(isEnough: (count: number) => boolean): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (!isEnough(countOutboxEntries())) {
-    if (performance.now() > deadline)
-      throw new Error(`The journal still has ${countOutboxEntries()} entries`);
+    if (performance.now() > deadline) throw new Error(`The outbox still has ${countOutboxEntries()} entries`);
     await Bun.sleep(5);
   }
 }

@@ -146,12 +146,12 @@ describe("limits", () => {
     const bounded = await startTestGateway({ accountLimits: { requestsPerMinute: 4 } });
     const tight = await bounded.newKey({ limits: { requestsPerMinute: 2 } });
     const wide = await bounded.newKey({ limits: { requestsPerMinute: 100 } });
-    const say = async (secret: string) =>
+    const readWindow = async (secret: string) =>
       windowOf(await post(bounded, surface, { secret }), surface, "requests");
-    expect(await say(tight.secret)).toMatchObject({ limit: 2, remaining: 1 });
-    expect(await say(tight.secret)).toMatchObject({ limit: 2, remaining: 0 });
-    expect(await say(wide.secret)).toMatchObject({ limit: 4, remaining: 1 });
-    expect(await say(wide.secret)).toMatchObject({ limit: 4, remaining: 0 });
+    expect(await readWindow(tight.secret)).toMatchObject({ limit: 2, remaining: 1 });
+    expect(await readWindow(tight.secret)).toMatchObject({ limit: 2, remaining: 0 });
+    expect(await readWindow(wide.secret)).toMatchObject({ limit: 4, remaining: 1 });
+    expect(await readWindow(wide.secret)).toMatchObject({ limit: 4, remaining: 0 });
     await expectError(await post(bounded, surface, { secret: wide.secret }), surface, "rate_limited");
     await bounded.stop();
   });

@@ -226,8 +226,8 @@ describe("usage in a chat stream", () => {
       chunk({}, "stop", 7),
     ];
     gateway.upstream.on("theirs-1", answer({ headers: EVENT_STREAM, body: frame("openai", lines) }));
-    const said = (await stream(asked)).filter((each) => (each.usage ?? null) !== null);
-    expect(said).toEqual([expect.objectContaining({ choices: [], usage })]);
+    const withUsage = (await stream(asked)).filter((each) => (each.usage ?? null) !== null);
+    expect(withUsage).toEqual([expect.objectContaining({ choices: [], usage })]);
     expect(JSON.stringify(await stream())).not.toContain("completion_tokens");
   });
 

@@ -297,8 +297,8 @@ describe("Codex", () => {
 
   test("returns the encrypted reasoning of Anthropic unchanged", async () => {
     const include = ["reasoning.encrypted_content"];
-    const said: ModelOutput = { ...TOOL, reasoning: "I must look." };
-    gateway.upstream.on("thinker", answerWith(said), answerWith());
+    const thinkingOutput: ModelOutput = { ...TOOL, reasoning: "I must look." };
+    gateway.upstream.on("thinker", answerWith(thinkingOutput), answerWith());
     const first = await objectOf(
       await ask({ model: "thinker", include, tools: TOOLS, reasoning: { summary: "auto" } }),
     );

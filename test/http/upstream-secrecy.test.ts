@@ -130,8 +130,8 @@ describe.each(SURFACES)("a failing upstream reveals nothing to a client of $path
     ],
     ["context_length_exceeded"],
   ])("beside the numbers of %p", async (message) => {
-    const said = `${secrets.next("before")} ${message} ${secrets.next("after")}`;
-    await expectSilence(surface, answer(refusalWith(said)));
+    const errorText = `${secrets.next("before")} ${message} ${secrets.next("after")}`;
+    await expectSilence(surface, answer(refusalWith(errorText)));
   });
 
   test("in a host name that cannot be resolved or does not answer", async () => {

@@ -110,7 +110,7 @@ function checkResult(plan: Plan, got: Got, isOver: boolean): Omit<CallResult, "n
   }
   const reading = readAnswer(plan, got);
   const answeredBy = upstreamOfText(reading.text, plan.number);
-  if (reading.text !== "" && !answeredBy) throw new Error("a text that no upstream said");
+  if (reading.text !== "" && !answeredBy) throw new Error("a text that no upstream sent");
   if (reading.ended === "cut" && isOver) throw new Error("a stream that ended without a word");
   checkWhole(plan, reading, answeredBy);
   if (reading.ended === "failed") {
@@ -176,19 +176,19 @@ function readWhole({ surface }: Plan, text: string): Reading {
 function readEvents(plan: Plan, text: string): Reading {
   const decoder = createSseDecoder();
   const steps = decoder.push(Buffer.from(text)).map((event) => readEvent(plan, event));
-  const said = steps.map((step) => step.text ?? "").join("");
+  const receivedText = steps.map((step) => step.text ?? "").join("");
   const count = (kind: keyof Step) => steps.filter((step) => step[kind] !== undefined).length;
   const last = steps.at(-1) ?? {};
   if (count("failure") > 0) {
     if (!last.failure || count("failure") > 1) throw new Error("an error that is not the last event");
     if (count("isFinish") + count("isEnd") > 0) throw new Error("a finish and an error");
-    return failed(last.failure, said);
+    return failed(last.failure, receivedText);
   }
   if (count("isFinish") > 1) throw new Error("more than one finish");
-  if (count("isEnd") === 0) return { ended: "cut", text: said };
+  if (count("isEnd") === 0) return { ended: "cut", text: receivedText };
   if (!last.isEnd || count("isEnd") > 1) throw new Error("events behind the end");
   if (count("isFinish") === 0) throw new Error("an end without a finish");
-  return { ended: "finished", text: said };
+  return { ended: "finished", text: receivedText };
 }
 
 interface Step {
@@ -218,7 +218,7 @@ function readError({ surface }: Plan, value: { error: ErrorBody; request_id?: st
   const row = Object.values<ErrorRow>(ERRORS).find((each) => each.message === message);
   const code = surface === "chat" ? value.error.code : value.error.details?.error_code;
   if (!row) throw new Error(`an error with a message of its own, and code ${code}`);
-  if (row.code !== code || row[surface][1] !== type) throw new Error(`${row.code} said as ${code}, ${type}`);
+  if (row.code !== code || row[surface][1] !== type) throw new Error(`${row.code} sent as ${code}, ${type}`);
   if (!CODES.includes(row.code)) throw new Error(`an outcome of ${row.code}: ${row.message}`);
   return row;
 }

@@ -7,22 +7,22 @@ import { PRICES } from "./storm-gateway.ts";
 import { upstreamOfUsage } from "./tagged-output.ts";
 
 /** Lists the requests whose receipt contradicts what the client saw. */
-export function findReceiptMismatches({ seen, books }: Evidence): readonly string[] {
-  const receipts = new Map(books.receipts.map((receipt) => [receipt.id, receipt]));
+export function findReceiptMismatches({ seen, ledger }: Evidence): readonly string[] {
+  const receipts = new Map(ledger.receipts.map((receipt) => [receipt.id, receipt]));
   return seen.flatMap((each) => {
     if (each.requestId === undefined) return [];
     const receipt = receipts.get(each.requestId);
-    const said = receipt ? contradiction(each, receipt) : "there is no receipt";
-    return said ? [`${each.number} ${each.ended} ${each.detail ?? ""}: ${said}`] : [];
+    const receivedText = receipt ? contradiction(each, receipt) : "there is no receipt";
+    return receivedText ? [`${each.number} ${each.ended} ${each.detail ?? ""}: ${receivedText}`] : [];
   });
 }
 
 function contradiction({ ended, detail, answeredBy, saysBilled }: CallResult, receipt: StoredReceipt) {
   const { outcome, captured, upstream } = receipt;
   if (answeredBy && upstreamOf(receipt) !== answeredBy)
-    return `${answeredBy} spoke, and ${upstream} is on the receipt`;
-  if (ended === "finished" && outcome !== "ok") return `the receipt says ${outcome}`;
-  if (ended === "failed" && outcome !== detail) return `the receipt says ${outcome}`;
+    return `${answeredBy} answered, and ${upstream} is on the receipt`;
+  if (ended === "finished" && outcome !== "ok") return `the receipt has ${outcome}`;
+  if (ended === "failed" && outcome !== detail) return `the receipt has ${outcome}`;
   if (ended === "failed" && saysBilled !== captured > 0n) return `it was charged ${captured} nano-USD`;
   return undefined;
 }
@@ -35,16 +35,17 @@ function upstreamOf({ upstream }: StoredReceipt): UpstreamName | undefined {
  * Lists the reported charges that are not for exactly one answer of an upstream at its price. The reported
  * usage identifies the request.
  */
-export function findWrongCharges({ books, answered: given }: Evidence): readonly string[] {
+export function findWrongCharges({ ledger, answered: given }: Evidence): readonly string[] {
   const answered = new Map(Object.entries(given).map(([name, numbers]) => [name, new Set(numbers)]));
   const paid = new Set<number>();
-  return books.receipts.flatMap((receipt) => {
+  return ledger.receipts.flatMap((receipt) => {
     if (receipt.source !== "reported") return [];
     const { upstream, number } = upstreamOfUsage(Number(receipt.outputTokens));
     const faults: string[] = [];
     if (paid.has(number)) faults.push("paid before");
     paid.add(number);
-    if (upstream === undefined || upstream !== upstreamOf(receipt)) faults.push("somebody else's usage");
+    if (upstream === undefined || upstream !== upstreamOf(receipt))
+      faults.push("the usage of another upstream");
     else if (!answered.get(upstream)?.has(number)) faults.push("no answer was given");
     else if (receipt.captured !== costOf(receipt, upstream)) faults.push(`${receipt.captured} nano-USD`);
     return faults.map((fault) => `${number} at ${receipt.upstream}: ${fault}`);
@@ -74,13 +75,13 @@ export function findAnsweredTwice({ answered }: Evidence): readonly number[] {
 }
 
 /** Lists the receipts with a failed attempt that has no line in the log. */
-export function findUnexplained({ books, log }: Evidence): readonly string[] {
+export function findUnexplained({ ledger, log }: Evidence): readonly string[] {
   const explained = new Map<string, number>();
   for (const line of log) {
     const { msg, request } = JSON.parse(line);
     if (msg === "attempt failed") explained.set(request, (explained.get(request) ?? 0) + 1);
   }
-  return books.receipts.flatMap(({ id, outcome, attempts }) => {
+  return ledger.receipts.flatMap(({ id, outcome, attempts }) => {
     const all = JSON.parse(attempts ?? "[]").length;
     const failed = ANSWERED.includes(outcome ?? "") ? all - 1 : all;
     return failed > (explained.get(id) ?? 0) ? [`${id}: ${outcome} after ${attempts}`] : [];

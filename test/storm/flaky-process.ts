@@ -11,15 +11,15 @@ const servers = new Map<UpstreamName, FlakyServer>(started);
 
 process.on("message", (order: FlakyOrder) => void obey(order));
 process.on("disconnect", () => process.exit());
-say({ ports: Object.fromEntries(started.map(([name, { port }]) => [name, port])) });
+sendAnswer({ ports: Object.fromEntries(started.map(([name, { port }]) => [name, port])) });
 
 async function obey(order: FlakyOrder): Promise<void> {
   if ("goDown" in order) servers.get(order.goDown)?.goDown();
   else if ("comeUp" in order) await servers.get(order.comeUp)?.comeUp();
-  else if ("count" in order) say({ counts: started.map(([, server]) => server.count()) });
-  else say({ answered: Object.fromEntries(started.map(([name, { answered }]) => [name, answered])) });
+  else if ("count" in order) sendAnswer({ counts: started.map(([, server]) => server.count()) });
+  else sendAnswer({ answered: Object.fromEntries(started.map(([name, { answered }]) => [name, answered])) });
 }
 
-function say(answer: FlakyAnswer): void {
+function sendAnswer(answer: FlakyAnswer): void {
   process.send?.(answer);
 }

@@ -94,17 +94,17 @@ interface FlakySocket {
  */
 async function* untilFinish(
   steps: Iterable<Step> | AsyncIterable<Step>,
-  tell: () => void,
+  onFinish: () => void,
 ): AsyncGenerator<Step> {
   const all = await Array.fromAsync(steps);
   const last = all.findLastIndex((step) => "send" in step && step.send.length > END_OF_CHUNKS.length);
-  let said = "";
-  let isTold = false;
+  let receivedText = "";
+  let isReported = false;
   for (const [index, step] of all.entries()) {
-    if ("send" in step) said += Buffer.from(step.send).toString("latin1");
-    if (!isTold && (index === last || FINISH.test(said.replace(CHUNK_SEAMS, "")))) {
-      isTold = true;
-      tell();
+    if ("send" in step) receivedText += Buffer.from(step.send).toString("latin1");
+    if (!isReported && (index === last || FINISH.test(receivedText.replace(CHUNK_SEAMS, "")))) {
+      isReported = true;
+      onFinish();
     }
     yield step;
   }

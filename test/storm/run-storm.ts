@@ -9,7 +9,7 @@ import { countDescriptors, type StormGateway, startStormGateway } from "./storm-
 export interface Evidence {
   readonly seen: readonly CallResult[];
   readonly answered: Answered;
-  readonly books: StoredLedger;
+  readonly ledger: StoredLedger;
   readonly log: readonly string[];
   /** Resources in use after the last client has left. */
   readonly leftovers: Leftovers;
@@ -64,7 +64,7 @@ async function gatherFrom(
   return {
     seen: [...warm, ...seen],
     answered: await upstreams.answered(),
-    books: readLedgerTables(gateway.databasePath),
+    ledger: readLedgerTables(gateway.databasePath),
     log: gateway.log(),
     leftovers,
     memory: { beforeMb, afterMb },

@@ -33,12 +33,12 @@ describe("20,000 requests to three flaky upstreams", () => {
   });
 
   test("are mostly answered, many of them after a failover", () => {
-    const { seen, books, log } = evidence;
+    const { seen, ledger, log } = evidence;
     const count = (how: string) => seen.filter(({ ended }) => ended === how).length;
     expect(count("finished")).toBeGreaterThan(seen.length / 2);
     expect(count("failed")).toBeGreaterThan(seen.length / 100);
     expect(count("left")).toBeGreaterThan(seen.length / 100);
-    const movedOn = books.receipts.filter(
+    const movedOn = ledger.receipts.filter(
       ({ outcome, attempts }) => outcome === "ok" && JSON.parse(attempts ?? "[]").length > 1,
     );
     expect(movedOn.length).toBeGreaterThan(seen.length / 50);
@@ -47,12 +47,12 @@ describe("20,000 requests to three flaky upstreams", () => {
   });
 
   test("have one receipt each, which agrees with what the client saw", () => {
-    const { seen, books } = evidence;
+    const { seen, ledger } = evidence;
     expect(findReceiptMismatches(evidence).slice(0, 10)).toEqual([]);
     const ids = seen.flatMap(({ requestId }) => requestId ?? []);
     expect(new Set(ids).size).toBe(ids.length);
     // A client that left before the headers does not know its receipt, and may have none.
-    expect(books.receipts.length).toBeWithin(ids.length, seen.length + 1);
+    expect(ledger.receipts.length).toBeWithin(ids.length, seen.length + 1);
   });
 
   test("pay one upstream for one answer, at its price", () => {
@@ -63,7 +63,7 @@ describe("20,000 requests to three flaky upstreams", () => {
   });
 
   test("charge the wallets exactly what the receipts captured, and leave no hold", () => {
-    const { wallets, receipts } = evidence.books;
+    const { wallets, receipts } = evidence.ledger;
     expect(wallets.map(({ posted }) => posted)).toEqual(wallets.map(({ captured }) => TOP_UP - captured));
     expect(wallets.map(({ held }) => held)).toEqual([0n, 0n, 0n]);
     expect(receipts.filter(({ state }) => state === "held")).toEqual([]);

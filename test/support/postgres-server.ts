@@ -95,7 +95,7 @@ function serverUser(): { readonly uid: number; readonly gid: number } {
     const [, , uid, gid] = users.find((line) => line.startsWith(`${name}:`))?.split(":") ?? [];
     if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
   }
-  throw new Error("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as");
+  throw new Error("PostgreSQL does not run as root, and neither the user postgres nor nobody exists");
 }
 
 interface Cluster {

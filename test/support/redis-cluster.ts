@@ -124,7 +124,7 @@ async function masterOf(nodes: readonly RedisServer[], accountId: string): Promi
     const slot = Number(await observer.ask("CLUSTER", "KEYSLOT", `{${accountId}}`));
     const owner = (await viewOf(observer)).find(({ serves, isAlive }) => isAlive && serves(slot));
     const node = nodes.find(({ port }) => port === owner?.port);
-    if (!node) throw new Error(`Nobody serves the keys of ${accountId}`);
+    if (!node) throw new Error(`No node serves the keys of ${accountId}`);
     return node;
   };
   // Some nodes may be dead or frozen.

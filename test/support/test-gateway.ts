@@ -108,7 +108,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       await upstream.stop();
       const findings = await audit(config.database);
       rmSync(folder, { recursive: true, force: true });
-      if (findings.length > 0) throw new Error(`The books are not right: ${JSON.stringify(findings)}`);
+      if (findings.length > 0)
+        throw new Error(`The ledger audit found problems: ${JSON.stringify(findings)}`);
     },
   };
 }

@@ -29,6 +29,9 @@ type Failure = keyof typeof MODELS;
 const FAILURES: readonly Failure[] = ["unavailable", "reset"];
 const FAILS_EVERY = 10;
 
+/** Streams are spread over this many phases of an interval. */
+const PHASES = 4;
+
 const streams = createPacedStreams();
 const tenths = { unavailable: 0, reset: 0 };
 let sockets = 0;
@@ -96,8 +99,6 @@ export interface PacedStreams {
   /** Forgets a stream whose client has disconnected. */
   drop(socket: Socket<unknown>): void;
 }
-
-const PHASES = 4;
 
 /** Creates streams that are spread over the phases of an interval. */
 export function createPacedStreams(): PacedStreams {

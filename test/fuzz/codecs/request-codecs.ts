@@ -58,7 +58,7 @@ function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
   const text = dialogue.printUpstreamRequest(options);
   assertRead(
     textBytes >= 0 && textBytes <= Buffer.byteLength(text) + request.text.length * 3,
-    "a size that is none",
+    "an invalid size",
   );
   if (dialogue.isVerbatim) JSON.parse(text);
   else {

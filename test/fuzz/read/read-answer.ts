@@ -52,6 +52,6 @@ function readEmbeddings({ model }: ExpectedAnswer, text: string): Reading {
 }
 
 function readCount(_wanted: ExpectedAnswer, text: string): Reading {
-  assertRead(isCount(objectAt(JSON.parse(text), "a count").input_tokens), "a count that is none");
+  assertRead(isCount(objectAt(JSON.parse(text), "a count").input_tokens), "an invalid count");
   return FINISHED;
 }

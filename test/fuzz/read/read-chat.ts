@@ -24,7 +24,7 @@ export function readChatWhole(expected: ExpectedAnswer, text: string): Reading {
   assertRead(choices.length > 0, "no choices");
   for (const each of choices) {
     const { finish_reason: finish } = objectAt(each, "a choice");
-    assertRead(FINISHES.includes(String(finish)), "a finish that is none");
+    assertRead(FINISHES.includes(String(finish)), "an invalid finish");
   }
   if (expected.isVerbatim) return FINISHED;
   readWholeChat(text, expected.model);
@@ -70,7 +70,7 @@ function readChunks({ model, choices, wantsUsage }: ExpectedAnswer, frames: read
     for (const each of listAt(json.choices)) {
       const { finish_reason: finish, index } = objectAt(each, "a choice");
       if (finish === null || finish === undefined) continue;
-      assertRead(FINISHES.includes(String(finish)), "a finish that is none");
+      assertRead(FINISHES.includes(String(finish)), "an invalid finish");
       assertRead(!finished.has(index), "a second finish");
       finished.add(index);
     }
@@ -112,5 +112,5 @@ function checkUsage(usage: unknown): void {
     total_tokens: total,
   } = objectAt(usage, "usage");
   assertRead(isCount(prompt) && isCount(completion), "usage that is no count");
-  assertRead(Number(prompt) + Number(completion) === total, "a total that is none");
+  assertRead(Number(prompt) + Number(completion) === total, "an invalid total");
 }

@@ -25,7 +25,7 @@ export function readMessageWhole(expected: ExpectedAnswer, text: string): Readin
   assertRead(textAt(body.stop_reason) !== "", "no stop reason");
   if (expected.isVerbatim) return FINISHED;
   readWholeMessage(text, expected.model);
-  assertRead(STOPS.includes(textAt(body.stop_reason)), "a stop reason that is none");
+  assertRead(STOPS.includes(textAt(body.stop_reason)), "an invalid stop reason");
   for (const each of listAt(body.content)) checkBlock(objectAt(each, "a block"));
   checkUsage(objectAt(body.usage, "usage"));
   return FINISHED;
@@ -86,7 +86,7 @@ function readPrinted({ model }: ExpectedAnswer, frames: readonly Frame[], text: 
     if (event.type === "message_delta") {
       assertRead(
         STOPS.includes(textAt(objectAt(event.delta, "a delta").stop_reason)),
-        "a stop reason that is none",
+        "an invalid stop reason",
       );
       checkUsage(objectAt(event.usage, "usage"));
     }
@@ -113,7 +113,7 @@ function checkInput(input: string, frames: readonly Frame[]): void {
 function checkBlock(block: Json): void {
   assertRead(
     ["text", "thinking", "redacted_thinking", "tool_use"].includes(textAt(block.type)),
-    "a block that is none",
+    "an invalid block",
   );
   if (block.type === "tool_use") objectAt(block.input, "a tool's input");
 }

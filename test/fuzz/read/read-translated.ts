@@ -28,11 +28,11 @@ export function readTranslatedChat(text: string, { model, stream, outputTokensMa
     assertRead(words.length > 0 && words.length <= 4, "no stop sequence, or too many");
     assertRead(
       words.every((word) => typeof word === "string"),
-      "a stop sequence that is none",
+      "an invalid stop sequence",
     );
   }
   // The host judges the range of the temperature.
-  assertRead(temperature === undefined || typeof temperature === "number", "a temperature that is none");
+  assertRead(temperature === undefined || typeof temperature === "number", "an invalid temperature");
 }
 
 /** The part types that each role allows. */
@@ -48,7 +48,7 @@ function readMessage({ role, content, tool_calls: calls, tool_call_id: callId }:
   assertRead(types !== undefined, `a role of ${String(role)}`);
   if (typeof content !== "string") {
     const isCaller = role === "assistant" && content === null && calls !== undefined;
-    assertRead(isCaller || listAt(content).length > 0, "a content that is none");
+    assertRead(isCaller || listAt(content).length > 0, "an invalid content");
   }
   for (const part of listAt(content)) readPart(objectAt(part, "a part"), types);
   if (role === "tool") assertRead(isId(callId, 40), "a result without its call");
@@ -57,8 +57,8 @@ function readMessage({ role, content, tool_calls: calls, tool_call_id: callId }:
 }
 
 function readPart(part: Json, types: readonly string[]): void {
-  assertRead(types.includes(textAt(part.type)), "a part that is none");
-  if (part.type === "text") assertRead(typeof part.text === "string", "a text that is none");
+  assertRead(types.includes(textAt(part.type)), "an invalid part");
+  if (part.type === "text") assertRead(typeof part.text === "string", "an invalid text");
   if (part.type === "image_url")
     assertRead(textAt(objectAt(part.image_url, "an image").url) !== "", "an image without address");
 }
@@ -83,10 +83,7 @@ function readChatTools({ tools, tool_choice: choice, parallel_tool_calls: parall
     assertRead(parameters === undefined || isObject(parameters), "parameters that are no schema");
   }
   if (choice === undefined || typeof choice === "string") {
-    assertRead(
-      choice === undefined || ["auto", "none", "required"].includes(choice),
-      "a choice that is none",
-    );
+    assertRead(choice === undefined || ["auto", "none", "required"].includes(choice), "an invalid choice");
   } else
     assertRead(
       isId(objectAt(objectAt(choice, "a choice").function, "a function").name, 64),
@@ -191,7 +188,7 @@ function readMessagesTools({ tools, tool_choice: choice, thinking }: Json): void
   }
   if (choice === undefined) return;
   const { type, name } = objectAt(choice, "a choice");
-  assertRead(["auto", "any", "none", "tool"].includes(textAt(type)), "a choice that is none");
+  assertRead(["auto", "any", "none", "tool"].includes(textAt(type)), "an invalid choice");
   if (type === "tool") assertRead(isId(name, 128), "a choice of no name");
   const isForced = type === "any" || type === "tool";
   assertRead(
@@ -205,7 +202,7 @@ function readSampling({ thinking, temperature, top_k: topK, max_tokens: most }: 
     assertRead(Number(temperature) >= 0 && Number(temperature) <= 1, "a temperature");
   if (thinking === undefined || Object(thinking).type === "disabled") return;
   const { type, budget_tokens: budget } = objectAt(thinking, "thinking");
-  assertRead(["enabled", "adaptive"].includes(textAt(type)), "a way of thinking that is none");
+  assertRead(["enabled", "adaptive"].includes(textAt(type)), "an invalid way of thinking");
   if (type === "enabled")
     assertRead(Number(budget) >= 1024 && Number(budget) < Number(most), "a budget out of bounds");
   assertRead(temperature === undefined && topK === undefined, "a temperature beside thinking");

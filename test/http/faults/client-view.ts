@@ -117,7 +117,7 @@ function chatToolOf(call: Json): ToolView {
 }
 
 function finishOf(finish: unknown): string {
-  assertRead(FINISHES.includes(textAt(finish)), "a finish that is none");
+  assertRead(FINISHES.includes(textAt(finish)), "an invalid finish");
   return textAt(finish);
 }
 

@@ -173,11 +173,11 @@ function costOf({ last: { charge } }: Played, factor: bigint): bigint {
 /** Headers report the cost whenever they are sent after the settlement: not for an open stream. */
 function expectCostHeaders({ response, faultCase, last }: Played, captured: bigint): void {
   const isOpenStream = faultCase.mode === "stream" && last.shown !== undefined;
-  const said = {
+  const costHeaders = {
     cost: response.headers.get("x-tollgate-cost-usd"),
     balance: response.headers.get("x-tollgate-balance-usd"),
   };
-  expect(said).toEqual(
+  expect(costHeaders).toEqual(
     isOpenStream
       ? { cost: null, balance: null }
       : { cost: printUsd(captured), balance: printUsd(SEED - captured) },

@@ -71,7 +71,7 @@ export const STREAM_FAULTS: readonly Fault[] = [
   finish("a finish that is an error", { openai: "error", anthropic: "error" }, { chat: BAD, messages: BAD }),
   // New models bring new stop reasons, which clients of messages get unchanged.
   finish(
-    "a finish that nobody knows",
+    "an unknown finish",
     { openai: "banana", anthropic: "banana" },
     {
       chat: BAD,
@@ -91,12 +91,12 @@ function row(
 
 function finish(
   name: string,
-  said: Record<ScriptRequest["protocol"], string>,
+  reasons: Record<ScriptRequest["protocol"], string>,
   expected: Parameters<typeof bySurface>[0],
 ): Fault {
   const modelOutput = (request: ScriptRequest): ModelOutput => ({
     ...OUTPUT,
-    finish: said[request.protocol],
+    finish: reasons[request.protocol],
   });
   return {
     name,

@@ -114,7 +114,7 @@ function readUsage(usage: Json): NeutralUsage {
   const written = Number(details.cache_write_tokens ?? 0);
   const prompt = Number(usage.prompt_tokens);
   const output = Number(usage.completion_tokens);
-  assertRead(usage.total_tokens === prompt + output, "a total that is none");
+  assertRead(usage.total_tokens === prompt + output, "an invalid total");
   return { input: prompt - cached - written, cached, written, output };
 }
 
@@ -165,7 +165,7 @@ export function readStrictChat(body: string, model: string, wantsUsage: boolean)
   const chunks = jsons.slice(0, -1).map((json) => objectAt(json, "a chunk"));
   const heads = chunks.map(({ id, object, created, model: name }) => `${id} ${object} ${created} ${name}`);
   assertRead(new Set(heads).size === 1, "chunks that are not of one answer");
-  assertRead(/^chatcmpl-\w+ chat\.completion\.chunk \d{10} /.test(heads[0] ?? ""), "a head that is none");
+  assertRead(/^chatcmpl-\w+ chat\.completion\.chunk \d{10} /.test(heads[0] ?? ""), "an invalid head");
   assertRead(chunks[0]?.model === model, "another model's name");
   checkUsage(chunks, wantsUsage);
   checkChoices(wantsUsage ? chunks.slice(0, -1) : chunks);

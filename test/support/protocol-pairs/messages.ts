@@ -185,7 +185,7 @@ export function readStrictMessages(body: string, model: string): Json[] {
 function checkStart(start: Json | undefined, model: string): void {
   assertRead(start?.type === "message_start", "no start first");
   const { usage, ...message } = objectAt(start.message, "a message");
-  assertRead(/^msg_\w+$/.test(textAt(message.id)), "a name that is none");
+  assertRead(/^msg_\w+$/.test(textAt(message.id)), "an invalid name");
   assertRead(message.type === "message" && message.role === "assistant", "a message of another shape");
   assertRead(message.model === model, "another model's name");
   assertRead(
