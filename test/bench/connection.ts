@@ -167,7 +167,7 @@ export function createResponseParser({ onFirstBody, onEnd }: ResponseEvents): Re
   /** Parses the line end after a chunk, and after the last chunk of size 0. */
   function readLineEnd(bytes: Buffer, from: number): number {
     if (from + CRLF > bytes.length) return -1;
-    if (bytes[from] !== 13 || bytes[from + 1] !== 10) throw new Error("A chunk does not end where it says");
+    if (bytes[from] !== 13 || bytes[from + 1] !== 10) throw new Error("A chunk is longer than its size");
     if (left < 0) finish();
     else place = "chunk_size";
     return from + CRLF;

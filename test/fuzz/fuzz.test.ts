@@ -13,7 +13,7 @@ describe("mutated requests and answers of every format, through a gateway,", () 
   });
 
   test("end in a way that the contract allows, and leave a correct ledger", () => {
-    expect(result.wrongs).toEqual([]);
+    expect(result.violations).toEqual([]);
   });
 
   test.each(CLIENTS)("include successful %s requests to each upstream that supports them", (client) => {
@@ -23,7 +23,7 @@ describe("mutated requests and answers of every format, through a gateway,", () 
 });
 
 test("bodies with thousands of levels or elements are decoded and encoded, or rejected", () => {
-  expect(runHugeBodies({ levels: 30_000, elements: 1_500 }).wrongs).toEqual([]);
+  expect(runHugeBodies({ levels: 30_000, elements: 1_500 }).violations).toEqual([]);
 });
 
 describe("mutated requests and answers, through the codecs alone,", () => {
@@ -33,7 +33,7 @@ describe("mutated requests and answers, through the codecs alone,", () => {
   });
 
   test("throw only declared errors, and are encoded to valid bodies", () => {
-    expect(result.wrongs).toEqual([]);
+    expect(result.violations).toEqual([]);
   });
 
   test("are encoded often enough to be meaningful", () => {

@@ -1,13 +1,13 @@
 import { caseOf } from "./cases/fuzz-case.ts";
 import { shrink } from "./cases/steps.ts";
-import { type CaseTrace, findWrongs, traceOf } from "./env/check-ledger.ts";
+import { type CaseTrace, findLedgerProblems, traceOf } from "./env/check-ledger.ts";
 import { type FuzzEnv, startFuzzEnv } from "./env/fuzz-env.ts";
 import { type CaseRange, type CaseResult, playCase, runCases } from "./env/play-cases.ts";
 
 /** The result of a run through a gateway. */
 export interface FuzzResult {
   /** Wrong cases, the first ones minimised, and problems of the ledger. */
-  readonly wrongs: readonly string[];
+  readonly violations: readonly string[];
   readonly counts: ReturnType<typeof createCounts>;
   readonly perSecond: number;
   /** Resident memory after a fifth of the cases and after all, each after a full collection. */
@@ -23,12 +23,12 @@ export async function runFuzz({ seed, first, count }: CaseRange, lanes = LANES):
   const env = await startFuzzEnv(lanes);
   const counts = createCounts();
   const traces: CaseTrace[] = [];
-  const wrong: CaseResult[] = [];
+  const violation: CaseResult[] = [];
   const note = (seen: CaseResult) => {
     counts.add(seen);
     const trace = traceOf(seen);
     if (trace) traces.push(trace);
-    else if (wrong.length < PRINTED_MAX) wrong.push(seen);
+    else if (violation.length < PRINTED_MAX) violation.push(seen);
   };
   const startedAt = performance.now();
   const early = Math.ceil(count / 5);
@@ -37,21 +37,21 @@ export async function runFuzz({ seed, first, count }: CaseRange, lanes = LANES):
   await runCases(env, { seed, first: first + early, count: count - early }, note);
   const seconds = (performance.now() - startedAt) / 1000;
   const lateMb = restingMb();
-  const inBooks = await findWrongs(env, traces, wrong);
-  const small = await shrinkAll(env, wrong);
+  const ledgerProblems = await findLedgerProblems(env, traces, violation);
+  const small = await shrinkAll(env, violation);
   await env.stop();
   return {
-    wrongs: [...small.map(printWrong), ...inBooks.slice(0, PRINTED_MAX)],
+    violations: [...small.map(printViolation), ...ledgerProblems.slice(0, PRINTED_MAX)],
     counts,
     perSecond: count / seconds,
     memoryMb: { early: earlyMb, late: lateMb },
   };
 }
 
-async function shrinkAll(env: FuzzEnv, wrong: readonly CaseResult[]): Promise<readonly CaseResult[]> {
+async function shrinkAll(env: FuzzEnv, violation: readonly CaseResult[]): Promise<readonly CaseResult[]> {
   const small: CaseResult[] = [];
-  for (const seen of wrong.slice(0, SHRUNK_MAX)) small.push(await shrinkOne(env, seen));
-  return [...small, ...wrong.slice(SHRUNK_MAX)];
+  for (const seen of violation.slice(0, SHRUNK_MAX)) small.push(await shrinkOne(env, seen));
+  return [...small, ...violation.slice(SHRUNK_MAX)];
 }
 
 async function shrinkOne(env: FuzzEnv, seen: CaseResult): Promise<CaseResult> {
@@ -61,7 +61,7 @@ async function shrinkOne(env: FuzzEnv, seen: CaseResult): Promise<CaseResult> {
   const steps = [...seen.case.steps, ...seen.calls.flatMap(({ given }) => given.steps)];
   await shrink(steps, async (without) => {
     const again = await playCase(env, lane, caseOf({ ...seen.case.id, without }));
-    if (again.wrong === undefined) return false;
+    if (again.violation === undefined) return false;
     smallest = again;
     return true;
   });
@@ -76,21 +76,21 @@ function restingMb(): number {
 const BODY_CHARS = 6_000;
 
 /** Prints a wrong case: how to repeat it, its request, and what the upstreams got and answered. */
-export function printWrong({
+export function printViolation({
   case: { id, client, model, body, steps },
-  wrong,
+  violation,
   status,
   calls,
 }: CaseResult): string {
   return [
-    `case ${id.number} of seed ${id.seed}: ${wrong} (status ${status})`,
+    `case ${id.number} of seed ${id.seed}: ${violation} (status ${status})`,
     `  ${client} to ${model}, mutations: ${steps.join(", ") || "none"}; without: ${[...id.without].join(", ") || "none"}`,
     `  body: ${clip(body.toString())}`,
     ...calls.flatMap(({ format, body: sent, given: { answer, endless, steps: made } }) => {
-      const { body: said, ...how } = answer;
+      const { body: answerBody, ...how } = answer;
       return [
         `  sent as ${format}: ${clip(sent)}`,
-        `  answered (${made.join(", ") || "no mutations"}) ${JSON.stringify({ ...how, endless })}: ${clip(Buffer.from(said).toString())}`,
+        `  answered (${made.join(", ") || "no mutations"}) ${JSON.stringify({ ...how, endless })}: ${clip(Buffer.from(answerBody).toString())}`,
       ];
     }),
   ].join("\n");
@@ -100,9 +100,9 @@ export function printWrong({
 export function createCounts() {
   const counts = new Map<string, number>();
   return {
-    add({ case: { client, model }, reading, wrong, status }: CaseResult): void {
+    add({ case: { client, model }, reading, violation, status }: CaseResult): void {
       const failure = reading?.ended === "failed" ? `${reading.row.code} ${status}` : "finished";
-      const key = `${client} to ${model.split("-")[0]}: ${wrong === undefined ? failure : "WRONG"}`;
+      const key = `${client} to ${model.split("-")[0]}: ${violation === undefined ? failure : "WRONG"}`;
       counts.set(key, (counts.get(key) ?? 0) + 1);
     },
     of: (key: string) => counts.get(key) ?? 0,

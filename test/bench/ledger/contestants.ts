@@ -63,13 +63,13 @@ async function openStore(
   name: StoreName,
   location: DatabaseLocation,
 ): Promise<Contestant & Pick<Books, "close">> {
-  const books = await openBenchStorage(location);
+  const storage = await openBenchStorage(location);
   return {
     name,
-    ledger: books.ledger,
+    ledger: storage.ledger,
     openRemote: () => startRemote(location),
-    isAuditClean: async () => (await auditDatabase(books.database, Date.now())).findings.length === 0,
-    close: books.close,
+    isAuditClean: async () => (await auditDatabase(storage.database, Date.now())).findings.length === 0,
+    close: storage.close,
   };
 }
 
@@ -120,7 +120,7 @@ export async function preparePgbench(binaries: string, url: string): Promise<Pgb
       const seconds = Math.max(1, Math.round(ms / 1_000));
       const output = await call(`--client=${CLIENTS}`, "--jobs=2", `--time=${seconds}`, "--no-vacuum");
       const perSecond = /tps = ([\d.]+)/.exec(output)?.[1];
-      if (perSecond === undefined) throw new Error(`pgbench said no rate: ${output}`);
+      if (perSecond === undefined) throw new Error(`pgbench printed no rate: ${output}`);
       return Number(perSecond);
     },
   };

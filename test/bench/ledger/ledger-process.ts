@@ -4,10 +4,10 @@ import { createCapturedLog } from "../../support/captured-log.ts";
 import { openBenchStorage } from "./bench-storage.ts";
 
 const [location = "{}", token = ""] = Bun.argv.slice(2);
-const books = await openBenchStorage(JSON.parse(location));
+const storage = await openBenchStorage(JSON.parse(location));
 const listen = { host: "127.0.0.1", port: 0 };
 const { address } = await serveLedger({
-  ledger: books.ledger,
+  ledger: storage.ledger,
   listen,
   token,
   tls: undefined,

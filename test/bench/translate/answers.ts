@@ -120,8 +120,8 @@ export function faultOf(
   return stream && !body.includes(ENDS[format]) ? "a stream without its end" : undefined;
 }
 
-function deltas<Delta>(say: (word: string) => Delta): Delta[] {
-  return Array.from({ length: DELTAS }, () => say(WORD));
+function deltas<Delta>(encode: (word: string) => Delta): Delta[] {
+  return Array.from({ length: DELTAS }, () => encode(WORD));
 }
 
 function chunk(delta: object, finish: string | null): string {

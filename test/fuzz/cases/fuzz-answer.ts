@@ -61,10 +61,10 @@ export function answerOf(id: CaseId, asked: AnswerRequest): FuzzAnswer {
   const name = `answer ${asked.call}`;
   const steps = stepsOf(id);
   const draw = steps.draw(name);
-  const lot = draw();
-  if (lot < 0.05) return { answer: drawRefusal(draw), endless: undefined, steps: [] };
+  const chance = draw();
+  if (chance < 0.05) return { answer: drawRefusal(draw), endless: undefined, steps: [] };
   // An answer of another format, or whole instead of streamed.
-  const isStray = lot < 0.08;
+  const isStray = chance < 0.08;
   const format = isStray ? drawOne(draw, ["chat", "messages", "responses"] as const) : asked.format;
   const stream = isStray ? draw() < 0.5 : asked.stream;
   const given = { ...asked, format };
@@ -125,14 +125,14 @@ function drawMutations(draw: RandomSource): number {
 }
 
 function drawDelivery(draw: RandomSource, stream: boolean): Omit<Answer, "body"> {
-  const lot = draw();
+  const chance = draw();
   const pieces = stream && draw() < 0.4 ? { pieces: [drawInteger(draw, 1, 400)] } : {};
   const cut = { cutAt: drawInteger(draw, 0, 2_000) };
-  if (lot < 0.86) return pieces;
-  if (lot < 0.92) return { ...pieces, ...cut, lingerMs: 0, end: drawOne(draw, ["close", "reset"]) };
-  if (lot < 0.97) return { ...pieces, framing: "until_close", lingerMs: 0, ...(draw() < 0.5 && cut) };
-  if (lot < 0.99) return { ...pieces, gzip: true };
-  if (lot < 0.997)
+  if (chance < 0.86) return pieces;
+  if (chance < 0.92) return { ...pieces, ...cut, lingerMs: 0, end: drawOne(draw, ["close", "reset"]) };
+  if (chance < 0.97) return { ...pieces, framing: "until_close", lingerMs: 0, ...(draw() < 0.5 && cut) };
+  if (chance < 0.99) return { ...pieces, gzip: true };
+  if (chance < 0.997)
     return { claimedLength: drawInteger(draw, 0, 3_000), framing: "length", end: "close", lingerMs: 0 };
   return { ...pieces, ...cut, end: "hang" };
 }

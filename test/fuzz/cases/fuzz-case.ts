@@ -75,9 +75,9 @@ export function caseOf(id: CaseId): FuzzCase {
 }
 
 function drawStream(draw: RandomSource): object {
-  const lot = draw();
-  if (lot < 0.2) return {};
-  return { stream: lot < 0.65 };
+  const chance = draw();
+  if (chance < 0.2) return {};
+  return { stream: chance < 0.65 };
 }
 
 /** Half of the requests are unchanged, so that answers are tested too. */

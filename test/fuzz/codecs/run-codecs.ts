@@ -11,19 +11,19 @@ export interface CodecsResult {
   readonly printed: number;
   readonly passed: number;
   /** The first wrong cases, minimised. */
-  readonly wrongs: readonly string[];
+  readonly violations: readonly string[];
   readonly slowestMs: number;
 }
 
 const WHOLE: ReadonlySet<string> = new Set();
-const WRONGS_MAX = 10;
+const VIOLATIONS_MAX = 10;
 
 /** Runs a range of cases through the codecs, without a gateway. */
 export async function runCodecs({ seed, first, count }: CaseRange): Promise<CodecsResult> {
-  const wrongs: string[] = [];
+  const violations: string[] = [];
   const counts = { printed: 0, passed: 0 };
   let slowestMs = 0;
-  for (let number = first; number < first + count && wrongs.length < WRONGS_MAX; number += 1) {
+  for (let number = first; number < first + count && violations.length < VIOLATIONS_MAX; number += 1) {
     const id = { seed, number, without: WHOLE };
     for (const run of RUNS) {
       const startedAt = performance.now();
@@ -31,28 +31,28 @@ export async function runCodecs({ seed, first, count }: CaseRange): Promise<Code
         counts[run.name] += run.run(id);
       });
       slowestMs = Math.max(slowestMs, performance.now() - startedAt);
-      if (fault !== undefined) wrongs.push(await describe(id, run));
+      if (fault !== undefined) violations.push(await describe(id, run));
     }
   }
-  return { ...counts, wrongs, slowestMs };
+  return { ...counts, violations, slowestMs };
 }
 
 /** Decodes and encodes huge bodies. Returns the failures and the slowest body. */
 export function runHugeBodies(size: HugeBodySize): {
-  readonly wrongs: readonly string[];
+  readonly violations: readonly string[];
   readonly slowest: string;
 } {
-  const wrongs: string[] = [];
+  const violations: string[] = [];
   let slowest = { name: "none", ms: 0 };
   for (const { name, client, body } of hugeBodiesOf(size)) {
     const startedAt = performance.now();
     const id = { seed: name, number: 0, without: WHOLE };
     const fault = faultOf(() => void readAndPrint({ id, client, body: Buffer.from(body) }));
-    if (fault !== undefined) wrongs.push(`${name}: ${fault}`);
+    if (fault !== undefined) violations.push(`${name}: ${fault}`);
     const ms = performance.now() - startedAt;
     if (ms > slowest.ms) slowest = { name, ms };
   }
-  return { wrongs, slowest: `${slowest.name}: ${slowest.ms.toFixed(0)} ms` };
+  return { violations, slowest: `${slowest.name}: ${slowest.ms.toFixed(0)} ms` };
 }
 
 interface Run {
@@ -91,8 +91,8 @@ function faultOf(act: () => void): string | undefined {
 }
 
 async function describe(id: CaseId, { run, stepsOf, print }: Run): Promise<string> {
-  const isWrong = (without: ReadonlySet<string>) => faultOf(() => run({ ...id, without })) !== undefined;
-  const small = { ...id, without: await shrink(stepsOf(id), isWrong) };
+  const isViolation = (without: ReadonlySet<string>) => faultOf(() => run({ ...id, without })) !== undefined;
+  const small = { ...id, without: await shrink(stepsOf(id), isViolation) };
   const what = faultOf(() => run(small));
   return `case ${id.number} of seed ${id.seed}, without a gateway: ${what}\n  ${clip(print(small))}`;
 }

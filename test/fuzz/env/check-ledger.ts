@@ -39,10 +39,10 @@ export function traceOf({
 const CHARGE_MAX: Nanos = 200_000n * 2_000n + 128n * 8_800n * 2_000n;
 
 /** Lists problems of the ledger after the run. Leaves out cases that are already wrong. */
-export async function findWrongs(
+export async function findLedgerProblems(
   env: FuzzEnv,
   traces: readonly CaseTrace[],
-  wrong: readonly CaseResult[],
+  violation: readonly CaseResult[],
 ): Promise<readonly string[]> {
   const { gateway, faults } = env;
   await gateway.nothingIsHeld();
@@ -56,7 +56,7 @@ export async function findWrongs(
     ...held.map((wallet) => `${wallet.held} are still held`),
     ...compare(
       traces,
-      receipts.filter(({ id }) => wrong.every(({ requestId }) => requestId !== id)),
+      receipts.filter(({ id }) => violation.every(({ requestId }) => requestId !== id)),
     ),
     ...faults.slice(0, 5).map((line) => `a fault in the log: ${line}`),
   ];
@@ -72,12 +72,12 @@ async function countSlots({ gateway: { url, secret } }: FuzzEnv): Promise<number
 /** Lists the cases whose receipt contradicts what the client saw. */
 function compare(traces: readonly CaseTrace[], receipts: readonly StoredReceipt[]): string[] {
   const byId = new Map(receipts.map((receipt) => [receipt.id, receipt]));
-  const wrongs = traces.flatMap((trace) => {
-    const said = contradiction(trace, byId.get(trace.requestId));
+  const violations = traces.flatMap((trace) => {
+    const mismatch = contradiction(trace, byId.get(trace.requestId));
     byId.delete(trace.requestId);
-    return said === undefined ? [] : [`case ${trace.number}, ${trace.outcome}: ${said}`];
+    return mismatch === undefined ? [] : [`case ${trace.number}, ${trace.outcome}: ${mismatch}`];
   });
-  return [...wrongs, ...[...byId.values()].map(({ id }) => `receipt ${id} of no case that was seen`)];
+  return [...violations, ...[...byId.values()].map(({ id }) => `receipt ${id} of no case that was seen`)];
 }
 
 function contradiction(trace: CaseTrace, receipt: StoredReceipt | undefined): string | undefined {
@@ -87,10 +87,10 @@ function contradiction(trace: CaseTrace, receipt: StoredReceipt | undefined): st
   }
   const { outcome, captured, state } = receipt;
   if (trace.isCount) return "a count has a receipt";
-  if (outcome !== trace.outcome) return `the receipt says ${outcome}`;
+  if (outcome !== trace.outcome) return `the receipt has ${outcome}`;
   if (state !== (captured > 0n ? "settled" : state)) return `the receipt is ${state}`;
   if (outcome !== "ok" && trace.saysBilled !== captured > 0n) return `it was charged ${captured}`;
-  if (captured > 0n && !trace.wasAsked) return "it was charged, and nobody was asked";
+  if (captured > 0n && !trace.wasAsked) return "it was charged without an upstream call";
   if (captured < 0n || captured > CHARGE_MAX) return `it was charged ${captured}`;
   return undefined;
 }

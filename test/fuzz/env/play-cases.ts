@@ -38,7 +38,7 @@ export interface CaseResult {
   /** The decoded answer; `undefined` when it is wrong. */
   readonly reading: Reading | undefined;
   /** The violation of a wrong case. */
-  readonly wrong: string | undefined;
+  readonly violation: string | undefined;
   readonly status: number;
   readonly requestId: string | undefined;
   readonly calls: readonly UpstreamCall[];
@@ -52,7 +52,7 @@ const PATHS = {
   count_tokens: "/v1/messages/count_tokens",
 };
 /** Longer than every timeout of the gateway. */
-const PATIENCE_MS = 30_000;
+const WAIT_MS_MAX = 30_000;
 
 /** Sends the request of a case and checks the answer. Never rejects. */
 export async function playCase({ gateway }: FuzzEnv, lane: Lane, fuzzCase: FuzzCase): Promise<CaseResult> {
@@ -62,25 +62,25 @@ export async function playCase({ gateway }: FuzzEnv, lane: Lane, fuzzCase: FuzzC
   let status = 0;
   let requestId: string | undefined;
   let reading: Reading | undefined;
-  let wrong: string | undefined;
+  let violation: string | undefined;
   try {
     const response = await fetch(`${gateway.url}${PATHS[fuzzCase.client]}`, {
       method: "POST",
       headers: { authorization: `Bearer ${gateway.secret}`, "content-type": "application/json" },
       body,
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(WAIT_MS_MAX),
     });
     status = response.status;
     requestId = response.headers.get("x-request-id") ?? undefined;
     const text = new TextDecoder("utf-8", { fatal: true }).decode(await response.bytes());
-    const expected = wantedOf(fuzzCase, { body: body.toString(), calls: lane.calls });
+    const expected = expectedAnswerOf(fuzzCase, { body: body.toString(), calls: lane.calls });
     reading = readAnswer(expected, { status, headers: response.headers, text });
     for (const call of lane.calls) readSent(fuzzCase, call);
   } catch (error) {
-    wrong = error instanceof Error ? error.message : "unknown";
+    violation = error instanceof Error ? error.message : "unknown";
   }
   lane.playing = undefined;
-  return { case: fuzzCase, reading, wrong, status, requestId, calls: [...lane.calls] };
+  return { case: fuzzCase, reading, violation, status, requestId, calls: [...lane.calls] };
 }
 
 /** Checks that a translated request is one that its host accepts. */
@@ -97,7 +97,7 @@ function inLane(body: Buffer, lane: Lane): Buffer<ArrayBuffer> {
 }
 
 /** What the client asked for, parsed from its body. */
-function wantedOf(
+function expectedAnswerOf(
   { client }: FuzzCase,
   { body, calls }: { body: string; calls: readonly UpstreamCall[] },
 ): ExpectedAnswer {

@@ -37,11 +37,11 @@ function checkRetryAfter(pause: string | null, row: ErrorRow, status: number): v
 }
 
 /** Decodes the body of an error, or the error event of a stream. */
-export function readError(client: Client, said: Json): ErrorRow {
-  if (said.type === "response.failed") return readFailedResponse(said);
+export function readError(client: Client, event: Json): ErrorRow {
+  if (event.type === "response.failed") return readFailedResponse(event);
   const isMessages = client === "messages" || client === "count_tokens";
-  const { message, type, code, details } = objectAt(said.error, "an error");
-  if (isMessages) assertRead(said.type === "error", "an error that does not call itself one");
+  const { message, type, code, details } = objectAt(event.error, "an error");
+  if (isMessages) assertRead(event.type === "error", "an error without the type error");
   const given = isMessages && isObject(details) ? details.error_code : code;
   const row = rowOf(textAt(message), (each) =>
     isMessages ? each.code === given : each.code === given || each.responses[1] === given,
@@ -58,7 +58,7 @@ function readFailedResponse(event: Json): ErrorRow {
 }
 
 function rowOf(message: string, hasCode: (row: ErrorRow) => boolean): ErrorRow {
-  assertRead(!message.includes(CANARY), "what an upstream said of its failure");
+  assertRead(!message.includes(CANARY), "the error text of an upstream");
   const row = Object.values<ErrorRow>(ERRORS).find((each) => hasCode(each) && isMessageOf(each, message));
   assertRead(row !== undefined, `an error that is not in the table: ${message}`);
   assertRead(row.code !== "internal_error", "a fault of ours");
