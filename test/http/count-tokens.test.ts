@@ -129,7 +129,7 @@ describe("a count by the upstream", () => {
     controller.abort();
     await running;
     await seen()[0]?.over;
-    expect(seen()[0]?.hungUpAtMs).toBeNumber();
+    expect(seen()[0]?.disconnectedAtMs).toBeNumber();
   });
 });
 

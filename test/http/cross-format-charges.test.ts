@@ -171,7 +171,7 @@ describe.each(TRANSLATED_PAIRS)("a $surface.name client of an $upstream upstream
     await response.body?.getReader().read();
     controller.abort();
     await gateway.upstream.seen[0]?.over;
-    expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeNumber();
+    expect(gateway.upstream.seen[0]?.disconnectedAtMs).toBeNumber();
     open();
     while (!isLogged(response)) await Bun.sleep(2);
     const { captured, outcome } = await gateway.receiptOf(response);

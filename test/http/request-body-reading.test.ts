@@ -16,11 +16,11 @@ const KEY_BODIES_MAX = 20;
 const ACCOUNT_BODIES_MAX = 30;
 
 const budget: BodyBudget = createBodyBudget({ bytesMax: BUDGET, accountBytesMax: ACCOUNT_BUDGET });
-const hasty = serveBodies(MS_MAX);
-const patient = serveBodies(60_000);
+const shortLimit = serveBodies(MS_MAX);
+const longLimit = serveBodies(60_000);
 afterAll(async () => {
-  await hasty.stop(true);
-  await patient.stop(true);
+  await shortLimit.stop(true);
+  await longLimit.stop(true);
 });
 
 /**
@@ -61,7 +61,7 @@ function expectAllGivenBack(): void {
 
 /** Sends a body and returns the answer. */
 async function send(path: string, body: string | ReadableStream): Promise<string> {
-  return (await fetch(new URL(path, patient.url), { method: "POST", body })).text();
+  return (await fetch(new URL(path, longLimit.url), { method: "POST", body })).text();
 }
 
 /** Sends the beginning of a body, pauses longer than the limit, and sends the rest at once. */
@@ -80,7 +80,7 @@ describe("a body that does not arrive in time", () => {
     ["announced and small", "content-length: 1000", "x"],
     ["chunked", "transfer-encoding: chunked", `8000\r\n${PIECE}\r\n`],
   ])("is rejected when it is %s, and its further bytes do not count", async (_name, framing, piece) => {
-    const answer = await sendRaw(hasty.url.origin, tooSlow(framing, piece));
+    const answer = await sendRaw(shortLimit.url.origin, tooSlow(framing, piece));
     expect(answer.body).toBe("body_too_slow");
     expectAllGivenBack();
   });
@@ -138,7 +138,7 @@ describe("the budget of bodies in flight", () => {
       yield `8000\r\n${PIECE}\r\n`;
     };
     await Promise.all(Array.from({ length: 10 }, () => breakOff(halves())));
-    while (patient.pendingRequests > 0) await Bun.sleep(5);
+    while (longLimit.pendingRequests > 0) await Bun.sleep(5);
     expectAllGivenBack();
   });
 });
@@ -148,7 +148,7 @@ describe("bodies that arrive at once", () => {
     {
       await using _ = await openSilent(KEY_BODIES_MAX, head("content-length: 60000", "/acme/laptop"));
       for (const announced of [100, 1_000_000]) {
-        const more = await sendRaw(patient.url.origin, [
+        const more = await sendRaw(longLimit.url.origin, [
           head(`content-length: ${announced}`, "/acme/laptop"),
         ]);
         expect(more.body).toBe("too_concurrent");
@@ -162,7 +162,7 @@ describe("bodies that arrive at once", () => {
     {
       await using _ = await openSilent(KEY_BODIES_MAX, head("content-length: 60000", "/acme/laptop"));
       await using __ = await openSilent(10, head("content-length: 60000", "/acme/phone"));
-      const more = await sendRaw(patient.url.origin, [head("content-length: 100", "/acme/tablet")]);
+      const more = await sendRaw(longLimit.url.origin, [head("content-length: 100", "/acme/tablet")]);
       expect(more.body).toBe("too_concurrent");
       expect(await send("/other/watch", "x")).toBe("1");
     }
@@ -197,23 +197,23 @@ interface Silent extends AsyncDisposable {
   readonly answers: readonly string[];
 }
 
-/** Opens connections to the patient server. Resolves when the server has read from all of them. */
+/** Opens connections to the server with the long limit. Resolves when the server has read from all of them. */
 async function openSilent(count: number, bytes: string): Promise<Silent> {
-  const before = patient.pendingRequests;
+  const before = longLimit.pendingRequests;
   const answers: string[] = [];
   const sockets = Array.from({ length: count }, () => {
-    const socket = connect({ host: patient.url.hostname, port: Number(patient.url.port) });
+    const socket = connect({ host: longLimit.url.hostname, port: Number(longLimit.url.port) });
     socket.on("error", () => {});
     socket.on("data", (data) => answers.push(data.toString("latin1")));
     socket.write(bytes);
     return socket;
   });
-  while (patient.pendingRequests < before + count) await Bun.sleep(5);
+  while (longLimit.pendingRequests < before + count) await Bun.sleep(5);
   return {
     answers,
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
-      while (patient.pendingRequests > before) await Bun.sleep(5);
+      while (longLimit.pendingRequests > before) await Bun.sleep(5);
     },
   };
 }
@@ -225,7 +225,7 @@ async function untilSent(path: string): Promise<void> {
 
 /** Sends pieces and resets the connection. */
 async function breakOff(pieces: AsyncGenerator<string>): Promise<void> {
-  const socket = connect({ host: patient.url.hostname, port: Number(patient.url.port) });
+  const socket = connect({ host: longLimit.url.hostname, port: Number(longLimit.url.port) });
   socket.on("error", () => {});
   for await (const piece of pieces) socket.write(piece);
   await Bun.sleep(30);

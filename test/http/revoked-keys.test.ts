@@ -96,7 +96,9 @@ describe.each(DIALECTS)("with a ledger in %s", (dialect) => {
       }
       await gateway.nothingIsHeld(key.accountId);
       for (const { over } of gateway.upstream.seen) await over;
-      expect(gateway.upstream.seen.filter(({ hungUpAtMs }) => hungUpAtMs === undefined)).toEqual([]);
+      expect(gateway.upstream.seen.filter(({ disconnectedAtMs }) => disconnectedAtMs === undefined)).toEqual(
+        [],
+      );
       never.open();
     },
   );

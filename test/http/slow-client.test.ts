@@ -9,20 +9,20 @@ import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 /** Long compared with the pauses of a busy machine. */
 const IDLE_MS = 2_000;
 
-let hasty: TestGateway;
-let patient: TestGateway;
+let shortLimit: TestGateway;
+let longLimit: TestGateway;
 beforeAll(async () => {
-  hasty = await startWithTotal(8_000);
+  shortLimit = await startWithTotal(8_000);
   // For an answer that is read to its end.
-  patient = await startWithTotal(120_000);
+  longLimit = await startWithTotal(120_000);
 });
 beforeEach(() => {
-  hasty.upstream.reset();
-  patient.upstream.reset();
+  shortLimit.upstream.reset();
+  longLimit.upstream.reset();
 });
 afterAll(async () => {
-  await hasty.stop();
-  await patient.stop();
+  await shortLimit.stop();
+  await longLimit.stop();
 });
 
 function startWithTotal(totalMs: number): Promise<TestGateway> {
@@ -63,16 +63,16 @@ function requestWithoutReading(gateway: TestGateway, surface: Surface): Socket {
 
 describe.each(SURFACES)("a client that does not read, on $path,", (surface) => {
   test("pauses the upstream, and is settled and disconnected by the total timeout", async () => {
-    const gateway = hasty;
+    const gateway = shortLimit;
     streamLarge(gateway, surface);
     const socket = requestWithoutReading(gateway, surface);
     await gateway.upstream.waitForSeen(1);
     await Bun.sleep(1.5 * IDLE_MS);
     // Neither ended by the idle timeout nor read completely into memory.
-    expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeUndefined();
+    expect(gateway.upstream.seen[0]?.disconnectedAtMs).toBeUndefined();
     expect((await gateway.balances()).held).toBeGreaterThan(0n);
     await gateway.upstream.seen[0]?.over;
-    expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeNumber();
+    expect(gateway.upstream.seen[0]?.disconnectedAtMs).toBeNumber();
     await gateway.nothingIsHeld();
     const id =
       gateway.log
@@ -88,7 +88,7 @@ describe.each(SURFACES)("a client that does not read, on $path,", (surface) => {
   });
 
   test("for longer than the idle timeout gets the whole answer later", async () => {
-    const gateway = patient;
+    const gateway = longLimit;
     streamLarge(gateway, surface);
     const socket = requestWithoutReading(gateway, surface);
     await gateway.upstream.waitForSeen(1);

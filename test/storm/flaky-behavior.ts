@@ -37,7 +37,7 @@ interface Given {
  */
 export function behaviorOf(conditions: StormConditions, upstream: UpstreamName, number: number) {
   const draw = createDraw(conditions.seed, upstream, number);
-  const behavior = drawWeighted(draw, draw() < conditions.good ? GOOD : BAD);
+  const behavior = drawWeighted(draw, draw() < conditions.goodAnswers ? GOOD : BAD);
   const script = behavior.script({ modelOutput: taggedOutput(upstream, number), draw });
   return { name: behavior.name, isAnswer: behavior.isAnswer, script };
 }

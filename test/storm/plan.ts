@@ -10,9 +10,9 @@ import {
 export interface StormConditions {
   readonly seed: string;
   /** Share of the calls that an upstream answers well, from 0 to 1. */
-  readonly good: number;
+  readonly goodAnswers: number;
   /** Share of the clients that read an answer to its end without pauses, from 0 to 1. */
-  readonly patient: number;
+  readonly steadyReaders: number;
 }
 
 /** The behaviour of a client. */
@@ -62,7 +62,7 @@ export const MODELS: Readonly<
 };
 
 /** Returns the plan of the request with this number. */
-export function planOf({ seed, patient }: StormConditions, number: number): Plan {
+export function planOf({ seed, steadyReaders }: StormConditions, number: number): Plan {
   const draw = createDraw(seed, "request", number);
   const surface = drawOne(draw, ["chat", "messages"] as const);
   const stream = draw() < 0.5;
@@ -75,7 +75,15 @@ export function planOf({ seed, patient }: StormConditions, number: number): Plan
     stream,
     ...(surface === "chat" && stream && asksForUsage && { stream_options: { include_usage: true } }),
   });
-  return { number, surface, stream, model, key: draw(), clientBehavior: drawBehavior(draw, patient), body };
+  return {
+    number,
+    surface,
+    stream,
+    model,
+    key: draw(),
+    clientBehavior: drawBehavior(draw, steadyReaders),
+    body,
+  };
 }
 
 /** More than any upstream reports, so that every hold is large enough. */
@@ -88,8 +96,8 @@ export function requestNumberOf(body: string): number {
   return Number(number);
 }
 
-function drawBehavior(draw: RandomSource, patient: number): ClientBehavior {
-  if (draw() < patient) return { kind: "reads" };
+function drawBehavior(draw: RandomSource, steadyReaders: number): ClientBehavior {
+  if (draw() < steadyReaders) return { kind: "reads" };
   const kind = drawWeighted(draw, BEHAVIORS);
   return kind.of(draw);
 }

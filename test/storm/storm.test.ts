@@ -17,7 +17,7 @@ const IDLE_SOCKETS = 64;
 const THREADS = 16;
 
 const seed = process.env.STORM_SEED ?? crypto.randomUUID();
-const conditions = { seed, good: 0.72, patient: 0.7 };
+const conditions = { seed, goodAnswers: 0.72, steadyReaders: 0.7 };
 
 let evidence: Evidence;
 beforeAll(async () => {

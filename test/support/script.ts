@@ -141,16 +141,16 @@ export async function playScript(
   socket: Socket,
   gone: Promise<void>,
   steps: Iterable<Step> | AsyncIterable<Step>,
-): Promise<"over" | "hung_up"> {
+): Promise<"over" | "disconnected"> {
   for await (const step of steps) {
     if ("leave" in step) {
       if (step.leave === "reset") socket.resetAndDestroy();
       else if (step.leave === "close") socket.end();
       else await gone;
-      return step.leave === "hang" ? "hung_up" : "over";
+      return step.leave === "hang" ? "disconnected" : "over";
     }
     await Promise.race([gone, doStep(socket, step)]);
-    if (socket.destroyed) return "hung_up";
+    if (socket.destroyed) return "disconnected";
   }
   return "over";
 }

@@ -79,11 +79,11 @@ describe("the scripted upstream", () => {
     const controller = new AbortController();
     const never = ask({ model: "m" }, controller.signal).catch(() => undefined);
     await upstream.waitForSeen(2);
-    expect(upstream.seen[1]?.hungUpAtMs).toBeUndefined();
+    expect(upstream.seen[1]?.disconnectedAtMs).toBeUndefined();
     controller.abort();
     await never;
     await upstream.seen[1]?.over;
-    expect(upstream.seen[1]?.hungUpAtMs).toBeNumber();
+    expect(upstream.seen[1]?.disconnectedAtMs).toBeNumber();
   });
 
   test("pauses after the given number of bytes until its gate opens", async () => {

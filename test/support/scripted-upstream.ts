@@ -9,7 +9,7 @@ interface SeenRequest extends ScriptRequest {
   /**
    * When the client closed or reset the connection before the end of the answer. `undefined` if it did not.
    */
-  readonly hungUpAtMs: number | undefined;
+  readonly disconnectedAtMs: number | undefined;
   /** Resolves when the script has ended or the client has disconnected. */
   readonly over: Promise<void>;
 }
@@ -101,9 +101,14 @@ async function answerOne(
   choose: Choose,
 ): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
-  const seen = { ...request, receivedAtMs: Date.now(), hungUpAtMs: undefined as number | undefined, over };
+  const seen = {
+    ...request,
+    receivedAtMs: Date.now(),
+    disconnectedAtMs: undefined as number | undefined,
+    over,
+  };
   const outcome = await playScript(socket, gone, choose(request, seen)(request));
-  if (outcome === "hung_up") seen.hungUpAtMs = Date.now();
+  if (outcome === "disconnected") seen.disconnectedAtMs = Date.now();
   resolve();
 }
 

@@ -108,12 +108,12 @@ describe("a client that disconnects", () => {
     // Waits until everything sent so far is processed: megabytes, in some scenarios.
     await Bun.sleep(reading.has(faultCase.id) ? 200 : 20);
     expect((await env.gateway.balances(payer.accountId)).held).toBeGreaterThan(0n);
-    const hungUpAtMs = Date.now();
+    const disconnectedAtMs = Date.now();
     controller.abort();
 
     expect(await ended).toBe("aborted");
-    await expectUpstreamFreed(faultCase, hungUpAtMs);
-    await expectAllFree(payer, hungUpAtMs);
+    await expectUpstreamFreed(faultCase, disconnectedAtMs);
+    await expectAllFree(payer, disconnectedAtMs);
     await expectLedger(faultCase, payer);
     expect((await post(env.gateway, faultCase.surface, { secret })).status).toBe(200);
   });
@@ -156,12 +156,15 @@ async function waitUntil(condition: () => boolean | Promise<boolean>, untilMs = 
   }
 }
 
-async function expectUpstreamFreed({ id }: FaultCase<ClientDisconnect>, hungUpAtMs: number): Promise<void> {
+async function expectUpstreamFreed(
+  { id }: FaultCase<ClientDisconnect>,
+  disconnectedAtMs: number,
+): Promise<void> {
   const { seen } = env.gateway.upstream;
   const calls = seen.filter(({ model }) => model?.startsWith(id));
   expect(calls.map(({ model }) => model)).toEqual([id]);
   await calls[0]?.over;
-  expect((calls[0]?.hungUpAtMs ?? Number.NaN) - hungUpAtMs).toBeWithin(-1, UPSTREAM_MS_MAX);
+  expect((calls[0]?.disconnectedAtMs ?? Number.NaN) - disconnectedAtMs).toBeWithin(-1, UPSTREAM_MS_MAX);
 }
 
 interface Payer {
@@ -169,13 +172,13 @@ interface Payer {
   readonly accountId: string;
 }
 
-async function expectAllFree({ secret, accountId }: Payer, hungUpAtMs: number): Promise<void> {
+async function expectAllFree({ secret, accountId }: Payer, disconnectedAtMs: number): Promise<void> {
   const isFree = async () => {
     const response = await fetch(`${env.gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
     const { concurrent_requests } = (await response.json()) as { concurrent_requests: { used: number } };
     return concurrent_requests.used === 0 && (await env.gateway.balances(accountId)).held === 0n;
   };
-  await waitUntil(isFree, hungUpAtMs + BOOKS_MS_MAX);
+  await waitUntil(isFree, disconnectedAtMs + BOOKS_MS_MAX);
 }
 
 async function expectLedger(

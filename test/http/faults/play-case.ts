@@ -217,7 +217,7 @@ async function expectCalls({ upstream }: TestGateway, { faultCase, first, last }
   );
   const over = Promise.all(seen.map((call) => call.over)).then(() => "over");
   expect(await Promise.race([over, Bun.sleep(120_000)])).toBe("over");
-  if (isCut) expect(seen.map(({ hungUpAtMs }) => hungUpAtMs)).not.toContain(undefined);
+  if (isCut) expect(seen.map(({ disconnectedAtMs }) => disconnectedAtMs)).not.toContain(undefined);
 }
 
 /** Checks the log: one line for the failed attempt with its cause, and one for the request. */
