@@ -47,8 +47,8 @@ function isClientClosedLogged(start: number): boolean {
 }
 
 /**
- * Calls `disconnect` with a pause between request and disconnect. Repeats with a longer pause while no request
- * has arrived in time, as on a busy machine. Resolves when the log has a client_closed request.
+ * Calls `disconnect` with the pause between request and disconnect. Repeats with a longer pause while no
+ * request has arrived in time, as on a busy machine. Resolves when the log has a client_closed request.
  */
 async function untilDisconnected(disconnect: (pauseMs: number) => Promise<void>): Promise<void> {
   const logged = gateway.log.text().length;

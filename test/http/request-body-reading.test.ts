@@ -197,7 +197,7 @@ interface Silent extends AsyncDisposable {
   readonly answers: readonly string[];
 }
 
-/** Opens connections to the server with the long limit. Resolves when the server has read from all of them. */
+/** Opens connections to the server with the long limit. Resolves when it has read from all of them. */
 async function openSilent(count: number, bytes: string): Promise<Silent> {
   const before = longLimit.pendingRequests;
   const answers: string[] = [];

@@ -89,8 +89,8 @@ interface FlakySocket {
 }
 
 /**
- * Calls `tell` when the piece with the finish reason is sent, or the last piece with content. A request that
- * times out after its finish counts as answered.
+ * Calls `onFinish` before the piece with the finish reason is sent, or the last piece with content. A request
+ * that times out after its finish counts as answered.
  */
 async function* untilFinish(
   steps: Iterable<Step> | AsyncIterable<Step>,

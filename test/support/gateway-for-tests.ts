@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach } from "bun:test";
 import { startTestGateway, type TestGateway, type TestGatewayOptions } from "./test-gateway.ts";
 
 /**
- * The gateway of one test file: starts before the first test, stops after the last one, and forgets the scripts and
- * requests of its upstream before each. Throws when it is used before the first test.
+ * Starts a gateway before the first test of a file and stops it after the last one. Its upstream forgets its
+ * scripts and requests before each test. Throws when it is used before the first test.
  */
 export function gatewayForTests(options?: TestGatewayOptions): TestGateway {
   let started: TestGateway | undefined;

@@ -1,5 +1,6 @@
 // usage: server-starter.ts postgres|redis
-// Starts a private server, freezes it if it is Redis, prints `{"pid","folder"}` to stdout, and runs until killed.
+// Starts a private server and freezes it if it is Redis. Prints `{"pid","folder"}` to stdout and runs until
+// killed.
 import { readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -54,7 +54,7 @@ export function scriptedUpstreams(scripted: ScriptedUpstream): UpstreamConfig[] 
   ];
 }
 
-/** An upstream of the configuration. By default nothing listens at its address, and its circuit never opens. */
+/** An upstream of the configuration. By default nothing listens there, and its circuit never opens. */
 export function scriptedUpstream(
   name: string,
   protocol: Protocol,

@@ -26,9 +26,8 @@ interface BenchEnv {
 }
 
 /**
- * `bun run bench bodies [--only TEXT] [--memory] [--json]`: sends bodies and answers that are costly to
- * process, alone and many together, through a real gateway, and measures how long `GET /healthz` of a second
- * client waits. With `--memory`, measures the memory of bodies in flight instead.
+ * `bun run bench bodies [--only TEXT] [--memory] [--json]`: sends costly bodies and answers through a real
+ * gateway, alone and many together. Measures how long `GET /healthz` of a second client waits. With `--memory`, measures the memory of bodies in flight instead.
  */
 export async function benchBodies(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
