@@ -102,8 +102,10 @@ describe("case 31: tool calls of OpenAI-compatible hosts are merged when they co
   test("without an id: the gateway assigns one", async () => {
     const call = { index: 0, function: { name: "look_up", arguments: '{"n":1}' } };
     play(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
-    const heard = await readReply(await postTo(TO_GPT), TO_GPT);
-    expect(heard.calls).toEqual([{ id: expect.stringMatching(/^\w+$/), name: "look_up", input: { n: 1 } }]);
+    const received = await readReply(await postTo(TO_GPT), TO_GPT);
+    expect(received.calls).toEqual([
+      { id: expect.stringMatching(/^\w+$/), name: "look_up", input: { n: 1 } },
+    ]);
   });
 
   test("as the deprecated function_call", async () => {
@@ -113,8 +115,8 @@ describe("case 31: tool calls of OpenAI-compatible hosts are merged when they co
       chunk({}, "function_call"),
     ];
     play(TO_GPT, lines);
-    const heard = await readReply(await postTo(TO_GPT), TO_GPT);
-    expect(heard).toMatchObject({ calls: [{ name: "look_up", input: { n: 1 } }], finish: "tool_calls" });
+    const received = await readReply(await postTo(TO_GPT), TO_GPT);
+    expect(received).toMatchObject({ calls: [{ name: "look_up", input: { n: 1 } }], finish: "tool_calls" });
   });
 });
 
@@ -151,9 +153,9 @@ describe("case 45: messages blocks do not overlap", () => {
       chunk({ tool_calls: [piece(1, "}")] }),
       chunk({}, "tool_calls"),
     ]);
-    const heard = await readReply(await postTo(TO_GPT), TO_GPT);
-    expect(heard.text).toBe("One. Two.");
-    expect(heard.calls.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
+    const received = await readReply(await postTo(TO_GPT), TO_GPT);
+    expect(received.text).toBe("One. Two.");
+    expect(received.calls.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
       { id: "a", name: "look_up", input: { n: 1 } },
       { id: "b", name: "look_up", input: { n: 2 } },
     ]);

@@ -64,8 +64,8 @@ describe("a translated request", () => {
     };
     for (const stream of [false, true]) {
       gateway.upstream.on("gpt", callsFirstTool);
-      const heard = await readReply(await postTo(gateway, TO_GPT, { stream, ...body }), TO_GPT);
-      expect(heard.calls).toEqual([{ id: "call_1", name: LONG_NAME, input: {} }]);
+      const received = await readReply(await postTo(gateway, TO_GPT, { stream, ...body }), TO_GPT);
+      expect(received.calls).toEqual([{ id: "call_1", name: LONG_NAME, input: {} }]);
       const [first = "", second = ""] = listAt(seen().tools).map(toolName);
       expect(first).toMatch(/^[\w-]{1,64}$/);
       expect(second).not.toBe(first);

@@ -97,13 +97,13 @@ describe("a translated stream", () => {
     gateway.upstream.on(pair.model, replay(original, { pauseAt: { bytes: bytes - end, gate: opened } }));
     const response = await postTo(gateway, pair, { stream: true });
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    let heard = "";
-    while (!heard.includes("First")) heard += (await reader?.read())?.value ?? "";
-    expect(heard).not.toContain("second");
+    let received = "";
+    while (!received.includes("First")) received += (await reader?.read())?.value ?? "";
+    expect(received).not.toContain("second");
     open();
     for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read())
-      heard += chunk.value;
-    expect(heard).toContain("secon");
+      received += chunk.value;
+    expect(received).toContain("secon");
   });
 
   test("contains no reasoning for a messages client that did not ask for it", async () => {
@@ -114,8 +114,8 @@ describe("a translated stream", () => {
     for (const stream of [true, false]) {
       const silent = { thinking: { type: "adaptive", display: "omitted" } };
       for (const more of [{}, { thinking: { type: "disabled" } }, silent]) {
-        const heard = await readReply(await postTo(gateway, pair, { stream, ...more }), pair);
-        expect(heard).toEqual({ ...answers, reasoning: "" });
+        const received = await readReply(await postTo(gateway, pair, { stream, ...more }), pair);
+        expect(received).toEqual({ ...answers, reasoning: "" });
       }
     }
   });

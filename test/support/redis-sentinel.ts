@@ -88,7 +88,7 @@ export async function startRedisSentinel({
   };
 }
 
-/** Whether the sentinel has heard from the replica. It can promote only such a replica. */
+/** Whether the sentinel knows the replica. It can promote only such a replica. */
 async function knowsReplica(sentinel: RedisServer): Promise<boolean> {
   const replicas = await sentinel.ask("SENTINEL", "replicas", NAME);
   if (!Array.isArray(replicas) || !Array.isArray(replicas[0])) return false;

@@ -25,7 +25,7 @@ export interface ConformanceFixture {
   playWhole(pair: ProtocolPair, lines: readonly Json[]): void;
   postTo(pair: ProtocolPair, stream?: boolean): Promise<Response>;
   /** Expects the client to get these members with {@link USAGE}, and the charge for that usage. */
-  expectAnswer(pair: ProtocolPair, lines: readonly Json[], heard: object): Promise<void>;
+  expectAnswer(pair: ProtocolPair, lines: readonly Json[], received: object): Promise<void>;
   /** Expects the client to get an error last and no finish. */
   expectFailure(pair: ProtocolPair, lines: readonly Json[]): Promise<void>;
 }
@@ -52,10 +52,10 @@ export function startFixture(): ConformanceFixture {
     playWhole: ({ upstream, model }, lines) =>
       gateway.upstream.on(model, replay(collectLines(upstream, lines.map(textOf)))),
     postTo: put,
-    async expectAnswer(pair, lines, heard) {
+    async expectAnswer(pair, lines, received) {
       play(pair, lines);
       const response = await put(pair);
-      const expected = { reasoning: "", text: "", refusal: "", calls: [], usage: USAGE, ...heard };
+      const expected = { reasoning: "", text: "", refusal: "", calls: [], usage: USAGE, ...received };
       expect<unknown>(await readReply(response, pair)).toEqual(expected);
       expect((await gateway.receiptOf(response)).captured).toBe(nanosOf(USAGE));
     },

@@ -58,7 +58,7 @@ export const EMPTY_FAULTS: readonly Fault[] = [
   },
   {
     name: "a refusal without words",
-    scripts: [spoken({ usage }, { openai: "content_filter", anthropic: "refusal" })],
+    scripts: [answerFinished({ usage }, { openai: "content_filter", anthropic: "refusal" })],
     expected: bySurface({
       chat: answers({ text: "", finish: "content_filter" }),
       messages: answers({ text: "", finish: "refusal" }),
@@ -66,7 +66,9 @@ export const EMPTY_FAULTS: readonly Fault[] = [
   },
   {
     name: "a refusal in the middle",
-    scripts: [spoken({ text: "one two six ten", usage }, { openai: "content_filter", anthropic: "refusal" })],
+    scripts: [
+      answerFinished({ text: "one two six ten", usage }, { openai: "content_filter", anthropic: "refusal" }),
+    ],
     expected: bySurface({
       chat: answers({ finish: "content_filter" }),
       messages: answers({ finish: "refusal" }),
@@ -90,7 +92,7 @@ function toolCall(id: string, finish: string) {
   return answers({ text: "", tools: [{ id, name: "look", arguments: '{"at":"sky"}' }], finish });
 }
 
-function spoken(
+function answerFinished(
   modelOutput: ModelOutput,
   finishes: Record<"openai" | "anthropic", string>,
 ): Fault["scripts"][number] {

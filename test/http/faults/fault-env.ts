@@ -33,11 +33,11 @@ export interface FaultEnv {
 export function casesOf<Played extends Scenario>(scenario: Played): FaultCase<Played>[] {
   const { modes = ["whole", "stream"], surfaces = ["chat", "messages"] } = scenario;
   return SURFACES.filter(({ name }) => surfaces.includes(name)).flatMap((surface) =>
-    modes.flatMap((mode) => ([1, 2] as const).map((routes) => cellOf(scenario, { surface, mode, routes }))),
+    modes.flatMap((mode) => ([1, 2] as const).map((routes) => caseOf(scenario, { surface, mode, routes }))),
   );
 }
 
-function cellOf<Played extends Scenario>(
+function caseOf<Played extends Scenario>(
   scenario: Played,
   { surface, mode, routes }: { surface: Surface; mode: Mode; routes: 1 | 2 },
 ): FaultCase<Played> {
