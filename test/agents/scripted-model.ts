@@ -1,6 +1,7 @@
 import { isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../src/wire/json/read.ts";
 import { says } from "../support/says.ts";
 import { answer, type Script, type ScriptRequest } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import type { Agent } from "./agent/agent.ts";
 import { type OfferedTool, readConversation } from "./conversation.ts";
 import type { Task } from "./task.ts";

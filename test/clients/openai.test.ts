@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI, { APIError } from "openai";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type FailingGateway, type Failure, startFailingGateway } from "../support/failures.ts";
+import { type FailingGateway, type FailureCase, startFailingGateway } from "../support/failing-gateway.ts";
 
 let failing: FailingGateway;
 beforeAll(async () => {

@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, streamText } from "ai";
-import { EVENT_STREAM } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
 import { CLAUDE, translatingGateway } from "./translating-gateway.ts";
 

@@ -6,8 +6,8 @@ import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import type { ResponseInput } from "openai/resources/responses/responses";
 import { ERRORS } from "../../src/errors.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { says } from "../support/says.ts";
-import { HELLO, type Speech } from "../support/speech.ts";
+import { HELLO, type ModelOutput } from "../support/model-output.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -31,7 +31,7 @@ beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
 const USAGE = { input: 11, output: 7 };
-const TOOL: Speech = { tool: { name: "look_up", arguments: '{"city":"Oslo"}' }, usage: USAGE };
+const TOOL: ModelOutput = { tool: { name: "look_up", arguments: '{"city":"Oslo"}' }, usage: USAGE };
 const TEXT = "Hello there, friend.";
 
 describe.each(["chat", "claude", "native"])("the OpenAI SDK's responses of model %s", (model) => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
-import { type Json, listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
@@ -83,7 +82,7 @@ describe.each([
 
   test("continues a thread by sending every turn whole", async () => {
     const { client } = createClient();
-    upstream().on(model, tells(answers), tells(answers), tells(answers));
+    upstream().on(model, answerNeutrally(answers), answerNeutrally(answers), answerNeutrally(answers));
     const thread = client.beta.messages.thread({ model, max_tokens: 1_000, system: "Be brief." });
     for (const content of ["One?", "Two?", "Three?"]) {
       const reply = await thread.send({ role: "user", content });

@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { generateText, jsonSchema, Output, streamText } from "ai";
 import { APIError } from "openai";
 import { ContentFilterFinishReasonError } from "openai/error";
-import { listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
 import { tells } from "../support/quadrants/quadrant.ts";
 import { said } from "../support/quadrants/said.ts";
@@ -11,7 +10,7 @@ import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 const { upstream, openai, anthropic, compatible, claude, seen } = translatingGateway();
 
 const schema = { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] };
-const answers = said({ text: "It rains in both." });
+const answers = neutralAnswer({ text: "It rains in both." });
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -111,7 +110,7 @@ describe("a translated request of a library", () => {
 
   test("contains a schema for Anthropic, and the library parses the answer", async () => {
     const format = { type: "json_schema", json_schema: { name: "weather", strict: true, schema } } as const;
-    upstream().on(CLAUDE, tells(said({ text: '{"city":"Oslo"}' })));
+    upstream().on(CLAUDE, answerNeutrally(neutralAnswer({ text: '{"city":"Oslo"}' })));
     const request = {
       model: CLAUDE,
       response_format: format,
@@ -164,7 +163,7 @@ describe("a translated answer that ends unusually", () => {
   test.each(["stop", "content_filter"] as const)(
     "is a refusal for Anthropic's SDK when OpenAI's refusal finishes with %s",
     async (finish) => {
-      upstream().on(GPT, tells(said({ text: "", refusal, finish })));
+      upstream().on(GPT, answerNeutrally(neutralAnswer({ text: "", refusal, finish })));
       const request = {
         model: GPT,
         max_tokens: 100,

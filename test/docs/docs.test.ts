@@ -42,7 +42,7 @@ let key: string;
 
 beforeAll(async () => {
   const ledger = { LEDGER_LISTEN: ledgerAddress, LEDGER_TOKEN };
-  served = await serveProcess({ folder, environment: { ...shell.environment, ...ledger } });
+  served = await startServedProcess({ folder, environment: { ...shell.environment, ...ledger } });
   key = await secretOf(served);
 });
 

@@ -5,6 +5,7 @@ import type { ClientTls } from "../../src/ledger-grpc/client/link.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
 import { type LedgerServer, serveLedger } from "../../src/ledger-grpc/server/server.ts";
 import { type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { makeCertificates } from "../support/certificates.ts";
 import { createLogBook } from "../support/log-book.ts";
 import { TOKEN } from "./served.ts";

@@ -30,7 +30,7 @@ function ask({ url }: ServedProcess, stream = false): Promise<Response> {
 /** Starts a stream that pauses after 700 bytes until `open`. */
 async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest: Promise<string> }> {
   const { opened, open } = gate();
-  upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+  upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
   const response = await ask(gateway, true);
   expect(response.status).toBe(200);
   return { open, rest: response.text() };

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseUsd } from "../../src/domain/money.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
 import { scriptedConfig } from "../support/scripted-config.ts";
 import type { ServedProcess } from "../support/served-process.ts";

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
 import { askChat } from "./paid-key.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";

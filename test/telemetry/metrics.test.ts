@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { leastMs } from "../support/least-ms.ts";
+import { leastCpuMs } from "../support/cpu-time.ts";
 import { readSamples } from "./samples.ts";
 
 test("every possible decision is printed as 0 from the start", async () => {
@@ -207,7 +207,7 @@ function costMs(call: () => void): number {
   const callOften = () => {
     for (let left = count; left > 0; left--) call();
   };
-  return leastMs(callOften) / count;
+  return leastCpuMs(callOften) / count;
 }
 
 /** Returns the samples without those of the process. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createDemoUpstream } from "../../src/demo/demo.ts";
 import { createUpstreams } from "../../src/upstream/upstreams.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
 function start() {

@@ -167,13 +167,13 @@ describe("editMembers", () => {
     const text = `{"image":"${"A".repeat(30 * 1024 * 1024)}","model":"x"}`;
     text.indexOf("x");
     const edit = () => expect(editMembers(text, { model: () => '"y"' }).length).toBe(text.length);
-    expect(leastMs(edit)).toBeLessThan(500);
+    expect(leastCpuMs(edit)).toBeLessThan(500);
   });
 
   test("takes linear time in backslashes and quotes", () => {
     const text = `{"a":"${'\\\\\\"'.repeat(1_000_000)}${"\\\\".repeat(2_000_000)}","model":"x"}`;
     const edit = () => expect(editMembers(text, { model: () => '"y"' })).toEndWith('"model":"y"}');
-    expect(leastMs(edit)).toBeLessThan(1000);
+    expect(leastCpuMs(edit)).toBeLessThan(1000);
   });
 });
 

@@ -1,11 +1,11 @@
-import type { Finish, Said, SaidCall } from "../../support/quadrants/said.ts";
+import type { Finish, NeutralAnswer, NeutralCall } from "../../support/protocol-pairs/neutral-answer.ts";
 
 /** An answer as a client library exposes it, in a form that all libraries share. */
 export interface ReadAnswer {
   readonly text: string;
   /** "" when the library does not expose reasoning. */
   readonly reasoning: string;
-  readonly calls: readonly SaidCall[];
+  readonly calls: readonly NeutralCall[];
   readonly finish: Finish;
   /** `input` counts all input tokens, including `cached` ones. */
   readonly usage: { readonly input: number; readonly cached: number; readonly output: number };
