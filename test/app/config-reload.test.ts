@@ -242,7 +242,7 @@ describe("a file that", () => {
     const loaded = loadWithSource({}, { folder });
     writeFileSync(join(folder, "tollgate.yaml"), yamlOf(["b"]));
     const { promise, resolve } = Promise.withResolvers<LiveConfig>();
-    running.push(startConfigReload({ loaded, apply: resolve, log: createLogBook() }));
+    running.push(startConfigReload({ loaded, apply: resolve, log: createCapturedLog() }));
     expect((await promise).models.map(({ id }) => id)).toEqual(["b"]);
   });
 });

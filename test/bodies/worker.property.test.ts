@@ -108,7 +108,7 @@ async function answerFrom(bodies: Bodies, id: CaseId) {
   const request = wire.parseRequest(
     JSON.stringify({ ...drawOne(draw, SEEDS[client].slice(0, 4)), stream: false }),
   );
-  const exchange = findProtocolPair(wire, [form]);
+  const exchange = findProtocolPair(wire, [format]);
   const outcome = await outcomeOf(async () => {
     const reader = exchange?.begin(request, request.readChat);
     if (!reader) throw new GatewayError("not_built");

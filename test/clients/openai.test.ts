@@ -104,7 +104,7 @@ describe("the OpenAI SDK", () => {
   });
 });
 
-function expectFailure(error: unknown, { name, row }: Failure, stream: boolean): void {
+function expectFailure(error: unknown, { name, row }: FailureCase, stream: boolean): void {
   // A silent stream ends at its first-output timeout, and a whole answer at its total timeout.
   const [status, type] = row.chat;
   expect(error).toBeInstanceOf(APIError);

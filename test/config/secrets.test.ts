@@ -98,7 +98,7 @@ describe("a gateway", () => {
       answer(hidden.refusal(401)),
       answer(hidden.refusal(400)),
     );
-    gateway.upstream.on("claude", says(), answer(hidden.refusal(403)), resetAtOnce);
+    gateway.upstream.on("claude", answerWith(), answer(hidden.refusal(403)), resetAtOnce);
     const received: string[] = [];
     for (const surface of [CHAT, MESSAGES]) {
       for (const stream of [false, false, false, true]) {

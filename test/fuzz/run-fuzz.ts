@@ -76,7 +76,7 @@ function restingMb(): number {
 const BODY_CHARS = 6_000;
 
 /** Prints a wrong case: how to repeat it, its request, and what the upstreams got and answered. */
-export function printViolation({
+function printViolation({
   case: { id, client, model, body, steps },
   violation,
   status,
@@ -97,7 +97,7 @@ export function printViolation({
 }
 
 /** Counts results by client and kind of upstream, which shows how deep a run went. */
-export function createCounts() {
+function createCounts() {
   const counts = new Map<string, number>();
   return {
     add({ case: { client, model }, reading, violation, status }: CaseResult): void {

@@ -6,7 +6,7 @@ import {
   LedgerError,
   type LedgerErrorCode,
 } from "../../src/ledger/ledger.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 /** A ledger that declines heartbeats with `state.errorCode`; `beats` are those that it took. */
 function beatLedger() {
@@ -90,7 +90,7 @@ test("a heartbeat of a hold that has just ended is not logged", async () => {
 
 test("a disposed heartbeat no longer extends its hold", async () => {
   const { ledger, beats } = beatLedger();
-  const heartbeats = createHeartbeats(ledger, 15, createLogBook());
+  const heartbeats = createHeartbeats(ledger, 15, createCapturedLog());
   const [first] = ["a", "b"].map((holdId) => heartbeats.start(hold(holdId), METER));
   first?.[Symbol.dispose]();
   await until(() => beats.length >= 2);

@@ -33,7 +33,7 @@ async function untilOutboxHas(isEnough: (count: number) => boolean): Promise<voi
 }
 
 function countOutboxEntries(): number {
-  return findJournals(dirname(gateway.sqlite.path)).reduce((sum, { entries }) => sum + entries, 0);
+  return findOutboxes(dirname(gateway.sqlite.path)).reduce((sum, { entries }) => sum + entries, 0);
 }
 
 /** 11 input tokens and 7 output tokens. */

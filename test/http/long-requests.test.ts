@@ -125,7 +125,7 @@ describe("a ledger that cannot be written in the middle of a stream", () => {
 /** Waits until the outbox is empty. */
 async function outboxIsEmpty(): Promise<void> {
   const deadline = performance.now() + 120_000;
-  while (findJournals(dirname(gateway.sqlite.path)).length > 0) {
+  while (findOutboxes(dirname(gateway.sqlite.path)).length > 0) {
     if (performance.now() > deadline) throw new Error("The outbox is not replayed");
     await Bun.sleep(5);
   }

@@ -3,7 +3,7 @@ import { eq } from "drizzle-orm";
 import { type IssuedKey, revokeKey } from "../../src/accounts/keys.ts";
 import { connectDatabase, type Database } from "../../src/db/database.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
-import { createLocation, DIALECTS } from "../accounts/temp-books.ts";
+import { createLocation, DIALECTS } from "../accounts/temp-storage.ts";
 import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gate } from "../support/script.ts";

@@ -1,7 +1,7 @@
 import { openDatabase } from "../../src/db/sqlite/database.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { serveLedger } from "../../src/ledger-grpc/server/server.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 /**
  * Serves the ledger in a file until it is killed: `bun serve-child.ts FILE PORT TOKEN`. Prints its address.

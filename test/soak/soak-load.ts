@@ -8,10 +8,10 @@ export interface SoakLoad {
   closed(options: { readonly callers: number; readonly ms: number }): Promise<number>;
   /** Sends requests at fixed times, whatever their durations. Resolves when the last one has ended. */
   open(options: { readonly perSecond: number; readonly ms: number }): Promise<void>;
-  readonly tally: Readonly<Record<Seen["ended"], number>>;
+  readonly tally: Readonly<Record<CallResult["ended"], number>>;
   readonly running: number;
   /** The first requests whose outcome violates the contract. */
-  readonly wrong: readonly Seen[];
+  readonly wrong: readonly CallResult[];
 }
 
 const WRONG_KEPT = 10;

@@ -93,6 +93,6 @@ test("a start reads its file from a pipe, and fails with an endless device", asy
   const writer = Bun.spawn(["sh", "-c", `echo 'limits: { requests_per_minute: 7 }' > ${pipe}`]);
   served = await startServedProcess({ folder, environment: { TOLLGATE_CONFIG: pipe } });
   expect(await writer.exited).toBe(0);
-  const failing = serveProcess({ folder, environment: { TOLLGATE_CONFIG: "/dev/zero" } });
+  const failing = startServedProcess({ folder, environment: { TOLLGATE_CONFIG: "/dev/zero" } });
   await expect(failing).rejects.toThrow("TOLLGATE_CONFIG: names a file that is larger than 1 MiB");
 });

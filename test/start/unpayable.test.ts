@@ -3,7 +3,7 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { CHAT, post } from "../support/client.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import type { ServedProcess } from "../support/served-process.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { askChat } from "./paid-key.ts";

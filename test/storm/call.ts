@@ -1,5 +1,5 @@
 import { ERRORS, type ErrorRow } from "../../src/errors.ts";
-import type { SseEvent } from "../../src/wire/protocol.ts";
+import type { SseEvent } from "../../src/wire/sse.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
 import type { ClientBehavior, Plan, UpstreamName } from "./plan.ts";
 import { isWholeText, upstreamOfText } from "./tagged-output.ts";
@@ -128,14 +128,14 @@ function checkWhole({ number }: Plan, { ended, text }: Reading, answeredBy: Upst
 }
 
 /** The response to one request. */
-export interface Received {
+interface Received {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
 /** A decoded answer. `failed` is an error of the contract in its exact form. */
-export type Reading =
+type Reading =
   | { readonly ended: "finished"; readonly text: string }
   | { readonly ended: "failed"; readonly text: string; readonly code: string; readonly saysBilled: boolean }
   /** The answer has not ended. */
@@ -145,7 +145,7 @@ export type Reading =
 const CODES = ["invalid_request", "empty_completion", "upstream_unavailable", "upstream_timeout"];
 
 /** Decodes an answer strictly. Throws at the first violation of the contract. */
-export function readAnswer(plan: Plan, { status, headers, text }: Received): Reading {
+function readAnswer(plan: Plan, { status, headers, text }: Received): Reading {
   if (status === 200) return plan.stream ? readEvents(plan, text) : readWhole(plan, text);
   const row = readError(plan, JSON.parse(text));
   if (row[plan.surface][0] !== status) throw new Error(`${row.code} with status ${status}`);

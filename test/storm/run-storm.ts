@@ -75,7 +75,7 @@ async function gatherFrom(
   };
 }
 
-export interface RequestBatch {
+interface RequestBatch {
   readonly conditions: StormConditions;
   /** The number of the first request; the others follow. */
   readonly first: number;
@@ -85,7 +85,7 @@ export interface RequestBatch {
 }
 
 /** Sends all requests of a batch, with the outages in between. */
-export async function sendRequests(
+async function sendRequests(
   { gateway, upstreams }: { gateway: StormGateway; upstreams: FlakyUpstreams },
   { conditions, first, count, callers }: RequestBatch,
 ): Promise<readonly CallResult[]> {
@@ -136,7 +136,7 @@ export async function untilSettled(gateway: StormGateway, upstreams: FlakyUpstre
 }
 
 /** Waits until no upstream connection is open, at most one minute. Returns how many are still open. */
-export async function untilDisconnected(upstreams: FlakyUpstreams): Promise<number> {
+async function untilDisconnected(upstreams: FlakyUpstreams): Promise<number> {
   const deadline = performance.now() + SETTLE_MS;
   for (;;) {
     const { openSockets } = await upstreams.count();
@@ -154,7 +154,7 @@ const LOWER = 0.99;
  * Resident memory of an idle gateway in MB. Repeats full collections until no reading is lower, so that
  * garbage does not count.
  */
-export async function restingMb(pid: number): Promise<number> {
+async function restingMb(pid: number): Promise<number> {
   let least = Number.POSITIVE_INFINITY;
   let last = 0;
   for (let reading = 0; reading < READINGS.most && last < READINGS.last; reading++) {

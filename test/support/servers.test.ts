@@ -137,7 +137,7 @@ describe("a private Redis", () => {
 
 /** Kills the process that started a server, and waits until the server and its folder are gone. */
 async function expectEndWithStarter(kind: "postgres" | "redis"): Promise<void> {
-  const starter = Bun.spawn([process.execPath, join(import.meta.dir, "server-starter.ts"), kind], {
+  const starter = Bun.spawn([process.execPath, join(import.meta.dir, "server-process.ts"), kind], {
     cwd: resolve(import.meta.dir, "../.."),
     stdout: "pipe",
     stderr: "inherit",

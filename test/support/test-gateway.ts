@@ -23,7 +23,7 @@ export interface TestGateway {
   /** "http://127.0.0.1:PORT", without a path. */
   readonly url: string;
   readonly upstream: ScriptedUpstream;
-  readonly tollgate: Tollgate;
+  readonly tollgate: RunningGateway;
   /** The SQLite database. Throws when the gateway uses another one. */
   readonly sqlite: SqliteDatabase;
   readonly log: CapturedLog;

@@ -6,7 +6,7 @@ import { scriptedUpstream } from "../support/test-catalog.ts";
 
 function start() {
   const reported: string[] = [];
-  const log = createLogBook();
+  const log = createCapturedLog();
   const circuit = (name: string, isOpen: boolean) =>
     void reported.push(`${name} ${isOpen ? "open" : "closed"}`);
   const builtIn = [createDemoUpstream()];

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { editElements, editMembers, findMember, once, type ValueEdit } from "../../src/wire/json/edit.ts";
-import { leastMs } from "../support/least-ms.ts";
+import { leastCpuMs } from "../support/cpu-time.ts";
 
 const KEYS = ["model", "n", "stream_options", "__proto__", "constructor", "", 'a"b', "ключ", "𝄞", "\\"];
 

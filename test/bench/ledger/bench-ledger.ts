@@ -57,7 +57,7 @@ export interface StoreResult extends BesideResult {
 }
 
 /** Measures a storage alternately with pgbench, so that other load of the machine affects both. */
-export async function measureStore(
+async function measureStore(
   store: Contestant,
   { pgbench }: Contestants,
   plan: LedgerPlan,

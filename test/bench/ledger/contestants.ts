@@ -62,7 +62,7 @@ async function createDatabase(url: string, name: string): Promise<void> {
 async function openStore(
   name: StoreName,
   location: DatabaseLocation,
-): Promise<Contestant & Pick<Books, "close">> {
+): Promise<Contestant & Pick<Storage, "close">> {
   const storage = await openBenchStorage(location);
   return {
     name,
@@ -104,7 +104,7 @@ export interface Pgbench {
 }
 
 /** Creates the tables of pgbench in the database of `url`. `binaries` is the folder of pgbench. */
-export async function preparePgbench(binaries: string, url: string): Promise<Pgbench> {
+async function preparePgbench(binaries: string, url: string): Promise<Pgbench> {
   const call = async (...args: string[]) => {
     const child = Bun.spawn([join(binaries, "pgbench"), ...args, url], { stdout: "pipe", stderr: "pipe" });
     const [output, complained] = await Promise.all([
@@ -129,7 +129,7 @@ export async function preparePgbench(binaries: string, url: string): Promise<Pgb
 const PAGE_BYTES = 8_192;
 
 /** Measures how often per second the disk of a folder writes and syncs a page. */
-export function measureFsyncRate(folder: string, ms: number): number {
+function measureFsyncRate(folder: string, ms: number): number {
   const path = join(folder, "fsync-probe");
   const file = openSync(path, "w");
   const page = new Uint8Array(PAGE_BYTES).fill(7);

@@ -69,7 +69,7 @@ export interface PairsResult {
   readonly latencyMs: Percentiles;
 }
 
-export interface PairsLoad {
+interface PairsLoad {
   readonly walletIds: readonly string[];
   /** Number of concurrent commands. */
   readonly waiting: number;
@@ -100,7 +100,7 @@ const TTL_MS = 60_000;
 const STRIDE = 7_919;
 
 /** Runs a closed loop for `load.ms`. Its entries stay in the ledger. */
-export async function runPairs(ledger: Ledger, load: PairsLoad): Promise<PairsResult> {
+async function runPairs(ledger: Ledger, load: PairsLoad): Promise<PairsResult> {
   const latencies: number[] = [];
   const startedAt = performance.now();
   let turn = 0;

@@ -1,5 +1,5 @@
 // Serves a ledger over gRPC on a free port, for a client in another process.
-import { serveLedger } from "../../../src/ledger-grpc/server.ts";
+import { serveLedger } from "../../../src/ledger-grpc/server/server.ts";
 import { createCapturedLog } from "../../support/captured-log.ts";
 import { openBenchStorage } from "./bench-storage.ts";
 

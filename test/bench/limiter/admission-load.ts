@@ -109,7 +109,7 @@ function mediansOf({ name, waiting }: AdmissionLoad, results: readonly LoadResul
 }
 
 /** The result of a closed loop. */
-export interface LoadResult {
+interface LoadResult {
   /** Admissions, declines and releases. */
   readonly operationsPerSecond: number;
   /** Admissions and declines only. */
@@ -123,7 +123,7 @@ const USED_TOKENS = 900;
 const STRIDE = 7_919;
 
 /** Admits and settles requests in a closed loop. */
-export async function runLoad(
+async function runLoad(
   limiter: Limiter,
   { requests, waiting }: AdmissionLoad,
   ms: number,
@@ -155,7 +155,7 @@ export async function runLoad(
 }
 
 /** Runs a closed loop of INCR, the cheapest count of Redis. Returns INCRs per second. */
-export async function runIncr(
+async function runIncr(
   client: Redis,
   { waiting, ms }: { readonly waiting: number; readonly ms: number },
 ): Promise<number> {

@@ -48,7 +48,7 @@ export interface GatewayResult extends GatewayCell {
 }
 
 /** Measures two gateways alternately, with one upstream. */
-export async function measureGateways(
+async function measureGateways(
   { server }: Contestants,
   plan: LimiterPlan,
 ): Promise<readonly GatewayResult[]> {

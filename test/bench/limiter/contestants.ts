@@ -46,7 +46,7 @@ async function openOnRedis(
   const limiter = createRedisLimiter({
     ...options,
     connection: connectRedis(location),
-    patienceMs: WAIT_MS,
+    timeoutMs: WAIT_MS,
     onFailure: "deny",
     replicas: 1,
     log: { info: () => undefined, warn: (fields, event) => console.error(event, fields) },

@@ -87,23 +87,23 @@ export interface CellResult extends Cell {
   readonly ratioByCpu: number;
 }
 
-export interface Throughput {
+interface Throughput {
   readonly cells: readonly CellResult[];
   /** All answers, warm-up included. Each must be charged. */
   readonly answers: number;
 }
 
-export interface Driven {
+interface Driven {
   readonly gateway: BenchGateway;
   readonly load: JobProcess<TranslateLoad>;
 }
 
 /** The model whose upstream has a format. */
-export function modelOf(upstream: string): string {
+function modelOf(upstream: string): string {
   return `bench-${upstream}`;
 }
 
-export async function measureThroughput(
+async function measureThroughput(
   { gateway, load }: Driven,
   cells: readonly Cell[],
   { rounds, roundMs, warmUpMs }: TranslatePlan,

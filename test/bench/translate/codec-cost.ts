@@ -52,7 +52,7 @@ function eventUsOf(pair: FormatPair, ms: number): number {
   return usOf(() => relayEvents(dialogue, events), ms) / events.length;
 }
 
-function relayEvents(dialogue: Dialogue, events: readonly SseEvent[]): number {
+function relayEvents(dialogue: CodecSession, events: readonly SseEvent[]): number {
   const reader = dialogue.readStream(HEAD);
   let chars = 0;
   for (const event of events) chars += reader.read(event).text.length;
@@ -73,7 +73,7 @@ function requestUsOf(pair: FormatPair, body: string, ms: number): number {
   }, ms);
 }
 
-function beginSession({ client, upstream }: FormatPair, body: string): Dialogue {
+function beginSession({ client, upstream }: FormatPair, body: string): CodecSession {
   const request = WIRES[client].parseRequest(body);
   const exchange = findProtocolPair(WIRES[client], [upstream]);
   if (!exchange) throw new Error(`There is no way from ${client} to ${upstream}`);

@@ -2,16 +2,16 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Readable } from "node:stream";
 import { readBounded, textOf } from "../../../src/gateway/read-bounded.ts";
-import { createHealth } from "../../../src/upstream/health.ts";
+import { createConnectionPools } from "../../../src/upstream/bun-fetch.ts";
+import { createHealth } from "../../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../../src/upstream/http-upstream.ts";
-import { createLanes } from "../../../src/upstream/lanes.ts";
 import { callBodyOf } from "../../support/call-body.ts";
 
 /** A whole body, or a stream of events. */
 export type CallKind = "whole" | "stream";
 
 /** An upstream call as the gateway makes it. */
-export interface ClientCall {
+interface ClientCall {
   readonly kind: CallKind;
   readonly body: string;
   readonly signal: AbortSignal;
@@ -59,7 +59,7 @@ const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 
 /** Bun's fetch through the gateway's upstream module, read as the gateway reads. */
 async function createFetchClient(url: string): Promise<Client> {
-  let lane = 0;
+  let pool = 0;
   const upstream = createHttpUpstream(
     {
       name: "bench",
@@ -73,7 +73,7 @@ async function createFetchClient(url: string): Promise<Client> {
     },
     {
       health: createHealth({ failuresMax: CIRCUIT_FAILURES, clock: () => performance.now() }),
-      lanes: createLanes(() => lane++),
+      pools: createConnectionPools(() => pool++),
     },
   );
   return async ({ kind, body, signal }) => {

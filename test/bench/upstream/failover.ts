@@ -8,12 +8,12 @@ import { MODELS } from "./wire-answers.ts";
 import type { WireUpstream } from "./wire-upstream.ts";
 
 /** How a first route fails. */
-export const FAILURES = ["refused", "503", "reset"] as const;
+const FAILURES = ["refused", "503", "reset"] as const;
 type Failure = (typeof FAILURES)[number];
 
-export const HEALTHY_LABEL = "healthy";
-export const HEALTHY_MODEL = "bench-healthy";
-export const TENTH_MODELS = { "503": "bench-tenth-503", reset: "bench-tenth-reset" } as const;
+const HEALTHY_LABEL = "healthy";
+const HEALTHY_MODEL = "bench-healthy";
+const TENTH_MODELS = { "503": "bench-tenth-503", reset: "bench-tenth-reset" } as const;
 
 /** Nothing listens on this privileged port. */
 const NOWHERE = "http://127.0.0.1:1";
@@ -21,7 +21,7 @@ const NOWHERE = "http://127.0.0.1:1";
 const FAILURES_NEVER_REACHED = 1_000_000;
 
 /** A model whose first route always fails, so that its circuit opens. */
-export function downModel(failure: Failure): string {
+function downModel(failure: Failure): string {
   return `bench-down-${failure}`;
 }
 
@@ -31,7 +31,7 @@ function eachModel(failure: Failure): string {
 }
 
 /** A request whose first route answers, and one for each failure. */
-export const FAILOVER_REQUESTS: readonly BenchRequest[] = [
+const FAILOVER_REQUESTS: readonly BenchRequest[] = [
   { label: HEALTHY_LABEL, model: HEALTHY_MODEL, stream: false },
   ...FAILURES.map((failure) => ({ label: failure, model: eachModel(failure), stream: false })),
 ];

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { findRedisProblem, isRedisNewEnough } from "../../../src/cli/check/redis.ts";
 import { loadConfig } from "../../../src/config/config.ts";
-import { freePort } from "../../bench/free-port.ts";
 import { makeCertificates } from "../../support/certificates.ts";
-import { testRedisUrl } from "../../support/redis.ts";
+import { freePort } from "../../support/free-port.ts";
 import { type RedisCluster, startRedisCluster } from "../../support/redis-cluster.ts";
 import { type RedisSentinel, startRedisSentinel } from "../../support/redis-sentinel.ts";
-import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
+import { type RedisServer, startRedisServer, testRedisUrl } from "../../support/redis-server.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { runTollgate } from "../run-tollgate.ts";
 

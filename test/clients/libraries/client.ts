@@ -40,7 +40,7 @@ export const OUTPUT_TOKENS_MAX = 4_000;
 /** The answer that a library should expose for a sample. */
 export function expectedAnswer(
   { showsReasoning }: Client,
-  { text, reasoning, calls, finish, usage }: Said,
+  { text, reasoning, calls, finish, usage }: NeutralAnswer,
 ): ReadAnswer {
   if (!usage) throw new Error("Every sample reports its usage");
   const { input, cached, written, output } = usage;

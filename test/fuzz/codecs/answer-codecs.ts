@@ -4,6 +4,7 @@ import type { CodecSession } from "../../../src/wire/codec-session.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";
+import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { drawOne } from "../../support/seeded-random.ts";
 import { type AnswerRequest, answerOf } from "../cases/fuzz-answer.ts";
 import { type CaseId, stepsOf } from "../cases/steps.ts";
@@ -30,7 +31,7 @@ const FORMATS = ["chat", "messages", "responses"] as const;
 export function readAndPass(id: CaseId): boolean {
   const { client, format, stream, draw } = scenarioOf(id);
   const wire = WIRES[client];
-  const exchange = findExchange(wire, [format]);
+  const exchange = findProtocolPair(wire, [format]);
   if (!exchange) return false;
   const request = wire.parseRequest(JSON.stringify({ ...drawOne(draw, REQUESTS[client]), stream }));
   const dialogue = unlessRefused(() => exchange.begin(request, request.readChat));
@@ -66,7 +67,7 @@ function readWhole(dialogue: CodecSession, bytes: Buffer): string | undefined {
 }
 
 /** Mirrors the relay: faults after the finish are ignored, and unreadable output is not forwarded. */
-function readStream(dialogue: Dialogue, bytes: Buffer): string | undefined {
+function readStream(dialogue: CodecSession, bytes: Buffer): string | undefined {
   const reader = dialogue.readStream(HEAD);
   const decoder = createSseDecoder();
   let text = "";

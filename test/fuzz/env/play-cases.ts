@@ -110,7 +110,7 @@ function expectedAnswerOf(
     choices: typeof n === "number" ? n : 1,
     wantsUsage: Object(stream_options).include_usage === true,
     // With two upstream calls, the last one need not be the one that was answered.
-    isVerbatim: calls.some(({ format }) => format === client),
+    isPassthrough: calls.some(({ format }) => format === client),
   };
 }
 

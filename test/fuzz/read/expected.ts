@@ -9,7 +9,7 @@ export interface ExpectedAnswer {
   readonly choices: number;
   readonly wantsUsage: boolean;
   /** Whether the upstream has the client's format, so that its answer is passed through. */
-  readonly isVerbatim: boolean;
+  readonly isPassthrough: boolean;
 }
 
 /** A correct answer. */

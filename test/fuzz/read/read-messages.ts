@@ -23,7 +23,7 @@ export function readMessageWhole(expected: ExpectedAnswer, text: string): Readin
   assertRead(body.model === expected.model, "another model's name");
   assertRead(Array.isArray(body.content), "no content");
   assertRead(textAt(body.stop_reason) !== "", "no stop reason");
-  if (expected.isVerbatim) return FINISHED;
+  if (expected.isPassthrough) return FINISHED;
   readWholeMessage(text, expected.model);
   assertRead(STOPS.includes(textAt(body.stop_reason)), "an invalid stop reason");
   for (const each of listAt(body.content)) checkBlock(objectAt(each, "a block"));
@@ -51,7 +51,7 @@ export function readMessageStream(expected: ExpectedAnswer, text: string): Readi
     const { model } = objectAt(objectAt(json, "an event").message, "a message");
     assertRead(model === expected.model, "another model's name");
   }
-  if (!expected.isVerbatim && starts.length > 0) readPrinted(expected, frames, text);
+  if (!expected.isPassthrough && starts.length > 0) readPrinted(expected, frames, text);
   if (last.event === "message_stop") return FINISHED;
   return { ended: "failed", row: readError("messages", objectAt(last.json, "an error")) };
 }

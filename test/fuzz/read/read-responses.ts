@@ -24,7 +24,7 @@ export function readResponseWhole(expected: ExpectedAnswer, text: string): Readi
   // Some hosts leave the status out.
   assertRead(!body.status || STATUSES.includes(textAt(body.status)), "a response that has not ended");
   assertRead(Array.isArray(body.output), "no output");
-  if (!expected.isVerbatim) checkResponse(body);
+  if (!expected.isPassthrough) checkResponse(body);
   return FINISHED;
 }
 
@@ -39,7 +39,7 @@ export function readResponseStream(expected: ExpectedAnswer, text: string): Read
     const { response } = json;
     if (isObject(response)) assertRead(response.model === expected.model, "another model's name");
   }
-  if (!expected.isVerbatim) readPrinted(frames);
+  if (!expected.isPassthrough) readPrinted(frames);
   if (last.event !== "response.failed") return FINISHED;
   return { ended: "failed", row: readError("responses", objectAt(last.json, "an event")) };
 }

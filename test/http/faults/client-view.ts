@@ -20,7 +20,7 @@ export interface ClientView {
   readonly error: Readonly<Record<string, unknown>> | undefined;
 }
 
-export interface ToolView {
+interface ToolView {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;

@@ -19,7 +19,7 @@ import { secrets } from "./fault-scripts.ts";
 import { answers, expectationOf, outcomeCode } from "./outcomes.ts";
 
 /** A request and its result. */
-export interface Played {
+interface Played {
   readonly faultCase: FaultCase;
   readonly response: Response;
   /** The complete body. */

@@ -1,4 +1,4 @@
-// usage: server-starter.ts postgres|redis
+// usage: server-process.ts postgres|redis
 // Starts a private server and freezes it if it is Redis. Prints `{"pid","folder"}` to stdout and runs until
 // killed.
 import { readdirSync } from "node:fs";
