@@ -141,7 +141,7 @@ describe("startTimeouts()", () => {
   });
 
   test("an attempt whose client never reads is aborted at the total limit", async () => {
-    const timeouts = start();
+    const timeouts = start({ totalMs: TOTAL_MS });
     timeouts.began();
     const never = Promise.withResolvers<void>().promise;
     const startedAt = performance.now();
