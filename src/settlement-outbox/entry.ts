@@ -3,11 +3,11 @@ import {
   type Ledger,
   LedgerError,
   type LedgerErrorCode,
-  type OutcomeFacts,
   type ReleaseRequest,
   type Settlement,
   type SettleRequest,
 } from "../ledger/ledger.ts";
+import type { OutcomeFacts } from "../ledger/records.ts";
 
 /** The end of a hold: a settlement, a release, or a release of a hold that may not exist. */
 export type OutboxEntry =

@@ -1,6 +1,7 @@
 import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
 import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { HoldOptions, Ledger, LedgerReads } from "../../ledger/ledger.ts";
+import type { HoldOptions, Ledger } from "../../ledger/ledger.ts";
+import type { LedgerReads } from "../../ledger/records.ts";
 import { encodeId } from "../codec/fields.ts";
 import {
   encodeExtendRequest,

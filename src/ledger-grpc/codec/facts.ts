@@ -10,7 +10,7 @@ import type {
   RequestFacts as WireRequestFacts,
 } from "../../gen/tollgate/ledger/v1/RequestFacts.ts";
 import type { TokenUsage, TokenUsage__Output } from "../../gen/tollgate/ledger/v1/TokenUsage.ts";
-import type { OutcomeFacts, RequestFacts } from "../../ledger/ledger.ts";
+import type { OutcomeFacts, RequestFacts } from "../../ledger/records.ts";
 import { chargeSources } from "./enums.ts";
 import {
   decodeNanos,

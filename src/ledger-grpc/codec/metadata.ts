@@ -1,6 +1,6 @@
 import type { Struct, Struct__Output } from "../../gen/google/protobuf/Struct.ts";
 import type { Value, Value__Output } from "../../gen/google/protobuf/Value.ts";
-import type { Metadata } from "../../ledger/ledger.ts";
+import type { Metadata } from "../../ledger/records.ts";
 import { InvalidField } from "./fields.ts";
 
 /**

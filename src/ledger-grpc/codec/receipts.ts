@@ -14,7 +14,7 @@ import type {
   UsageDimension,
   UsageQuery,
   UsageRow,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/records.ts";
 import { holdStates, usageDimensions } from "./enums.ts";
 import {
   decodeOutcome,

@@ -1,5 +1,5 @@
 import type { Nanos } from "../../domain/money.ts";
-import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../ledger.ts";
+import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../records.ts";
 
 /** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });

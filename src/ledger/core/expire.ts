@@ -1,4 +1,5 @@
-import type { OutcomeFacts, Settlement } from "../ledger.ts";
+import type { Settlement } from "../ledger.ts";
+import type { OutcomeFacts } from "../records.ts";
 import { type Book, type Changes, type Counter, counterKey, type Hold, TRANSFER_KINDS } from "./book.ts";
 import type { ExpireRequest, Rule } from "./command.ts";
 import {

@@ -1,4 +1,4 @@
-import type { SpendLimit } from "../ledger.ts";
+import type { SpendLimit } from "../records.ts";
 import { type Hold, type LimitPeriodKey, TRANSFER_KINDS, type Transfer, type TransferKind } from "./book.ts";
 import type { Command } from "./command.ts";
 import { isTimeZone, periodStart } from "./period.ts";

@@ -1,5 +1,6 @@
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
-import type { HoldState, Settlement } from "../ledger.ts";
+import type { Settlement } from "../ledger.ts";
+import type { HoldState } from "../records.ts";
 import {
   ACCOUNTS,
   type Book,

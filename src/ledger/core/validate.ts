@@ -2,7 +2,7 @@
 import type { Price } from "../../domain/model.ts";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
 import type { Usage } from "../../domain/usage.ts";
-import type { Attempt, Metadata, OutcomeFacts, RequestFacts } from "../ledger.ts";
+import type { Attempt, Metadata, OutcomeFacts, RequestFacts } from "../records.ts";
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;

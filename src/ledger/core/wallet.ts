@@ -1,5 +1,7 @@
 // The commands of a wallet that move no money: its creation, its state and its spending limits.
-import type { Balances, DeleteSpendLimitRequest, SpendLimit, WalletStateRequest } from "../ledger.ts";
+
+import type { DeleteSpendLimitRequest, WalletStateRequest } from "../ledger.ts";
+import type { Balances, SpendLimit } from "../records.ts";
 import { balancesOf, type StoredLimit, type Wallet } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
 import { isTimeZone } from "./period.ts";

@@ -1,4 +1,5 @@
-import { type Ledger, LedgerError, type LedgerReads } from "../ledger.ts";
+import { type Ledger, LedgerError } from "../ledger.ts";
+import type { LedgerReads } from "../records.ts";
 import { type BatchOptions, createBatcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
 import { sweepOnce } from "./sweeper.ts";

@@ -1,4 +1,5 @@
-import { LedgerError, type Page, type PageRequest } from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
+import type { Page, PageRequest } from "../records.ts";
 
 const PAGE_SIZE_MAX = 1_000;
 const TOKEN_CHARACTERS_MAX = 4_000;

@@ -9,7 +9,7 @@ import type {
   TransferKind,
   Wallet,
 } from "../core/book.ts";
-import type { HoldState, LimitPeriod, SpendLimit } from "../ledger.ts";
+import type { HoldState, LimitPeriod, SpendLimit } from "../records.ts";
 
 /** A wallet as a statement returns it: in this and the other row types, every integer is a bigint. */
 export interface WalletRow {

@@ -1,4 +1,5 @@
-import { LedgerError, type UsageDimension, type UsageQuery, type UsageRow } from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
+import type { UsageDimension, UsageQuery, UsageRow } from "../records.ts";
 import { createValues, type Dialect, type Row, type RunQuery } from "./query.ts";
 import { conditionsOf } from "./receipts.ts";
 

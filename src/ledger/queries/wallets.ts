@@ -1,5 +1,6 @@
 import { balancesOf, type Wallet } from "../core/book.ts";
-import { type Balances, LedgerError, type Page, type PageRequest, type WalletSummary } from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
+import type { Balances, Page, PageRequest, WalletSummary } from "../records.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
 

@@ -1,4 +1,5 @@
-import type { HoldRequest, Ledger, OutcomeFacts } from "../../../src/ledger/ledger.ts";
+import type { HoldRequest, Ledger } from "../../../src/ledger/ledger.ts";
+import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { type Percentiles, percentilesOf } from "../percentiles.ts";
 
 /** Hold+settle pairs, each of which waits for its hold's answer before it settles. */
