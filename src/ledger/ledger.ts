@@ -12,9 +12,9 @@ import type {
 } from "./records.ts";
 
 /**
- * The ledger. Every command is atomic, durable when its promise resolves, and idempotent by its id: an equal
- * command with a used id returns the first result, `replayed` and with the balances of now; a different
- * command rejects with `conflict`. Rejects with {@link LedgerError}.
+ * The ledger. Every command is atomic, and durable when its promise resolves. An id makes it idempotent: an
+ * equal command with a used id returns the first result as `replayed`, with the current balances. A different
+ * command with a used id rejects with `conflict`. Every method rejects with {@link LedgerError} only.
  */
 export interface Ledger extends LedgerReads {
   /** Creates a wallet. An existing wallet stays as it is. */
@@ -24,11 +24,11 @@ export interface Ledger extends LedgerReads {
    * Reserves the smaller of `amount` and the headroom of wallet and limits, if that is at least `minimum`.
    */
   hold(request: HoldRequest, options?: HoldOptions): Promise<HoldGrant>;
-  /** A heartbeat: keeps the hold open and sets the amount an expiry would capture. Never reopens a hold. */
+  /** A heartbeat: prolongs an open hold and sets the amount that an expiry would capture. */
   extend(request: ExtendRequest): Promise<void>;
-  /** Books the actual cost and frees the rest. Never declined for lack of money, nor after an expiry. */
+  /** Charges the actual cost and frees the rest. Never declined for lack of money, nor after an expiry. */
   settle(request: SettleRequest): Promise<Settlement>;
-  /** Frees the whole hold and books nothing. After an expiry it returns the captured amount unchanged. */
+  /** Frees the whole hold without a charge. After an expiry it returns the captured amount unchanged. */
   release(request: ReleaseRequest): Promise<Settlement>;
   topUp(request: TopUpRequest): Promise<Posting>;
   /** Books a cost without a hold. Never declined for lack of money. */
@@ -162,8 +162,8 @@ export interface DeleteSpendLimitRequest {
 }
 
 /**
- * Why a call failed. Repeat these two with the same id: `queue_full` was not applied; whether `unavailable`
- * was applied is unknown.
+ * Why a call failed. After `queue_full` or `unavailable`, repeat the command with the same id. Only after
+ * `unavailable` may the failed command have been applied.
  */
 export type LedgerErrorCode =
   | "invalid_amount"
@@ -189,8 +189,8 @@ export type LedgerErrorCode =
   | "unavailable";
 
 /**
- * The amounts of a hold declined for lack of money, in nano-USD from 0, read under the wallet's lock. After
- * `spending_limit_exceeded` they are amounts of the limits, otherwise of the wallet.
+ * The amounts of a hold declined for lack of money, from 0, read under the wallet's lock. They are amounts of
+ * the spending limits after `spending_limit_exceeded`, otherwise of the wallet.
  */
 export interface Shortfall {
   /** The hold's minimum. */
@@ -201,12 +201,13 @@ export interface Shortfall {
   readonly unheld: Nanos;
 }
 
-/** A call that failed. Only after `unavailable` may its command have been applied. */
+/** A call of the ledger failed. */
 export class LedgerError extends Error {
   override readonly name = "LedgerError";
   readonly code: LedgerErrorCode;
   /**
-   * Only of `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`; older ledgers send none.
+   * Set for `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`. A remote ledger of an
+   * older version sends none.
    */
   readonly shortfall: Shortfall | undefined;
 

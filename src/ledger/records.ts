@@ -63,7 +63,7 @@ export interface SpendLimitUsage extends SpendLimit {
   readonly resetsAtMs: number | undefined;
 }
 
-/** A request from hold to settlement. The hold is stored once, as this receipt. */
+/** The public view of a hold, open or ended, or of a charge. */
 export interface Receipt {
   readonly holdId: string;
   readonly walletId: string;
@@ -80,18 +80,19 @@ export interface Receipt {
   readonly metadata: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** `held` is open; the other three are final, except that a late settlement may follow `expired`. */
+/** `held` is open. The other states are final, except that a late settlement may follow `expired`. */
 export type HoldState = "held" | "settled" | "released" | "expired";
 
 /**
- * The facts of a request, written when its hold is taken. Each text has at most 256 characters, no controls.
+ * What a receipt records of a request when its hold is taken. Each text has at most 256 characters and no
+ * control characters.
  */
 export interface RequestFacts {
   readonly surface: string;
   readonly model: string;
 }
 
-/** The facts of how a request ended, written when its hold is settled or released. */
+/** What a receipt records of the end of a request, when its hold is settled or released. */
 export interface OutcomeFacts {
   /** `ok`, an error code of the gateway, or `client_closed`. */
   readonly outcome: string;
@@ -102,12 +103,15 @@ export interface OutcomeFacts {
   readonly usage?: Usage | undefined;
   readonly firstOutputMs?: number | undefined;
   readonly totalMs?: number | undefined;
-  /** Only the last 8 are stored. */
+  /** Only the last {@link ATTEMPTS_MAX} are stored. */
   readonly attempts: readonly Attempt[];
 }
 
 /** The source of the charged usage: the upstream's report, a local count, the last heartbeat, or none. */
 export type ChargeSource = "reported" | "estimated" | "expired" | "none";
+
+/** The most attempts that a receipt lists. */
+export const ATTEMPTS_MAX = 8;
 
 /** One attempt at one route, as listed on the receipt. */
 export interface Attempt {
@@ -143,9 +147,12 @@ export type TransferKindName =
   | "refund"
   | "charge";
 
-/** Names one page of a list. */
+/** The most items of a page. */
+export const PAGE_SIZE_MAX = 1_000;
+
+/** Selects one page of a list. */
 export interface PageRequest {
-  /** The most items on the page, 1 to 1,000. */
+  /** The most items on the page, 1 to {@link PAGE_SIZE_MAX}. */
   readonly size: number;
   /** The `nextToken` of the previous page. Default: the first page. */
   readonly token?: string | undefined;
@@ -160,9 +167,9 @@ export interface Page<Item> {
 /** Selects receipts. A receipt must match every condition given. */
 export interface ReceiptFilter {
   readonly walletId: string;
-  /** The first Unix millisecond of the receipt id's time … */
+  /** Unix milliseconds. Selects receipts whose id has this time or a later one. */
   readonly fromMs?: number | undefined;
-  /** … and the first Unix millisecond after the range. */
+  /** Unix milliseconds. Selects receipts whose id has an earlier time. */
   readonly toMs?: number | undefined;
   readonly keyId?: string | undefined;
   readonly surface?: string | undefined;
@@ -172,8 +179,11 @@ export interface ReceiptFilter {
   readonly outcome?: string | undefined;
 }
 
+/** The most dimensions of a usage query. */
+export const DIMENSIONS_MAX = 4;
+
 export interface UsageQuery extends ReceiptFilter {
-  /** At most four, each once. Without any, one row sums all receipts. */
+  /** At most {@link DIMENSIONS_MAX}, each once. Without a dimension, one row sums all receipts. */
   readonly groupBy: readonly UsageDimension[];
 }
 

@@ -37,7 +37,7 @@ export const setWalletState: Rule<WalletStateRequest, undefined> = ({ wallet }, 
  * `wallet_not_found`, `conflict` (the id is, or was, a limit of another key).
  *
  * Another period or zone starts another counter at 0; the old periods keep theirs. When both periods start
- * at the same instant (a month and its first day), the counter goes on: it holds only spending since then.
+ * at the same instant, like a month and its first day, the counter continues.
  */
 export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request) => {
   const { walletId, limitId, keyId, period, timeZone, amount } = request;

@@ -77,7 +77,7 @@ function recover(state: CommitState, batch: QueueBatch, error: unknown): number 
   return tryAgain(state, { isAway: fault !== "busy", error });
 }
 
-/** A transaction rejected before it took any command cannot be the fault of a command. */
+/** Treats a transaction rejected before it took a command as `unavailable`: no command caused the fault. */
 function faultOf(error: unknown, queued: readonly QueuedCommand[]): StoreFault {
   const fault = error instanceof StoreError ? error.fault : "rejected";
   return fault === "rejected" && queued.length === 0 ? "unavailable" : fault;
@@ -85,8 +85,9 @@ function faultOf(error: unknown, queued: readonly QueuedCommand[]): StoreFault {
 
 /**
  * Reads the commit status of a transaction whose connection ended during the commit, before any other batch
- * runs. If committed, its commands are completed as decided. If aborted, they run again. If the status stays
- * unknown, as after a failover, they run again too: safe by their ids, but results may be `replayed`.
+ * runs. The commands of a committed transaction are completed as decided. Those of an aborted one run again.
+ * They also run again when the status stays unknown, as after a failover. This is safe because of their ids,
+ * but results may be `replayed`.
  */
 async function resolveInDoubt(
   state: CommitState,
@@ -143,13 +144,13 @@ async function probeDatabase(state: CommitState): Promise<number> {
   }
 }
 
-/** The pauses between attempts of the batch loop, and the end of the attempts. */
+/** Decides how long the batch loop waits before it tries again, and when it gives up. */
 export interface Backoff {
-  /** Starts the time that attempts may take, unless it runs already. */
+  /** Starts the clock of the first attempt. Does nothing while the clock runs. */
   start(): void;
   /** Returns the milliseconds to wait before the next attempt; `undefined` when the time is over. */
   pauseMs(): number | undefined;
-  /** Called when an attempt succeeded or was given up. */
+  /** Stops the clock. Must be called when an attempt succeeds or is given up. */
   reset(): void;
 }
 
