@@ -134,8 +134,8 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a release captures the accrued amount", "captured: 0n, kind", "captured: hold.accrued, kind"],
     [
       "the metadata of a settlement is lost",
-      'const resolution = { facts, metadata };\n    return resolve(money, hold, { state: "settled"',
-      'const resolution = { facts, metadata: undefined };\n    return resolve(money, hold, { state: "settled"',
+      'const resolution = { facts, metadata };\n    return decideResolution(money, hold, {\n      state: "settled"',
+      'const resolution = { facts, metadata: undefined };\n    return decideResolution(money, hold, {\n      state: "settled"',
     ],
   ],
   "core/resolve.ts": [

@@ -40,9 +40,7 @@ interface ClientBounds extends ConnectionOptions, MutationsOptions {
   readonly listMaxMs: number;
 }
 
-/**
- * A mutation waits longer than the server waits for its database, so that the server's answer comes first.
- */
+/** `answerMaxMs` is above the server's wait for its database, so that the server answers first. */
 const BOUNDS: ClientBounds = Object.freeze({
   answerMaxMs: 5_000,
   outageMaxMs: 2_000,
@@ -53,10 +51,10 @@ const BOUNDS: ClientBounds = Object.freeze({
 });
 
 /**
- * Connects to the ledger of another process, and reconnects by itself. Answers and declines are the server's.
- * Mutations that a broken connection left unanswered are sent again; `replayed` may therefore mean that the
+ * Connects to the ledger of another process, and reconnects by itself. The server decides every command.
+ * Mutations that a broken connection left unanswered are sent again. `replayed` may therefore mean that the
  * first try of this call succeeded. While the ledger cannot be reached, calls reject with `unavailable` and a
- * LedgerLinkError as cause: the first ones after `outageMaxMs`, later ones at once.
+ * LedgerLinkError as cause. The first calls of an outage reject after `outageMaxMs`, later ones at once.
  */
 export function connectLedger({ address, token, tls, ...bounds }: ConnectLedgerOptions): Ledger {
   const options = { ...BOUNDS, ...bounds };

@@ -4,7 +4,7 @@ import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from
 /** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });
 
-/** Why money moved, by the number in the database. An id names at most one transfer of each kind, for ever. */
+/** Why money moved, as numbered in the database. An id names at most one transfer of each kind, for ever. */
 export const TRANSFER_KINDS = Object.freeze({
   topUp: 1,
   settlement: 2,

@@ -4,10 +4,10 @@ import { type Book, type Changes, type Counter, counterKey, type Hold, TRANSFER_
 import type { ExpireRequest, Rule } from "./command.ts";
 import {
   bookable,
+  decideResolution,
   type HoldTransition,
   type Money,
   replaySettlement,
-  resolve,
   resolveHold,
   withHold,
 } from "./resolve.ts";
@@ -19,7 +19,7 @@ import {
  */
 export const expire: Rule<ExpireRequest, Settlement> = (book, request, nowMs) =>
   withHold(book, request, (hold, money) => {
-    if (isDue(hold, nowMs)) return resolve(money, hold, expiryOf(money, hold, nowMs));
+    if (isDue(hold, nowMs)) return decideResolution(money, hold, expiryOf(money, hold, nowMs));
     const unchanged = replaySettlement(hold, money.wallet);
     if (!isAhead(hold, nowMs)) return unchanged;
     return { ...unchanged, changes: { holds: [{ ...hold, expiresAtMs: nowMs + hold.ttlMs }] } };

@@ -114,7 +114,7 @@ export function withHold(
 }
 
 /** Returns the decision of a command that resolves a hold. See {@link resolveHold}. */
-export function resolve(money: Money, hold: Hold, transition: HoldTransition): Decision<Settlement> {
+export function decideResolution(money: Money, hold: Hold, transition: HoldTransition): Decision<Settlement> {
   const changes = resolveHold(money, hold, transition);
   const { state, captured } = transition;
   return { result: { state, captured, balances: balancesOf(changes.wallet), replayed: false }, changes };

@@ -67,8 +67,8 @@ export function createValues({ placeholder }: Dialect): Values {
 const TEXT_CHARACTERS_MAX = 1_000;
 
 /**
- * Whether a text can be in the database; no other text is queried. PostgreSQL rejects NUL, and a lone surrogate
- * would be sent as another character.
+ * Whether a text can be in the database; no other text is queried. PostgreSQL rejects NUL, and a lone
+ * surrogate would be sent as another character.
  */
 export function isStorable(text: string): boolean {
   return text.length <= TEXT_CHARACTERS_MAX && text.isWellFormed() && !text.includes("\0");
