@@ -32,7 +32,7 @@ export interface AuditReport {
 /** One row that violates an invariant. `subject` is a hold, transfer or limit; `undefined` is the wallet. */
 export interface Finding {
   readonly invariant: string;
-  readonly says: string;
+  readonly claim: string;
   readonly walletId: string;
   readonly subject: string | undefined;
 }
@@ -190,15 +190,15 @@ function createTally() {
   const findings = new Map<string, Finding[]>();
   const warnings = new Map<string, Finding[]>();
 
-  const add = (to: Map<string, Finding[]>, { id, says }: Invariant, rows: readonly Row[]) => {
-    checked.add(`${id}: ${says}`);
+  const add = (to: Map<string, Finding[]>, { id, claim }: Invariant, rows: readonly Row[]) => {
+    checked.add(`${id}: ${claim}`);
     const found = to.get(id) ?? [];
     for (const { wallet_id, subject } of rows.slice(0, ROWS_MAX - found.length)) {
       const finding = {
         walletId: String(wallet_id),
         subject: subject === null ? undefined : String(subject),
       };
-      found.push({ invariant: id, says, ...finding });
+      found.push({ invariant: id, claim, ...finding });
     }
     to.set(id, found);
   };
