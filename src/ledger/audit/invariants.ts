@@ -80,7 +80,7 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
     },
     {
       id: "I8",
-      statement:
+      claim:
         "a negative available balance is explained by charges, costs above the held amount and late settlements",
       // Summed in parts of 10^9: the sum of all such costs may exceed 64 bits.
       sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM (
