@@ -39,12 +39,12 @@ function formatAudit(report: AuditReport, outboxes: readonly FoundOutbox[]): Com
   return { json, text: lines.join("\n"), failed };
 }
 
-function printFinding({ invariant, says, walletId, subject }: Finding) {
-  return { invariant, says, account_id: walletId, subject: subject ?? null };
+function printFinding({ invariant, claim, walletId, subject }: Finding) {
+  return { invariant, says: claim, account_id: walletId, subject: subject ?? null };
 }
 
-function describe({ invariant, says, walletId, subject }: Finding): string {
-  return `${invariant} does not hold: ${says} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
+function describe({ invariant, claim, walletId, subject }: Finding): string {
+  return `${invariant} does not hold: ${claim} (account ${walletId}${subject === undefined ? "" : `, ${subject}`})`;
 }
 
 function describeOutbox({ path, entries, isReadable }: FoundOutbox): string {

@@ -1,5 +1,6 @@
 import { type Nanos, printUsd } from "../domain/money.ts";
-import { type JournalLine, type Ledger, LedgerError, type Posting, type Receipt } from "../ledger/ledger.ts";
+import { type Ledger, LedgerError, type Posting } from "../ledger/ledger.ts";
+import type { JournalLine, Receipt } from "../ledger/records.ts";
 import { CommandError, type CommandResult } from "./command.ts";
 import { printBalances } from "./printing.ts";
 import { requireAccount, type Storage } from "./storage.ts";

@@ -1,7 +1,7 @@
 import type { Account } from "../accounts/accounts.ts";
 import type { ApiKey } from "../accounts/key.ts";
 import { printUsd } from "../domain/money.ts";
-import type { Balances, SpendLimitUsage } from "../ledger/ledger.ts";
+import type { Balances, SpendLimitUsage } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 
 /** Formats a table with aligned columns. Returns the titles alone without rows. */

@@ -30,12 +30,9 @@ interface Writer {
   close(): void;
 }
 
-/** How long opening waits for another process that opens the file at the same time. */
+/** Milliseconds that opening waits for another process that opens the file at the same time. */
 const START_MS = 2_000;
-/**
- * WAL pages at which a commit on this connection checkpoints: so many that the ledger, which should, does it
- * first.
- */
+/** WAL pages at which a commit on this connection checkpoints. The ledger does it first, at half as many. */
 const CHECKPOINT_PAGES = 8_000;
 
 export function openGatewayRows(database: Database): GatewayRows {
@@ -58,8 +55,8 @@ export function openGatewayRows(database: Database): GatewayRows {
 }
 
 /**
- * Opens an own connection for SQLite that waits neither for a lock nor for the disk: these rows may be lost,
- * and must not block the event loop.
+ * Returns a writer of gateway rows. In SQLite it has a connection of its own, which waits neither for a lock
+ * nor for the disk: these rows may be lost, and must not block the event loop.
  */
 function openWriter(database: Database): Writer {
   if (database.dialect === "postgres") {

@@ -1,9 +1,9 @@
 /**
- * The database of accounts, keys and money. A PostgreSQL URL may hold a password: print {@link
- * describeLocation}.
+ * The database of accounts, keys and money. `path` is absolute. `url` may hold a password, so print
+ * {@link describeLocation} instead.
  */
 export type DatabaseLocation =
-  | { readonly dialect: "sqlite" /** Absolute. */; readonly path: string }
+  | { readonly dialect: "sqlite"; readonly path: string }
   | { readonly dialect: "postgres"; readonly url: string };
 
 /** Returns a printable location: the path, or the host and name without user, password and parameters. */

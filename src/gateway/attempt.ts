@@ -1,5 +1,5 @@
 import { type Cause, GatewayError } from "../errors.ts";
-import type { Attempt } from "../ledger/ledger.ts";
+import type { Attempt } from "../ledger/records.ts";
 import { describeFault, type LogFields } from "../telemetry/log.ts";
 import { within } from "../time.ts";
 import type { Permit } from "../upstream/circuit.ts";

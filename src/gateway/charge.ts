@@ -2,7 +2,7 @@ import type { Body } from "../bodies/body.ts";
 import { costOf, type Price } from "../domain/model.ts";
 import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
-import type { ChargeSource } from "../ledger/ledger.ts";
+import type { ChargeSource } from "../ledger/records.ts";
 import type { Gateway } from "./gateway.ts";
 import { guessInput, priceOf, totalOutputMaxOf } from "./quote.ts";
 import type { HeldRequest, Outcome } from "./request.ts";

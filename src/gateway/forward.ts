@@ -1,5 +1,5 @@
 import { type Cause, GatewayError } from "../errors.ts";
-import type { Attempt } from "../ledger/ledger.ts";
+import type { Attempt } from "../ledger/records.ts";
 import { attemptCandidate, endedBy } from "./attempt.ts";
 import type { Gateway } from "./gateway.ts";
 import {

@@ -1,4 +1,5 @@
-import { type Ledger, LedgerError, type OutcomeFacts } from "../ledger/ledger.ts";
+import { type Ledger, LedgerError } from "../ledger/ledger.ts";
+import type { OutcomeFacts } from "../ledger/records.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
 
 /** After this many faults in a row, readiness depends on a probe. */

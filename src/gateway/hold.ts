@@ -1,6 +1,7 @@
 import type { Caller } from "../accounts/key.ts";
 import { GatewayError } from "../errors.ts";
-import { LedgerError, type OutcomeFacts } from "../ledger/ledger.ts";
+import { LedgerError } from "../ledger/ledger.ts";
+import type { OutcomeFacts } from "../ledger/records.ts";
 import { describeFault } from "../telemetry/log.ts";
 import { causeOf, type Decline, declineHeaders, declineOf } from "./decline.ts";
 import type { Gateway } from "./gateway.ts";

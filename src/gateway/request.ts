@@ -4,7 +4,7 @@ import type { Model, Route } from "../domain/model.ts";
 import type { Nanos, PicosPerToken } from "../domain/money.ts";
 import type { Usage, UsageBound } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
-import type { Attempt, Balances } from "../ledger/ledger.ts";
+import type { Attempt, Balances } from "../ledger/records.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { AnswerReader } from "../wire/codec-session.ts";
 import type { PrintOptions } from "../wire/codecs.ts";

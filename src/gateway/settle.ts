@@ -1,5 +1,6 @@
 import { inputTokensOf, totalTokensOf } from "../domain/usage.ts";
-import type { OutcomeFacts, Settlement } from "../ledger/ledger.ts";
+import type { Settlement } from "../ledger/ledger.ts";
+import type { OutcomeFacts } from "../ledger/records.ts";
 import { isRetryable, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
 import type { AdmittedSlot } from "./admit.ts";
 import { type Charge, chargeFor } from "./charge.ts";

@@ -4,7 +4,7 @@ import type { LimitWindow } from "../domain/limit-windows.ts";
 import { printUsd } from "../domain/money.ts";
 import { limitsOf } from "../gateway/admit.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { SpendLimitUsage } from "../ledger/ledger.ts";
+import type { SpendLimitUsage } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { printUsd } from "../domain/money.ts";
 import type { Usage } from "../domain/usage.ts";
 import { GatewayError } from "../errors.ts";
-import type { Receipt } from "../ledger/ledger.ts";
+import type { Receipt } from "../ledger/records.ts";
 import { printTime } from "../time.ts";
 import { answerCaller } from "./answer-caller.ts";
 import type { HttpParts } from "./http-parts.ts";

@@ -3,15 +3,15 @@ import { logVerbosity, type ServiceDefinition, setLogVerbosity } from "@grpc/grp
 import { loadSync, type MessageTypeDefinition } from "@grpc/proto-loader";
 import type { LedgerServiceDefinition } from "../gen/tollgate/ledger/v1/LedgerService.ts";
 
-// The library would write addresses and faults to stderr. What matters arrives as an error.
+// The library would write addresses and faults to stderr. Callers receive every fault as an error.
 setLogVerbosity(logVerbosity.NONE);
 
 /** The full name of the service, for health and reflection. */
 export const LEDGER_SERVICE = "tollgate.ledger.v1.LedgerService";
 
 /**
- * Every message and service of the protos, with the options that src/gen was generated with. 64-bit numbers
- * stay `Long`: decoding them to decimal text would cost more than all other fields together.
+ * Every message and service of the protos. The options must be those that src/gen was generated with. 64-bit
+ * numbers stay `Long`: decoding them to decimal text costs more than all other fields together.
  */
 const protos = loadSync(["tollgate/ledger/v1/ledger.proto", "google/rpc/error_details.proto"], {
   includeDirs: [join(import.meta.dir, "../../proto")],

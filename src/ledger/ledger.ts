@@ -1,85 +1,56 @@
-// The interface of the ledger: the commands it takes, the reads it serves, and the errors of both. One file
-// of more than 300 lines on purpose: every store, the gRPC client and every caller depend on exactly these
-// types, and commands and reads share most of them.
-import type { Price } from "../domain/model.ts";
+// The interface of a ledger: its commands, their results and their errors. records.ts has the reads.
 import type { Nanos } from "../domain/money.ts";
-import type { Usage } from "../domain/usage.ts";
-
-/** The money of one wallet. `available = posted − held + creditLimit`; only `posted` may be negative. */
-export interface Balances {
-  readonly posted: Nanos;
-  readonly held: Nanos;
-  readonly available: Nanos;
-}
-
-/** `held` is open; the other three are final, except that a late settlement may follow `expired`. */
-export type HoldState = "held" | "settled" | "released" | "expired";
-
-/** The source of the charged usage: the upstream's report, a local count, the last heartbeat, or none. */
-export type ChargeSource = "reported" | "estimated" | "expired" | "none";
-
-/** A frozen wallet takes no new holds. Its open holds can still be settled. */
-export type WalletState = "active" | "frozen";
-
-export interface WalletSummary {
-  readonly walletId: string;
-  readonly state: WalletState;
-  readonly balances: Balances;
-  readonly createdAtMs: number;
-}
-
-/** The calendar period of a spending limit. Weeks start on Monday; `total` never resets. */
-export type LimitPeriod = "total" | "day" | "week" | "month";
-
-/** The most that a key, or without a key the whole wallet, may spend per period. */
-export interface SpendLimit {
-  readonly walletId: string;
-  readonly limitId: string;
-  /** The key that the limit binds; `undefined` binds the whole wallet. */
-  readonly keyId: string | undefined;
-  readonly period: LimitPeriod;
-  /** The time zone whose midnight starts each period, an IANA name. Default: UTC. */
-  readonly timeZone?: string | undefined;
-  readonly amount: Nanos;
-}
-
-/** A limit with the counters of its current period. */
-export interface SpendLimitUsage extends SpendLimit {
-  readonly used: Nanos;
-  readonly held: Nanos;
-  /** The next period's start in Unix milliseconds; `undefined` for `total`. */
-  readonly resetsAtMs: number | undefined;
-}
+import type {
+  Balances,
+  HoldState,
+  LedgerReads,
+  Metadata,
+  OutcomeFacts,
+  RequestFacts,
+  SpendLimit,
+  WalletState,
+} from "./records.ts";
 
 /**
- * The facts of a request, written when its hold is taken. Each text has at most 256 characters, no controls.
+ * The ledger. Every command is atomic, and durable when its promise resolves. An id makes it idempotent: an
+ * equal command with a used id returns the first result as `replayed`, with the current balances. A different
+ * command with a used id rejects with `conflict`. Every method rejects with {@link LedgerError} only.
  */
-export interface RequestFacts {
-  readonly surface: string;
-  readonly model: string;
+export interface Ledger extends LedgerReads {
+  /** Creates a wallet. An existing wallet stays as it is. */
+  createWallet(walletId: string): Promise<Balances>;
+  setWalletState(request: WalletStateRequest): Promise<void>;
+  /**
+   * Reserves the smaller of `amount` and the headroom of wallet and limits, if that is at least `minimum`.
+   */
+  hold(request: HoldRequest, options?: HoldOptions): Promise<HoldGrant>;
+  /** A heartbeat: prolongs an open hold and sets the amount that an expiry would capture. */
+  extend(request: ExtendRequest): Promise<void>;
+  /** Charges the actual cost and frees the rest. Never declined for lack of money, nor after an expiry. */
+  settle(request: SettleRequest): Promise<Settlement>;
+  /** Frees the whole hold without a charge. After an expiry it returns the captured amount unchanged. */
+  release(request: ReleaseRequest): Promise<Settlement>;
+  topUp(request: TopUpRequest): Promise<Posting>;
+  /** Books a cost without a hold. Never declined for lack of money. */
+  charge(request: ChargeRequest): Promise<ChargePosting>;
+  refund(request: RefundRequest): Promise<Posting>;
+  /**
+   * Creates or replaces a limit. The amount counted in the period so far counts against the new amount;
+   * another period or zone starts another counter. A limit id used for one key is a `conflict` for another.
+   */
+  setSpendLimit(limit: SpendLimit): Promise<void>;
+  /** Removes a limit; a missing limit is no error. Its counters are kept for a limit of the same id. */
+  deleteSpendLimit(request: DeleteSpendLimitRequest): Promise<void>;
+
+  /** Resolves when the ledger's storage can be read. Rejects with `unavailable`. */
+  ping(): Promise<void>;
+  /** Takes no more commands. Resolves when every accepted command is completed. */
+  close(): Promise<void>;
 }
 
-/** One attempt at one route, as listed on the receipt. */
-export interface Attempt {
-  readonly upstream: string;
-  /** The HTTP status; 0 without a response. */
-  readonly status: number;
-  readonly ms: number;
-}
-
-/** The facts of how a request ended, written when its hold is settled or released. */
-export interface OutcomeFacts {
-  /** `ok`, an error code of the gateway, or `client_closed`. */
-  readonly outcome: string;
-  readonly source: ChargeSource;
-  readonly upstream?: string | undefined;
-  readonly upstreamModel?: string | undefined;
-  readonly price?: Price | undefined;
-  readonly usage?: Usage | undefined;
-  readonly firstOutputMs?: number | undefined;
-  readonly totalMs?: number | undefined;
-  /** Only the last 8 are stored. */
-  readonly attempts: readonly Attempt[];
+export interface WalletStateRequest {
+  readonly walletId: string;
+  readonly state: WalletState;
 }
 
 export interface HoldRequest {
@@ -99,9 +70,6 @@ export interface HoldRequest {
   readonly facts: RequestFacts;
   readonly metadata?: Metadata | undefined;
 }
-
-/** The caller's own JSON object, at most 4 KiB as text. */
-export type Metadata = Readonly<Record<string, unknown>>;
 
 export interface HoldOptions {
   /** A hold not decided by this Unix time fails with `deadline_exceeded` and is not taken. */
@@ -188,99 +156,14 @@ export interface ChargePosting extends Posting {
   readonly receiptId: string;
 }
 
-/** Why money moved: a hold's capture, its expiry, its late settlement, or a posting with an id of its own. */
-export type TransferKindName =
-  | "top_up"
-  | "settlement"
-  | "expiry_capture"
-  | "late_settlement"
-  | "refund"
-  | "charge";
-
-/** One transfer in a wallet's journal. */
-export interface JournalLine {
-  /** From 1, without gaps. */
-  readonly seq: number;
-  /** The caller's id of a top-up, charge or refund; otherwise the hold's id. */
-  readonly transferId: string;
-  readonly kind: TransferKindName;
-  /** The change of `posted`: positive into the wallet. */
-  readonly amount: Nanos;
-  readonly postedAfter: Nanos;
-  readonly holdId: string | undefined;
-  readonly createdAtMs: number;
-}
-
-/** A request from hold to settlement. The hold is stored once, as this receipt. */
-export interface Receipt {
-  readonly holdId: string;
+export interface DeleteSpendLimitRequest {
   readonly walletId: string;
-  readonly keyId: string;
-  readonly state: HoldState;
-  readonly late: boolean;
-  readonly granted: Nanos;
-  readonly captured: Nanos;
-  readonly refunded: Nanos;
-  readonly createdAtMs: number;
-  readonly resolvedAtMs: number | undefined;
-  readonly request: RequestFacts;
-  readonly outcome: OutcomeFacts | undefined;
-  readonly metadata: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** Names one page of a list. */
-export interface PageRequest {
-  /** The most items on the page, 1 to 1,000. */
-  readonly size: number;
-  /** The `nextToken` of the previous page. Default: the first page. */
-  readonly token?: string | undefined;
-}
-
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  /** The token of the next page; `undefined` on the last page. */
-  readonly nextToken: string | undefined;
-}
-
-/** Selects receipts. A receipt must match every condition given. */
-export interface ReceiptFilter {
-  readonly walletId: string;
-  /** The first Unix millisecond of the receipt id's time … */
-  readonly fromMs?: number | undefined;
-  /** … and the first Unix millisecond after the range. */
-  readonly toMs?: number | undefined;
-  readonly keyId?: string | undefined;
-  readonly surface?: string | undefined;
-  readonly model?: string | undefined;
-  readonly upstream?: string | undefined;
-  readonly state?: HoldState | undefined;
-  readonly outcome?: string | undefined;
-}
-
-/** A dimension to group usage by. `hour` and `day` are in UTC. */
-export type UsageDimension = "hour" | "day" | "key" | "surface" | "model" | "upstream" | "outcome" | "source";
-
-export interface UsageQuery extends ReceiptFilter {
-  /** At most four, each once. Without any, one row sums all receipts. */
-  readonly groupBy: readonly UsageDimension[];
-}
-
-/** The sums of a group of receipts. */
-export interface UsageRow {
-  /**
-   * One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value.
-   */
-  readonly group: Readonly<Partial<Record<UsageDimension, string | number | null>>>;
-  readonly requests: number;
-  readonly captured: Nanos;
-  readonly refunded: Nanos;
-  /** Summed over the receipts that have a usage. */
-  readonly usage: Usage;
+  readonly limitId: string;
 }
 
 /**
- * Why a call failed. Repeat these two with the same id: `queue_full` was not applied; whether `unavailable`
- * was applied is unknown.
+ * Why a call failed. After `queue_full` or `unavailable`, repeat the command with the same id. Only after
+ * `unavailable` may the failed command have been applied.
  */
 export type LedgerErrorCode =
   | "invalid_amount"
@@ -306,8 +189,8 @@ export type LedgerErrorCode =
   | "unavailable";
 
 /**
- * The amounts of a hold declined for lack of money, in nano-USD from 0, read under the wallet's lock. After
- * `spending_limit_exceeded` they are amounts of the limits, otherwise of the wallet.
+ * The amounts of a hold declined for lack of money, from 0, read under the wallet's lock. They are amounts of
+ * the spending limits after `spending_limit_exceeded`, otherwise of the wallet.
  */
 export interface Shortfall {
   /** The hold's minimum. */
@@ -318,12 +201,13 @@ export interface Shortfall {
   readonly unheld: Nanos;
 }
 
-/** A call that failed. Only after `unavailable` may its command have been applied. */
+/** A call of the ledger failed. */
 export class LedgerError extends Error {
   override readonly name = "LedgerError";
   readonly code: LedgerErrorCode;
   /**
-   * Only of `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`; older ledgers send none.
+   * Set for `spending_limit_exceeded`, `insufficient_balance` and `balance_on_hold`. A remote ledger of an
+   * older version sends none.
    */
   readonly shortfall: Shortfall | undefined;
 
@@ -332,71 +216,4 @@ export class LedgerError extends Error {
     this.code = code;
     this.shortfall = shortfall;
   }
-}
-
-/**
- * The ledger. Every command is atomic, durable when its promise resolves, and idempotent by its id: an equal
- * command with a used id returns the first result, `replayed` and with the balances of now; a different
- * command rejects with `conflict`. Rejects with {@link LedgerError}.
- */
-export interface Ledger extends LedgerReads {
-  /** Creates a wallet. An existing wallet stays as it is. */
-  createWallet(walletId: string): Promise<Balances>;
-  setWalletState(request: WalletStateRequest): Promise<void>;
-  /**
-   * Reserves the smaller of `amount` and the headroom of wallet and limits, if that is at least `minimum`.
-   */
-  hold(request: HoldRequest, options?: HoldOptions): Promise<HoldGrant>;
-  /** A heartbeat: keeps the hold open and sets the amount an expiry would capture. Never reopens a hold. */
-  extend(request: ExtendRequest): Promise<void>;
-  /** Books the actual cost and frees the rest. Never declined for lack of money, nor after an expiry. */
-  settle(request: SettleRequest): Promise<Settlement>;
-  /** Frees the whole hold and books nothing. After an expiry it returns the captured amount unchanged. */
-  release(request: ReleaseRequest): Promise<Settlement>;
-  topUp(request: TopUpRequest): Promise<Posting>;
-  /** Books a cost without a hold. Never declined for lack of money. */
-  charge(request: ChargeRequest): Promise<ChargePosting>;
-  refund(request: RefundRequest): Promise<Posting>;
-  /**
-   * Creates or replaces a limit. The amount counted in the period so far counts against the new amount;
-   * another period or zone starts another counter. A limit id used for one key is a `conflict` for another.
-   */
-  setSpendLimit(limit: SpendLimit): Promise<void>;
-  /** Removes a limit; a missing limit is no error. Its counters are kept for a limit of the same id. */
-  deleteSpendLimit(request: DeleteSpendLimitRequest): Promise<void>;
-
-  /** Resolves when the ledger's storage can be read. Rejects with `unavailable`. */
-  ping(): Promise<void>;
-  /** Takes no more commands. Resolves when every accepted command is completed. */
-  close(): Promise<void>;
-}
-
-export interface WalletStateRequest {
-  readonly walletId: string;
-  readonly state: WalletState;
-}
-
-export interface DeleteSpendLimitRequest {
-  readonly walletId: string;
-  readonly limitId: string;
-}
-
-/** The reads of a ledger. They see committed changes only. Reject with {@link LedgerError}. */
-export interface LedgerReads {
-  /** Rejects with `wallet_not_found`. */
-  balances(walletId: string): Promise<Balances>;
-  /** `undefined` for an unknown wallet. */
-  wallet(walletId: string): Promise<WalletSummary | undefined>;
-  /** Sorted by id. Rejects with `invalid_query`, like every read that takes a page or a filter. */
-  wallets(page: PageRequest): Promise<Page<WalletSummary>>;
-  /** The limits that bind a key, those of the whole wallet included; without a key, all. Sorted by id. */
-  spendLimits(walletId: string, keyId?: string): Promise<readonly SpendLimitUsage[]>;
-  /** `undefined` for an unknown wallet or hold. */
-  receipt(walletId: string, holdId: string): Promise<Receipt | undefined>;
-  /** Newest first. */
-  receipts(filter: ReceiptFilter, page: PageRequest): Promise<Page<Receipt>>;
-  /** The journal of a wallet, newest first. */
-  transfers(walletId: string, page: PageRequest): Promise<Page<JournalLine>>;
-  /** Sorted by the dimensions of `groupBy`. Rejects with `invalid_query` above 10,000 rows. */
-  usage(query: UsageQuery): Promise<readonly UsageRow[]>;
 }

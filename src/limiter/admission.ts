@@ -43,7 +43,7 @@ function isTokenCount(tokens: number): boolean {
   return tokens >= 0 && tokens <= Number.MAX_SAFE_INTEGER;
 }
 
-/** Counts of a key's or account's last minute, and its running requests. */
+/** The counts of the last minute and the running requests, of a key or an account. */
 export interface WindowSnapshot {
   readonly requests: number;
   readonly tokens: number;

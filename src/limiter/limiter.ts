@@ -1,4 +1,5 @@
 import type { LimitWindows } from "../domain/limit-windows.ts";
+
 /** Limits of one key or account. `undefined` is unlimited; 0 admits nothing. */
 export interface Limits {
   readonly requestsPerMinute?: number | undefined;
@@ -55,9 +56,8 @@ export class LimiterError extends Error {
 
 /**
  * Enforces requests per minute, tokens per minute and concurrent requests, of a key and its account at once.
- * An admission is atomic: every window and slot is taken, or none.
- * Any half-open 60 seconds contain at most N admitted requests.
- * Throws {@link LimiterError} when no decision is possible.
+ * An admission is atomic: every window and slot is taken, or none. Any half-open 60 seconds contain at most
+ * as many admitted requests as the limit. Rejects with {@link LimiterError} when no decision is possible.
  */
 export interface Limiter {
   admit(request: AdmissionRequest): Promise<Admission | LimitDecline>;

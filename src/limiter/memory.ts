@@ -22,7 +22,7 @@ import {
 } from "./window.ts";
 
 export interface MemoryLimiterOptions {
-  /** Milliseconds. Only differences count; a monotonic clock is best. */
+  /** Milliseconds of a clock, at best a monotonic one. Only differences are used. */
   readonly now?: () => number;
   /** Records each decision of `admit`. */
   readonly metrics?: Pick<LimiterMetrics, "decided">;

@@ -23,9 +23,9 @@ const CLOSE_STEP_MAX_MS = 1_000;
 
 /**
  * Finds gateways on the same database that count limits separately: callers then get a multiple of each
- * limit. The metric always shows the number of separate counts; the log has one line when it exceeds one and
- * one when it returns to one. A failed heartbeat is skipped; three failures in a row are logged once. `close`
- * removes this gateway's row and never rejects.
+ * limit. The metric always shows the number of separate counts. The log has a line when this number exceeds
+ * one, and a line when it returns to one. A failed heartbeat is skipped; three failures in a row are logged
+ * once. `close` removes this gateway's row and never rejects.
  */
 export function watchPeerGateways(options: PeerGatewaysOptions): { close(): Promise<void> } {
   const { database, gatewayId: id, hasRedis, intervalMs = INTERVAL_MS } = options;

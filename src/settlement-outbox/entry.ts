@@ -3,22 +3,22 @@ import {
   type Ledger,
   LedgerError,
   type LedgerErrorCode,
-  type OutcomeFacts,
   type ReleaseRequest,
   type Settlement,
   type SettleRequest,
 } from "../ledger/ledger.ts";
+import type { OutcomeFacts } from "../ledger/records.ts";
 
 /** The end of a hold: a settlement, a release, or a release of a hold that may not exist. */
 export type OutboxEntry =
   | { readonly kind: "settle"; readonly request: SettleRequest }
   | { readonly kind: "release"; readonly request: ReleaseRequest }
-  /** For a hold whose result is unknown. A decline of the ledger completes the entry. */
+  /** For a hold that may not have been taken. A decline of the ledger completes the entry. */
   | { readonly kind: "release_if_held"; readonly request: ReleaseRequest };
 
-/** Keeps the ends of holds on disk while the ledger cannot accept them. */
+/** Keeps settlements and releases on disk while the ledger cannot accept them. */
 export interface SettlementOutbox {
-  /** Resolves when the entry is on disk. Rejects with {@link SettlementOutboxError}: then it may not be. */
+  /** Resolves when the entry is on disk. Rejects with {@link SettlementOutboxError} when it may not be. */
   append(entry: OutboxEntry): Promise<void>;
 }
 
@@ -61,14 +61,14 @@ export async function submitEntry(
   }
 }
 
-/** Whether the ledger may accept the same command later: it is unavailable, full or late now. */
+/** Whether the ledger may accept the same command later: it was unavailable, full or late. */
 export function isRetryable(fault: unknown): boolean {
   return fault instanceof LedgerError && RETRYABLE.has(fault.code);
 }
 
 const RETRYABLE: ReadonlySet<LedgerErrorCode> = new Set(["unavailable", "queue_full", "deadline_exceeded"]);
 
-/** The format on disk, which older and newer versions share. */
+/** The format on disk. Older and newer versions must be able to read it. */
 type PrintedEntry = Omit<ReleaseRequest, "facts"> & {
   readonly kind: "settle" | "release" | "abandon";
   /** Nano-USD in decimal digits, because a JSON number would round it. */

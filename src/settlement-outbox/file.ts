@@ -11,8 +11,8 @@ export interface OutboxFile {
   /** The number of entries to replay. */
   readonly pending: number;
   /**
-   * Commits printed entries in one transaction. Resolves when they are on disk; after a rejection they may
-   * be.
+   * Commits printed entries in one transaction. Resolves when the entries are on disk. After a rejection they
+   * may be on disk or not.
    */
   append(entries: readonly NewEntry[], writtenAtMs: number): Promise<void>;
   /** Returns at most `max` entries after `afterSeq`, in the order of writing. */
@@ -45,7 +45,7 @@ export interface DeclinedEntry {
 /** The suffix of a quarantined file. */
 export const DAMAGED = ".damaged";
 
-/** How long a write waits for a reader in another process, such as `tollgate audit`. */
+/** Milliseconds that a write waits for a reader in another process, such as `tollgate audit`. */
 const BUSY_MS = 250;
 
 /** Creates an outbox with mode 0600. Throws when the disk fails or the name is taken. */
@@ -70,7 +70,7 @@ export function adoptOutboxFile(path: string): OutboxFile | undefined {
   const lock = takeFileLock(lockPathOf(path));
   if (!lock) return undefined;
   try {
-    // Since the folder was listed, its owner may have deleted it; or was killed while creating it.
+    // Since the folder was listed, the owner may have deleted the file, or was killed while creating it.
     if (!existsSync(path) || isUnfinished(path)) {
       remove(path);
       lock.release();
@@ -190,10 +190,7 @@ function readRow({ seq, hold_id: holdId, entry, checksum }: EntryRow): StoredEnt
   return { seq, holdId, text: checksumOf(entry) === checksum ? entry : undefined };
 }
 
-/**
- * SQLite checks frames of the WAL but not pages of the database: without this, a flipped digit would be
- * settled.
- */
+/** SQLite checks frames of the WAL but not pages of the database, where a digit may be flipped unnoticed. */
 function checksumOf(text: string): number {
   return Bun.hash.crc32(text);
 }
@@ -219,8 +216,8 @@ interface FileLock {
 
 /**
  * Takes the lock, an empty SQLite file, without waiting. Returns `undefined` when another process, or another
- * outbox of this process, holds it. The process must not open the lock file by any other means: POSIX drops
- * its locks on a file when any of its descriptors for that file is closed.
+ * outbox of this process, holds it. No other code of the process may open the lock file. POSIX drops the
+ * locks of a process on a file when any of its descriptors for that file is closed.
  *
  * @see https://www.sqlite.org/howtocorrupt.html
  */

@@ -30,7 +30,7 @@ export function openOutboxFiles(
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   syncFolder(dataFolder);
   const held = new Map<string, OutboxFile>();
-  /** Paths that could not be opened, so that each is logged once however often it is tried. */
+  /** Paths that could not be opened. Each is logged once, although every adoption tries it again. */
   const unopened = new Set<string>();
   let own: OutboxFile | undefined = create();
 
@@ -110,7 +110,7 @@ export interface FoundOutbox {
   readonly isReadable: boolean;
 }
 
-/** How long counting waits for a writer in another process. */
+/** Milliseconds that counting waits for a writer in another process. */
 const COUNT_BUSY_MS = 1_000;
 
 /**

@@ -28,11 +28,11 @@ export interface SettlementOutboxOptions extends ReplayOptions {
   readonly closeMs?: number;
 }
 
-/** Several times 4 KiB of metadata and the longest names. */
+/** Several times the size of an entry with 4 KiB of metadata and the longest names. */
 const ENTRY_BYTES_MAX = 64 * 1024;
 /**
- * A `release_if_held` entry may use 1/100 of the space: its hold also expires by itself, and it carries no
- * money.
+ * `release_if_held` entries may use 1/100 of the space: their holds also expire by themselves, and the
+ * entries carry no money.
  */
 const RELEASE_IF_HELD_SHARE = 100;
 const DRAIN_PAUSE_MS = 50;

@@ -75,7 +75,7 @@ export interface Replayer {
   readonly isAway: boolean;
   /** Replays a file to its end, or until the ledger is unavailable; the next call continues from there. */
   replay(file: OutboxFile): Promise<void>;
-  /** After this no result changes a file. */
+  /** After `stop`, no result changes a file. */
   stop(): void;
 }
 
@@ -85,12 +85,12 @@ export interface ReplayerParts {
   readonly now: () => number;
 }
 
-/** Entries submitted at once; while the ledger is unavailable one alone, as a probe. */
+/** The most entries submitted at once. While the ledger is unavailable, one entry is submitted as a probe. */
 const PARALLEL = 256;
 const ANSWER_MAX_MS = 10_000;
 
 export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
-  /** The last sequence number read of each file, so that entries that always fail do not block the others. */
+  /** The last sequence number read of each file, so that entries that always fail do not block others. */
   const positions = new WeakMap<OutboxFile, number>();
   let away = false;
   let isStopped = false;
@@ -139,7 +139,7 @@ export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
   };
 }
 
-/** The result of one entry. `retry` keeps it, `declined` moves it out of the way for good. */
+/** The result of one entry. `retry` keeps the entry, `declined` moves it to the declined entries. */
 type ReplayResult =
   | { readonly kind: "completed"; readonly seq: number }
   | { readonly kind: "retry"; readonly seq: number; readonly fault: unknown }

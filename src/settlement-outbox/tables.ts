@@ -4,7 +4,7 @@ import { type Database, SQLiteError } from "bun:sqlite";
 const VERSION = 1;
 
 /**
- * `entries` are to be replayed, `refused` were declined by the ledger for good. The index makes counting a
+ * `entries` has the entries to replay, `refused` those that the ledger declined. The index makes counting a
  * large outbox fast.
  */
 const TABLES = `

@@ -83,7 +83,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "domain",
       "errors.ts",
       "gateway",
-      "ledger/ledger.ts",
+      "ledger/records.ts",
       "limiter/limiter.ts",
       "telemetry",
       "time.ts",
@@ -100,6 +100,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "domain",
       "errors.ts",
       "ledger/ledger.ts",
+      "ledger/records.ts",
       "limiter/limiter.ts",
       "settlement-outbox/entry.ts",
       "telemetry",
@@ -112,7 +113,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   accounts: {
     holds: "accounts, keys and authentication",
-    imports: ["db", "domain", "errors.ts", "ledger/ledger.ts", "limiter/limiter.ts", "time.ts"],
+    imports: [
+      "db",
+      "domain",
+      "errors.ts",
+      "ledger/ledger.ts",
+      "ledger/records.ts",
+      "limiter/limiter.ts",
+      "time.ts",
+    ],
     packages: ["drizzle-orm", "node:crypto"],
   },
   "ledger-grpc": {
@@ -132,7 +141,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   "settlement-outbox": {
     holds: "the gateway's disk queue of settlements",
-    imports: ["db/sqlite", "domain", "ledger/ledger.ts", "ledger/sqlite/log-sync.ts", "telemetry", "time.ts"],
+    imports: [
+      "db/sqlite",
+      "domain",
+      "ledger/ledger.ts",
+      "ledger/records.ts",
+      "ledger/sqlite/log-sync.ts",
+      "telemetry",
+      "time.ts",
+    ],
     packages: ["bun:sqlite", "node:fs", "node:path"],
   },
   ledger: {

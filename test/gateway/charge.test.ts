@@ -5,7 +5,7 @@ import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
 import { chargeFor } from "../../src/gateway/charge.ts";
 import type { ClientDisconnect } from "../../src/gateway/gateway.ts";
 import { failed, type Outcome, unrepresentable } from "../../src/gateway/request.ts";
-import type { ChargeSource } from "../../src/ledger/ledger.ts";
+import type { ChargeSource } from "../../src/ledger/records.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { TEST_PRICE } from "../support/test-catalog.ts";
 import { createMeteredRequest, LONG_PRICE, type MeteredOptions } from "./held-request.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Cause } from "../../src/errors.ts";
-import type { ChargeSource, HoldState } from "../../src/ledger/ledger.ts";
+import type { ChargeSource, HoldState } from "../../src/ledger/records.ts";
 import { dataOf, objectOf, post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { gatewayForTests } from "../support/gateway-for-tests.ts";

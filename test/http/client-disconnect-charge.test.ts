@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createServer, type Server } from "node:net";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
-import type { Receipt } from "../../src/ledger/ledger.ts";
+import type { Receipt } from "../../src/ledger/records.ts";
 import { CHAT, post, SURFACES, type Surface } from "../support/client.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
 import { answerWith } from "../support/scripted-answers.ts";

@@ -9,7 +9,7 @@ import {
   encodeHoldRequest,
   encodeSettleRequest,
 } from "../../src/ledger-grpc/codec/holds.ts";
-import { encodeKeptMetadata } from "../../src/ledger-grpc/codec/metadata.ts";
+import { encodeStoredMetadata } from "../../src/ledger-grpc/codec/metadata.ts";
 import {
   decodeChargeRequest,
   decodeTopUpRequest,
@@ -71,7 +71,7 @@ describe("a value that the wire cannot carry", () => {
     const metadata = nestedTo(30);
     const wire = roundTrip("CreateHoldRequest", encodeHoldRequest(holdOf(1n, { metadata })));
     expect(decodeHoldRequest(wire).metadata).toEqual(metadata);
-    expect(() => encodeKeptMetadata(nestedTo(31))).toThrow(RangeError);
+    expect(() => encodeStoredMetadata(nestedTo(31))).toThrow(RangeError);
   });
 
   test("such as a word outside an enum is rejected by the server", () => {

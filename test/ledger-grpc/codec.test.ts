@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import type { UsageDimension } from "../../src/ledger/ledger.ts";
+import type { UsageDimension } from "../../src/ledger/records.ts";
 import {
   decodeExtendRequest,
   decodeHoldRequest,

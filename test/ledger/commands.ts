@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { Command } from "../../src/ledger/core/command.ts";
-import type { SpendLimit } from "../../src/ledger/ledger.ts";
+import type { SpendLimit } from "../../src/ledger/records.ts";
 import { FACTS, holdIdOf, holdOf, NOON_MS, WALLET } from "./samples.ts";
 
 const DAY_MS = 86_400_000;

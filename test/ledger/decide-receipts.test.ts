@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { OutcomeFacts } from "../../src/ledger/ledger.ts";
+import type { OutcomeFacts } from "../../src/ledger/records.ts";
 import {
   AFTER_EXPIRY,
   command,

@@ -27,8 +27,8 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ],
     [
       "a hold grants more than the headroom",
-      "at.headroom.least < request.amount ?",
-      "at.headroom.least > request.amount ?",
+      "headroom.least < request.amount ?",
+      "headroom.least > request.amount ?",
     ],
     ["a grant uses the headroom from before the due holds expired", "headroom: headroomAfter", "headroom"],
     [
@@ -61,7 +61,7 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a minimum above the amount is taken", "request.minimum > request.amount ||", ""],
     ["a hold holds nothing of the wallet", "held: money.wallet.held + granted", "held: money.wallet.held"],
     ["a hold holds nothing of its limits", "held: counter.held + granted", "held: counter.held"],
-    ["a hold is due at once", "expiresAtMs: at.nowMs + request.ttlMs", "expiresAtMs: at.nowMs"],
+    ["a hold is due at once", "expiresAtMs: nowMs + request.ttlMs", "expiresAtMs: nowMs"],
     [
       "a heartbeat lowers the accrued amount",
       "request.accrued > hold.accrued ?",
@@ -134,8 +134,8 @@ const CHANGES: Readonly<Record<string, readonly Change[]>> = {
     ["a release captures the accrued amount", "captured: 0n, kind", "captured: hold.accrued, kind"],
     [
       "the metadata of a settlement is lost",
-      'const resolution = { facts, metadata };\n    return resolve(money, hold, { state: "settled"',
-      'const resolution = { facts, metadata: undefined };\n    return resolve(money, hold, { state: "settled"',
+      'const resolution = { facts, metadata };\n    return decideResolution(money, hold, {\n      state: "settled"',
+      'const resolution = { facts, metadata: undefined };\n    return decideResolution(money, hold, {\n      state: "settled"',
     ],
   ],
   "core/resolve.ts": [

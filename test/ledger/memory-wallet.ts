@@ -12,7 +12,7 @@ import type { Command, CommandResult, Decision } from "../../src/ledger/core/com
 import { decide } from "../../src/ledger/core/decide.ts";
 import { countersOf, readSetsOf } from "../../src/ledger/core/read-set.ts";
 import { createWorkingBook, type WorkingBook } from "../../src/ledger/core/working-book.ts";
-import type { SpendLimit } from "../../src/ledger/ledger.ts";
+import type { SpendLimit } from "../../src/ledger/records.ts";
 
 /** One wallet's whole book in memory, as a store would store it. */
 export interface MemoryWallet {

@@ -1,6 +1,7 @@
 // One file and one closure on purpose: every rule of the oracle sums over the same few maps.
 import type { Command } from "../../src/ledger/core/command.ts";
-import type { Shortfall, SpendLimit } from "../../src/ledger/ledger.ts";
+import type { Shortfall } from "../../src/ledger/ledger.ts";
+import type { SpendLimit } from "../../src/ledger/records.ts";
 
 const MOST = 4n * 10n ** 18n;
 const HOUR_MS = 3_600_000;

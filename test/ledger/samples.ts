@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { openDatabase, type SqliteDatabase } from "../../src/db/sqlite/database.ts";
 import type { BatchOptions } from "../../src/ledger/engine/batcher.ts";
 import type { LocalLedger } from "../../src/ledger/engine/local.ts";
-import { type HoldRequest, LedgerError, type OutcomeFacts } from "../../src/ledger/ledger.ts";
+import { type HoldRequest, LedgerError } from "../../src/ledger/ledger.ts";
+import type { OutcomeFacts } from "../../src/ledger/records.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 
 /** Wednesday, 2026-01-14 12:00 UTC. */

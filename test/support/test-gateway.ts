@@ -11,7 +11,7 @@ import type { SqliteDatabase } from "../../src/db/sqlite/database.ts";
 import type { Model } from "../../src/domain/model.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { auditDatabase, type Finding } from "../../src/ledger/audit/audit.ts";
-import type { Balances, Receipt } from "../../src/ledger/ledger.ts";
+import type { Balances, Receipt } from "../../src/ledger/records.ts";
 import type { Limits } from "../../src/limiter/limiter.ts";
 import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
 import { type CapturedLog, createCapturedLog } from "./captured-log.ts";

@@ -17,7 +17,7 @@ const SESSION: SessionSettings = {
   application_name: "tollgate",
   // Compiling would cost more than these statements.
   jit: "off",
-  // An acknowledged commit is on disk, whatever the default of the server.
+  // An acknowledged commit must be on disk, whatever the default of the server.
   synchronous_commit: "on",
   // At a stricter level, a transaction that waited for the lock of a wallet would fail.
   default_transaction_isolation: "read committed",

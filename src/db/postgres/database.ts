@@ -27,8 +27,8 @@ const POOL_SESSION = { statement_timeout: "30s", idle_in_transaction_session_tim
  * Connects, and migrates the schema under a lock that replicas share. Throws when the server cannot be
  * reached, its encoding is not UTF-8, or a newer program migrated the schema.
  *
- * Connections keep prepared statements and runtime parameters: a connection pooler must use session mode and
- * pass on the parameters of {@link SessionSettings}.
+ * Connections keep prepared statements and runtime parameters. A connection pooler must therefore use session
+ * mode, and pass on the parameters of {@link ConnectOptions.session}.
  */
 export async function openPostgres(url: string): Promise<PostgresDatabase> {
   const connect = readPostgresUrl(url);
@@ -37,7 +37,7 @@ export async function openPostgres(url: string): Promise<PostgresDatabase> {
   return { client, db: drizzle(client, { schema }), connect, close };
 }
 
-/** Uses an own connection without `statement_timeout`, because the schema lock may be waited for. */
+/** Uses a connection of its own without `statement_timeout`, because the wait for the schema lock is long. */
 async function prepare(connect: PostgresDatabase["connect"]): Promise<void> {
   const client = connect({ max: 1 });
   try {

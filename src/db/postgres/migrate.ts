@@ -9,7 +9,7 @@ import gateways from "./migrations/0002_gateways.sql" with { type: "text" };
  */
 export const MIGRATIONS: readonly string[] = [books, storage, gateways];
 
-/** The id of the advisory lock of schema changes; an arbitrary number. */
+/** The id of the advisory lock of schema changes: an arbitrary number. */
 const LOCK_ID = 8_655_424_553n;
 
 /**

@@ -29,13 +29,13 @@ const PROBE_MS = 5_000;
 /** Longer than the `statement_timeout` of the server plus the wait for a connection. */
 const LONGEST_MS = 45_000;
 
-const AT_WORK = `SELECT count(*) > 0 AS is_at_work FROM pg_stat_activity
+const IS_BUSY = `SELECT count(*) > 0 AS is_busy FROM pg_stat_activity
   WHERE application_name = $1 AND state IS DISTINCT FROM 'idle'`;
 
 /**
- * Connections to a vanished server stay silent until TCP gives up, after about 15 minutes. So when a query
- * has waited for `silenceMaxMs`, a new connection asks whether the server works for this pool. If it does
- * not, or does not answer, the pool is replaced: its queries reject with a closed connection.
+ * Connections to a vanished server stay silent until TCP gives up, after about 15 minutes. When a query has
+ * waited for `silenceMaxMs`, a new connection reads whether the server is running a query of this pool. If it
+ * is not, or does not answer, the pool is replaced: its queries reject with a closed connection.
  */
 export function createWatchedPool(
   connect: (options: ConnectOptions) => SQL,
@@ -44,20 +44,20 @@ export function createWatchedPool(
 ): WatchedPool {
   let pool = openPool(connect, options);
   let timer: Timer | undefined;
-  let looking: Promise<void> | undefined;
+  let checking: Promise<void> | undefined;
   const closing = new AbortController();
 
   const watch = () => {
-    if (timer || looking || closing.signal.aborted) return;
+    if (timer || checking || closing.signal.aborted) return;
     timer = setTimeout(() => {
       timer = undefined;
-      looking = look().finally(() => {
-        looking = undefined;
+      checking = checkServer().finally(() => {
+        checking = undefined;
         if (pool.queries.size > 0) watch();
       });
     }, silenceMaxMs / 2);
   };
-  const look = async () => {
+  const checkServer = async () => {
     const [oldest] = pool.queries;
     if (!oldest || performance.now() - oldest.begunAtMs < silenceMaxMs) return;
     if (await mayStillAnswer(connect, pool.name, oldest, closing.signal)) return;
@@ -70,14 +70,14 @@ export function createWatchedPool(
 
   const unsafe: SQL["unsafe"] = (text, values) => {
     const { client, queries } = pool;
-    const asked = client.unsafe(text, values);
+    const result = client.unsafe(text, values);
     const query = { begunAtMs: performance.now() };
     const end = () => void queries.delete(query);
     queries.add(query);
     watch();
     // Adding a listener starts the query, so the caller first calls `.values()` or `.simple()`.
-    queueMicrotask(() => asked.then(end, end));
-    return asked;
+    queueMicrotask(() => result.then(end, end));
+    return result;
   };
 
   return {
@@ -86,7 +86,7 @@ export function createWatchedPool(
       closing.abort();
       clearTimeout(timer);
       await pool.client.close({ timeout: 5 });
-      await looking;
+      await checking;
     },
   };
 }
@@ -117,8 +117,8 @@ async function mayStillAnswer(
   const late = setTimeout(giveUp, PROBE_MS);
   closing.addEventListener("abort", giveUp);
   try {
-    const [row] = await probe.unsafe(AT_WORK, [name]);
-    return row.is_at_work;
+    const [row] = await probe.unsafe(IS_BUSY, [name]);
+    return row.is_busy;
   } catch (error) {
     // An error code is an answer: a full server, for example, would not admit a new pool either.
     return error instanceof SQL.PostgresError && error.errno !== undefined;

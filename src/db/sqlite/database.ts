@@ -9,7 +9,7 @@ import inOrderOfTime from "./migrations/0003_in-order-of-time.sql" with { type: 
 import gateways from "./migrations/0004_gateways.sql" with { type: "text" };
 import * as schema from "./schema.ts";
 
-/** How long a write outside of the ledger waits for a lock. The connection of the ledger never waits. */
+/** Milliseconds that a write outside the ledger waits for a lock. The ledger's connection never waits. */
 const BUSY_MS = 2_000;
 
 /** A SQLite database with the current schema. `client` and `db` share one connection. */
@@ -78,8 +78,8 @@ export const MIGRATIONS: readonly string[] = [books, appendOnly, chargesAndZones
 
 /**
  * Migrates the database, once even when several processes start together. Throws when a newer program
- * migrated it. Drizzle's own migrator reads the applied migrations before it takes the lock, so that two
- * processes would both apply them; here `user_version` is read under the lock.
+ * migrated it. Reads `user_version` under the lock. Drizzle's own migrator reads the applied migrations
+ * before it takes the lock, so that two processes would both apply them.
  */
 function migrate(client: Database): void {
   if (appliedCount(client) === MIGRATIONS.length) return;

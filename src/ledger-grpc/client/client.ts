@@ -1,8 +1,30 @@
-import type { Ledger } from "../../ledger/ledger.ts";
-import { createRemoteCommands } from "./commands.ts";
+import type { Mutation } from "../../gen/tollgate/ledger/v1/Mutation.ts";
+import type { MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
+import type { HoldOptions, Ledger } from "../../ledger/ledger.ts";
+import type { LedgerReads } from "../../ledger/records.ts";
+import { encodeId } from "../codec/fields.ts";
+import {
+  encodeExtendRequest,
+  encodeHoldRequest,
+  encodeReleaseRequest,
+  encodeSettleRequest,
+} from "../codec/holds.ts";
+import { encodeChargeRequest, encodeRefundRequest, encodeTopUpRequest } from "../codec/postings.ts";
+import {
+  decodeBalancesResult,
+  decodeChargeResult,
+  decodeGrantResult,
+  decodePostingResult,
+  decodeSettlementResult,
+} from "../codec/results.ts";
+import {
+  encodeDeleteSpendLimitRequest,
+  encodeSpendLimit,
+  encodeWalletStateRequest,
+} from "../codec/wallets.ts";
 import { type ConnectionOptions, createConnection } from "./connection.ts";
 import { type ClientTls, openLink, secure } from "./link.ts";
-import { createMutations, type MutationsOptions } from "./mutations.ts";
+import { createMutations, type Mutations, type MutationsOptions } from "./mutations.ts";
 import { createCall, createRemoteReads } from "./reads.ts";
 
 export interface ConnectLedgerOptions extends Partial<ClientBounds> {
@@ -18,9 +40,7 @@ interface ClientBounds extends ConnectionOptions, MutationsOptions {
   readonly listMaxMs: number;
 }
 
-/**
- * A mutation waits longer than the server waits for its database, so that the server's answer comes first.
- */
+/** `answerMaxMs` is above the server's wait for its database, so that the server answers first. */
 const BOUNDS: ClientBounds = Object.freeze({
   answerMaxMs: 5_000,
   outageMaxMs: 2_000,
@@ -31,10 +51,10 @@ const BOUNDS: ClientBounds = Object.freeze({
 });
 
 /**
- * Connects to the ledger of another process, and reconnects by itself. Answers and declines are the server's.
- * Mutations that a broken connection left unanswered are sent again; `replayed` may therefore mean that the
+ * Connects to the ledger of another process, and reconnects by itself. The server decides every command.
+ * Mutations that a broken connection left unanswered are sent again. `replayed` may therefore mean that the
  * first try of this call succeeded. While the ledger cannot be reached, calls reject with `unavailable` and a
- * LedgerLinkError as cause: the first ones after `outageMaxMs`, later ones at once.
+ * LedgerLinkError as cause. The first calls of an outage reject after `outageMaxMs`, later ones at once.
  */
 export function connectLedger({ address, token, tls, ...bounds }: ConnectLedgerOptions): Ledger {
   const options = { ...BOUNDS, ...bounds };
@@ -47,11 +67,54 @@ export function connectLedger({ address, token, tls, ...bounds }: ConnectLedgerO
   const readRow = createCall(connection, { maxMs: answerMaxMs, outageMaxMs });
   const readRows = createCall(connection, { maxMs: listMaxMs, outageMaxMs });
   return {
-    ...createRemoteCommands({ submit }),
+    ...createRemoteCommands(submit),
     ...createRemoteReads({ readRow, readRows }),
     async close() {
       await close();
       connection.close();
     },
   };
+}
+
+/** The methods of a ledger that change wallets. */
+type LedgerCommands = Omit<Ledger, keyof LedgerReads | "ping" | "close">;
+
+/**
+ * Sends every command as a mutation of the stream. The server validates: no rule is applied here. The request
+ * is encoded before the method returns, so the caller may change it afterwards.
+ */
+function createRemoteCommands(submit: Mutations["submit"]): LedgerCommands {
+  const send = <Answer>(
+    encode: () => Mutation,
+    decode: (result: MutationResult__Output) => Answer,
+    { deadlineMs }: HoldOptions = {},
+  ) =>
+    new Promise<Answer>((resolve, reject) => {
+      const accept = (result: MutationResult__Output) => resolve(decode(result));
+      submit({ mutation: encode(), accept, reject, deadlineMs });
+    });
+
+  return {
+    createWallet: (walletId) =>
+      send(() => ({ createWallet: { walletId: encodeId(walletId) } }), decodeBalancesResult),
+    setWalletState: (request) =>
+      send(() => ({ setWalletState: encodeWalletStateRequest(request) }), decodeNothing),
+    hold: (request, options) =>
+      send(() => ({ createHold: encodeHoldRequest(request) }), decodeGrantResult, options),
+    extend: (request) => send(() => ({ extendHold: encodeExtendRequest(request) }), decodeNothing),
+    settle: (request) => send(() => ({ settleHold: encodeSettleRequest(request) }), decodeSettlementResult),
+    release: (request) =>
+      send(() => ({ releaseHold: encodeReleaseRequest(request) }), decodeSettlementResult),
+    topUp: (request) => send(() => ({ createTopUp: encodeTopUpRequest(request) }), decodePostingResult),
+    charge: (request) => send(() => ({ createCharge: encodeChargeRequest(request) }), decodeChargeResult),
+    refund: (request) => send(() => ({ createRefund: encodeRefundRequest(request) }), decodePostingResult),
+    setSpendLimit: (limit) =>
+      send(() => ({ setSpendLimit: { limit: encodeSpendLimit(limit) } }), decodeNothing),
+    deleteSpendLimit: (request) =>
+      send(() => ({ deleteSpendLimit: encodeDeleteSpendLimitRequest(request) }), decodeNothing),
+  };
+}
+
+function decodeNothing(): undefined {
+  return undefined;
 }

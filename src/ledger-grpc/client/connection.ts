@@ -34,8 +34,8 @@ const PAUSE_MAX_MS = 200;
 const PAUSE_AWAY_MS = 1_000;
 
 /**
- * Connects at once, and reconnects whenever the link is lost: with short pauses first, about once a second
- * while the ledger counts as away. A server that rejects this client counts as away at once.
+ * Connects at once, and reconnects whenever the link is lost. The pauses are short at first, and about one
+ * second while the ledger counts as away. A server that rejects this client counts as away at once.
  */
 export function createConnection(
   openLink: (events: LinkEvents) => Link,

@@ -23,7 +23,7 @@ export interface MutationsOptions {
 /**
  * Sends the mutations of one event-loop turn together and in order. Those that a lost link left unanswered
  * are sent again first on the next link: their ids make the ledger apply each once. A message that the server
- * cannot decode is sent again in halves, until the one bad mutation is alone; only that one is rejected.
+ * cannot decode is sent again in halves, until the bad mutation is alone. Only the bad mutation is rejected.
  */
 export function createMutations(
   connect: (events: ConnectionEvents) => Connection,

@@ -1,5 +1,6 @@
 import type { MethodDefinition, ServiceError } from "@grpc/grpc-js";
-import { LedgerError, type LedgerErrorCode, type LedgerReads } from "../../ledger/ledger.ts";
+import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
+import type { LedgerReads } from "../../ledger/records.ts";
 import { encodeId, encodeText } from "../codec/fields.ts";
 import { decodeTransfer } from "../codec/postings.ts";
 import {

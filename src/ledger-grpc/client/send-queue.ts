@@ -20,8 +20,8 @@ export interface SendQueue {
   /** Moves every sent mutation back to the front of the waiting ones, in order. */
   putBack(): void;
   /**
-   * Like `putBack`, after the server could not decode a message. From now on messages are halved and sent one
-   * by one, until the bad mutation is alone in its message: then it is removed and returned.
+   * Like `putBack`, after the server could not decode a message. From then on, messages are halved and sent
+   * one by one. Once the bad mutation is alone in its message, removes and returns it.
    */
   putBackHalved(): Pending | undefined;
   /** Rejects the mutations whose time is up. Returns whether any of them had been sent. */
@@ -49,7 +49,7 @@ export function createSendQueue(windowMax: number): SendQueue {
   let waiting: Pending[] = [];
   let sequence = 0;
   let sizeMax = MESSAGE_MAX;
-  /** The bad mutation is among this many of the next ones; 0 when there is none. */
+  /** The number of next mutations among which the bad one is; 0 while no bad mutation is sought. */
   let suspects = 0;
 
   const putBack = () => {

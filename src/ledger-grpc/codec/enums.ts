@@ -11,7 +11,7 @@ import type {
   TransferKindName,
   UsageDimension,
   WalletState,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/records.ts";
 import { type FieldFault, InvalidField } from "./fields.ts";
 
 /** Translates between a string union of the ledger and an enum of the proto. */

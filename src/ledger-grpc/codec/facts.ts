@@ -10,7 +10,7 @@ import type {
   RequestFacts as WireRequestFacts,
 } from "../../gen/tollgate/ledger/v1/RequestFacts.ts";
 import type { TokenUsage, TokenUsage__Output } from "../../gen/tollgate/ledger/v1/TokenUsage.ts";
-import type { OutcomeFacts, RequestFacts } from "../../ledger/ledger.ts";
+import { ATTEMPTS_MAX, type OutcomeFacts, type RequestFacts } from "../../ledger/records.ts";
 import { chargeSources } from "./enums.ts";
 import {
   decodeNanos,
@@ -22,9 +22,6 @@ import {
   encodeText,
   sparse,
 } from "./fields.ts";
-
-/** The ledger keeps the last 8. */
-const ATTEMPTS_MAX = 8;
 
 export function encodeRequestFacts({ surface, model }: RequestFacts): WireRequestFacts {
   return { surface: encodeText(surface), model: encodeText(model) };

@@ -4,8 +4,8 @@ import type { Duration, Duration__Output } from "../../gen/google/protobuf/Durat
 import type { Timestamp, Timestamp__Output } from "../../gen/google/protobuf/Timestamp.ts";
 import type { LedgerErrorCode } from "../../ledger/ledger.ts";
 
-// How single fields travel. An encoder never throws: a value that the wire cannot carry becomes one that the
-// server declines for the same reason as the ledger would decline the original.
+// Encodes and decodes single fields. An encoder never throws: it replaces a value that the wire cannot carry
+// by one that the server declines. The reason is the one that the ledger would give for the original.
 
 /**
  * Why a field is rejected: a reason of the ledger, or `invalid_request` for a field that cannot be decoded.

@@ -1,11 +1,11 @@
 import type { Struct, Struct__Output } from "../../gen/google/protobuf/Struct.ts";
 import type { Value, Value__Output } from "../../gen/google/protobuf/Value.ts";
-import type { Metadata } from "../../ledger/ledger.ts";
+import type { Metadata } from "../../ledger/records.ts";
 import { InvalidField } from "./fields.ts";
 
 /**
- * The maximum depth of nested objects and lists: receivers stop at 100 nested messages, and one level of JSON
- * takes three messages.
+ * The maximum depth of nested objects and lists, as in the ledger: receivers stop at 100 nested messages, and
+ * one level of JSON takes three messages.
  */
 const METADATA_DEPTH_MAX = 30;
 
@@ -31,7 +31,7 @@ export function encodeMetadata(metadata: Metadata | undefined): Struct | undefin
 }
 
 /** Encodes the metadata of a receipt. Throws RangeError when it is nested too deep. */
-export function encodeKeptMetadata(metadata: Metadata | undefined): Struct | undefined {
+export function encodeStoredMetadata(metadata: Metadata | undefined): Struct | undefined {
   // Safe because stored metadata was parsed from JSON.
   return metadata && encodeObject(metadata as JsonObject, METADATA_DEPTH_MAX);
 }

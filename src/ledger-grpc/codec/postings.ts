@@ -11,7 +11,8 @@ import type {
   CreateTopUpRequest__Output,
 } from "../../gen/tollgate/ledger/v1/CreateTopUpRequest.ts";
 import type { Transfer, Transfer__Output } from "../../gen/tollgate/ledger/v1/Transfer.ts";
-import type { ChargeRequest, JournalLine, RefundRequest, TopUpRequest } from "../../ledger/ledger.ts";
+import type { ChargeRequest, RefundRequest, TopUpRequest } from "../../ledger/ledger.ts";
+import type { JournalLine } from "../../ledger/records.ts";
 import { transferKinds } from "./enums.ts";
 import {
   decodeOutcome,

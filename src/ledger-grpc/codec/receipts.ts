@@ -14,7 +14,7 @@ import type {
   UsageDimension,
   UsageQuery,
   UsageRow,
-} from "../../ledger/ledger.ts";
+} from "../../ledger/records.ts";
 import { holdStates, usageDimensions } from "./enums.ts";
 import {
   decodeOutcome,
@@ -37,7 +37,7 @@ import {
   required,
   sparse,
 } from "./fields.ts";
-import { decodeMetadata, encodeKeptMetadata } from "./metadata.ts";
+import { decodeMetadata, encodeStoredMetadata } from "./metadata.ts";
 
 const PAGE_SIZE_DEFAULT = 100;
 
@@ -55,7 +55,7 @@ export function encodeReceipt(receipt: Receipt): Hold {
     resolveTime: receipt.resolvedAtMs === undefined ? undefined : encodeTime(receipt.resolvedAtMs),
     request: encodeRequestFacts(receipt.request),
     outcome: receipt.outcome && encodeOutcome(receipt.outcome),
-    metadata: encodeKeptMetadata(receipt.metadata),
+    metadata: encodeStoredMetadata(receipt.metadata),
   });
 }
 

@@ -1,5 +1,6 @@
 import type { MutationResult, MutationResult__Output } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
-import type { Balances, ChargePosting, HoldGrant, Posting, Settlement } from "../../ledger/ledger.ts";
+import type { ChargePosting, HoldGrant, Posting, Settlement } from "../../ledger/ledger.ts";
+import type { Balances } from "../../ledger/records.ts";
 import { holdStates } from "./enums.ts";
 import { decodeNanos, encodeNanos } from "./fields.ts";
 import { decodeBalances, encodeBalances } from "./wallets.ts";

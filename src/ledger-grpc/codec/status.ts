@@ -28,7 +28,7 @@ const quota = detailType<QuotaFailure, QuotaFailure__Output>("QuotaFailure");
 const resourceInfo = detailType<ResourceInfo, ResourceInfo__Output>("ResourceInfo");
 const retryInfo = detailType<RetryInfo, RetryInfo__Output>("RetryInfo");
 
-/** What an error is about, as far as known. */
+/** The field, resource and amounts that an error concerns, where known. */
 export interface ErrorSubject {
   /** The path of the bad field. */
   readonly field?: string | undefined;
@@ -65,8 +65,8 @@ export function encodeCallError(
 }
 
 /**
- * Returns the ledger's error in a status, or `undefined` when the ledger did not set the status, as for a
- * lost connection. A reason outside of the ledger's own, such as `internal`, becomes `unavailable`.
+ * Returns the ledger's error in a status. Returns `undefined` for a status that the ledger did not set, such
+ * as that of a lost connection. A reason of the server, such as `internal`, becomes `unavailable`.
  */
 export function decodeError({ details }: Status__Output): LedgerError | undefined {
   for (const each of details) {
@@ -153,8 +153,8 @@ function encodeShortfall({ needed, available, unheld }: Shortfall): Record<strin
 }
 
 /**
- * Decodes the amounts of a declined hold: `undefined` unless all three are present, each 0 to {@link
- * NANOS_MAX}.
+ * Decodes the amounts of a declined hold. Returns `undefined` unless all three are present and from 0 to
+ * {@link NANOS_MAX}.
  */
 export function decodeShortfall(metadata: Readonly<Record<string, string>>): Shortfall | undefined {
   const needed = decodeAmount(metadata[NAMES.needed]);

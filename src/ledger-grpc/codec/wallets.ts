@@ -13,14 +13,8 @@ import type {
   SpendLimitUsage as WireSpendLimitUsage,
 } from "../../gen/tollgate/ledger/v1/SpendLimitUsage.ts";
 import type { Wallet, Wallet__Output } from "../../gen/tollgate/ledger/v1/Wallet.ts";
-import type {
-  Balances,
-  DeleteSpendLimitRequest,
-  SpendLimit,
-  SpendLimitUsage,
-  WalletStateRequest,
-  WalletSummary,
-} from "../../ledger/ledger.ts";
+import type { DeleteSpendLimitRequest, WalletStateRequest } from "../../ledger/ledger.ts";
+import type { Balances, SpendLimit, SpendLimitUsage, WalletSummary } from "../../ledger/records.ts";
 import { limitPeriods, walletStates } from "./enums.ts";
 import {
   decodeNanos,

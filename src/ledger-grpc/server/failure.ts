@@ -1,6 +1,7 @@
 import { NANOS_MAX } from "../../domain/money.ts";
 import { isId, isTtl } from "../../ledger/core/validate.ts";
 import { LedgerError, type LedgerErrorCode } from "../../ledger/ledger.ts";
+import { DIMENSIONS_MAX, PAGE_SIZE_MAX } from "../../ledger/records.ts";
 import { InvalidField } from "../codec/fields.ts";
 import type { Reason } from "../codec/reasons.ts";
 import type { ErrorSubject } from "../codec/status.ts";
@@ -49,9 +50,6 @@ const IDS = {
   keyId: "key_id",
 } as const;
 
-const PAGE_SIZE_MAX = 1_000;
-const GROUPS_MAX = 4;
-
 /**
  * Returns the path of the bad field. An error of the ledger names none, so the request is searched for the
  * first field that is out of its bounds.
@@ -93,7 +91,7 @@ function badAmountOf({ amount, minimum, accrued, ttlMs }: RequestFields): string
 
 function badQueryFieldOf({ pageSize, pageToken, groupBy = [] }: RequestFields): string {
   if (pageSize !== undefined && (pageSize < 1 || pageSize > PAGE_SIZE_MAX)) return "page_size";
-  if (groupBy.length > GROUPS_MAX || new Set(groupBy).size < groupBy.length) return "group_by";
+  if (groupBy.length > DIMENSIONS_MAX || new Set(groupBy).size < groupBy.length) return "group_by";
   return pageToken ? "page_token" : "filter";
 }
 

@@ -105,7 +105,7 @@ function batchMutate(target: MutationTarget) {
   };
 }
 
-/** The two steps of a unary call. Both may throw anything. */
+/** The two steps of a unary call. Both may throw any value. */
 interface UnaryCall<Wire, Request, Response> {
   decode(wire: Wire, span: TimeSpan): Request;
   answer(request: Request): Promise<Response>;

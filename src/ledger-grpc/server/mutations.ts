@@ -4,7 +4,8 @@ import type { CreateHoldResponse } from "../../gen/tollgate/ledger/v1/CreateHold
 import type { Mutation__Output } from "../../gen/tollgate/ledger/v1/Mutation.ts";
 import type { MutationResult } from "../../gen/tollgate/ledger/v1/MutationResult.ts";
 import type { SettleHoldResponse } from "../../gen/tollgate/ledger/v1/SettleHoldResponse.ts";
-import type { Balances, HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../../ledger/ledger.ts";
+import type { HoldGrant, HoldRequest, Ledger, Posting, Settlement } from "../../ledger/ledger.ts";
+import type { Balances } from "../../ledger/records.ts";
 import { holdStates } from "../codec/enums.ts";
 import { encodeNanos, InvalidField } from "../codec/fields.ts";
 import {

@@ -8,8 +8,8 @@ import { LEDGER_SERVICE } from "../service.ts";
 const FILE_TAG = 0x0a;
 
 /**
- * Creates the reflection service, v1 and v1alpha. It serves the descriptors that the compiler wrote: those of
- * the proto loader have other field names, and clients in other languages cannot read them.
+ * Creates the reflection service, v1 and v1alpha. It serves the descriptors that the compiler wrote. Those of
+ * the proto loader have other field names, which clients in other languages cannot read.
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/server-reflection.md
  */

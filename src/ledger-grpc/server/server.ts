@@ -76,7 +76,7 @@ export async function serveLedger(options: LedgerServerOptions): Promise<LedgerS
   const guard = createGuard(
     token,
     createOpenCalls(openCalls),
-    limited(() => log.warn({}, "ledger call without the token")),
+    throttled(() => log.warn({}, "ledger call without the token")),
   );
 
   const health = await watchHealth(ledger);
@@ -142,8 +142,8 @@ function addressOf(host: string, port: number): string {
   return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** Calls through at most once in 10 s, so that denied callers cannot fill the log. */
-function limited(call: () => void): () => void {
+/** Returns a function that runs `call` at most once in 10 s, so that denied callers cannot fill the log. */
+function throttled(call: () => void): () => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   return () => {
     const nowMs = performance.now();

@@ -13,7 +13,7 @@ const DEADLINE_DEFAULT_MS = 30_000;
 
 type MutationStream = ServerDuplexStream<StreamMutationsRequest__Output, StreamMutationsResponse>;
 
-/** The status of a stream, sent once every read message is answered. */
+/** The final status of a stream, sent once every read message is answered. */
 type End = Partial<ReturnType<typeof encodeCallError>> | "ok";
 
 /** The open streams of mutations. */
@@ -53,8 +53,8 @@ function serve(call: MutationStream, target: MutationTarget, onGone: () => void)
     if (end === "ok") call.end();
     else call.emit("error", end);
   };
-  const endStream = (by: End) => {
-    end ??= by;
+  const endStream = (finalStatus: End) => {
+    end ??= finalStatus;
     call.pause();
     endWhenAnswered();
   };

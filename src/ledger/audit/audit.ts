@@ -17,7 +17,7 @@ export type AuditedDatabase =
   | { readonly dialect: "sqlite"; readonly sqlite: Pick<SqliteDatabase, "path"> }
   | { readonly dialect: "postgres"; readonly postgres: Pick<PostgresDatabase, "connect"> };
 
-/** The result of an audit. The books balance when `findings` is empty. */
+/** The result of an audit. The ledger is consistent when `findings` is empty. */
 export interface AuditReport {
   readonly wallets: number;
   readonly holds: number;
@@ -32,7 +32,7 @@ export interface AuditReport {
 /** One row that violates an invariant. `subject` is a hold, transfer or limit; `undefined` is the wallet. */
 export interface Finding {
   readonly invariant: string;
-  readonly says: string;
+  readonly claim: string;
   readonly walletId: string;
   readonly subject: string | undefined;
 }
@@ -55,8 +55,8 @@ const WALLETS_PER_SNAPSHOT = 1_000;
 const ALL_WALLETS = Number.MAX_SAFE_INTEGER;
 
 /**
- * Audits a SQLite ledger, over a connection of its own. Takes no lock that blocks a running server, but
- * blocks the event loop for the whole audit: do not call it in a process that serves.
+ * Audits a SQLite ledger, over a connection of its own. Takes no lock that blocks a running server. Must not
+ * be called in a process that serves, because it blocks the event loop for the whole audit.
  */
 export async function auditSqlite(
   { path }: Pick<SqliteDatabase, "path">,
@@ -109,7 +109,7 @@ const ROWS_MAX = 100;
 const GRACE_MS = 30_000;
 
 /**
- * Checks every invariant, one range of wallets after the other, each range in a snapshot of its own: a long
+ * Checks every invariant, one range of wallets after the other. Each range has a snapshot of its own: a long
  * snapshot would keep PostgreSQL from vacuuming. The ranges cover all ids, so that rows without a wallet are
  * found too.
  */
@@ -190,15 +190,15 @@ function createTally() {
   const findings = new Map<string, Finding[]>();
   const warnings = new Map<string, Finding[]>();
 
-  const add = (to: Map<string, Finding[]>, { id, says }: Invariant, rows: readonly Row[]) => {
-    checked.add(`${id}: ${says}`);
+  const add = (to: Map<string, Finding[]>, { id, claim }: Invariant, rows: readonly Row[]) => {
+    checked.add(`${id}: ${claim}`);
     const found = to.get(id) ?? [];
     for (const { wallet_id, subject } of rows.slice(0, ROWS_MAX - found.length)) {
       const finding = {
         walletId: String(wallet_id),
         subject: subject === null ? undefined : String(subject),
       };
-      found.push({ invariant: id, says, ...finding });
+      found.push({ invariant: id, claim, ...finding });
     }
     to.set(id, found);
   };

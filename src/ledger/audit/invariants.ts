@@ -1,10 +1,10 @@
 import type { Dialect } from "../queries/query.ts";
 
-/** A statement that is always true of a ledger. Its query returns the rows that violate it. */
+/** A condition that always holds in a ledger. Its query returns the rows that violate it. */
 export interface Invariant {
   readonly id: string;
-  /** The statement as a clause, printed by `tollgate audit`. */
-  readonly says: string;
+  /** The invariant as a clause, printed by `tollgate audit`. */
+  readonly claim: string;
   /** Selects `wallet_id` and `subject`: the id of a hold, transfer or limit; null for the wallet itself. */
   readonly sql: string;
 }
@@ -29,7 +29,7 @@ export function invariantsOf(dialect: Dialect, range: WalletRange): readonly Inv
 export function overdueHolds(range: WalletRange, before: string): Invariant {
   return {
     id: "I7",
-    says: "no hold is open past its time",
+    claim: "no hold is open past its time",
     sql: `SELECT wallet_id, CAST(hold_id AS text) AS subject FROM holds
       WHERE state = 'held' AND expires_at_ms <= ${before} AND ${range("wallet_id")}`,
   };
@@ -39,14 +39,14 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
   return [
     {
       id: "I1",
-      says: "every transfer moves between the accounts of its kind",
+      claim: "every transfer moves between the accounts of its kind",
       sql: `SELECT wallet_id, transfer_id AS subject FROM transfers
         WHERE ${range("wallet_id")} AND (amount <= 0 OR (kind, debit_account, credit_account)
           NOT IN (VALUES (1, 3, 1), (2, 1, 2), (3, 1, 2), (4, 1, 2), (5, 2, 1), (6, 1, 2)))`,
     },
     {
       id: "I2",
-      says: "posted is the sum of the wallet's entries",
+      claim: "posted is the sum of the wallet's entries",
       sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM wallets w LEFT JOIN (
           SELECT wallet_id, sum(${SIGNED}) AS entries FROM transfers WHERE ${range("wallet_id")} GROUP BY wallet_id
         ) AS journal ON journal.wallet_id = w.wallet_id
@@ -56,7 +56,7 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
     },
     {
       id: "I3",
-      says: "held is the sum of the open holds",
+      claim: "held is the sum of the open holds",
       sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM wallets w LEFT JOIN (
           SELECT wallet_id, sum(granted) AS granted FROM holds
           WHERE state = 'held' AND ${range("wallet_id")} GROUP BY wallet_id
@@ -67,7 +67,7 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
     },
     {
       id: "I4",
-      says: "transfers are numbered without a gap and each continues from the balance before",
+      claim: "transfers are numbered without a gap and each continues from the balance before",
       sql: `SELECT wallet_id, transfer_id AS subject FROM (
           SELECT wallet_id, transfer_id, seq, posted_after, ${SIGNED} AS signed, row_number() OVER chain AS place,
             lag(posted_after, 1, CAST(0 AS bigint)) OVER chain AS posted_before
@@ -80,7 +80,8 @@ function walletInvariants(range: WalletRange): readonly Invariant[] {
     },
     {
       id: "I8",
-      says: "a negative available balance is explained by charges, costs above the held amount and late settlements",
+      claim:
+        "a negative available balance is explained by charges, costs above the held amount and late settlements",
       // Summed in parts of 10^9: the sum of all such costs may exceed 64 bits.
       sql: `SELECT w.wallet_id, CAST(NULL AS text) AS subject FROM (
           SELECT wallet_id, held - posted - credit_limit AS overdraft FROM wallets
@@ -102,7 +103,7 @@ function receiptInvariants(range: WalletRange): readonly Invariant[] {
   return [
     {
       id: "I5",
-      says: "a hold's transfers add up to its captured and refunded amounts",
+      claim: "a hold's transfers add up to its captured and refunded amounts",
       sql: `SELECT h.wallet_id, CAST(h.hold_id AS text) AS subject FROM holds h LEFT JOIN (
           SELECT wallet_id, hold_id, sum(CASE WHEN kind = 5 THEN 0 ELSE amount END) AS captures,
             sum(CASE WHEN kind = 5 THEN amount ELSE 0 END) AS refunds
@@ -118,7 +119,7 @@ function receiptInvariants(range: WalletRange): readonly Invariant[] {
     },
     {
       id: "R1",
-      says: "a receipt's cost was captured by at most one transfer of each kind that its state allows",
+      claim: "a receipt's cost was captured by at most one transfer of each kind that its state allows",
       sql: `SELECT h.wallet_id, CAST(h.hold_id AS text) AS subject FROM (
           SELECT wallet_id, hold_id, count(*) AS captures, count(DISTINCT kind) AS kinds,
             sum(CASE WHEN kind = 2 THEN 1 ELSE 0 END) AS settlements,
@@ -144,7 +145,7 @@ function receiptInvariants(range: WalletRange): readonly Invariant[] {
 function countersAgree({ elements, item }: Dialect, range: WalletRange): Invariant {
   return {
     id: "I6",
-    says: "a limit's counters are the sums of the holds that count against its period",
+    claim: "a limit's counters are the sums of the holds that count against its period",
     sql: `SELECT wallet_id, limit_id AS subject FROM (
         SELECT wallet_id, limit_id, period_start_ms, used, held FROM limit_counters WHERE ${range("wallet_id")}
       ) AS kept FULL JOIN (

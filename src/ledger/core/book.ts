@@ -1,12 +1,10 @@
 import type { Nanos } from "../../domain/money.ts";
-import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../ledger.ts";
+import type { Balances, HoldState, OutcomeFacts, RequestFacts, SpendLimit } from "../records.ts";
 
 /** The accounts of a wallet's double-entry book. The balance of `wallet` is what we owe its owner. */
 export const ACCOUNTS = Object.freeze({ wallet: 1, usageRevenue: 2, funding: 3 });
 
-/**
- * Why money moved. An id names at most one transfer of each kind, for ever. The database has these numbers.
- */
+/** Why money moved, as numbered in the database. An id names at most one transfer of each kind, for ever. */
 export const TRANSFER_KINDS = Object.freeze({
   topUp: 1,
   settlement: 2,
@@ -28,7 +26,7 @@ export interface Wallet {
   readonly createdAtMs: number;
 }
 
-/** A limit in the period that a hold was taken in. The hold counts against this period until resolved. */
+/** One period of a limit. A hold counts against the periods that it was taken in, also once it has ended. */
 export interface LimitPeriodKey {
   readonly limitId: string;
   readonly periodStartMs: number;
@@ -61,7 +59,7 @@ export interface Hold {
   readonly metadata: string | undefined;
 }
 
-/** What the end of a hold adds to its receipt beside the money. */
+/** The facts and metadata that the end of a hold adds to its receipt. */
 export interface Resolution {
   readonly facts: OutcomeFacts;
   /** JSON text. Its members override those of the hold's metadata. */

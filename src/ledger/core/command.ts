@@ -1,5 +1,4 @@
 import type {
-  Balances,
   ChargePosting,
   ChargeRequest,
   DeleteSpendLimitRequest,
@@ -13,10 +12,10 @@ import type {
   Settlement,
   SettleRequest,
   Shortfall,
-  SpendLimit,
   TopUpRequest,
   WalletStateRequest,
 } from "../ledger.ts";
+import type { Balances, SpendLimit } from "../records.ts";
 import type { Book, Changes } from "./book.ts";
 
 /** Every command that can change a wallet: the request it carries and the result it returns. */

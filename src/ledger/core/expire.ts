@@ -1,24 +1,25 @@
-import type { OutcomeFacts, Settlement } from "../ledger.ts";
+import type { Settlement } from "../ledger.ts";
+import type { OutcomeFacts } from "../records.ts";
 import { type Book, type Changes, type Counter, counterKey, type Hold, TRANSFER_KINDS } from "./book.ts";
 import type { ExpireRequest, Rule } from "./command.ts";
 import {
   bookable,
+  decideResolution,
   type HoldTransition,
   type Money,
   replaySettlement,
-  resolve,
   resolveHold,
   withHold,
 } from "./resolve.ts";
 
 /**
  * Ends a hold that is past its time: captures the accrued amount and frees the rest. A hold that is not
- * open, or was extended meanwhile, stays unchanged. A hold taken while the clock ran ahead gets its time to
- * live from now on. Declines `wallet_not_found` and `hold_not_found` only.
+ * open, or was extended meanwhile, stays unchanged. A hold taken while the clock ran ahead now expires
+ * `ttlMs` from now. Declines `wallet_not_found` and `hold_not_found` only.
  */
 export const expire: Rule<ExpireRequest, Settlement> = (book, request, nowMs) =>
   withHold(book, request, (hold, money) => {
-    if (isDue(hold, nowMs)) return resolve(money, hold, expiryOf(money, hold, nowMs));
+    if (isDue(hold, nowMs)) return decideResolution(money, hold, expiryOf(money, hold, nowMs));
     const unchanged = replaySettlement(hold, money.wallet);
     if (!isAhead(hold, nowMs)) return unchanged;
     return { ...unchanged, changes: { holds: [{ ...hold, expiresAtMs: nowMs + hold.ttlMs }] } };
@@ -51,8 +52,8 @@ function isDue(hold: Hold, nowMs: number): boolean {
 export const CLOCK_SKEW_MAX_MS = 60_000;
 
 /**
- * Whether an open hold was taken while a clock ran ahead that was corrected since. Its expiry time would
- * only come when the clock reaches that wrong time, which may be years away.
+ * Whether an open hold was taken while the clock ran ahead, before the clock was corrected. Its expiry time
+ * may be years away.
  */
 function isAhead(hold: Hold, nowMs: number): boolean {
   return (
@@ -62,7 +63,7 @@ function isAhead(hold: Hold, nowMs: number): boolean {
   );
 }
 
-/** The transition of an expiring hold. Clamps the accrued amount to what is bookable: expiry never fails. */
+/** The transition of an expiring hold. Clamps the accrued amount to {@link bookable}: expiry never fails. */
 function expiryOf(money: Money, hold: Hold, nowMs: number): HoldTransition {
   const most = bookable(money, hold.limits);
   const captured = hold.accrued < most ? hold.accrued : most;

@@ -1,5 +1,6 @@
 import type { Nanos } from "../../domain/money.ts";
-import type { Shortfall, SpendLimit } from "../ledger.ts";
+import type { Shortfall } from "../ledger.ts";
+import type { SpendLimit } from "../records.ts";
 import { type Book, balancesOf, type LimitPeriodKey } from "./book.ts";
 import type { Declined } from "./command.ts";
 import { periodStart } from "./period.ts";

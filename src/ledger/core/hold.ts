@@ -25,8 +25,8 @@ import {
  * those expiries are not stored.
  */
 export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
-  const invalid = problemOf(request);
-  if (invalid) return decline(invalid);
+  const reason = declineReasonOf(request);
+  if (reason) return decline(reason);
   const metadata = printMetadata(request.metadata);
   if (metadata === null) return decline("invalid_metadata");
   const { wallet } = book;
@@ -53,7 +53,8 @@ export const hold: Rule<HoldRequest, HoldGrant> = (book, request, nowMs) => {
   return { result: granted.result, changes: mergeChanges(expired.changes, granted.changes) };
 };
 
-function problemOf(request: HoldRequest): LedgerErrorCode | undefined {
+/** Returns why the request is declined whatever the book holds. */
+function declineReasonOf(request: HoldRequest): LedgerErrorCode | undefined {
   if (!isId(request.walletId) || !isHoldId(request.holdId) || !isId(request.keyId)) return "invalid_id";
   const isBounded = isAmount(request.amount) && isAmount(request.minimum);
   if (!isBounded || request.minimum > request.amount || !isTtl(request.ttlMs)) return "invalid_amount";
@@ -75,16 +76,21 @@ function isSame(stored: Hold, request: HoldRequest, metadata: string | undefined
 function grant(
   money: Money,
   request: HoldRequest,
-  at: {
+  {
+    limits,
+    metadata,
+    nowMs,
+    headroom,
+  }: {
     readonly limits: readonly BoundLimit[];
     readonly metadata: string | undefined;
     readonly nowMs: number;
     readonly headroom: Headroom;
   },
 ) {
-  const granted = at.headroom.least < request.amount ? at.headroom.least : request.amount;
+  const granted = headroom.least < request.amount ? headroom.least : request.amount;
   const wallet = { ...money.wallet, held: money.wallet.held + granted };
-  const keys = at.limits.map(({ key }) => key);
+  const keys = limits.map(({ key }) => key);
   const taken: Hold = {
     holdId: request.holdId,
     keyId: request.keyId,
@@ -98,12 +104,12 @@ function grant(
     captured: 0n,
     refunded: 0n,
     ttlMs: request.ttlMs,
-    createdAtMs: at.nowMs,
-    expiresAtMs: at.nowMs + request.ttlMs,
+    createdAtMs: nowMs,
+    expiresAtMs: nowMs + request.ttlMs,
     resolvedAtMs: undefined,
     limits: keys,
     facts: request.facts,
-    metadata: at.metadata,
+    metadata,
   };
   const counters = keys.map((key) => {
     const counter = counterOf(money, key);

@@ -1,4 +1,4 @@
-import type { LimitPeriod } from "../ledger.ts";
+import type { LimitPeriod } from "../records.ts";
 
 const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;

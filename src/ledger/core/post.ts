@@ -87,11 +87,11 @@ function replayCredit(wallet: Wallet, isSame: boolean): Decision<Posting> {
   return isSame ? { result: { balances: balancesOf(wallet), replayed: true } } : decline("conflict");
 }
 
-/** Credits the wallet with one transfer. `beside` are changes of the same decision to other rows. */
+/** Credits the wallet with one transfer. `otherChanges` are changes of the same decision to other rows. */
 function credit(
   wallet: Wallet,
   transfer: Omit<Transfer, "seq" | "postedAfter">,
-  beside: Changes = {},
+  otherChanges: Changes = {},
 ): Decision<Posting> {
   const posted = wallet.posted + transfer.amount;
   if (!isStorableSum(posted)) return decline("balance_overflow");
@@ -99,7 +99,7 @@ function credit(
   return {
     result: { balances: balancesOf(after), replayed: false },
     changes: {
-      ...beside,
+      ...otherChanges,
       wallet: after,
       transfers: [{ ...transfer, seq: after.lastSeq, postedAfter: posted }],
     },
@@ -112,8 +112,8 @@ function credit(
  * `wallet_not_found`, `conflict` (the id was used with another amount or key), `balance_overflow`.
  */
 export const charge: Rule<ChargeCommand, ChargePosting> = (book, request, nowMs) => {
-  const invalid = problemOf(request);
-  if (invalid) return decline(invalid);
+  const reason = declineReasonOf(request);
+  if (reason) return decline(reason);
   const metadata = printMetadata(request.metadata);
   if (metadata === null) return decline("invalid_metadata");
   const { wallet, counters } = book;
@@ -137,7 +137,8 @@ export const charge: Rule<ChargeCommand, ChargePosting> = (book, request, nowMs)
   return { result, changes };
 };
 
-function problemOf(request: ChargeCommand): LedgerErrorCode | undefined {
+/** Returns why the request is declined whatever the book holds. */
+function declineReasonOf(request: ChargeCommand): LedgerErrorCode | undefined {
   const { walletId, chargeId, keyId, receiptId, amount } = request;
   if (![walletId, chargeId, keyId].every(isId) || !isHoldId(receiptId)) return "invalid_id";
   if (!isAmount(amount) || amount === 0n) return "invalid_amount";

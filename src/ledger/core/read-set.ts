@@ -1,4 +1,4 @@
-import type { SpendLimit } from "../ledger.ts";
+import type { SpendLimit } from "../records.ts";
 import { type Hold, type LimitPeriodKey, TRANSFER_KINDS, type Transfer, type TransferKind } from "./book.ts";
 import type { Command } from "./command.ts";
 import { isTimeZone, periodStart } from "./period.ts";
@@ -19,6 +19,9 @@ export interface ReadSet {
   readonly postings: readonly { readonly kind: TransferKind; readonly transferId: string }[];
 }
 
+/** The most due holds that one transaction reads. The sweeper expires the rest. */
+export const DUE_HOLDS_MAX = 500;
+
 /** Collects the read set of each wallet that the commands of a batch name. */
 export function readSetsOf(commands: readonly Command[]): ReadonlyMap<string, ReadSet> {
   const byWallet = new Map<string, GrowingReadSet>();
@@ -35,8 +38,8 @@ export function readSetsOf(commands: readonly Command[]): ReadonlyMap<string, Re
 }
 
 /**
- * The counters that decisions on these limits and holds can change: each limit's counter of the current
- * period, and each hold's counters of the periods it was taken in. May name a counter twice.
+ * Returns the counters that decisions on these limits and holds can change. A limit has one, of the current
+ * period; a hold has those of the periods that it was taken in. May name a counter twice.
  */
 export function countersOf(
   limits: Iterable<SpendLimit>,
@@ -51,7 +54,7 @@ export function countersOf(
   return keys;
 }
 
-/** The receipts of the charges among stored postings. A replayed charge is compared with its receipt. */
+/** Returns the receipt ids of the charges among postings. A replayed charge is compared with its receipt. */
 export function receiptsOf(postings: Iterable<Transfer>): readonly string[] {
   const holdIds: string[] = [];
   for (const { kind, holdId } of postings) {

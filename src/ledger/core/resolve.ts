@@ -1,5 +1,6 @@
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
-import type { HoldState, Settlement } from "../ledger.ts";
+import type { Settlement } from "../ledger.ts";
+import type { HoldState } from "../records.ts";
 import {
   ACCOUNTS,
   type Book,
@@ -16,7 +17,7 @@ import {
 } from "./book.ts";
 import { type Decision, decline } from "./command.ts";
 
-/** The money part of a book, which each step of a decision hands to the next. */
+/** The wallet and the counters of a book, as changed so far by the steps of one decision. */
 export interface Money {
   readonly wallet: Wallet;
   readonly counters: ReadonlyMap<string, Counter>;
@@ -36,8 +37,8 @@ export interface HoldTransition {
 }
 
 /**
- * The only way money leaves a hold: frees the amount still reserved and books the amount not booked before,
- * on the wallet and on the counters of the hold's own periods.
+ * The only way money leaves a hold. Frees the amount still reserved, and books the amount not booked before.
+ * Changes the wallet and the counters of the hold's own periods.
  */
 export function resolveHold(
   money: Money,
@@ -112,8 +113,8 @@ export function withHold(
   return hold ? rule(hold, { wallet, counters }) : decline("hold_not_found");
 }
 
-/** Resolves a hold, as the decision of a command. */
-export function resolve(money: Money, hold: Hold, transition: HoldTransition): Decision<Settlement> {
+/** Returns the decision of a command that resolves a hold. See {@link resolveHold}. */
+export function decideResolution(money: Money, hold: Hold, transition: HoldTransition): Decision<Settlement> {
   const changes = resolveHold(money, hold, transition);
   const { state, captured } = transition;
   return { result: { state, captured, balances: balancesOf(changes.wallet), replayed: false }, changes };

@@ -1,7 +1,7 @@
 import type { ReleaseRequest, Settlement, SettleRequest } from "../ledger.ts";
 import { TRANSFER_KINDS } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
-import { bookable, replaySettlement, resolve, withHold } from "./resolve.ts";
+import { bookable, decideResolution, replaySettlement, withHold } from "./resolve.ts";
 import { areOutcomeFacts, isAmount, isHoldId, isId, printMetadata } from "./validate.ts";
 
 /**
@@ -27,7 +27,14 @@ export const settle: Rule<SettleRequest, Settlement> = (book, request, nowMs) =>
     if (captured - hold.captured > bookable(money, hold.limits)) return decline("balance_overflow");
     const kind = isLate ? TRANSFER_KINDS.lateSettlement : TRANSFER_KINDS.settlement;
     const resolution = { facts, metadata };
-    return resolve(money, hold, { state: "settled", captured, actual: amount, kind, resolution, nowMs });
+    return decideResolution(money, hold, {
+      state: "settled",
+      captured,
+      actual: amount,
+      kind,
+      resolution,
+      nowMs,
+    });
   });
 };
 
@@ -47,6 +54,6 @@ export const release: Rule<ReleaseRequest, Settlement> = (book, request, nowMs) 
     if (hold.state !== "held") return replaySettlement(hold, money.wallet);
     const kind = TRANSFER_KINDS.settlement;
     const resolution = { facts, metadata };
-    return resolve(money, hold, { state: "released", captured: 0n, kind, resolution, nowMs });
+    return decideResolution(money, hold, { state: "released", captured: 0n, kind, resolution, nowMs });
   });
 };

@@ -2,7 +2,13 @@
 import type { Price } from "../../domain/model.ts";
 import { NANOS_MAX, type Nanos } from "../../domain/money.ts";
 import type { Usage } from "../../domain/usage.ts";
-import type { Attempt, Metadata, OutcomeFacts, RequestFacts } from "../ledger.ts";
+import {
+  ATTEMPTS_MAX,
+  type Attempt,
+  type Metadata,
+  type OutcomeFacts,
+  type RequestFacts,
+} from "../records.ts";
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 366 * DAY_MS;
@@ -30,7 +36,7 @@ export function isHoldId(id: string): boolean {
   return UUID_V7.test(id);
 }
 
-/** Whether a hold id was made at most a day before or after now. Its time is the receipt's place in lists. */
+/** Whether the time in a hold id is at most a day before or after now. Receipts are listed by this time. */
 export function isFresh(holdId: string, nowMs: number): boolean {
   const madeAtMs = Number.parseInt(holdId.slice(0, 8) + holdId.slice(9, 13), 16);
   return Math.abs(madeAtMs - nowMs) <= DAY_MS;
@@ -56,10 +62,10 @@ export function areRequestFacts({ surface, model }: RequestFacts): boolean {
   return isFact(surface) && isFact(model);
 }
 
-/** Only the newest attempts are written, so older ones are not validated. */
-const ATTEMPTS_MAX = 8;
-
-/** Whether the facts of an outcome can be stored. Written without loops: it runs for every settlement. */
+/**
+ * Whether the facts of an outcome can be stored. Validates the attempts that are written, not older ones.
+ * Written without loops, because it runs for every settlement.
+ */
 export function areOutcomeFacts(facts: OutcomeFacts): boolean {
   const { outcome, source, upstream = "", upstreamModel = "", price, usage, attempts } = facts;
   if (!isFact(outcome) || !isFact(source) || !isFact(upstream) || !isFact(upstreamModel)) return false;
@@ -103,9 +109,9 @@ function isAttempt({ upstream, status, ms }: Attempt): boolean {
 }
 
 const METADATA_BYTES_MAX = 4096;
-/** Nested objects and lists at most: protobuf readers stop at a depth, and a receipt must pass them. */
+/** The maximum depth of nested objects and lists. Protobuf readers stop at 100 messages, up to 3 a level. */
 const METADATA_DEPTH_MAX = 30;
-/** Some JSON readers drop this name. After a backslash it is the end of a longer name. */
+/** A name that some JSON readers drop. After a backslash, the first quote belongs to a longer name. */
 const LOST_NAME = /(?<!\\)"__proto__":/;
 
 /**

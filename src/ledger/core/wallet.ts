@@ -1,5 +1,7 @@
 // The commands of a wallet that move no money: its creation, its state and its spending limits.
-import type { Balances, DeleteSpendLimitRequest, SpendLimit, WalletStateRequest } from "../ledger.ts";
+
+import type { DeleteSpendLimitRequest, WalletStateRequest } from "../ledger.ts";
+import type { Balances, SpendLimit } from "../records.ts";
 import { balancesOf, type StoredLimit, type Wallet } from "./book.ts";
 import { decline, type Rule } from "./command.ts";
 import { isTimeZone } from "./period.ts";
@@ -35,7 +37,7 @@ export const setWalletState: Rule<WalletStateRequest, undefined> = ({ wallet }, 
  * `wallet_not_found`, `conflict` (the id is, or was, a limit of another key).
  *
  * Another period or zone starts another counter at 0; the old periods keep theirs. When both periods start
- * at the same instant (a month and its first day), the counter goes on: it holds only spending since then.
+ * at the same instant, like a month and its first day, the counter continues.
  */
 export const setSpendLimit: Rule<SpendLimit, undefined> = (book, request) => {
   const { walletId, limitId, keyId, period, timeZone, amount } = request;

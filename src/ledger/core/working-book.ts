@@ -11,7 +11,7 @@ import {
   type Wallet,
 } from "./book.ts";
 
-/** A book within a batch: each command sees the changes of the commands before it. Nothing is written yet. */
+/** The book of a wallet during a batch: each command sees the changes of the commands before it. */
 export interface WorkingBook extends Book {
   readonly writeSet: WriteSet;
   apply(changes: Changes): void;

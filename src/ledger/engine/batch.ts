@@ -51,7 +51,7 @@ export function createBatch(queue: QueuedCommand[], bounds: BatchBounds): QueueB
   };
 }
 
-/** The wallets of the first commands. */
+/** Returns the wallets to lock: those of the first commands in the queue. */
 function walletsOf(
   queue: readonly QueuedCommand[],
   { commandsMax, walletsMax }: BatchBounds,
@@ -100,8 +100,8 @@ export interface Completions {
 }
 
 /**
- * Does not delay the next batch while the disk syncs: its commit follows in the same log. When the sync
- * fails, commands fail as `unavailable`; repeating a command shows whether it was applied.
+ * The next batch may commit while the disk syncs, because its commit follows in the same log. When the sync
+ * fails, commands fail as `unavailable`. Repeating a command shows whether it was applied.
  */
 export function createCompletions(sync: (() => Promise<void>) | undefined): Completions {
   let last = Promise.resolve();

@@ -1,8 +1,7 @@
 import type { Command, CommandKind, RequestOf, ResultOf } from "../core/command.ts";
 import { type HoldOptions, LedgerError } from "../ledger.ts";
-import { createBackoff } from "./backoff.ts";
 import { createCompletions, type QueuedCommand } from "./batch.ts";
-import { type CommitState, commitNext, hasWork } from "./commit.ts";
+import { type CommitState, commitNext, createBackoff, hasWork } from "./commit.ts";
 import type { Store } from "./store.ts";
 
 /** Takes commands one by one and commits them in batches. */

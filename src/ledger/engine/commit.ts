@@ -1,4 +1,3 @@
-import type { Backoff } from "./backoff.ts";
 import {
   type BatchBounds,
   type Completions,
@@ -78,7 +77,7 @@ function recover(state: CommitState, batch: QueueBatch, error: unknown): number 
   return tryAgain(state, { isAway: fault !== "busy", error });
 }
 
-/** A transaction rejected before it took any command cannot be the fault of a command. */
+/** Treats a transaction rejected before it took a command as `unavailable`: no command caused the fault. */
 function faultOf(error: unknown, queued: readonly QueuedCommand[]): StoreFault {
   const fault = error instanceof StoreError ? error.fault : "rejected";
   return fault === "rejected" && queued.length === 0 ? "unavailable" : fault;
@@ -86,8 +85,9 @@ function faultOf(error: unknown, queued: readonly QueuedCommand[]): StoreFault {
 
 /**
  * Reads the commit status of a transaction whose connection ended during the commit, before any other batch
- * runs. If committed, its commands are completed as decided. If aborted, they run again. If the status stays
- * unknown, as after a failover, they run again too: safe by their ids, but results may be `replayed`.
+ * runs. The commands of a committed transaction are completed as decided. Those of an aborted one run again.
+ * They also run again when the status stays unknown, as after a failover. This is safe because of their ids,
+ * but results may be `replayed`.
  */
 async function resolveInDoubt(
   state: CommitState,
@@ -142,4 +142,41 @@ async function probeDatabase(state: CommitState): Promise<number> {
   } catch {
     return PROBE_MS;
   }
+}
+
+/** Decides how long the batch loop waits before it tries again, and when it gives up. */
+export interface Backoff {
+  /** Starts the clock of the first attempt. Does nothing while the clock runs. */
+  start(): void;
+  /** Returns the milliseconds to wait before the next attempt; `undefined` when the time is over. */
+  pauseMs(): number | undefined;
+  /** Stops the clock. Must be called when an attempt succeeds or is given up. */
+  reset(): void;
+}
+
+const PAUSE_MS = 2;
+const PAUSE_MAX_MS = 50;
+
+/** Pauses grow with every failure in a row, from 2 ms to 50 ms, each jittered by ±50 %. */
+export function createBackoff(maxMs: number): Backoff {
+  let sinceMs: number | undefined;
+  const start = () => {
+    sinceMs ??= performance.now();
+    return sinceMs;
+  };
+  let baseMs = PAUSE_MS;
+  return {
+    start,
+    pauseMs() {
+      if (performance.now() - start() >= maxMs) return undefined;
+      // Jitter: without it, processes that collided once would collide again.
+      const pauseMs = baseMs * (0.5 + Math.random());
+      baseMs = Math.min(PAUSE_MAX_MS, baseMs * 1.5);
+      return pauseMs;
+    },
+    reset() {
+      sinceMs = undefined;
+      baseMs = PAUSE_MS;
+    },
+  };
 }

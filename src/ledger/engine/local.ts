@@ -1,9 +1,10 @@
-import { type Ledger, LedgerError, type LedgerReads } from "../ledger.ts";
+import { type Ledger, LedgerError } from "../ledger.ts";
+import type { LedgerReads } from "../records.ts";
 import { type BatchOptions, createBatcher } from "./batcher.ts";
 import type { Store } from "./store.ts";
 import { sweepOnce } from "./sweeper.ts";
 
-/** A ledger in this process, which can also expire the holds that no caller ends. */
+/** A ledger in this process. It can also expire holds that are past their time. */
 export interface LocalLedger extends Ledger {
   /** Expires at most 500 holds that are past their time. Returns how many were due. */
   sweep(): Promise<number>;

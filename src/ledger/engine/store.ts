@@ -9,7 +9,8 @@ export interface Store {
    */
   transact(walletIds: ReadonlySet<string>, batch: Batch): void | Promise<void>;
   /**
-   * How a transaction that ended `unknown` was completed. Throws {@link StoreError} while it is undecided.
+   * Returns the commit status of a transaction that failed as `unknown`. Throws {@link StoreError} while the
+   * transaction is running. Absent when no fault of the store is `unknown`.
    */
   commitStatusOf?(transaction: string): Promise<CommitStatus>;
   /** Resolves when every commit before the call is on disk. Absent when commits are on disk at once. */
@@ -17,8 +18,8 @@ export interface Store {
   /** Resolves when the database can be read. Throws {@link StoreError}. */
   ping(): Promise<void>;
   /**
-   * Open holds that a sweep should look at: those past their time, longest overdue first, then, of the last
-   * to expire, those taken while the clock ran ahead.
+   * Returns open holds to expire: first those past their time, longest overdue first. Then those taken while
+   * the clock ran ahead, searched among the `limit` holds that expire last.
    */
   findDue(limit: number): readonly ExpireRequest[] | Promise<readonly ExpireRequest[]>;
 }
@@ -35,9 +36,9 @@ export interface Batch {
 export type CommitStatus = "committed" | "aborted" | "unknown";
 
 /**
- * Why a transaction failed: another session has the lock (`busy`), the database cannot be reached now
- * (`away`), it is reached but cannot be used (`unavailable`), or it rejects this data (`rejected`). Only
- * `unknown` may have been committed: the connection ended during the commit.
+ * Why a transaction failed. `busy`: another session has the lock. `away`: the database cannot be reached now.
+ * `unavailable`: the database answers but cannot be used. `rejected`: the database rejects this data.
+ * `unknown`: the connection ended during the commit, so the transaction may have been committed.
  */
 export type StoreFault = "busy" | "away" | "unavailable" | "rejected" | "unknown";
 
@@ -53,7 +54,7 @@ export class StoreError extends Error {
     this.transaction = transaction;
   }
 
-  /** The property that the log prints of every error. */
+  /** The fault, under the name that the log prints of every error. */
   get code(): StoreFault {
     return this.fault;
   }

@@ -22,8 +22,8 @@ export interface SweeperOptions {
 }
 
 /**
- * Sweeps soon, because a killed process may have left holds open, and then repeatedly. `stop` ends the
- * sweeper and resolves when a running sweep is over.
+ * Sweeps soon after the start, because a killed process may have left holds open, and then repeatedly. `stop`
+ * resolves when a running sweep is over.
  */
 export function startSweeper({ ledger, everyMs = 5_000, onError }: SweeperOptions): {
   stop(): Promise<void>;

@@ -15,7 +15,7 @@ export interface DueRead {
   close(): Promise<void>;
 }
 
-/** Bounds a search on a server that no longer answers, which would block every later sweep. */
+/** The longest search. Without a bound, a server that no longer answers would block every later sweep. */
 const SEARCH_MS = 10_000;
 
 /**

@@ -14,8 +14,8 @@ const REJECTED = /^(22|23|54|P0001)/;
  */
 const LOST = /^(08|57P|25P03)/;
 
-/** The connection stays, but the server lacks resources (53) or is read-only (25006). */
-const HINDERED = /^(53|25006)/;
+/** The connection stands, but the server lacks resources (53) or is read-only (25006). */
+const UNUSABLE = /^(53|25006)/;
 
 /** Two processes created one wallet at once. The wallet exists now, so the batch succeeds when repeated. */
 const CREATED_TWICE = "wallets_pkey";
@@ -41,7 +41,7 @@ function faultOf(error: unknown): StoreFault {
   if (!(error instanceof SQL.PostgresError)) return "rejected";
   const { errno = "", constraint } = error;
   if (BUSY.has(errno) || constraint === CREATED_TWICE) return "busy";
-  if (isConnectionLost(error) || HINDERED.test(errno)) return "away";
+  if (isConnectionLost(error) || UNUSABLE.test(errno)) return "away";
   return REJECTED.test(errno) ? "rejected" : "unavailable";
 }
 

@@ -122,7 +122,8 @@ const DUE = `SELECT ${HOLD_COLUMNS} FROM holds h
 
 const LIMIT_COLUMNS = "l.wallet_id, l.limit_id, l.key_id, l.period, l.time_zone, l.amount, l.deleted_at_ms";
 
-const LIMITS_OF_KEYS = `SELECT ${LIMIT_COLUMNS} FROM (SELECT DISTINCT wallet_id FROM unnest($1::text[]) AS w (wallet_id)) AS w
+const LIMITS_OF_KEYS = `SELECT ${LIMIT_COLUMNS}
+  FROM (SELECT DISTINCT wallet_id FROM unnest($1::text[]) AS w (wallet_id)) AS w
     JOIN spend_limits l ON l.wallet_id = w.wallet_id AND l.key_id IS NULL AND l.deleted_at_ms IS NULL
   UNION ALL SELECT ${LIMIT_COLUMNS} FROM unnest($1::text[], $2::text[]) AS k (wallet_id, key_id)
     JOIN spend_limits l ON l.wallet_id = k.wallet_id AND l.key_id = k.key_id AND l.deleted_at_ms IS NULL`;
@@ -135,6 +136,7 @@ const POSTINGS = `SELECT t.wallet_id, t.seq, t.transfer_id, t.kind::bigint, t.de
   FROM unnest($1::text[], $2::text[], $3::smallint[]) AS k (wallet_id, transfer_id, kind)
   JOIN transfers t ON t.wallet_id = k.wallet_id AND t.transfer_id = k.transfer_id AND t.kind = k.kind`;
 
-const COUNTERS = `SELECT c.wallet_id, c.limit_id, c.period_start_ms, c.used, c.held FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (wallet_id, limit_id, period_start_ms)
+const COUNTERS = `SELECT c.wallet_id, c.limit_id, c.period_start_ms, c.used, c.held
+  FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (wallet_id, limit_id, period_start_ms)
   JOIN limit_counters c ON c.wallet_id = k.wallet_id AND c.limit_id = k.limit_id
     AND c.period_start_ms = k.period_start_ms`;

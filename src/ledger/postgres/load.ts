@@ -13,7 +13,7 @@ import {
 } from "../core/book.ts";
 import type { Command } from "../core/command.ts";
 import { periodStart } from "../core/period.ts";
-import { countersOf, type ReadSet, readSetsOf, receiptsOf } from "../core/read-set.ts";
+import { countersOf, DUE_HOLDS_MAX, type ReadSet, readSetsOf, receiptsOf } from "../core/read-set.ts";
 import { isAmount } from "../core/validate.ts";
 import { createWorkingBook, type LoadedBook, type WorkingBook } from "../core/working-book.ts";
 import { createLoadStatements, type LoadStatements } from "./load-statements.ts";
@@ -34,9 +34,6 @@ export interface LoadRequest {
   /** A clock for tests. */
   readonly now: (() => number) | undefined;
 }
-
-/** The most due holds of one transaction. The sweeper expires the rest. */
-const DUE_MAX = 500;
 
 /**
  * Reads the books of a batch. Must be called with the wallets locked, so that the rows read are current. Most
@@ -98,19 +95,19 @@ async function loadCounters(
 /** Loads the due holds of wallets whose headroom may be too small without expiring them. */
 async function loadDue(
   statements: LoadStatements,
-  at: { books: Books; readSets: ReadSets; commands: readonly Command[]; nowMs: number },
+  batch: { books: Books; readSets: ReadSets; commands: readonly Command[]; nowMs: number },
 ): Promise<void> {
-  const { books, readSets, commands, nowMs } = at;
+  const { books, readSets, commands, nowMs } = batch;
   const spending = spendingOf(commands);
   const short = [...books].flatMap(([walletId, book]) =>
     readSets.get(walletId)?.keyIds.size && mayFallShort(book, spending.get(walletId), nowMs)
       ? [walletId]
       : [],
   );
-  const due = await statements.due(short, nowMs, DUE_MAX);
+  const due = await statements.due(short, nowMs, DUE_HOLDS_MAX);
   addHolds(books, due);
   for (const { walletId, hold } of due) books.get(walletId)?.dueHoldIds.push(hold.holdId);
-  if (due.length > 0) await loadCounters(statements, at);
+  if (due.length > 0) await loadCounters(statements, batch);
 }
 
 /** By wallet, the largest sum that commands can take from its headroom; `undefined` when unbounded. */

@@ -1,7 +1,8 @@
 import { SQL } from "bun";
-import { LedgerError, type LedgerReads } from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
 import { POSTGRES, type Query, type Row, type RunQuery } from "../queries/query.ts";
 import { createLedgerReads } from "../queries/reads.ts";
+import type { LedgerReads } from "../records.ts";
 import { storeErrorOf } from "./faults.ts";
 
 export interface PostgresReadsParts {

@@ -22,16 +22,16 @@ export interface Connection {
 }
 
 /**
- * The cluster, its timeline, and the time since the last crash. A crash loses the ids of transactions whose
- * log was not on disk, and later transactions reuse them: "committed" could then be about another
- * transaction. The postmaster may survive a crash but the statistics do not, so their reset time detects it.
+ * The cluster, its timeline, and the time of the last start or crash. A crash loses the ids of transactions
+ * whose log was not on disk. Later transactions reuse these ids, so that a commit status could be that of
+ * another transaction. The postmaster may survive a crash; the reset time of the statistics detects it.
  */
 const SERVER = `SELECT concat_ws(' ', system_identifier, left(pg_walfile_name(pg_current_wal_lsn()), 8),
     extract(epoch FROM pg_postmaster_start_time()),
     extract(epoch FROM (SELECT stats_reset FROM pg_stat_bgwriter))) AS server
   FROM pg_control_system()`;
 
-/** The driver itself keeps trying for longer when a peer accepts connections and closes them. */
+/** A bound of our own: the driver keeps trying for longer when a peer accepts connections and closes them. */
 const CONNECT_MS = 1_500;
 
 export function createSession(

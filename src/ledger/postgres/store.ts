@@ -33,8 +33,8 @@ const TRANSACTION_MS = 6_000;
 const PING_MS = 2_000;
 
 /**
- * Stores the ledger in PostgreSQL. Several processes may share a database: a transaction locks the rows of
- * its wallets first, and every other row is only touched under the lock of its wallet.
+ * Stores the ledger in PostgreSQL. Several processes may share a database. A transaction first locks the rows
+ * of its wallets; every other row is read or written under the lock of its wallet only.
  */
 export function createPostgresStore({
   database,
@@ -84,9 +84,9 @@ async function withFaults<Result>(work: Promise<Result>): Promise<Result> {
 }
 
 /**
- * Begins a transaction and locks wallets in the order of their ids, so that two batches never deadlock. Reads
- * nothing else: a statement that waits for a lock reads other rows as of its start, which is too old when
- * another commit ended the wait.
+ * Begins a transaction and locks wallets in the order of their ids, so that two batches never deadlock. Must
+ * not read other rows: a statement that waits for a lock sees them as of its start, before the commit that
+ * ended the wait.
  */
 async function lockWallets(
   { client }: Connection,

@@ -1,6 +1,6 @@
-import { LedgerError, type Page, type PageRequest } from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
+import { PAGE_SIZE_MAX, type Page, type PageRequest } from "../records.ts";
 
-const PAGE_SIZE_MAX = 1_000;
 const TOKEN_CHARACTERS_MAX = 4_000;
 
 /** A list that is read page by page, each page from the end of the previous one. */

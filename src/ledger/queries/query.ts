@@ -1,5 +1,4 @@
-// What every query of the ledger is made of: statements, their values, and what the two databases spell
-// differently.
+// The parts of every query of the ledger: statements, their values, and the SQL that differs by database.
 
 /** A value of a statement. Bigints are integers of 64 bits. */
 export type QueryValue = string | number | bigint | null;
@@ -35,7 +34,7 @@ export interface Dialect {
 export const SQLITE: Dialect = {
   placeholder: (n) => `?${n}`,
   json: (column) => column,
-  // JSON5 has hexadecimal numbers, which SQL has not.
+  // JSON5 has hexadecimal numbers; SQL has none.
   idTimeMs: (column) => `(('0x' || substr(${column}, 1, 8) || substr(${column}, 10, 4)) ->> '$')`,
   elements: (json) => `json_each(${json})`,
   item: (n) => `value ->> ${n}`,
@@ -68,7 +67,7 @@ export function createValues({ placeholder }: Dialect): Values {
 const TEXT_CHARACTERS_MAX = 1_000;
 
 /**
- * Whether a text can be in the database at all; others are never queried. PostgreSQL rejects NUL, and a lone
+ * Whether a text can be in the database; no other text is queried. PostgreSQL rejects NUL, and a lone
  * surrogate would be sent as another character.
  */
 export function isStorable(text: string): boolean {

@@ -1,4 +1,4 @@
-import type { LedgerReads } from "../ledger.ts";
+import type { LedgerReads } from "../records.ts";
 import type { Dialect, RunQuery } from "./query.ts";
 import { createReceiptList, createReceiptRead } from "./receipts.ts";
 import { createSpendLimitList } from "./spend-limits.ts";

@@ -1,16 +1,16 @@
 import type { Price } from "../../domain/model.ts";
 import type { Usage } from "../../domain/usage.ts";
-import {
-  type Attempt,
-  type ChargeSource,
-  type HoldState,
-  LedgerError,
-  type OutcomeFacts,
-  type Page,
-  type PageRequest,
-  type Receipt,
-  type ReceiptFilter,
-} from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
+import type {
+  Attempt,
+  ChargeSource,
+  HoldState,
+  OutcomeFacts,
+  Page,
+  PageRequest,
+  Receipt,
+  ReceiptFilter,
+} from "../records.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import {
   createValues,

@@ -9,7 +9,7 @@ import type {
   TransferKind,
   Wallet,
 } from "../core/book.ts";
-import type { HoldState, LimitPeriod, SpendLimit } from "../ledger.ts";
+import { ATTEMPTS_MAX, type HoldState, type LimitPeriod, type SpendLimit } from "../records.ts";
 
 /** A wallet as a statement returns it: in this and the other row types, every integer is a bigint. */
 export interface WalletRow {
@@ -145,9 +145,6 @@ export function readTransfer(row: TransferRow): Transfer {
 
 /** A value of a column, in either database. */
 export type Value = string | number | bigint | boolean | null;
-
-/** Only the newest attempts are stored. */
-const ATTEMPTS_MAX = 8;
 
 /** The columns of a hold that never change, `key_id` to `metadata`. */
 export function requestValues(hold: Hold): readonly Value[] {

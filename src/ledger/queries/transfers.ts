@@ -1,11 +1,6 @@
 import { ACCOUNTS, TRANSFER_KINDS } from "../core/book.ts";
-import {
-  type JournalLine,
-  LedgerError,
-  type Page,
-  type PageRequest,
-  type TransferKindName,
-} from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
+import type { JournalLine, Page, PageRequest, TransferKindName } from "../records.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
 

@@ -1,8 +1,8 @@
-import { LedgerError, type UsageDimension, type UsageQuery, type UsageRow } from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
+import { DIMENSIONS_MAX, type UsageDimension, type UsageQuery, type UsageRow } from "../records.ts";
 import { createValues, type Dialect, type Row, type RunQuery } from "./query.ts";
 import { conditionsOf } from "./receipts.ts";
 
-const DIMENSIONS_MAX = 4;
 const ROWS_MAX = 10_000;
 const HOUR_MS = 3_600_000;
 

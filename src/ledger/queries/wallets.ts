@@ -1,7 +1,9 @@
-import { balancesOf, type Wallet } from "../core/book.ts";
-import { type Balances, LedgerError, type Page, type PageRequest, type WalletSummary } from "../ledger.ts";
+import { balancesOf } from "../core/book.ts";
+import { LedgerError } from "../ledger.ts";
+import type { Balances, Page, PageRequest, WalletSummary } from "../records.ts";
 import { createPage, type PagedList, readPage } from "./page.ts";
 import { createValues, type Dialect, isStorable, type Row, type RunQuery } from "./query.ts";
+import type { WalletRow } from "./rows.ts";
 
 const COLUMNS = "wallet_id, posted, held, credit_limit, state, created_at_ms";
 const LIST: PagedList = { name: ["wallets"], isPosition: isStorable };
@@ -12,7 +14,7 @@ export function createWalletRead(run: RunQuery, dialect: Dialect) {
     const values = createValues(dialect);
     const sql = `SELECT ${COLUMNS} FROM wallets WHERE wallet_id = ${values.add(walletId)}`;
     const [row] = await run({ sql, values: values.all });
-    return row && readWallet(row);
+    return row && readSummary(row);
   };
 }
 
@@ -33,22 +35,16 @@ export function createWalletList(run: RunQuery, dialect: Dialect) {
     const condition = after === undefined ? "" : `WHERE wallet_id > ${values.add(after)}`;
     const sql = `SELECT ${COLUMNS} FROM wallets ${condition} ORDER BY wallet_id LIMIT ${values.add(rowsMax)}`;
     const rows = await run({ sql, values: values.all });
-    return createPage(LIST, page, { rows, read: readWallet, positionOf: ({ walletId }) => walletId });
+    return createPage(LIST, page, { rows, read: readSummary, positionOf: ({ walletId }) => walletId });
   };
 }
 
-interface WalletRow {
-  readonly wallet_id: string;
-  readonly posted: bigint;
-  readonly held: bigint;
-  readonly credit_limit: bigint;
-  readonly state: Wallet["state"];
-  readonly created_at_ms: bigint;
-}
-
-function readWallet(given: Row): WalletSummary {
+function readSummary(row: Row): WalletSummary {
   // Safe because the statement selects these columns, which have the schema's types.
-  const { wallet_id, posted, held, credit_limit, state, created_at_ms } = given as unknown as WalletRow;
+  const { wallet_id, posted, held, credit_limit, state, created_at_ms } = row as unknown as Omit<
+    WalletRow,
+    "last_seq"
+  >;
   const balances = balancesOf({ posted, held, creditLimit: credit_limit });
   return { walletId: wallet_id, state, balances, createdAtMs: Number(created_at_ms) };
 }

@@ -7,7 +7,7 @@ import { createSqliteStore } from "./store.ts";
 
 /** Checkpoints every 16 MiB of log, so that a page written many times is copied once. */
 const CHECKPOINT_PAGES = 4_000;
-/** How long preparing statements waits for another process that is opening the file. */
+/** Milliseconds that preparing statements waits for another process that is opening the file. */
 const OPEN_MS = 2_000;
 
 export interface SqliteLedgerOptions extends BatchOptions {

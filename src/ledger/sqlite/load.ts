@@ -8,7 +8,7 @@ import {
   type StoredLimit,
   type Transfer,
 } from "../core/book.ts";
-import { countersOf, type ReadSet, receiptsOf } from "../core/read-set.ts";
+import { countersOf, DUE_HOLDS_MAX, type ReadSet, receiptsOf } from "../core/read-set.ts";
 import { createWorkingBook, type WorkingBook } from "../core/working-book.ts";
 import {
   type CounterRow,
@@ -22,9 +22,6 @@ import {
   type TransferRow,
   type WalletRow,
 } from "../queries/rows.ts";
-
-/** The most due holds of one transaction. The sweeper expires the rest. */
-const DUE_MAX = 500;
 
 const HOLD_COLUMNS = `wallet_id, hold_id, key_id, state, late, requested, minimum, granted, accrued, actual,
   captured, refunded, ttl_ms, created_at_ms, expires_at_ms, resolved_at_ms, limits, surface, model, metadata`;
@@ -76,7 +73,7 @@ export function createLoader(client: Database): LoadBooks {
 
   const loadDue = (readSets: ReadonlyMap<string, ReadSet>, nowMs: number) => {
     const spenders = [...readSets].flatMap(([walletId, { keyIds }]) => (keyIds.size > 0 ? [walletId] : []));
-    return spenders.length > 0 ? statements.due.all(nowMs, JSON.stringify(spenders), DUE_MAX) : [];
+    return spenders.length > 0 ? statements.due.all(nowMs, JSON.stringify(spenders), DUE_HOLDS_MAX) : [];
   };
 
   return (readSets, nowMs) => {

@@ -12,7 +12,7 @@ export type ReadReply =
   | { readonly number: number; readonly rows: readonly Row[] }
   | { readonly number: number; readonly fault: string };
 
-/** How long a read waits while another process recovers the database after a crash. */
+/** Milliseconds that a read waits while another process recovers the database after a crash. */
 const BUSY_MS = 5_000;
 
 // Safe because reads.ts starts the worker with a ReadWorkerData.

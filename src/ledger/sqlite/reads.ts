@@ -1,8 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { Worker } from "node:worker_threads";
-import { LedgerError, type LedgerReads } from "../ledger.ts";
+import { LedgerError } from "../ledger.ts";
 import { type QueryValue, type Row, type RunQuery, SQLITE } from "../queries/query.ts";
 import { createLedgerReads } from "../queries/reads.ts";
+import type { LedgerReads } from "../records.ts";
 import type { ReadReply, ReadRequest, ReadWorkerData } from "./read-worker.ts";
 
 export interface SqliteReadsParts {

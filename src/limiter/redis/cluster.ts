@@ -5,7 +5,7 @@ import type { RedisLocation } from "./location.ts";
 /** Shard of an account whose slot has no known node. */
 export const NO_SHARD = "unknown";
 
-/** Least time between two refreshes of the slot table, however many signs of change there are. */
+/** The shortest time between two refreshes of the slot table. */
 const REFRESH_GAP_MS = 250;
 const REFRESH_EVERY_MS = 5_000;
 const REFRESH_MAX_MS = 500;

@@ -2,9 +2,9 @@ import type { RedisOptions } from "ioredis";
 import type { RedisLocation } from "./location.ts";
 
 /**
- * A command without an answer after this time rejects. Longer than any caller waits: after a stall of this
- * process, answers that have arrived must still be read. No further command is sent to a silent server
- * meanwhile.
+ * A command without an answer after this time rejects. The time is longer than any caller waits, because
+ * answers that arrived during a stall of this process must still be read. Meanwhile no further command is
+ * sent to a silent server.
  */
 const COMMAND_MAX_MS = 1_000;
 const CONNECT_MAX_MS = 1_000;
@@ -23,7 +23,7 @@ export type ServerOptions = Omit<RedisOptions, "replyMapping">;
 export function connectionOptions({ username, password, tls }: RedisLocation) {
   return {
     connectionName: "tollgate",
-    // Version 3 has nothing needed here. A server that does not know HELLO repeats the password in its error.
+    // Version 3 is not needed. A server that does not know its HELLO repeats the password in the error.
     protocol: 2,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),

@@ -58,7 +58,7 @@ export function createLeases(renewOne: (ids: CallerIds, lease: string) => Promis
 /** Releases that a shard has not confirmed. */
 export interface PendingReleases {
   add(release: Release): void;
-  /** Sends all of them. An unconfirmed release is sent again by the next call. Never rejects. */
+  /** Sends all pending releases. The next call sends an unconfirmed release again. Never rejects. */
   send(settle: Settle): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { NO_CORRECTION, type OfflineSecond } from "./store.ts";
 /** Admissions that this process made while a shard was down. */
 export interface OfflineAdmissions {
   record(request: CallerIds & { readonly tokens: number }): OfflineAdmission;
-  /** Sends all of them. Rejects when one fails; the next call sends that one again. */
+  /** Sends all admissions, by caller. Rejects when a caller fails; the next call sends that caller again. */
   restore(restore: Restore): Promise<void>;
   /** Whether more callers are unsent than fit in one chunk. */
   exceedsChunk(): boolean;

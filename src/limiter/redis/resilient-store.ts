@@ -30,13 +30,13 @@ export interface ResilientStoreOptions extends RedisStoreOptions {
 
 /** A decision that Redis returned in time. */
 interface OnlineDecision extends RedisDecision {
-  /** Whether its shard went down after the question: other requests may have been admitted without it. */
+  /** Whether the shard went down after the call: other requests may have been admitted without Redis. */
   readonly hadOutage: boolean;
 }
 
 /**
  * A Redis store that tolerates outages. A call that Redis does not answer within 200 ms resolves with
- * `undefined`. What Redis must know nevertheless is sent when it is up again. Only `ping` rejects.
+ * `undefined`. Pending releases and offline admissions are sent when Redis is up again. Only `ping` rejects.
  */
 export interface ResilientStore {
   /** Returns the lease of a new request. */
@@ -82,14 +82,14 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
     shards.probe();
   });
 
-  /** Resolves with `undefined` when the shard is down, or fails and is marked down. */
-  async function ask<Reply>(shard: Shard, question: () => Promise<Reply>): Promise<Reply | undefined> {
+  /** Calls Redis. Resolves with `undefined` when the shard is down, or fails and is marked down. */
+  async function tryCall<Reply>(shard: Shard, call: () => Promise<Reply>): Promise<Reply | undefined> {
     if (shard.isDown) return undefined;
     const { outages } = shard;
     try {
-      return await question();
+      return await call();
     } catch (fault) {
-      // A fault of a question from before an outage does not concern the shard after it.
+      // A fault of a call from before an outage does not concern the shard after the outage.
       if (shard.outages === outages) shard.markDown(fault);
       return undefined;
     }
@@ -99,9 +99,9 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
     const shard = shardOf(request);
     if (shard.isDown) return undefined;
     const { outages } = shard;
-    const decision = await ask(shard, () => store.admit(request, lease));
+    const decision = await tryCall(shard, () => store.admit(request, lease));
     if (decision) return { ...decision, hadOutage: shard.outages !== outages };
-    // Redis may have admitted it although no answer came.
+    // Redis may have admitted the request although no answer came.
     shard.pendingReleases.add(cancellationOf(request, lease));
     return undefined;
   }
@@ -109,17 +109,17 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
   async function release(released: Release): Promise<void> {
     const shard = shardOf(released);
     const isKnownToRedis = leases.drop(released.lease) || hasCorrection(released);
-    const isFound = await ask(shard, () => store.settle(released));
+    const isFound = await tryCall(shard, () => store.settle(released));
     if (isFound === undefined && isKnownToRedis) shard.pendingReleases.add(released);
   }
 
   async function renew(ids: CallerIds, lease: string): Promise<void> {
     const shard = shardOf(ids);
-    await ask(shard, () => store.renew(ids, lease));
+    await tryCall(shard, () => store.renew(ids, lease));
     if (leases.has(lease)) return;
     // The request ended during its renewal, which may have restored its lease.
     const released = { ...ids, lease, ...NO_CORRECTION };
-    const isFound = await ask(shard, () => store.settle(released));
+    const isFound = await tryCall(shard, () => store.settle(released));
     if (isFound === undefined) shard.pendingReleases.add(released);
   }
 
@@ -130,10 +130,10 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
     }
   }
 
-  /** Sends the remaining ones in this event-loop turn, before any other request. */
+  /** Sends the remaining offline admissions in this event-loop turn, before any other request. */
   function onUp(shard: Shard): void {
     shard.offlineAdmissions.restore(store.restore).catch(shard.markDown);
-    void shard.pendingReleases.send((released) => ask(shard, () => store.settle(released)));
+    void shard.pendingReleases.send((released) => tryCall(shard, () => store.settle(released)));
     void leases.renew();
   }
 
@@ -143,7 +143,7 @@ export function createResilientStore(options: ResilientStoreOptions): ResilientS
     admit,
     release,
     recordOffline: (request) => shardOf(request).offlineAdmissions.record(request),
-    usage: (ids) => ask(shardOf(ids), () => store.usage(ids)),
+    usage: (ids) => tryCall(shardOf(ids), () => store.usage(ids)),
     start: () => waitForStart(store, () => shardOf({ accountId: NO_ACCOUNT })),
     ping: () => store.probe(NO_ACCOUNT),
     close() {

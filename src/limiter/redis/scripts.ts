@@ -65,7 +65,7 @@ interface PendingRequest extends ScriptRequest {
 }
 
 /**
- * Runs a script once for all requests of one event-loop turn, {@link CHUNK_SIZE} at most: a busy caller is
+ * Runs a script once for all requests of one event-loop turn, {@link CHUNK_SIZE} at most. A busy caller is
  * then loaded and saved once for all of them. The reply has `replyLength` numbers for each request, in order.
  */
 export function createScriptBatches(

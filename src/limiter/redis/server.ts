@@ -83,8 +83,8 @@ function reconnect(client: Redis): void {
 }
 
 /**
- * Calls `onSwitch` when a sentinel announces a new master: the old one may still answer while other gateways
- * count on the new one. ioredis's own watch prints the sentinels' faults on stderr.
+ * Calls `onSwitch` when a sentinel announces a new master. The old master may still answer while other
+ * gateways count on the new one. The watch of ioredis is not used: it prints the sentinels' faults on stderr.
  */
 function watchSentinels(location: RedisLocation, onSwitch: () => void): { close(): void } {
   const watches = location.hosts.map((host) => watchSentinel(location, host, onSwitch));

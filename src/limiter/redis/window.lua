@@ -1,7 +1,7 @@
 --[[
-  The window of one caller, a key or an account: its admissions of the last 60 seconds in a ring of 61
-  one-second slots, as in window.ts. It is one string of 1,552 bytes, whatever the limits are. Little-endian
-  doubles:
+  The window of one caller, a key or an account. It counts the admissions of the last 60 seconds in a ring of
+  61 one-second slots, as window.ts does. It is one string of 1,552 bytes, whatever the limits are, with these
+  little-endian doubles:
 
     sums         requests, tokens             over the live slots
                  oldest, newest               range of live seconds; empty when oldest > newest

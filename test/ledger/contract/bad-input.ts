@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { SpendLimit } from "../../../src/ledger/ledger.ts";
+import type { SpendLimit } from "../../../src/ledger/records.ts";
 import { errorCodeOf, FACTS, holdIdOf } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect } from "bun:test";
 import type { Command, CommandResult, Decision } from "../../../src/ledger/core/command.ts";
 import { decide } from "../../../src/ledger/core/decide.ts";
 import type { Store } from "../../../src/ledger/engine/store.ts";
-import type { LedgerReads } from "../../../src/ledger/ledger.ts";
+import type { LedgerReads } from "../../../src/ledger/records.ts";
 import type { Step } from "../commands.ts";
 import { decideBatch, emptyWallet, type MemoryWallet } from "../memory-wallet.ts";
 import { NOON_MS, WALLET } from "../samples.ts";

@@ -5,10 +5,8 @@ import type {
   HoldOptions,
   HoldRequest,
   Ledger,
-  Metadata,
-  OutcomeFacts,
-  SpendLimit,
 } from "../../../src/ledger/ledger.ts";
+import type { Metadata, OutcomeFacts, SpendLimit } from "../../../src/ledger/records.ts";
 import { errorCodeOf, FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 
 /** A ledger under test, with the controls that only tests have. */

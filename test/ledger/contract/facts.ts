@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { NO_USAGE } from "../../../src/domain/usage.ts";
-import type { HoldRequest, OutcomeFacts } from "../../../src/ledger/ledger.ts";
+import type { HoldRequest } from "../../../src/ledger/ledger.ts";
+import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { FACTS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 

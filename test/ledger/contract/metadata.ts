@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { Metadata } from "../../../src/ledger/ledger.ts";
+import type { Metadata } from "../../../src/ledger/records.ts";
 import { FACTS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { PageRequest, ReceiptFilter } from "../../../src/ledger/ledger.ts";
+import type { PageRequest, ReceiptFilter } from "../../../src/ledger/records.ts";
 import { errorCodeOf } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import type { OutcomeFacts } from "../../../src/ledger/ledger.ts";
+import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { FACTS, holdIdOf, NOON_MS } from "../samples.ts";
 import type { LedgerEnv } from "./env.ts";
 

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from "../../../src/ledger/ledger.ts";
+import type { Page, PageRequest } from "../../../src/ledger/records.ts";
 
 /** Reads every page of a list. Calls `between` after each page. */
 export async function pagesOf<Item>(

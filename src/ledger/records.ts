@@ -1,0 +1,204 @@
+// The records of a ledger: wallets, limits, receipts and the journal, and the reads that return them.
+import type { Price } from "../domain/model.ts";
+import type { Nanos } from "../domain/money.ts";
+import type { Usage } from "../domain/usage.ts";
+
+/** The reads of a ledger. They see committed changes only. Reject with {@link LedgerError}. */
+export interface LedgerReads {
+  /** Rejects with `wallet_not_found`. */
+  balances(walletId: string): Promise<Balances>;
+  /** `undefined` for an unknown wallet. */
+  wallet(walletId: string): Promise<WalletSummary | undefined>;
+  /** Sorted by id. Rejects with `invalid_query`, like every read that takes a page or a filter. */
+  wallets(page: PageRequest): Promise<Page<WalletSummary>>;
+  /** The limits that bind a key, those of the whole wallet included; without a key, all. Sorted by id. */
+  spendLimits(walletId: string, keyId?: string): Promise<readonly SpendLimitUsage[]>;
+  /** `undefined` for an unknown wallet or hold. */
+  receipt(walletId: string, holdId: string): Promise<Receipt | undefined>;
+  /** Newest first. */
+  receipts(filter: ReceiptFilter, page: PageRequest): Promise<Page<Receipt>>;
+  /** The journal of a wallet, newest first. */
+  transfers(walletId: string, page: PageRequest): Promise<Page<JournalLine>>;
+  /** Sorted by the dimensions of `groupBy`. Rejects with `invalid_query` above 10,000 rows. */
+  usage(query: UsageQuery): Promise<readonly UsageRow[]>;
+}
+
+export interface WalletSummary {
+  readonly walletId: string;
+  readonly state: WalletState;
+  readonly balances: Balances;
+  readonly createdAtMs: number;
+}
+
+/** A frozen wallet takes no new holds. Its open holds can still be settled. */
+export type WalletState = "active" | "frozen";
+
+/** The money of one wallet. `available = posted − held + creditLimit`; only `posted` may be negative. */
+export interface Balances {
+  readonly posted: Nanos;
+  readonly held: Nanos;
+  readonly available: Nanos;
+}
+
+/** The most that a key, or without a key the whole wallet, may spend per period. */
+export interface SpendLimit {
+  readonly walletId: string;
+  readonly limitId: string;
+  /** The key that the limit binds; `undefined` binds the whole wallet. */
+  readonly keyId: string | undefined;
+  readonly period: LimitPeriod;
+  /** The time zone whose midnight starts each period, an IANA name. Default: UTC. */
+  readonly timeZone?: string | undefined;
+  readonly amount: Nanos;
+}
+
+/** The calendar period of a spending limit. Weeks start on Monday; `total` never resets. */
+export type LimitPeriod = "total" | "day" | "week" | "month";
+
+/** A limit with the counters of its current period. */
+export interface SpendLimitUsage extends SpendLimit {
+  readonly used: Nanos;
+  readonly held: Nanos;
+  /** The next period's start in Unix milliseconds; `undefined` for `total`. */
+  readonly resetsAtMs: number | undefined;
+}
+
+/** The public view of a hold, open or ended, or of a charge. */
+export interface Receipt {
+  readonly holdId: string;
+  readonly walletId: string;
+  readonly keyId: string;
+  readonly state: HoldState;
+  readonly late: boolean;
+  readonly granted: Nanos;
+  readonly captured: Nanos;
+  readonly refunded: Nanos;
+  readonly createdAtMs: number;
+  readonly resolvedAtMs: number | undefined;
+  readonly request: RequestFacts;
+  readonly outcome: OutcomeFacts | undefined;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** `held` is open. The other states are final, except that a late settlement may follow `expired`. */
+export type HoldState = "held" | "settled" | "released" | "expired";
+
+/**
+ * What a receipt records of a request when its hold is taken. Each text has at most 256 characters and no
+ * control characters.
+ */
+export interface RequestFacts {
+  readonly surface: string;
+  readonly model: string;
+}
+
+/** What a receipt records of the end of a request, when its hold is settled or released. */
+export interface OutcomeFacts {
+  /** `ok`, an error code of the gateway, or `client_closed`. */
+  readonly outcome: string;
+  readonly source: ChargeSource;
+  readonly upstream?: string | undefined;
+  readonly upstreamModel?: string | undefined;
+  readonly price?: Price | undefined;
+  readonly usage?: Usage | undefined;
+  readonly firstOutputMs?: number | undefined;
+  readonly totalMs?: number | undefined;
+  /** Only the last {@link ATTEMPTS_MAX} are stored. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** The source of the charged usage: the upstream's report, a local count, the last heartbeat, or none. */
+export type ChargeSource = "reported" | "estimated" | "expired" | "none";
+
+/** The most attempts that a receipt lists. */
+export const ATTEMPTS_MAX = 8;
+
+/** One attempt at one route, as listed on the receipt. */
+export interface Attempt {
+  readonly upstream: string;
+  /** The HTTP status; 0 without a response. */
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** The caller's own JSON object, at most 4 KiB as text. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** One transfer in a wallet's journal. */
+export interface JournalLine {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  /** The caller's id of a top-up, charge or refund; otherwise the hold's id. */
+  readonly transferId: string;
+  readonly kind: TransferKindName;
+  /** The change of `posted`: positive into the wallet. */
+  readonly amount: Nanos;
+  readonly postedAfter: Nanos;
+  readonly holdId: string | undefined;
+  readonly createdAtMs: number;
+}
+
+/** Why money moved: a hold's capture, its expiry, its late settlement, or a posting with an id of its own. */
+export type TransferKindName =
+  | "top_up"
+  | "settlement"
+  | "expiry_capture"
+  | "late_settlement"
+  | "refund"
+  | "charge";
+
+/** The most items of a page. */
+export const PAGE_SIZE_MAX = 1_000;
+
+/** Selects one page of a list. */
+export interface PageRequest {
+  /** The most items on the page, 1 to {@link PAGE_SIZE_MAX}. */
+  readonly size: number;
+  /** The `nextToken` of the previous page. Default: the first page. */
+  readonly token?: string | undefined;
+}
+
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** The token of the next page; `undefined` on the last page. */
+  readonly nextToken: string | undefined;
+}
+
+/** Selects receipts. A receipt must match every condition given. */
+export interface ReceiptFilter {
+  readonly walletId: string;
+  /** Unix milliseconds. Selects receipts whose id has this time or a later one. */
+  readonly fromMs?: number | undefined;
+  /** Unix milliseconds. Selects receipts whose id has an earlier time. */
+  readonly toMs?: number | undefined;
+  readonly keyId?: string | undefined;
+  readonly surface?: string | undefined;
+  readonly model?: string | undefined;
+  readonly upstream?: string | undefined;
+  readonly state?: HoldState | undefined;
+  readonly outcome?: string | undefined;
+}
+
+/** The most dimensions of a usage query. */
+export const DIMENSIONS_MAX = 4;
+
+export interface UsageQuery extends ReceiptFilter {
+  /** At most {@link DIMENSIONS_MAX}, each once. Without a dimension, one row sums all receipts. */
+  readonly groupBy: readonly UsageDimension[];
+}
+
+/** A dimension to group usage by. `hour` and `day` are in UTC. */
+export type UsageDimension = "hour" | "day" | "key" | "surface" | "model" | "upstream" | "outcome" | "source";
+
+/** The sums of a group of receipts. */
+export interface UsageRow {
+  /**
+   * One value per dimension of the query: Unix milliseconds for `hour` and `day`, null for an unknown value.
+   */
+  readonly group: Readonly<Partial<Record<UsageDimension, string | number | null>>>;
+  readonly requests: number;
+  readonly captured: Nanos;
+  readonly refunded: Nanos;
+  /** Summed over the receipts that have a usage. */
+  readonly usage: Usage;
+}
