@@ -5,8 +5,7 @@ import type { Nanos } from "../domain/money.ts";
 import { GatewayError } from "../errors.ts";
 import type { Ledger, LimitPeriod } from "../ledger/ledger.ts";
 import type { Limits } from "../limiter/limiter.ts";
-import type { ApiKey } from "./key.ts";
-import { createSecret, digestOf, hintOf } from "./secret.ts";
+import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
 
 export interface IssueParts {
   readonly database: Database;

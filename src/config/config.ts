@@ -3,7 +3,8 @@ import type { Model } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
-import { checkFileInWorker } from "./check-in-worker.ts";
+import { createWorkerQueue } from "../workers/worker-queue.ts";
+import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { readEnvironment, readProcess, readStorage, type StorageConfig } from "./environment.ts";
 import { type CheckedFile, checkFile } from "./file.ts";
@@ -114,6 +115,29 @@ export async function rereadConfig(loaded: LoadedConfig, source: Source): Promis
   }
   throwAny(problems);
   return { ...loaded, config: deepFreeze({ ...config, ...next }), source };
+}
+
+/** Timeout of a check. A file of the largest size takes one or two seconds of a free processor. */
+const CHECK_MS_MAX = 60_000;
+
+/**
+ * Checks a file in a worker thread that ends with the check: a large file would block the event loop for too
+ * long. Rejects with {@link ConfigError}, or with another error when the thread dies or hangs.
+ */
+async function checkFileInWorker({ environment, ...question }: CheckQuestion): Promise<CheckedFile> {
+  const worker = createWorkerQueue<CheckQuestion, CheckAnswer>({
+    name: "configuration check",
+    script: new URL("./check-worker.ts", import.meta.url),
+    jobMsMax: CHECK_MS_MAX,
+  });
+  try {
+    // Copied, because the process's own environment cannot be sent.
+    const answer = await worker.run("", { ...question, environment: { ...environment } });
+    if ("problems" in answer) throw new ConfigError(answer.problems);
+    return answer.file;
+  } finally {
+    worker.close();
+  }
 }
 
 function readFile({ content, writtenAtS }: CheckedFile, redis: RedisLocation | undefined) {

@@ -9,11 +9,10 @@ import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
 import { createBodyReader, discardBody } from "./body.ts";
 import { logInternalError } from "./errors.ts";
-import type { HttpParts } from "./http-parts.ts";
+import type { HttpParts, RunningRequests } from "./http-parts.ts";
 import { newRequestId, readClientRetry, readSecret } from "./identity.ts";
 import type { BodySender } from "./incoming-bodies.ts";
 import { createReply, type HttpReply } from "./reply.ts";
-import type { RunningRequests } from "./running-requests.ts";
 
 /** A route whose body names a model. */
 interface ModelRoute {
