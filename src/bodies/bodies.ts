@@ -6,11 +6,14 @@ import { type OpenBody, openBody } from "./open-body.ts";
 import { createRemoteBodies, type RemoteOptions } from "./remote-bodies.ts";
 
 /**
- * Reads request bodies and whole answers without blocking the event loop. Up to 128 KiB are read in this thread, with
- * yields between owners; that takes some tens of milliseconds at worst. Larger ones are read in a worker.
+ * Reads request bodies and whole answers without blocking the event loop. Up to 128 KiB are read in this
+ * thread, with yields between owners; that takes some tens of milliseconds at worst. Larger ones are read in
+ * a worker.
  */
 export interface Bodies {
-  /** Throws the errors of `WireProtocol.parseRequest`, and `too_many_body_bytes` when too many bodies wait. */
+  /**
+   * Throws the errors of `WireProtocol.parseRequest`, and `too_many_body_bytes` when too many bodies wait.
+   */
   read(body: NewBody): Soon<Body>;
   /** Throws `UpstreamFault`. */
   readAnswer(answer: NewAnswer): Soon<ReplyPart>;

@@ -5,7 +5,9 @@ import type { Gateway } from "./gateway.ts";
 import { clampToMinute } from "./quote.ts";
 import type { Call, Quote, Reply } from "./request.ts";
 
-/** The place of an admitted request: its slot, its request and its tokens. Ends once; later calls do nothing. */
+/**
+ * The place of an admitted request: its slot, its request and its tokens. Ends once; later calls do nothing.
+ */
 export class AdmittedSlot implements AsyncDisposable {
   readonly #admission: Admission;
 
@@ -37,8 +39,8 @@ export function clampToLimits(gateway: Gateway, caller: Caller, quote: Quote): Q
 }
 
 /**
- * Takes a request, its tokens and a concurrency slot, all together or none, and sets the limit headers. Throws
- * `rate_limited` or `too_concurrent`.
+ * Takes a request, its tokens and a concurrency slot, all together or none, and sets the limit headers.
+ * Throws `rate_limited` or `too_concurrent`.
  */
 export async function admit(
   gateway: Gateway,

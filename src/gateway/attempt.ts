@@ -51,8 +51,8 @@ interface Asked {
 }
 
 /**
- * Asks one candidate, ends its permit, counts the attempt and logs a failure. Whatever upstream, codec and reply throw
- * becomes an outcome; the permit ends in any case.
+ * Asks one candidate, ends its permit, counts the attempt and logs a failure. Whatever upstream, codec and
+ * reply throw becomes an outcome; the permit ends in any case.
  */
 export async function attemptCandidate(gateway: Gateway, context: AttemptContext): Promise<AttemptResult> {
   const { held, reply, candidate, permit, startedAt, deadlineAt } = context;
@@ -147,7 +147,10 @@ interface Failure {
   readonly status: number;
 }
 
-/** Chooses the outcome of a fault: a timeout, an abort from outside, an error in the answer, or the fault itself. */
+/**
+ * Chooses the outcome of a fault: a timeout, an abort from outside, an error in the answer, or the fault
+ * itself.
+ */
 function outcomeOf(fault: unknown, { gateway, context, timeouts, status }: Failure): Outcome {
   const { timedOut } = timeouts;
   if (timedOut) {

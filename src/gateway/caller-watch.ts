@@ -8,7 +8,9 @@ export type KeyEnd = "revoked" | "suspended";
 /** Finds those of the keys that were revoked or deleted, and those whose account is suspended. */
 export type FindEndedKeys = (keyIds: readonly string[]) => Promise<ReadonlyMap<string, KeyEnd>>;
 
-/** Aborts running requests whose key was revoked or whose account was suspended; reads the keys every second. */
+/**
+ * Aborts running requests whose key was revoked or whose account was suspended; reads the keys every second.
+ */
 export interface CallerWatch {
   /** Watches the caller of a request until disposed. */
   start(keyId: string): RunningCaller;
@@ -21,11 +23,16 @@ const LOOK_EVERY_MS = 1_000;
 /** Keys of one query. */
 const KEYS_MAX = 1_000;
 
-/** One running request. Has a single listener: attempts follow each other. An `AbortSignal` costs ten times as much. */
+/**
+ * One running request. Has a single listener: attempts follow each other. An `AbortSignal` costs ten times as
+ * much.
+ */
 class WatchedCaller implements RunningCaller {
   readonly keyId: string;
   ended: GatewayError | undefined;
-  /** Whether the request was running at the latest look; until then its key was read less than a second ago. */
+  /**
+   * Whether the request was running at the latest look; until then its key was read less than a second ago.
+   */
   isKnown = false;
   #listener: (() => void) | undefined;
   readonly #running: Set<WatchedCaller>;
@@ -59,8 +66,8 @@ class WatchedCaller implements RunningCaller {
 }
 
 /**
- * Reads the keys of all requests that run longer than a second, in consecutive queries of up to 1,000 keys. Sends no
- * query without such a request. While the database is away, no request is ended.
+ * Reads the keys of all requests that run longer than a second, in consecutive queries of up to 1,000 keys.
+ * Sends no query without such a request. While the database is away, no request is ended.
  */
 export function createCallerWatch({
   findEnded,
@@ -119,7 +126,9 @@ export function createCallerWatch({
   };
 }
 
-/** Returns the callers of the latest look that still run, by key, and marks those that came since as known. */
+/**
+ * Returns the callers of the latest look that still run, by key, and marks those that came since as known.
+ */
 function takeKnown(running: Iterable<WatchedCaller>): ReadonlyMap<string, readonly WatchedCaller[]> {
   const byKey = new Map<string, WatchedCaller[]>();
   for (const caller of running) {

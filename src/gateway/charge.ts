@@ -26,8 +26,8 @@ const NOTHING: Charge = { amount: 0n, source: "none", usage: undefined, price: u
  * - finished: the reported usage, else a local count;
  * - empty: the reported usage, else nothing;
  * - failed after the client saw output: input and output so far; before that, nothing;
- * - ended by the client or its key while an upstream had the request: input and output so far, or nothing before any
- *   output when the operator does not charge for that.
+ * - ended by the client or its key while an upstream had the request: input and output so far, or nothing
+ *   before any output when the operator does not charge for that.
  */
 export async function chargeFor(
   outcome: Outcome,
@@ -66,7 +66,10 @@ function chargeInput(metered: Metered): Charge {
   return inputTokensOf(counted) > 0 ? chargeUsage(metered, "estimated", counted) : NOTHING;
 }
 
-/** Charges a report that was cut, or the local count when that is dearer; the count alone without a usable report. */
+/**
+ * Charges a report that was cut, or the local count when that is dearer; the count alone without a usable
+ * report.
+ */
 async function chargeUnreliable(metered: Metered, tokens: Gateway["tokens"]): Promise<Charge> {
   const reported = metered.meter.reported();
   if (reported === undefined) return estimate(metered, tokens);
@@ -77,9 +80,9 @@ async function chargeUnreliable(metered: Metered, tokens: Gateway["tokens"]): Pr
 }
 
 /**
- * Charges input and output by report and local count. Input: the report, the count without one, or the dearer of both
- * for a partial report. Output: the larger of report and count. A count never exceeds the quote. `isPatient` allows a
- * slow count, because no client waits for it.
+ * Charges input and output by report and local count. Input: the report, the count without one, or the dearer
+ * of both for a partial report. Output: the larger of report and count. A count never exceeds the quote.
+ * `isPatient` allows a slow count, because no client waits for it.
  */
 async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
   const { meter, quote, body } = metered;

@@ -28,8 +28,8 @@ interface Question {
 type Counter = Pick<Candidate, "route" | "upstream">;
 
 /**
- * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the request
- * limits. Throws a `GatewayError` for the client; a failing upstream is replaced by a local count.
+ * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the
+ * request limits. Throws a `GatewayError` for the client; a failing upstream is replaced by a local count.
  *
  * @see https://docs.anthropic.com/en/api/messages-count-tokens
  */
@@ -53,8 +53,9 @@ async function countLocally({ tokens }: Gateway, body: Body, model: Model): Prom
 }
 
 /**
- * Asks the first route that speaks the client's format for a count. Returns `undefined` when there is no such route or
- * it does not answer with a count. Rejects only when the body cannot be printed. Never affects the upstream's health.
+ * Asks the first route that speaks the client's format for a count. Returns `undefined` when there is no such
+ * route or it does not answer with a count. Rejects only when the body cannot be printed. Never affects the
+ * upstream's health.
  */
 async function askUpstream(
   gateway: Gateway,

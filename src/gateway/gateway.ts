@@ -28,7 +28,9 @@ export interface GatewaySettings {
   readonly clientDisconnect: ClientDisconnect;
 }
 
-/** The parts that a request uses. Immutable: a reload creates a new one, and a running request keeps its own. */
+/**
+ * The parts that a request uses. Immutable: a reload creates a new one, and a running request keeps its own.
+ */
 export interface Gateway extends GatewaySettings {
   readonly authenticate: Authenticate;
   readonly limiter: Limiter;

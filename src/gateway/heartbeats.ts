@@ -7,7 +7,9 @@ const ENDED: readonly LedgerErrorCode[] = ["hold_settled", "hold_released"];
 
 type HeldMoney = Pick<OpenHold, "walletId" | "holdId">;
 
-/** Keeps the holds of running requests from expiring: extends all of them every third of their time to live. */
+/**
+ * Keeps the holds of running requests from expiring: extends all of them every third of their time to live.
+ */
 export interface Heartbeats {
   /** Extends a hold, with the cost so far, until disposed. */
   start(hold: HeldMoney, meter: Pick<Meter, "accrued">): Disposable;

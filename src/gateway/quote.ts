@@ -6,7 +6,9 @@ import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
 import type { InputSize, RequestFacts } from "../wire/model-request.ts";
 import type { Candidate, Plan, Quote } from "./request.ts";
 
-/** An output limit that the client did not set is never lowered below this many tokens beside its reasoning. */
+/**
+ * An output limit that the client did not set is never lowered below this many tokens beside its reasoning.
+ */
 const OUTPUT_TOKENS_MIN = 256;
 /** No tokenizer makes more than one token of every two bytes of ordinary text. */
 const BYTES_PER_TOKEN_MIN = 2;
@@ -67,8 +69,8 @@ export function totalOutputMaxOf({ request, outputTokensMax }: Quote): number {
 }
 
 /**
- * Clamps the output limit to what one minute can admit. Throws `too_many_tokens` when the minimum does not fit,
- * because no waiting would help.
+ * Clamps the output limit to what one minute can admit. Throws `too_many_tokens` when the minimum does not
+ * fit, because no waiting would help.
  */
 export function clampToMinute(quote: Quote, tokensPerMinute: number): Quote {
   if (tokensOf(quote) <= tokensPerMinute) return quote;
@@ -91,8 +93,9 @@ export function guessInput({ request, inputTokens }: Quote): number {
 }
 
 /**
- * The most tokens that an honest answer of a candidate reports: a full context window for each prompt, and a tenth
- * more output than the limit. Both are multiplied where the provider may read the prompt again and again.
+ * The most tokens that an honest answer of a candidate reports: a full context window for each prompt, and a
+ * tenth more output than the limit. Both are multiplied where the provider may read the prompt again and
+ * again.
  */
 export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBound {
   const { input } = quote.request;
@@ -104,7 +107,10 @@ export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBou
   };
 }
 
-/** The token prices of a candidate's answer: the route's long price when the usage is above the model's threshold. */
+/**
+ * The token prices of a candidate's answer: the route's long price when the usage is above the model's
+ * threshold.
+ */
 export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage): Price {
   const { price, longPrice } = candidate.route;
   if (!longPrice) return price;

@@ -20,7 +20,9 @@ import type { AttemptTimeouts } from "./timeouts.ts";
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of one embedding: four thousand numbers of a dozen digits, and some more. */
 const VECTOR_BYTES_MAX = 64 * 1024;
-/** Bytes that are read without a yield: of the smallest events some thousand, which take some milliseconds. */
+/**
+ * Bytes that are read without a yield: of the smallest events some thousand, which take some milliseconds.
+ */
 const PIECE_BYTES_MAX = 64 * 1024;
 /** How long a connection may take to end before it is closed instead of reused. */
 const LINGER_MS = 1000;
@@ -71,7 +73,10 @@ async function relayWhole(
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 
-/** Reads a whole answer, also when its connection broke after the last byte. Throws the fault of a partial answer. */
+/**
+ * Reads a whole answer, also when its connection broke after the last byte. Throws the fault of a partial
+ * answer.
+ */
 async function readWhole(
   { bodies }: Gateway,
   context: RelayContext,
@@ -129,7 +134,9 @@ function headOf({ held: { call, quote }, candidate: { route, printOptions } }: R
 
 /** The part of a stream that is kept in memory, beside the generated text in the meter. */
 interface Unsent {
-  /** Text that the client gets next. Kept until the first output, so that another candidate can still answer. */
+  /**
+   * Text that the client gets next. Kept until the first output, so that another candidate can still answer.
+   */
   text: string;
   /** Bytes since the client was last sent text, or the meter last got generated text. */
   bytes: number;
@@ -142,7 +149,9 @@ interface Pump {
   readonly timeouts: AttemptTimeouts;
 }
 
-/** Sends a stream on as it comes. Throws {@link UpstreamFault} when more than 32 MiB would have to be kept. */
+/**
+ * Sends a stream on as it comes. Throws {@link UpstreamFault} when more than 32 MiB would have to be kept.
+ */
 async function pump({ share }: Gateway, answer: Response, state: Pump): Promise<void> {
   const { reader, unsent, context, timeouts } = state;
   const { hold, meter } = context.held;
@@ -187,8 +196,8 @@ function piecesOf(chunk: Uint8Array | undefined): readonly (Uint8Array | undefin
 }
 
 /**
- * Records that the upstream has output, hidden or not, and sends the text that the client may see. Returns the
- * promise of room while the client reads too slowly.
+ * Records that the upstream has output, hidden or not, and sends the text that the client may see. Returns
+ * the promise of room while the client reads too slowly.
  */
 function sendOn(
   unsent: Unsent,

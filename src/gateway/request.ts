@@ -69,8 +69,8 @@ export interface Reply {
   /** Starts the keep-alive timer: from now on silence is filled, which also opens the stream. */
   beginStream(): void;
   /**
-   * Sends a chunk of a stream, which opens it. Returns `undefined` while the buffer has room. Otherwise returns a
-   * promise of room, which also resolves when the client is gone.
+   * Sends a chunk of a stream, which opens it. Returns `undefined` while the buffer has room. Otherwise
+   * returns a promise of room, which also resolves when the client is gone.
    */
   write(text: string): Promise<void> | undefined;
   /** Sends a whole answer, or the last chunk of a stream, and ends the reply. */
@@ -93,7 +93,9 @@ export interface Plan {
   readonly request: RequestFacts;
   /** Never empty, in the order of the model's routes. */
   readonly candidates: readonly Candidate[];
-  /** Bytes of the largest translated body, without inline media; 0 when every candidate gets the client's own. */
+  /**
+   * Bytes of the largest translated body, without inline media; 0 when every candidate gets the client's own.
+   */
   readonly textBytes: number;
   /** Anthropic betas that header and body name, whether or not a route allows them. */
   readonly betas: readonly string[];
@@ -195,7 +197,9 @@ export interface HeldRequest {
 export type Outcome =
   /** `ending` is sent to the client only after the settlement. */
   | { readonly kind: "finished"; readonly ending: string }
-  /** Finished, but the client's format cannot represent the answer. Charged, so no other candidate is asked. */
+  /**
+   * Finished, but the client's format cannot represent the answer. Charged, so no other candidate is asked.
+   */
   | { readonly kind: "unrepresentable"; readonly error: GatewayError }
   /** Finished without readable output. */
   | { readonly kind: "empty" }
@@ -220,7 +224,9 @@ export interface Bill {
   readonly balances: Balances | undefined;
 }
 
-/** Returns the outcome as receipts and logs name it: `ok`, a code of the error contract, or `client_closed`. */
+/**
+ * Returns the outcome as receipts and logs name it: `ok`, a code of the error contract, or `client_closed`.
+ */
 export function outcomeName(outcome: Outcome): string {
   switch (outcome.kind) {
     case "finished":

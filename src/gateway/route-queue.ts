@@ -17,8 +17,9 @@ export interface RouteQueue {
 }
 
 /**
- * Returns each candidate at most once: by priority, at random by weight within a priority, cooling-down ones last.
- * Cooldowns and circuits are read at each call of `next`, so that failures of this request count as well.
+ * Returns each candidate at most once: by priority, at random by weight within a priority, cooling-down ones
+ * last. Cooldowns and circuits are read at each call of `next`, so that failures of this request count as
+ * well.
  */
 export function createRouteQueue(
   candidates: readonly Candidate[],
@@ -55,8 +56,8 @@ function coolingLast(candidates: readonly Candidate[]): readonly Candidate[] {
 }
 
 /**
- * Acquires a permit of the first candidate whose circuit grants one, else forces one. A caller whose requests make an
- * upstream fail could otherwise deny the model to other callers.
+ * Acquires a permit of the first candidate whose circuit grants one, else forces one. A caller whose requests
+ * make an upstream fail could otherwise deny the model to other callers.
  */
 function firstPermit(candidates: readonly Candidate[]): RoutePermit | undefined {
   for (const candidate of candidates) {

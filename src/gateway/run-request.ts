@@ -13,9 +13,9 @@ import { settle } from "./settle.ts";
 /**
  * The story of one request, streamed or whole. Throws a `GatewayError` for the client.
  *
- * Each resource ends once, whatever happens. The slot is settled together with the hold, and cancelled when the hold
- * is declined. After a fault the end of this function gives the slot back, and an open hold expires. The heartbeat and
- * the watch of the caller end here as well.
+ * Each resource ends once, whatever happens. The slot is settled together with the hold, and cancelled when
+ * the hold is declined. After a fault the end of this function gives the slot back, and an open hold expires.
+ * The heartbeat and the watch of the caller end here as well.
  */
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const sender = await authenticate(gateway, call);

@@ -21,7 +21,10 @@ export interface AttemptTimeouts extends CallObserver {
   progress(): void;
   /** Records the finish of the answer: from now on silence may last 10 s at most. */
   finished(): void;
-  /** Waits for a client that reads slowly, or for the abort. The idle limit pauses meanwhile; the total does not. */
+  /**
+   * Waits for a client that reads slowly, or for the abort. The idle limit pauses meanwhile; the total does
+   * not.
+   */
   untilRead(room: Promise<void>): Promise<void>;
   /** Closes the connection to the upstream at once. */
   abort(): void;
@@ -143,8 +146,8 @@ interface LimitTimer {
 }
 
 /**
- * Calls `onDue` once, when the limit has passed. The limit mostly moves to a later time, which sets and clears no
- * timer: when the timer fires, it reads the limit again and waits for the rest.
+ * Calls `onDue` once, when the limit has passed. The limit mostly moves to a later time, which sets and
+ * clears no timer: when the timer fires, it reads the limit again and waits for the rest.
  */
 function startLimitTimer(limitAt: () => number, onDue: () => void, clock: () => number): LimitTimer {
   let timer: ReturnType<typeof setTimeout>;
