@@ -85,10 +85,10 @@ function serializePlan(planned: Planned): SerializedPlan {
 }
 
 function readAnswer({ client, upstream, context, head, blocks }: AnswerJob): SerializedPart {
-  const exchange = findProtocolPair(WIRES[client], [upstream]);
-  if (!exchange) throw new Error(`No codec from ${client} to ${upstream}`);
+  const pair = findProtocolPair(WIRES[client], [upstream]);
+  if (!pair) throw new Error(`No codec from ${client} to ${upstream}`);
   const text = decodeBlocks(blocks, { fatal: false });
-  const { unrepresentable, ...part } = exchange.answers(context).readWhole(head, text);
+  const { unrepresentable, ...part } = pair.answers(context).readWhole(head, text);
   return { part, unrepresentable: unrepresentable && serializeError(unrepresentable) };
 }
 

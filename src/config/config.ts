@@ -121,8 +121,8 @@ export async function rereadConfig(loaded: LoadedConfig, source: Source): Promis
 const CHECK_MS_MAX = 60_000;
 
 /**
- * Checks a file in a worker thread that ends with the check: a large file would block the event loop for too
- * long. Rejects with {@link ConfigError}, or with another error when the thread dies or hangs.
+ * Checks a file in a worker thread, because a large file would block the event loop. The thread ends with the
+ * check. Rejects with {@link ConfigError}, or with another error when the thread dies or hangs.
  */
 async function checkFileInWorker({ environment, ...question }: CheckQuestion): Promise<CheckedFile> {
   const worker = createWorkerQueue<CheckQuestion, CheckAnswer>({

@@ -5,9 +5,7 @@ import type { Gateway } from "./gateway.ts";
 import { clampToMinute } from "./quote.ts";
 import type { Call, Quote, Reply } from "./request.ts";
 
-/**
- * The place of an admitted request: its slot, its request and its tokens. Ends once; later calls do nothing.
- */
+/** The admission of a request: its slot, its request and its tokens. Ends once; later calls do nothing. */
 export class AdmittedSlot implements AsyncDisposable {
   readonly #admission: Admission;
 

@@ -44,15 +44,15 @@ export interface AttemptResult {
   readonly attempt: Attempt;
 }
 
-/** An outcome and the HTTP status of the upstream; 0 when no answer came. */
-interface Asked {
+/** The outcome of a call, and the HTTP status of the upstream; 0 when no answer came. */
+interface CallResult {
   readonly outcome: Outcome;
   readonly status: number;
 }
 
 /**
- * Asks one candidate, ends its permit, counts the attempt and logs a failure. Whatever upstream, codec and
- * reply throw becomes an outcome; the permit ends in any case.
+ * Calls one candidate, ends its permit, counts the attempt and logs a failure. Faults of upstream, codec and
+ * reply become outcomes.
  */
 export async function attemptCandidate(gateway: Gateway, context: AttemptContext): Promise<AttemptResult> {
   const { held, reply, candidate, permit, startedAt, deadlineAt } = context;
@@ -69,7 +69,7 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
   metrics.running(upstream.name, 1);
   try {
     held.meter.restart(candidate);
-    const { outcome, status } = await ask(gateway, context, timeouts);
+    const { outcome, status } = await callUpstream(gateway, context, timeouts);
     const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
     report(gateway, context, { outcome, attempt, timedOut: timeouts.timedOut });
     return { outcome, attempt };
@@ -82,7 +82,11 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
 }
 
 /** Never rejects: every fault becomes an outcome. */
-async function ask(gateway: Gateway, context: AttemptContext, timeouts: AttemptTimeouts): Promise<Asked> {
+async function callUpstream(
+  gateway: Gateway,
+  context: AttemptContext,
+  timeouts: AttemptTimeouts,
+): Promise<CallResult> {
   const { candidate, prepared } = context;
   let status = 0;
   if ("fault" in prepared) {
@@ -99,7 +103,7 @@ async function ask(gateway: Gateway, context: AttemptContext, timeouts: AttemptT
   }
 }
 
-/** Reads a status other than 2xx: 400, 413 and 422 are about the request, all others about the candidate. */
+/** Reads an upstream error. The statuses 400, 413 and 422 concern the request, all others the candidate. */
 async function readUpstreamError(
   answer: Response,
   { held, candidate }: AttemptContext,
@@ -147,10 +151,7 @@ interface Failure {
   readonly status: number;
 }
 
-/**
- * Chooses the outcome of a fault: a timeout, an abort from outside, an error in the answer, or the fault
- * itself.
- */
+/** Chooses the outcome of a fault: a timeout, an abort, an error event in the answer, or the fault itself. */
 function outcomeOf(fault: unknown, { gateway, context, timeouts, status }: Failure): Outcome {
   const { timedOut } = timeouts;
   if (timedOut) {
@@ -214,16 +215,16 @@ export function describeReason(fault: unknown): LogFields {
 /** Causes that lie with the gateway or the request, and so prove nothing about the upstream. */
 const NO_VERDICT: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
 
-/** Chooses how the permit ends. An upstream error that may be about the request counts neither way. */
+/** Chooses how the permit ends. An upstream error that may concern the request counts neither way. */
 function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Permit {
   if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
-  // The upstream answered, and the request may have asked for what cannot be represented.
+  // The upstream works: the request may have caused the answer that cannot be represented.
   if (outcome.kind === "unrepresentable") return "succeeded";
   const isOurs =
     outcome.kind === "client_disconnected" ||
     outcome.kind === "revoked" ||
     NO_VERDICT.includes(outcome.error.kind) ||
     timedOut === "deadline";
-  const isAboutRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
-  return isOurs || isAboutRequest ? "abandoned" : "failed";
+  const concernsRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
+  return isOurs || concernsRequest ? "abandoned" : "failed";
 }

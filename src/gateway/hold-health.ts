@@ -17,7 +17,7 @@ export interface HoldHealth {
   failed(fault: unknown): void;
   /**
    * Rejects while holds fail: after three faults in a row, when a probe fails as well. The probe is a hold of
-   * nothing, so that a gateway without requests recovers by being checked.
+   * 0 USD. Without requests, the checks alone detect that holds succeed again.
    */
   check(): Promise<void>;
 }

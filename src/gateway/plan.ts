@@ -48,7 +48,7 @@ export async function planRequest(
 
 /**
  * Finds the model that a request names. Throws `account_suspended`, `unknown_model`, `model_not_allowed`, or
- * `not_built` when an embedding model is asked for output.
+ * `not_built` when a request expects output of an embedding model.
  */
 export function selectModel(
   catalog: Catalog,

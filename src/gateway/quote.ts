@@ -16,7 +16,7 @@ const BYTES_PER_TOKEN_MIN = 2;
 const BYTES_PER_TOKEN_USUAL = 4;
 /** A tenth more output than the limit is accepted as the provider's way of counting. */
 const OUTPUT_TOLERANCE = 10;
-/** A tool loop at a provider reads its prompt dozens of times; a report of more readings is wrong. */
+/** A tool loop at a provider reads its prompt dozens of times. A report above this bound is wrong. */
 const READINGS_MAX = 1_000;
 
 /** As much of a candidate as its price depends on. */
@@ -37,7 +37,7 @@ export function quoteRequest(plan: QuotedPlan): Quote {
   const outputTokensMin = mayLower ? Math.min(leastOutput(request), outputTokensMax) : outputTokensMax;
   const contextWindow = Math.max(...candidates.map((candidate) => windowOn(plan, candidate)));
   const inputTokens = boundInput(plan, contextWindow);
-  const prices = dearestPrices(plan, contextWindow, inputTokens);
+  const prices = highestPrices(plan, contextWindow, inputTokens);
   return { model, request, betas, contextWindow, prices, inputTokens, outputTokensMax, outputTokensMin };
 }
 
@@ -88,7 +88,7 @@ export function clampToGrant(quote: Quote, granted: Nanos): Quote {
 }
 
 /** Estimates the input tokens by the size of the text. Only a fallback for prices; see `chargeFor`. */
-export function guessInput({ request, inputTokens }: Quote): number {
+export function estimateInputTokens({ request, inputTokens }: Quote): number {
   return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN_USUAL));
 }
 
@@ -144,13 +144,13 @@ function boundInput(plan: QuotedPlan, contextWindow: number): number {
   const { model, request, candidates } = plan;
   const { images, unbounded, serverTools, prompts = 1, readings = 1 } = request.input;
   const isPassthrough = (serverTools || readings > 1) && candidates.some(({ codec }) => codec.isPassthrough);
-  const most = contextWindow * prompts;
-  if (unbounded || (serverTools && isPassthrough)) return most;
+  const inputTokensMax = contextWindow * prompts;
+  if (unbounded || (serverTools && isPassthrough)) return inputTokensMax;
   const text = Math.ceil(Math.max(request.input.textBytes, plan.textBytes) / BYTES_PER_TOKEN_MIN);
-  return Math.min(text + images * model.imageTokens, most) * (isPassthrough ? readings : 1);
+  return Math.min(text + images * model.imageTokens, inputTokensMax) * (isPassthrough ? readings : 1);
 }
 
-function dearestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: number): Quote["prices"] {
+function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: number): Quote["prices"] {
   const isLong = isLongContext(plan.model, inputTokens, contextWindow);
   let input: PicosPerToken = 0n;
   let output: PicosPerToken = 0n;

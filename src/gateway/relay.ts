@@ -4,7 +4,7 @@ import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
 import { createSseDecoder } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
-import { guessInput } from "./quote.ts";
+import { estimateInputTokens } from "./quote.ts";
 import { type BodyBytes, readBounded } from "./read-bounded.ts";
 import {
   type Candidate,
@@ -20,9 +20,7 @@ import type { AttemptTimeouts } from "./timeouts.ts";
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of one embedding: four thousand numbers of a dozen digits, and some more. */
 const VECTOR_BYTES_MAX = 64 * 1024;
-/**
- * Bytes that are read without a yield: of the smallest events some thousand, which take some milliseconds.
- */
+/** Bytes that are decoded without a yield: thousands of the smallest events, which take milliseconds. */
 const PIECE_BYTES_MAX = 64 * 1024;
 /** How long a connection may take to end before it is closed instead of reused. */
 const LINGER_MS = 1000;
@@ -128,7 +126,7 @@ function headOf({ held: { call, quote }, candidate: { route, printOptions } }: R
     source: { origin, isClaude: isClaudeModel(route.traits) },
     id: call.id.replaceAll("-", ""),
     createdAtS: call.createdAtS,
-    inputTokens: guessInput(quote),
+    inputTokens: estimateInputTokens(quote),
   };
 }
 
@@ -149,10 +147,8 @@ interface Pump {
   readonly timeouts: AttemptTimeouts;
 }
 
-/**
- * Sends a stream on as it comes. Throws {@link UpstreamFault} when more than 32 MiB would have to be kept.
- */
-async function pump({ share }: Gateway, answer: Response, state: Pump): Promise<void> {
+/** Relays a stream as it arrives. Throws {@link UpstreamFault} when it would have to keep above 32 MiB. */
+async function pump({ cooperativeYield }: Gateway, answer: Response, state: Pump): Promise<void> {
   const { reader, unsent, context, timeouts } = state;
   const { hold, meter } = context.held;
   const body = answer.body?.getReader();
@@ -174,7 +170,8 @@ async function pump({ share }: Gateway, answer: Response, state: Pump): Promise<
     if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX)
       throw new UpstreamFault("The answer is too long");
     try {
-      for (const piece of piecesOf(chunk?.value)) await share.run(hold.walletId, () => read(piece));
+      for (const piece of piecesOf(chunk?.value))
+        await cooperativeYield.run(hold.walletId, () => read(piece));
       if (reader.finished) timeouts.finished();
     } finally {
       // Also after a fault in this chunk: the events before it were generated, and are charged.
@@ -214,7 +211,7 @@ function sendOn(
   return reply.write(text);
 }
 
-/** Waits up to 1 s for the end of the body after its last event, so that the connection can be reused. */
+/** After the last event, waits up to 1 s for the end of the body. The connection can then be reused. */
 function drainForReuse(body: ReadableStreamDefaultReader<Uint8Array>): void {
   const cancel = () => body.cancel().catch(() => undefined);
   const timer = setTimeout(cancel, LINGER_MS);

@@ -22,14 +22,14 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
   const { body, caller } = await readRequest(gateway, call, sender);
   if (body.request.stream) reply.expectStream(body.request.model);
   const plan = await planRequest(gateway, { call, caller, body });
-  const asked = clampToLimits(gateway, caller, quoteRequest(plan));
-  await using slot = await admit(gateway, { call, caller, tokens: tokensOf(asked) }, reply);
-  const hold = await takeHold(gateway, { call, caller, quote: asked });
+  const requested = clampToLimits(gateway, caller, quoteRequest(plan));
+  await using slot = await admit(gateway, { call, caller, tokens: tokensOf(requested) }, reply);
+  const hold = await takeHold(gateway, { call, caller, quote: requested });
   if ("reason" in hold) {
     await cancelAdmission(gateway, { call, caller, slot }, reply);
     throw declineError(hold, reply);
   }
-  const quote = clampToGrant(asked, hold.granted);
+  const quote = clampToGrant(requested, hold.granted);
   const meter = createMeter(quote, gateway.clock);
   using _heartbeat = gateway.heartbeats.start(hold, meter);
   using running = gateway.callers.start(caller.key.id);

@@ -18,7 +18,7 @@ export interface HttpParts {
   readonly connectionIdle: ConnectionIdle;
 }
 
-/** Counts model requests that are not settled yet, so that a shutdown can wait for them. */
+/** Counts the model requests that are not settled, for which a shutdown waits. */
 export interface RunningRequests {
   begin(): void;
   end(): void;

@@ -21,7 +21,7 @@ import { type Handle, isNotBuilt, makeRoutable, NOT_BUILT_PATHS, rawRoutes } fro
 
 /** Bun closes a connection without traffic after this long. */
 const IDLE_S = 75;
-/** Far above our own limit of 30 MiB, so that the error is ours and not Bun's 413 without a body. */
+/** Far above our own limit of 30 MiB: Bun would respond with a 413 that has no body. */
 const BUN_BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 const DRAIN_POLL_MS = 10;
