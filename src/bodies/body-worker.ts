@@ -4,6 +4,7 @@ import { findProtocolPair } from "../wire/protocol-pair.ts";
 import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
 import {
+  bufferOf,
   type Job,
   type JobResult,
   type Results,
@@ -97,9 +98,4 @@ function buffersOf(done: JobResult): ArrayBuffer[] {
   const buffers = done.blocks.map(bufferOf);
   if ("result" in done && done.result instanceof Uint8Array) buffers.push(done.result.buffer);
   return buffers;
-}
-
-function bufferOf({ buffer }: Uint8Array): ArrayBuffer {
-  if (!(buffer instanceof ArrayBuffer)) throw new Error("A block shares its memory");
-  return buffer;
 }

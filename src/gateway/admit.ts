@@ -31,9 +31,9 @@ export class AdmittedSlot implements AsyncDisposable {
 
 /** Clamps a quote to what the caller's limits can admit in one minute. Throws `too_many_tokens`. */
 export function clampToLimits(gateway: Gateway, caller: Caller, quote: Quote): Quote {
-  const ofKey = limitsOf(caller, gateway.keyLimits).tokensPerMinute ?? Infinity;
-  const ofAccount = gateway.accountLimits.tokensPerMinute ?? Infinity;
-  return clampToMinute(quote, Math.min(ofKey, ofAccount));
+  const keyTokens = limitsOf(caller, gateway.keyLimits).tokensPerMinute ?? Infinity;
+  const accountTokens = gateway.accountLimits.tokensPerMinute ?? Infinity;
+  return clampToMinute(quote, Math.min(keyTokens, accountTokens));
 }
 
 /**

@@ -8,15 +8,8 @@ import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
-import { relay } from "./relay.ts";
-import {
-  type Candidate,
-  failed,
-  type HeldRequest,
-  type Outcome,
-  outcomeName,
-  type Reply,
-} from "./request.ts";
+import { type RelayContext, relay } from "./relay.ts";
+import { failed, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
 import { type AttemptTimeouts, startTimeouts, type Timeout } from "./timeouts.ts";
 import type { Unprinted } from "./upstream-call.ts";
 
@@ -25,12 +18,7 @@ const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MS_MAX = 5_000;
 
 /** Everything that one attempt needs. */
-export interface AttemptContext {
-  readonly held: HeldRequest;
-  readonly reply: Reply;
-  readonly candidate: Candidate;
-  /** Ended by the attempt. */
-  readonly permit: Permit;
+export interface AttemptContext extends RelayContext {
   readonly prepared: UpstreamCall | Unprinted;
   /** Clock reading. */
   readonly startedAt: number;

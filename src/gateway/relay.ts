@@ -25,11 +25,12 @@ const PIECE_BYTES_MAX = 64 * 1024;
 /** How long a connection may take to end before it is closed instead of reused. */
 const LINGER_MS = 1000;
 
-/** An attempt whose upstream has answered. */
+/** As much of an attempt as its answer depends on. */
 export interface RelayContext {
   readonly held: HeldRequest;
   readonly reply: Reply;
   readonly candidate: Candidate;
+  /** Ended by the attempt. */
   readonly permit: Permit;
 }
 

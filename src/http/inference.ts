@@ -75,10 +75,10 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
 
 /** Bodies in transit are bounded like concurrent requests, but by at least 1: a limit of 0 applies later. */
 function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodySender {
-  const ofKey = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
+  const keyRequestsMax = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
   return {
     keyId: key.id,
-    keyBodiesMax: Math.max(ofKey, 1),
+    keyBodiesMax: Math.max(keyRequestsMax, 1),
     accountId: key.accountId,
     accountBodiesMax: Math.max(accountLimits.concurrentRequests ?? Infinity, 1),
   };

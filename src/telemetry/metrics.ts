@@ -1,5 +1,10 @@
 import type { Registry } from "prom-client";
-import { type CountedUpstreams, countUpstreams, type UpstreamMetrics } from "./upstream-metrics.ts";
+import {
+  type CountedUpstreams,
+  countUpstreams,
+  type PromClient,
+  type UpstreamMetrics,
+} from "./upstream-metrics.ts";
 
 /** The store that decided: Redis, the memory of this process, or none. */
 type LimiterStore = "redis" | "memory" | "none";
@@ -34,8 +39,6 @@ export interface Metrics {
   print(): Promise<string>;
   readonly contentType: string;
 }
-
-type PromClient = typeof import("prom-client");
 
 interface LimiterState {
   readonly sharedByShard: Map<string, boolean>;
