@@ -96,7 +96,12 @@ export function loadWithSource(
   const source = readSourceNow(place.path);
   const file = checkFile(source, environment, { mayBeAbsent: !place.isNamed }, problems);
   throwAny(problems);
-  return { config: deepFreeze({ ...settings, ...readFile(file, redis) }), environment, place, source };
+  return {
+    config: deepFreeze({ ...settings, ...readFileSettings(file, redis) }),
+    environment,
+    place,
+    source,
+  };
 }
 
 /**
@@ -108,7 +113,7 @@ export async function rereadConfig(loaded: LoadedConfig, source: Source): Promis
   const { config, environment, source: before } = loaded;
   const options = { mayBeAbsent: before.kind === "absent" };
   const file = await checkFileInWorker({ source, environment, options });
-  const next = readFile(file, config.limiter.redis);
+  const next = readFileSettings(file, config.limiter.redis);
   const problems = createProblems();
   if (next.isDemoOnly && !config.isDemoOnly) {
     problems.add(["models"], "have all been removed", "at least one, since the running gateway has some");
@@ -140,7 +145,7 @@ async function checkFileInWorker({ environment, ...question }: CheckQuestion): P
   }
 }
 
-function readFile({ content, writtenAtS }: CheckedFile, redis: RedisLocation | undefined) {
+function readFileSettings({ content, writtenAtS }: CheckedFile, redis: RedisLocation | undefined) {
   const models = readModels(content, writtenAtS);
   const isDemoOnly = models.length === 0;
   const { limiter, ...settings } = readSettings(content);

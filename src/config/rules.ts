@@ -49,6 +49,7 @@ function checkUpstream(name: string, upstream: Partly<UpstreamEntry>, problems: 
   if (problem) problems.add([...path, "base_url"], ...problem);
 }
 
+/** Loopback and private addresses, on which a base URL may be unencrypted. */
 const PRIVATE = new BlockList();
 PRIVATE.addSubnet("127.0.0.0", 8, "ipv4");
 PRIVATE.addSubnet("10.0.0.0", 8, "ipv4");
