@@ -160,7 +160,7 @@ function isFull({ caller, limits }: LimitedCaller): boolean {
 }
 
 /** Usage of one key or account. Takes about 2 KB, whatever its limits. */
-export interface CallerUsage {
+interface CallerUsage {
   readonly window: Window;
   /** Requests admitted and not yet ended. */
   running: number;

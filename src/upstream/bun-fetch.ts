@@ -24,7 +24,7 @@ import type { CallBody, CallObserver } from "./upstream.ts";
  */
 const STALE_RESET_MAX_MS = 300;
 
-export interface PostRequest {
+interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: CallBody;

@@ -4,7 +4,7 @@ import { connectDatabase, type Database } from "../../src/db/database.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
 import { createPostgresLedger } from "../../src/ledger/postgres/ledger.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createTestDatabase } from "../support/postgres-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 /** The dialects that suites run on. */

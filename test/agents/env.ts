@@ -4,7 +4,7 @@ import { runTollgate } from "../cli/run-tollgate.ts";
 import { createPaidKey } from "../start/paid-key.ts";
 import type { Script } from "../support/script.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { serveProcess } from "../support/served-process.ts";
+import { startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Agent } from "./agent/agent.ts";
 import { onInterrupt } from "./interruption.ts";
@@ -73,7 +73,7 @@ export async function startEnv(kind: UpstreamKind, agent: Agent, model: Script):
 
 async function startGateway(folder: string) {
   const key = await createPaidKey(folder);
-  return { key, gateway: await serveProcess({ folder }) };
+  return { key, gateway: await startServedProcess({ folder }) };
 }
 
 function printConfig(

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonObject, readArray } from "../../src/wire/json/read.ts";
-import { says } from "../support/says.ts";
 import { answer, type Script, type ScriptRequest } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import type { Agent } from "./agent/agent.ts";
 import { type OfferedTool, readConversation } from "./conversation.ts";
 import type { Task } from "./task.ts";
@@ -100,7 +100,7 @@ function replyWithText(request: ScriptRequest, body: JsonObject, context: ReplyC
   const facts = { step, usage, tools: tools.map(({ name }) => name), result, rejection } as const;
   if (tool && step === "call") return { facts, script: callTool(tool, usage, context) };
   const text = step === "final" ? task.finalText : TITLE;
-  return { facts, script: says({ text, usage }) };
+  return { facts, script: answerWith({ text, usage }) };
 }
 
 /** A gateway may have put the namespace of a tool before its name. */
@@ -114,7 +114,7 @@ function callTool(offered: OfferedTool, usage: Usage, { agent, task }: ReplyCont
   // Formats without free-form tools have a function with the text as its only member.
   const isText = typeof input === "string" && offered.takesText;
   const tool = { ...offered, arguments: isText ? input : JSON.stringify(asObject(input)) };
-  return says({ reasoning: "The user wants a file.", text: "I make the file.", tool, usage });
+  return answerWith({ reasoning: "The user wants a file.", text: "I make the file.", tool, usage });
 }
 
 function asObject(input: string | object): object {

@@ -5,7 +5,7 @@ import { startConfigReload } from "../../src/app/config-reload.ts";
 import { type LiveConfig, loadWithSource } from "../../src/config/config.ts";
 import type { SourceWatcher } from "../../src/config/watch.ts";
 import { configFolder } from "../config/temp-config.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 const UPSTREAM = `upstreams: { up: { protocol: openai, base_url: https://up.example/v1, api_key: k } }`;
 
@@ -37,7 +37,7 @@ afterAll(() => {
 
 /** Follows the tollgate.yaml of a folder like a gateway. */
 function follow(folder: string): Followed {
-  const log = createLogBook();
+  const log = createCapturedLog();
   let forgotten = 0;
   const configs: LiveConfig[] = [];
   const apply = (config: LiveConfig) => void configs.push(config);
@@ -242,7 +242,7 @@ describe("a file that", () => {
     const loaded = loadWithSource({}, { folder });
     writeFileSync(join(folder, "tollgate.yaml"), yamlOf(["b"]));
     const { promise, resolve } = Promise.withResolvers<LiveConfig>();
-    running.push(startConfigReload({ loaded, apply: resolve, log: createLogBook() }));
+    running.push(startConfigReload({ loaded, apply: resolve, log: createCapturedLog() }));
     expect((await promise).models.map(({ id }) => id)).toEqual(["b"]);
   });
 });

@@ -5,7 +5,7 @@ const BEGIN = "<!-- drawn from test/architecture/rooms.ts by `bun test/architect
 const END = "<!-- end of the drawing -->";
 
 /** Draws the rooms as floors: each floor imports from the floors below it only. */
-export function drawFloors(): string {
+function drawFloors(): string {
   const floors = new Map<number, string[]>();
   for (const room of Object.keys(ROOMS)) {
     const floor = floorOf(room);
@@ -24,7 +24,7 @@ export function drawFloors(): string {
 }
 
 /** Lists every room with what it holds. */
-export function drawRooms(): string {
+function drawRooms(): string {
   const rows = Object.entries(ROOMS).map(([room, { holds }]) => `| \`src/${room}\` | ${holds} |`);
   return ["| room | holds |", "|---|---|", ...rows].join("\n");
 }

@@ -1,11 +1,14 @@
-/** What every request of the benchmark uses, so that its cost can be told beforehand. */
+/** The usage that every answer reports, so that the expected cost is known. */
 export const USAGE = { inputTokens: 120, outputTokens: 198 };
 const EVENTS = 200;
 
-/** A whole body; a stream of one event a write, as tokens come from a model; a stream in one write. */
+/** A whole body, a stream with one write per event, or a stream in one write. */
 export type AnswerKind = "whole" | "stream" | "burst";
 
-/** The upstream's models: the slow one keeps its streams open after the first event until it is told. */
+/**
+ * The models of the upstream. The slow one keeps a stream open after its first event until `/finish` is
+ * called.
+ */
 export const FAST_MODEL = "bench-fast";
 export const BURST_MODEL = "bench-burst";
 export const SLOW_MODEL = "bench-slow";
@@ -33,7 +36,7 @@ export const WHOLE_BODY = JSON.stringify({
   usage: wireUsage,
 });
 
-/** The frames of a stream: text, a finish, usage, and the end marker after them. */
+/** The frames of a stream: text, a finish, usage and the end marker. */
 export const STREAM_FRAMES: readonly string[] = [
   ...Array.from({ length: EVENTS - 2 }, () => frame({ delta: { content: WORD }, finish_reason: null })),
   frame({ delta: {}, finish_reason: "stop" }),
@@ -41,7 +44,7 @@ export const STREAM_FRAMES: readonly string[] = [
   "data: [DONE]\n\n",
 ];
 
-/** The body of a request; the same for the gateway and for the bare proxy. */
+/** The body of a request to the gateway or the proxy. */
 export function requestBody(options: { model: string; stream: boolean }): string {
   return JSON.stringify({
     model: options.model,
@@ -58,7 +61,7 @@ export function requestBody(options: { model: string; stream: boolean }): string
   });
 }
 
-/** What is wrong with an answer's body, or `undefined`. */
+/** Returns what is wrong with the body of an answer, or `undefined`. */
 export function faultOf(body: string, isStream: boolean): string | undefined {
   try {
     return isStream ? streamFault(body) : wholeFault(body);

@@ -1,11 +1,11 @@
-import { benchGateway } from "./bench-gateway.ts";
 import { benchBodies } from "./bodies/bench-bodies.ts";
+import { benchGateway } from "./gateway/bench-gateway.ts";
 import { benchLedger } from "./ledger/bench-ledger.ts";
 import { benchLimiter } from "./limiter/bench-limiter.ts";
 import { benchTranslate } from "./translate/bench-translate.ts";
 import { benchUpstream } from "./upstream/bench-upstream.ts";
 
-// `bun run bench [bodies|ledger|limiter|translate|upstream] [--quick] [--json]`
+// usage: `bun run bench [bodies|ledger|limiter|translate|upstream] [--quick] [--json]`
 const [subject, ...rest] = Bun.argv.slice(2);
 if (subject === "bodies") await benchBodies(rest);
 else if (subject === "ledger") await benchLedger(rest);

@@ -1,19 +1,19 @@
-import { startChild } from "./child.ts";
-import type { ClosedLoop, ClosedLoopResult } from "./closed-loop.ts";
+import { type Nanos, printUsd } from "../../src/domain/money.ts";
 import type { Target } from "./connection.ts";
-import { type BenchGateway, type Offer, startGateway } from "./gateway.ts";
-import { type Load, startLoad } from "./load.ts";
-import type { OpenLoop, OpenLoopResult } from "./open-loop.ts";
-import type { Tally } from "./tally.ts";
+import type { LoadJob } from "./load-process.ts";
+import type { ClosedLoop, ClosedLoopResult, OpenLoop, OpenLoopResult } from "./loops.ts";
+import type { Tally } from "./measurements.ts";
+import { startChild, startJobProcess } from "./processes.ts";
+import { type BenchGateway, COST, type ExtraConfig, startGateway, TOP_UP } from "./start-gateway.ts";
 
-/** One of the three that are measured, and what it has answered so far. Throws on the first wrong answer. */
+/** One of the measured processes, and the number of its answers. Throws on the first wrong answer. */
 export interface Contestant {
   readonly name: "upstream" | "proxy" | "gateway";
   readonly pid: number;
   readonly answers: number;
   closedLoop(job: Omit<ClosedLoop, "target">): Promise<ClosedLoopResult>;
   openLoop(job: Omit<OpenLoop, "target">): Promise<OpenLoopResult>;
-  /** Runs `act` while so many streams are open, then lets them end. */
+  /** Runs `act` while this many streams are open, and then ends them. */
   withOpenStreams<T>(count: number, act: () => Promise<T>): Promise<T>;
 }
 
@@ -25,8 +25,8 @@ export interface Contestants {
   stop(): Promise<void>;
 }
 
-/** Starts everything, each as its own process on loopback. The gateway can have more to offer than the upstream. */
-export async function startContestants(offer?: Offer): Promise<Contestants> {
+/** Starts upstream, proxy and gateway, each in a process of its own. `offer` adds models to the gateway. */
+export async function startContestants(offer?: ExtraConfig): Promise<Contestants> {
   const upstream = await startChild("upstream-process.ts");
   const proxy = await startChild("proxy-process.ts", [upstream.url]);
   const gatewayProcess = await startGateway(upstream.url, {}, offer);
@@ -80,5 +80,57 @@ function createContestant({ name, pid, load, target, upstreamUrl }: ContestantPa
       count(await load.awaitStreams());
       return result;
     },
+  };
+}
+
+/** The load generator in a process of its own. One job at a time. */
+export interface Load {
+  closedLoop(job: ClosedLoop): Promise<ClosedLoopResult>;
+  openLoop(job: OpenLoop): Promise<OpenLoopResult>;
+  /** Resolves when every stream has begun. */
+  openStreams(target: Target, count: number): Promise<void>;
+  /** Resolves when every open stream has ended. */
+  awaitStreams(): Promise<Tally>;
+  stop(): Promise<void>;
+}
+
+export function startLoad(): Load {
+  const { perform, stop } = startJobProcess<LoadJob>("load-process.ts");
+
+  // Safe because load-process.ts answers each job with a result of its kind.
+  const performAs = async <Result>(job: LoadJob): Promise<Result> => (await perform(job)) as Result;
+
+  return {
+    closedLoop: (job) => performAs({ do: "closed_loop", ...job }),
+    openLoop: (job) => performAs({ do: "open_loop", ...job }),
+    openStreams: (target, count) => performAs({ do: "open_streams", target, count }),
+    awaitStreams: () => performAs({ do: "await_streams" }),
+    stop,
+  };
+}
+
+/** Whether the gateway charged exactly its answers. */
+export interface MoneyResult {
+  readonly requests: number;
+  readonly chargedUsd: string;
+  readonly expectedUsd: string;
+  readonly heldUsd: string;
+  readonly auditIsClean: boolean;
+  readonly isRight: boolean;
+}
+
+/** Stops the gateway and compares its wallet with its answers. */
+export async function checkMoney({ gateway, gatewayProcess }: Contestants): Promise<MoneyResult> {
+  await gatewayProcess.stop();
+  const { posted, held } = await gatewayProcess.wallet();
+  const auditIsClean = await gatewayProcess.isAuditClean();
+  const expected: Nanos = BigInt(gateway.answers) * COST;
+  return {
+    requests: gateway.answers,
+    chargedUsd: printUsd(TOP_UP - posted),
+    expectedUsd: printUsd(expected),
+    heldUsd: printUsd(held),
+    auditIsClean,
+    isRight: TOP_UP - posted === expected && held === 0n && auditIsClean,
   };
 }

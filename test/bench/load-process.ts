@@ -1,10 +1,15 @@
-import { type ClosedLoop, runClosedLoop } from "./closed-loop.ts";
 import type { Target } from "./connection.ts";
-import { answerJobs } from "./job-process.ts";
-import { type OpenLoop, runOpenLoop } from "./open-loop.ts";
-import { type OpenStreams, openStreams } from "./open-streams.ts";
+import {
+  type ClosedLoop,
+  type OpenLoop,
+  type OpenStreams,
+  openStreams,
+  runClosedLoop,
+  runOpenLoop,
+} from "./loops.ts";
+import { answerJobs } from "./processes.ts";
 
-/** One job for the load generator, which answers every one with one message. */
+/** A job of the load generator. */
 export type LoadJob =
   | ({ readonly do: "closed_loop" } & ClosedLoop)
   | ({ readonly do: "open_loop" } & OpenLoop)

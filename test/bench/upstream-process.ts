@@ -29,7 +29,7 @@ function json(body: Uint8Array<ArrayBuffer>): Response {
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-/** One write per event and turn of the event loop, as tokens come from a model. */
+/** One write per event and event-loop turn, as a model generates tokens. */
 function eventByEvent(): ReadableStream<Uint8Array> {
   return streamOf(async (controller) => {
     for (const frame of frameBytes) {
@@ -40,7 +40,7 @@ function eventByEvent(): ReadableStream<Uint8Array> {
   });
 }
 
-/** One event, and all others when they are released. */
+/** Sends one event, and the others when the stream is released. */
 function slowly(): ReadableStream<Uint8Array> {
   return streamOf(async (controller) => {
     controller.write(burstBytes.subarray(0, frameBytes[0]?.length));
@@ -57,7 +57,7 @@ function streamOf(
     type: "direct",
     pull: (controller) => write(controller).then(() => controller.close()),
   };
-  // Safe because Bun takes direct sources, which the DOM's types do not know.
+  // Safe because Bun supports direct sources, which the DOM types do not declare.
   return new ReadableStream(source as unknown as UnderlyingSource<Uint8Array>);
 }
 

@@ -14,7 +14,7 @@ import { type CaseId, stepsOf } from "../fuzz/cases/steps.ts";
 import { CHAT_REQUESTS } from "../fuzz/seeds/chat-requests.ts";
 import { MESSAGES_REQUESTS } from "../fuzz/seeds/messages-requests.ts";
 import { RESPONSES_REQUESTS } from "../fuzz/seeds/responses-requests.ts";
-import { drawInteger, drawOne } from "../storm/draw.ts";
+import { drawInteger, drawOne } from "../support/seeded-random.ts";
 
 const CASES = 400;
 const OWNER = "account";
@@ -103,16 +103,16 @@ async function everythingOf(bodies: Bodies, id: CaseId): Promise<Record<string, 
 
 async function answerFrom(bodies: Bodies, id: CaseId) {
   const draw = stepsOf(id).draw("answer");
-  const [client, form] = [drawOne(draw, FORMATS), drawOne(draw, FORMATS)];
+  const [client, format] = [drawOne(draw, FORMATS), drawOne(draw, FORMATS)];
   const wire = WIRES[client];
   const request = wire.parseRequest(
     JSON.stringify({ ...drawOne(draw, SEEDS[client].slice(0, 4)), stream: false }),
   );
-  const exchange = findProtocolPair(wire, [form]);
+  const exchange = findProtocolPair(wire, [format]);
   const outcome = await outcomeOf(async () => {
     const reader = exchange?.begin(request, request.readChat);
     if (!reader) throw new GatewayError("not_built");
-    const { answer } = answerOf(id, { form, stream: false, choices: 1, call: 0 });
+    const { answer } = answerOf(id, { format, stream: false, choices: 1, call: 0 });
     const blocks = blocksOf(Buffer.from(answer.body));
     const { unrepresentable, ...part } = await bodies.readAnswer({
       reader,

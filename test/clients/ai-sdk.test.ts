@@ -12,7 +12,7 @@ import {
   type ToolSet,
 } from "ai";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type Failure, failingGateways } from "../support/failures.ts";
+import { type FailureCase, failingGateways } from "../support/failing-gateway.ts";
 
 type Protocol = "openai" | "anthropic";
 interface Connection {
@@ -122,7 +122,7 @@ async function errorsOf(call: Parameters<typeof streamText>[0]): Promise<unknown
   return errors;
 }
 
-function expectFailure(error: unknown, { name, row }: Failure, protocol: Protocol): void {
+function expectFailure(error: unknown, { name, row }: FailureCase, protocol: Protocol): void {
   const [status] = row[protocol === "openai" ? "chat" : "messages"];
   if (!APICallError.isInstance(error)) throw new Error(`${name}: not an APICallError`, { cause: error });
   expect([name, error.statusCode]).toEqual([name, status]);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic, { APIError } from "@anthropic-ai/sdk";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type FailingGateway, type Failure, startFailingGateway } from "../support/failures.ts";
+import { type FailingGateway, type FailureCase, startFailingGateway } from "../support/failing-gateway.ts";
 
 let failing: FailingGateway;
 beforeAll(async () => {
@@ -113,7 +113,7 @@ describe("the Anthropic SDK", () => {
   });
 });
 
-function expectFailure(error: unknown, { name, row }: Failure): void {
+function expectFailure(error: unknown, { name, row }: FailureCase): void {
   const [status, type] = row.messages;
   expect(error).toBeInstanceOf(APIError);
   expect([name, error]).toMatchObject([name, { status, type, errorCode: row.code }]);

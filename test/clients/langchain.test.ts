@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ChatAnthropic } from "@langchain/anthropic";
 import { ChatOpenAI } from "@langchain/openai";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type Failure, failingGateways } from "../support/failures.ts";
+import { type FailureCase, failingGateways } from "../support/failing-gateway.ts";
 
 type Protocol = "openai" | "anthropic";
 interface Connection {
@@ -100,7 +100,7 @@ describe.each(CLIENTS)("LangChain with %s", (_name, protocol, create) => {
   });
 });
 
-function expectFailure(error: unknown, { name, row }: Failure, protocol: Protocol): void {
+function expectFailure(error: unknown, { name, row }: FailureCase, protocol: Protocol): void {
   const [status] = row[protocol === "openai" ? "chat" : "messages"];
   expect([name, error]).toMatchObject([name, { status }]);
   if (!(error instanceof Error)) throw new Error(`${name}: not an Error`);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI, { APIError } from "openai";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { type FailingGateway, type Failure, startFailingGateway } from "../support/failures.ts";
+import { type FailingGateway, type FailureCase, startFailingGateway } from "../support/failing-gateway.ts";
 
 let failing: FailingGateway;
 beforeAll(async () => {
@@ -104,7 +104,7 @@ describe("the OpenAI SDK", () => {
   });
 });
 
-function expectFailure(error: unknown, { name, row }: Failure, stream: boolean): void {
+function expectFailure(error: unknown, { name, row }: FailureCase, stream: boolean): void {
   // A silent stream ends at its first-output timeout, and a whole answer at its total timeout.
   const [status, type] = row.chat;
   expect(error).toBeInstanceOf(APIError);

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { generateText, streamText } from "ai";
-import { EVENT_STREAM } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
+import { EVENT_STREAM } from "../support/scripted-answers.ts";
 import { CLAUDE, translatingGateway } from "./translating-gateway.ts";
 
 // Unreported usage is counted locally, which takes seconds on a busy machine.

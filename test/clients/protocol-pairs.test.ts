@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { SAMPLES } from "../support/quadrants/samples.ts";
+import { SAMPLE_ANSWERS } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { AI_SDK } from "./libraries/ai-sdk.ts";
 import { anthropic } from "./libraries/anthropic.ts";
@@ -31,14 +31,17 @@ const CASES = CLIENTS.flatMap((client) => [
 describe.each(CASES)("$name with an upstream of $upstream", ({ client, model, isTranslated }) => {
   const target = (): Target => ({ url: gateway.url, secret: gateway.secret, model });
 
-  test.each(Object.entries(SAMPLES))("reads %s correctly, streamed and whole", async (_name, sample) => {
-    gateway.upstream.on(model, tells(sample));
-    const expected = expectedAnswer(client, sample);
-    expect(await client.whole(target())).toEqual(expected);
-    const streamed = await client.stream(target());
-    if (client.name === "@langchain/anthropic") expectFirstUsage(streamed, expected, isTranslated);
-    else expect(streamed).toEqual(expected);
-  });
+  test.each(Object.entries(SAMPLE_ANSWERS))(
+    "reads %s correctly, streamed and whole",
+    async (_name, sample) => {
+      gateway.upstream.on(model, answerNeutrally(sample));
+      const expected = expectedAnswer(client, sample);
+      expect(await client.whole(target())).toEqual(expected);
+      const streamed = await client.stream(target());
+      if (client.name === "@langchain/anthropic") expectFirstUsage(streamed, expected, isTranslated);
+      else expect(streamed).toEqual(expected);
+    },
+  );
 });
 
 /**

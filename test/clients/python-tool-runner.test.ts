@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { installPythonPackages } from "../support/python-packages.ts";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { installPythonPackages } from "../support/installed-programs.ts";
+import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
@@ -15,14 +15,14 @@ const packages = tempFolder();
 beforeAll(() => installPythonPackages(packages, [PACKAGE]), INSTALL_MAX_MS);
 
 const asks = (id: string, city: string) =>
-  tells(
-    said({
+  answerNeutrally(
+    neutralAnswer({
       text: "I will look.",
       calls: [{ id, name: "get_weather", input: { city } }],
       finish: "tool_calls",
     }),
   );
-const answers = tells(said({ text: "It rains in both." }));
+const answers = answerNeutrally(neutralAnswer({ text: "It rains in both." }));
 const LOOP = [asks("call_oslo_1", "Oslo"), asks("call_rome_2", "Rome"), answers];
 
 describe("the tool runner of Anthropic's Python SDK", () => {

@@ -6,8 +6,8 @@ import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import type { ResponseInput } from "openai/resources/responses/responses";
 import { ERRORS } from "../../src/errors.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
-import { says } from "../support/says.ts";
-import { HELLO, type Speech } from "../support/speech.ts";
+import { HELLO, type ModelOutput } from "../support/model-output.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -31,7 +31,7 @@ beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
 const USAGE = { input: 11, output: 7 };
-const TOOL: Speech = { tool: { name: "look_up", arguments: '{"city":"Oslo"}' }, usage: USAGE };
+const TOOL: ModelOutput = { tool: { name: "look_up", arguments: '{"city":"Oslo"}' }, usage: USAGE };
 const TEXT = "Hello there, friend.";
 
 describe.each(["chat", "claude", "native"])("the OpenAI SDK's responses of model %s", (model) => {
@@ -66,7 +66,7 @@ describe.each(["chat", "claude", "native"])("the OpenAI SDK's responses of model
   });
 
   test("work in a tool loop of the client", async () => {
-    gateway.upstream.on(model, says({ ...TOOL, text: "I look.", reasoning: "Hm." }), says());
+    gateway.upstream.on(model, answerWith({ ...TOOL, text: "I look.", reasoning: "Hm." }), answerWith());
     const input: ResponseInput = [{ role: "user", content: "How is Oslo?" }];
     const first = await clientOf().responses.stream({ model, input, tools }).finalResponse();
     const [call] = first.output.filter((item) => item.type === "function_call");
@@ -82,7 +82,7 @@ describe.each(["chat", "claude", "native"])("the OpenAI SDK's responses of model
   });
 
   test("contain an answer in the requested format, which the SDK parses", async () => {
-    gateway.upstream.on(model, says({ text: '{"city":"Oslo"}', usage: USAGE }));
+    gateway.upstream.on(model, answerWith({ text: '{"city":"Oslo"}', usage: USAGE }));
     const schema = { type: "object", properties: { city: { type: "string" } } };
     const format = { type: "json_schema" as const, name: "place", schema };
     const answer = await clientOf().responses.parse({ model, input: "Where?", text: { format } });
@@ -110,7 +110,7 @@ describe.each(["chat", "claude", "native"])("the OpenAI SDK's responses of model
   });
 
   test("report a broken stream as a failed response", async () => {
-    gateway.upstream.on(model, says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
+    gateway.upstream.on(model, answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
     const events = await Array.fromAsync(
       await clientOf().responses.create({ model, input: "hi", stream: true }),
     );
@@ -148,7 +148,7 @@ describe.each(["chat", "claude", "native"])("the AI SDK's responses with model %
   });
 
   test("runs a tool and continues with its result", async () => {
-    gateway.upstream.on(model, says({ ...TOOL, text: "I look." }), says());
+    gateway.upstream.on(model, answerWith({ ...TOOL, text: "I look." }), answerWith());
     const options = { ...call(), ...stateless, tools: { look_up }, stopWhen: stepCountIs(2) };
     const { text, steps } = await generateText(options);
     expect(steps[0]?.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
@@ -157,7 +157,7 @@ describe.each(["chat", "claude", "native"])("the AI SDK's responses with model %
   });
 
   test("reads in the error which option to set when it refers to stored items by id", async () => {
-    gateway.upstream.on(model, says({ ...TOOL, text: "I look." }), says());
+    gateway.upstream.on(model, answerWith({ ...TOOL, text: "I look." }), answerWith());
     const options = { ...call(), tools: { look_up }, stopWhen: stepCountIs(2) };
     const error = await rejectionOf(generateText(options));
     if (!APICallError.isInstance(error)) throw error;
@@ -167,7 +167,7 @@ describe.each(["chat", "claude", "native"])("the AI SDK's responses with model %
   });
 
   test("receives a streamed tool call", async () => {
-    gateway.upstream.on(model, says(TOOL));
+    gateway.upstream.on(model, answerWith(TOOL));
     const result = streamText({ ...call(), tools: { look_up } });
     expect(await result.toolCalls).toMatchObject([{ toolName: "look_up", input: { city: "Oslo" } }]);
     expect(await result.finishReason).toBe("tool-calls");
@@ -189,7 +189,7 @@ describe.each(["chat", "claude", "native"])("the AI SDK's responses with model %
   });
 
   test("reads an error in the middle of a stream and no finish", async () => {
-    gateway.upstream.on(model, says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
+    gateway.upstream.on(model, answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" }));
     const errors: unknown[] = [];
     const result = streamText({ ...call(), onError: ({ error }) => void errors.push(error) });
     const types = (await Array.fromAsync(result.fullStream)).map(({ type }) => type);

@@ -7,9 +7,9 @@ import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
 import { toResponseInputItems } from "openai/lib/responses/ResponseInputItems";
 import type { ResponseInput } from "openai/resources/responses/responses";
-import { listAt, objectAt } from "../http/faults/view.ts";
-import { EVENT_STREAM, frame } from "../support/says.ts";
 import { answer, type Script } from "../support/script.ts";
+import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
+import { listAt, objectAt } from "../support/strict-json.ts";
 import { GPT, translatingGateway } from "./translating-gateway.ts";
 
 // Unreported usage is counted locally, which takes seconds on a busy machine.

@@ -2,17 +2,17 @@ import { describe, expect, test } from "bun:test";
 import { HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { ChatOpenAI } from "@langchain/openai";
 import { isStepCount, jsonSchema, streamText, tool } from "ai";
-import { listAt, objectAt } from "../http/faults/view.ts";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
+import { listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
 const { upstream, settings, openai, anthropic, compatible, claude, seen } = translatingGateway();
 
 const oslo = { id: "call_oslo_1", name: "get_weather", input: { city: "Oslo" } };
 const rome = { id: "call_rome_2", name: "get_weather", input: { city: "Rome" } };
-const answers = said({ text: "It rains in both." });
-const callsBoth = said({
+const answers = neutralAnswer({ text: "It rains in both." });
+const callsBoth = neutralAnswer({
   reasoning: "Both.",
   text: "I will look.",
   calls: [oslo, rome],
@@ -72,7 +72,7 @@ const RUNNERS: readonly (readonly [
 
 describe("a tool loop in the other format", () => {
   test.each(RUNNERS)("is completed by %s", async (_name, model, runLoop) => {
-    upstream().on(model, tells(callsBoth), tells(answers));
+    upstream().on(model, answerNeutrally(callsBoth), answerNeutrally(answers));
     expect(await runLoop()).toBe(answers.text);
     expect(upstream().seen).toHaveLength(2);
     const [first] = listAt(seen().tools).map((each) => objectAt(each, "a tool"));

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema";
-import { type Json, listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
+import { type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
 const { upstream, settings } = translatingGateway();
@@ -12,8 +12,9 @@ const { upstream, settings } = translatingGateway();
 const QUESTION = { role: "user" as const, content: "Oslo, then Rome?" };
 const oslo = { id: "call_oslo_1", name: "get_weather", input: { city: "Oslo" } };
 const rome = { id: "call_rome_2", name: "get_weather", input: { city: "Rome" } };
-const callsFor = (call: typeof oslo) => said({ text: "I will look.", calls: [call], finish: "tool_calls" });
-const answers = said({ text: "It rains in both." });
+const callsFor = (call: typeof oslo) =>
+  neutralAnswer({ text: "I will look.", calls: [call], finish: "tool_calls" });
+const answers = neutralAnswer({ text: "It rains in both." });
 
 const getWeather = betaTool({
   name: "get_weather",
@@ -52,7 +53,12 @@ describe.each([
 
   test("ends its loop with whole answers, each requested with the whole conversation", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(callsFor(oslo)), tells(callsFor(rome)), tells(answers));
+    upstream().on(
+      model,
+      answerNeutrally(callsFor(oslo)),
+      answerNeutrally(callsFor(rome)),
+      answerNeutrally(answers),
+    );
     const message = await client.beta.messages.toolRunner(params);
     expect(message.content).toMatchObject([{ type: "text", text: answers.text }]);
     expect(messagesSeen()).toEqual(lengths);
@@ -62,7 +68,12 @@ describe.each([
 
   test("ends its loop with streamed answers, each requested with the whole conversation", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(callsFor(oslo)), tells(callsFor(rome)), tells(answers));
+    upstream().on(
+      model,
+      answerNeutrally(callsFor(oslo)),
+      answerNeutrally(callsFor(rome)),
+      answerNeutrally(answers),
+    );
     const texts: string[] = [];
     for await (const stream of client.beta.messages.toolRunner({ ...params, stream: true })) {
       const { content } = await stream.finalMessage();
@@ -76,14 +87,14 @@ describe.each([
 
   test("sends one request for each answer when threads are off", async () => {
     const { client, statuses } = createClient();
-    upstream().on(model, tells(callsFor(oslo)), tells(answers));
+    upstream().on(model, answerNeutrally(callsFor(oslo)), answerNeutrally(answers));
     await client.beta.messages.toolRunner({ ...params, thread: false });
     expect(statuses).toEqual([200, 200]);
   });
 
   test("continues a thread by sending every turn whole", async () => {
     const { client } = createClient();
-    upstream().on(model, tells(answers), tells(answers), tells(answers));
+    upstream().on(model, answerNeutrally(answers), answerNeutrally(answers), answerNeutrally(answers));
     const thread = client.beta.messages.thread({ model, max_tokens: 1_000, system: "Be brief." });
     for (const content of ["One?", "Two?", "Three?"]) {
       const reply = await thread.send({ role: "user", content });

@@ -3,7 +3,7 @@ import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { type Json, objectAt } from "../http/faults/view.ts";
+import { type Json, objectAt } from "../support/strict-json.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 /** Model of an Anthropic upstream for OpenAI's clients, and of an OpenAI upstream for Anthropic's clients. */

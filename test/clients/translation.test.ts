@@ -2,16 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { generateText, jsonSchema, Output, streamText } from "ai";
 import { APIError } from "openai";
 import { ContentFilterFinishReasonError } from "openai/error";
-import { listAt, objectAt } from "../http/faults/view.ts";
 import { rejectionOf } from "../support/counting-fetch.ts";
-import { tells } from "../support/quadrants/quadrant.ts";
-import { said } from "../support/quadrants/said.ts";
+import { neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally } from "../support/protocol-pairs/protocol-pair.ts";
+import { listAt, objectAt } from "../support/strict-json.ts";
 import { CLAUDE, GPT, translatingGateway } from "./translating-gateway.ts";
 
 const { upstream, openai, anthropic, compatible, claude, seen } = translatingGateway();
 
 const schema = { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] };
-const answers = said({ text: "It rains in both." });
+const answers = neutralAnswer({ text: "It rains in both." });
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
@@ -111,7 +111,7 @@ describe("a translated request of a library", () => {
 
   test("contains a schema for Anthropic, and the library parses the answer", async () => {
     const format = { type: "json_schema", json_schema: { name: "weather", strict: true, schema } } as const;
-    upstream().on(CLAUDE, tells(said({ text: '{"city":"Oslo"}' })));
+    upstream().on(CLAUDE, answerNeutrally(neutralAnswer({ text: '{"city":"Oslo"}' })));
     const request = {
       model: CLAUDE,
       response_format: format,
@@ -129,7 +129,7 @@ describe("a translated request of a library", () => {
   });
 
   test("contains a schema for OpenAI, and the library parses the answer", async () => {
-    upstream().on(GPT, tells(said({ text: '{"city":"Oslo"}' })));
+    upstream().on(GPT, answerNeutrally(neutralAnswer({ text: '{"city":"Oslo"}' })));
     const output = Output.object({ schema: jsonSchema<{ city: string }>(schema) });
     const answer = await generateText({
       model: claude(),
@@ -150,7 +150,7 @@ describe("a translated answer that ends unusually", () => {
   const refusal = "I cannot help with that.";
 
   test("case 42: is a filtered answer for a refusal of Anthropic, and the SDK's parse throws", async () => {
-    upstream().on(CLAUDE, tells(said({ text: "", refusal, finish: "content_filter" })));
+    upstream().on(CLAUDE, answerNeutrally(neutralAnswer({ text: "", refusal, finish: "content_filter" })));
     const request = { model: CLAUDE, messages: [{ role: "user" as const, content: "Do it." }] };
     const whole = await openai().chat.completions.create(request);
     const streamed = await openai().chat.completions.stream(request).finalChatCompletion();
@@ -164,7 +164,7 @@ describe("a translated answer that ends unusually", () => {
   test.each(["stop", "content_filter"] as const)(
     "is a refusal for Anthropic's SDK when OpenAI's refusal finishes with %s",
     async (finish) => {
-      upstream().on(GPT, tells(said({ text: "", refusal, finish })));
+      upstream().on(GPT, answerNeutrally(neutralAnswer({ text: "", refusal, finish })));
       const request = {
         model: GPT,
         max_tokens: 100,
@@ -178,7 +178,7 @@ describe("a translated answer that ends unusually", () => {
   );
 
   test("is an error with its code for OpenAI's SDK when the stream breaks", async () => {
-    upstream().on(CLAUDE, tells(answers, { cutAt: 700, end: "close" }));
+    upstream().on(CLAUDE, answerNeutrally(answers, { cutAt: 700, end: "close" }));
     const request = {
       model: CLAUDE,
       stream: true as const,
@@ -194,7 +194,7 @@ describe("a translated answer that ends unusually", () => {
   });
 
   test("is an error with its code for Anthropic's SDK when the stream breaks", async () => {
-    upstream().on(GPT, tells(answers, { cutAt: 700, end: "close" }));
+    upstream().on(GPT, answerNeutrally(answers, { cutAt: 700, end: "close" }));
     const request = { model: GPT, max_tokens: 100, messages: [{ role: "user" as const, content: "Hi." }] };
     const helper = anthropic().messages.stream(request).finalMessage();
     expect(await rejectionOf(helper)).toMatchObject({ type: "api_error", errorCode: "upstream_unavailable" });
@@ -206,7 +206,7 @@ describe("a translated answer that ends unusually", () => {
   ] as const)(
     "is an error without a finish for the AI SDK with %s when the stream breaks",
     async (_name, model, modelOf) => {
-      upstream().on(model, tells(answers, { cutAt: 700, end: "close" }));
+      upstream().on(model, answerNeutrally(answers, { cutAt: 700, end: "close" }));
       const errors: unknown[] = [];
       const result = streamText({
         model: modelOf(),

@@ -2,16 +2,16 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, post } from "../support/client.ts";
-import { says } from "../support/says.ts";
 import { answer, resetAtOnce } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { configFolder, problemsOf } from "./temp-config.ts";
 
-const hidden = canaries();
+const hidden = createCanaries();
 const KEY = hidden.next("key");
 const PLACE = hidden.next("place");
 
@@ -93,12 +93,12 @@ describe("a gateway", () => {
     });
     gateway.upstream.on(
       "chat",
-      says(),
+      answerWith(),
       resetAtOnce,
       answer(hidden.refusal(401)),
       answer(hidden.refusal(400)),
     );
-    gateway.upstream.on("claude", says(), answer(hidden.refusal(403)), resetAtOnce);
+    gateway.upstream.on("claude", answerWith(), answer(hidden.refusal(403)), resetAtOnce);
     const received: string[] = [];
     for (const surface of [CHAT, MESSAGES]) {
       for (const stream of [false, false, false, true]) {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
-import { freePort } from "../bench/free-port.ts";
+import { freePort } from "../support/free-port.ts";
 import { startPostgresServer } from "../support/postgres-server.ts";
 import { type Cluster, firstIdOf, type StoredHold } from "./cluster.ts";
 import { createClusterFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectLedger } from "../../src/ledger-grpc/client/client.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
-import { freePort } from "../bench/free-port.ts";
+import { freePort } from "../support/free-port.ts";
 import { type Cluster, firstIdOf, type StoredHold } from "./cluster.ts";
 import { createClusterFolder, fundDemo, isReady, secretOf, TOKEN } from "./cluster-parts.ts";
 import { createProgram, runCommand } from "./program.ts";

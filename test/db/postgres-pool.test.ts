@@ -7,7 +7,7 @@ import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
 import { openPostgresEnv } from "../ledger/postgres-env.ts";
 import { NOON_MS, WALLET } from "../ledger/samples.ts";
 import { openTcpProxy, type TcpProxy } from "../ledger-grpc/tcp-proxy.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createTestDatabase } from "../support/postgres-server.ts";
 
 // The first test may start a server, and a server counts as vanished only after seconds.
 

@@ -5,7 +5,7 @@ import journal from "../../src/db/postgres/migrations/meta/_journal.json";
 import { ensurePartitions } from "../../src/db/postgres/partitions.ts";
 import { accounts, apiKeys } from "../../src/db/postgres/schema.ts";
 import { holdIdOf } from "../ledger/samples.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 
 // The first test may start a server.
 

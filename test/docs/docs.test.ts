@@ -8,9 +8,9 @@ import { scripts } from "../../package.json";
 import { loadConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/config/problems.ts";
 import { ERRORS } from "../../src/errors.ts";
-import { freePort } from "../bench/free-port.ts";
-import { installPythonPackages } from "../support/python-packages.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { freePort } from "../support/free-port.ts";
+import { installPythonPackages } from "../support/installed-programs.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { codesOf, REPOSITORY, readPage, readPages } from "./pages.ts";
 import { createReaderShell } from "./reader-shell.ts";
 
@@ -42,7 +42,7 @@ let key: string;
 
 beforeAll(async () => {
   const ledger = { LEDGER_LISTEN: ledgerAddress, LEDGER_TOKEN };
-  served = await serveProcess({ folder, environment: { ...shell.environment, ...ledger } });
+  served = await startServedProcess({ folder, environment: { ...shell.environment, ...ledger } });
   key = await secretOf(served);
 });
 

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 export const REPOSITORY = resolve(import.meta.dir, "../..");
 
 /** A fenced block, as a reader would paste it. */
-export interface Snippet {
+interface Snippet {
   readonly language: string;
   readonly text: string;
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { runGiants, runPure } from "./pure/run-pure.ts";
+import { runCodecs, runHugeBodies } from "./codecs/run-codecs.ts";
 import { runFuzz } from "./run-fuzz.ts";
 
 const { values } = parseArgs({
@@ -13,22 +13,21 @@ const { values } = parseArgs({
 
 const USAGE = `bun run fuzz [--seed S] [--count N] [--first NUMBER]
 
-Sends N requests (100,000 unless told otherwise) through a gateway to upstreams of every format, most of the requests,
-or the answers, changed in ways that nobody should meet. What is drawn depends on the seed and the number of a case and
-on nothing else, so --seed S --first NUMBER --count 1 plays one case again. Before that, the same cases are put through
-readers and printers alone.
+Sends N requests (default 100,000) through a gateway to upstreams of every format. Most requests or answers are
+mutated. A case depends only on its seed and number, so that --seed S --first NUMBER --count 1 repeats one case. The
+cases are first run through the codecs alone.
 
-A run is good when no answer has status 500, each ends, and reads as its format and the contract have it; when what was
-printed for another format is what its hosts take; when afterwards nothing is held, no slot is taken, the audit is
-clean, the wallet is short of what the receipts say and nothing else, and memory has not grown. Exits with 1 otherwise,
-and prints the first wrong cases with as few mutations as they take.
+A run succeeds when no answer has status 500, and each answer ends and conforms to its format and the contract; when
+translated requests conform to their format; and when afterwards no money is held, no concurrency slot is taken, the
+audit is clean, the wallet agrees with the receipts, and memory has not grown. Otherwise it prints the first wrong
+cases with a minimal set of mutations, and exits with 1.
 `;
 
-/** How much larger the process may be at the end than after a fifth of its cases. */
+/** Largest ratio of the memory at the end to that after a fifth of the cases. */
 const GROWTH_MAX = 1.5;
 const GROWTH_FREE_MB = 150;
 
-/** About as many as are read at all. */
+/** Close to the largest size that the gateway accepts. */
 const GIANT_SIZE = { levels: 150_000, elements: 60_000 };
 
 if (values.help) process.stdout.write(USAGE);
@@ -41,20 +40,20 @@ async function run(): Promise<boolean> {
     count: Number(values.count),
   };
   console.log(`seed ${stretch.seed}, ${stretch.count} cases from ${stretch.first}`);
-  const pure = await runPure(stretch);
+  const pure = await runCodecs(stretch);
   console.log(
     `without a gateway: ${pure.printed} bodies and ${pure.passed} answers printed, slowest ${pure.slowestMs.toFixed(0)} ms`,
   );
-  const giants = runGiants(GIANT_SIZE);
-  console.log(`giants without a gateway: slowest is ${giants.slowest}`);
-  const { wrongs, counts, perSecond, memoryMb } = await runFuzz(stretch);
+  const hugeBodies = runHugeBodies(GIANT_SIZE);
+  console.log(`giants without a gateway: slowest is ${hugeBodies.slowest}`);
+  const { violations, counts, perSecond, memoryMb } = await runFuzz(stretch);
   console.log(counts.print());
   console.log(
     `${perSecond.toFixed(0)} requests/s, ${memoryMb.early.toFixed(0)} MB, then ${memoryMb.late.toFixed(0)} MB`,
   );
-  const all = [...pure.wrongs, ...giants.wrongs, ...wrongs];
+  const all = [...pure.violations, ...hugeBodies.violations, ...violations];
   if (memoryMb.late > memoryMb.early * GROWTH_MAX + GROWTH_FREE_MB) all.push("memory has grown");
-  for (const wrong of all) console.log(`\n${wrong}`);
+  for (const violation of all) console.log(`\n${violation}`);
   console.log(all.length === 0 ? "nothing is wrong" : `\n${all.length} wrong`);
   return all.length === 0;
 }

@@ -1,18 +1,16 @@
 import { caseOf } from "./cases/fuzz-case.ts";
-import { findWrongs, type Trace, traceOf } from "./house/evidence.ts";
-import { type FuzzHouse, startFuzzHouse } from "./house/fuzz-house.ts";
-import { playCase, type Seen } from "./house/play-case.ts";
-import { runCases, type Stretch } from "./house/run-cases.ts";
-import { createCounts, printWrong } from "./report.ts";
-import { shrink } from "./shrink.ts";
+import { shrink } from "./cases/steps.ts";
+import { type CaseTrace, findLedgerProblems, traceOf } from "./env/check-ledger.ts";
+import { type FuzzEnv, startFuzzEnv } from "./env/fuzz-env.ts";
+import { type CaseRange, type CaseResult, playCase, runCases } from "./env/play-cases.ts";
 
-/** What a run through a gateway came to. */
+/** The result of a run through a gateway. */
 export interface FuzzResult {
-  /** Cases that went wrong, the first of them as small as they get, and what is wrong with the books. */
-  readonly wrongs: readonly string[];
+  /** Wrong cases, the first ones minimised, and problems of the ledger. */
+  readonly violations: readonly string[];
   readonly counts: ReturnType<typeof createCounts>;
   readonly perSecond: number;
-  /** Resident memory after a fifth of the cases and after all, each behind a full collection. */
+  /** Resident memory after a fifth of the cases and after all, each after a full collection. */
   readonly memoryMb: { readonly early: number; readonly late: number };
 }
 
@@ -20,50 +18,50 @@ const LANES = 32;
 const SHRUNK_MAX = 3;
 const PRINTED_MAX = 20;
 
-/** Plays a stretch of cases through a gateway of its own, and looks at the books behind them. */
-export async function runFuzz({ seed, first, count }: Stretch, lanes = LANES): Promise<FuzzResult> {
-  const house = await startFuzzHouse(lanes);
+/** Plays a range of cases through a gateway of its own, and then checks its ledger. */
+export async function runFuzz({ seed, first, count }: CaseRange, lanes = LANES): Promise<FuzzResult> {
+  const env = await startFuzzEnv(lanes);
   const counts = createCounts();
-  const traces: Trace[] = [];
-  const wrong: Seen[] = [];
-  const note = (seen: Seen) => {
+  const traces: CaseTrace[] = [];
+  const violation: CaseResult[] = [];
+  const note = (seen: CaseResult) => {
     counts.add(seen);
     const trace = traceOf(seen);
     if (trace) traces.push(trace);
-    else if (wrong.length < PRINTED_MAX) wrong.push(seen);
+    else if (violation.length < PRINTED_MAX) violation.push(seen);
   };
   const startedAt = performance.now();
   const early = Math.ceil(count / 5);
-  await runCases(house, { seed, first, count: early }, note);
+  await runCases(env, { seed, first, count: early }, note);
   const earlyMb = restingMb();
-  await runCases(house, { seed, first: first + early, count: count - early }, note);
+  await runCases(env, { seed, first: first + early, count: count - early }, note);
   const seconds = (performance.now() - startedAt) / 1000;
   const lateMb = restingMb();
-  const inBooks = await findWrongs(house, traces, wrong);
-  const small = await shrinkAll(house, wrong);
-  await house.stop();
+  const ledgerProblems = await findLedgerProblems(env, traces, violation);
+  const small = await shrinkAll(env, violation);
+  await env.stop();
   return {
-    wrongs: [...small.map(printWrong), ...inBooks.slice(0, PRINTED_MAX)],
+    violations: [...small.map(printViolation), ...ledgerProblems.slice(0, PRINTED_MAX)],
     counts,
     perSecond: count / seconds,
     memoryMb: { early: earlyMb, late: lateMb },
   };
 }
 
-async function shrinkAll(house: FuzzHouse, wrong: readonly Seen[]): Promise<readonly Seen[]> {
-  const small: Seen[] = [];
-  for (const seen of wrong.slice(0, SHRUNK_MAX)) small.push(await shrinkOne(house, seen));
-  return [...small, ...wrong.slice(SHRUNK_MAX)];
+async function shrinkAll(env: FuzzEnv, violation: readonly CaseResult[]): Promise<readonly CaseResult[]> {
+  const small: CaseResult[] = [];
+  for (const seen of violation.slice(0, SHRUNK_MAX)) small.push(await shrinkOne(env, seen));
+  return [...small, ...violation.slice(SHRUNK_MAX)];
 }
 
-async function shrinkOne(house: FuzzHouse, seen: Seen): Promise<Seen> {
-  const [lane] = house.lanes;
+async function shrinkOne(env: FuzzEnv, seen: CaseResult): Promise<CaseResult> {
+  const [lane] = env.lanes;
   if (!lane) return seen;
   let smallest = seen;
   const steps = [...seen.case.steps, ...seen.calls.flatMap(({ given }) => given.steps)];
   await shrink(steps, async (without) => {
-    const again = await playCase(house, lane, caseOf({ ...seen.case.id, without }));
-    if (again.wrong === undefined) return false;
+    const again = await playCase(env, lane, caseOf({ ...seen.case.id, without }));
+    if (again.violation === undefined) return false;
     smallest = again;
     return true;
   });
@@ -73,4 +71,49 @@ async function shrinkOne(house: FuzzHouse, seen: Seen): Promise<Seen> {
 function restingMb(): number {
   Bun.gc(true);
   return process.memoryUsage.rss() / 1e6;
+}
+
+const BODY_CHARS = 6_000;
+
+/** Prints a wrong case: how to repeat it, its request, and what the upstreams got and answered. */
+function printViolation({
+  case: { id, client, model, body, steps },
+  violation,
+  status,
+  calls,
+}: CaseResult): string {
+  return [
+    `case ${id.number} of seed ${id.seed}: ${violation} (status ${status})`,
+    `  ${client} to ${model}, mutations: ${steps.join(", ") || "none"}; without: ${[...id.without].join(", ") || "none"}`,
+    `  body: ${clip(body.toString())}`,
+    ...calls.flatMap(({ format, body: sent, given: { answer, endless, steps: made } }) => {
+      const { body: answerBody, ...how } = answer;
+      return [
+        `  sent as ${format}: ${clip(sent)}`,
+        `  answered (${made.join(", ") || "no mutations"}) ${JSON.stringify({ ...how, endless })}: ${clip(Buffer.from(answerBody).toString())}`,
+      ];
+    }),
+  ].join("\n");
+}
+
+/** Counts results by client and kind of upstream, which shows how deep a run went. */
+function createCounts() {
+  const counts = new Map<string, number>();
+  return {
+    add({ case: { client, model }, reading, violation, status }: CaseResult): void {
+      const failure = reading?.ended === "failed" ? `${reading.row.code} ${status}` : "finished";
+      const key = `${client} to ${model.split("-")[0]}: ${violation === undefined ? failure : "WRONG"}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    },
+    of: (key: string) => counts.get(key) ?? 0,
+    print: () =>
+      [...counts]
+        .sort(([one], [other]) => one.localeCompare(other))
+        .map(([key, count]) => `${String(count).padStart(8)}  ${key}`)
+        .join("\n"),
+  };
+}
+
+function clip(text: string): string {
+  return text.length <= BODY_CHARS ? text : `${text.slice(0, BODY_CHARS)}… (${text.length} characters)`;
 }

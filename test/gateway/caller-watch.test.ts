@@ -5,7 +5,7 @@ import {
   type FindEndedKeys,
   type KeyEnd,
 } from "../../src/gateway/caller-watch.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 const EVERY_MS = 5;
 
@@ -25,7 +25,7 @@ function watching() {
     if (state.fault) throw state.fault;
     return new Map([...state.ended].filter(([keyId]) => keyIds.includes(keyId)));
   };
-  const log = createLogBook();
+  const log = createCapturedLog();
   watch = createCallerWatch({ findEnded, log, everyMs: EVERY_MS });
   return { state, log };
 }

@@ -7,7 +7,7 @@ import type { Ledger, Settlement } from "../../src/ledger/ledger.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
 import type { OutboxEntry } from "../../src/settlement-outbox/entry.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 /** Balances of every settlement of the recorded ledger. */
 const BALANCES = { posted: 900n, held: 0n, available: 900n };
@@ -36,7 +36,7 @@ const FIXED_COUNTER: TokenCounter = {
 
 /** A gateway whose parts only record; `over` replaces parts. */
 export function createGatewayParts(over: Partial<Gateway> = {}) {
-  const log = createLogBook();
+  const log = createCapturedLog();
   const cooperativeYield = createCooperativeYield();
   const bodies: Bodies = createBodies(cooperativeYield);
   const recorded: Recorded = { booked: [], stored: [], attempted: [], aboveBound: [], running: 0 };

@@ -6,7 +6,7 @@ import {
   LedgerError,
   type LedgerErrorCode,
 } from "../../src/ledger/ledger.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 /** A ledger that declines heartbeats with `state.errorCode`; `beats` are those that it took. */
 function beatLedger() {
@@ -36,7 +36,7 @@ const METER = { accrued: () => 7n };
 
 test("an outage of the ledger is logged once, its end once, and heartbeats resume", async () => {
   const { ledger, state, beats } = beatLedger();
-  const log = createLogBook();
+  const log = createCapturedLog();
   const heartbeats = createHeartbeats(ledger, 15, log);
   for (const holdId of ["a", "b", "c"]) heartbeats.start(hold(holdId), METER);
   for (const errorCode of ["unavailable", "queue_full"] as const) {
@@ -60,7 +60,7 @@ test("an outage of the ledger is logged once, its end once, and heartbeats resum
 
 test("a declined heartbeat is logged with its hold, and not as an outage", async () => {
   const { ledger, state } = beatLedger();
-  const log = createLogBook();
+  const log = createCapturedLog();
   const heartbeats = createHeartbeats(ledger, 15, log);
   state.errorCode = "hold_expired";
   heartbeats.start(hold("a"), METER);
@@ -76,7 +76,7 @@ test("a declined heartbeat is logged with its hold, and not as an outage", async
 
 test("a heartbeat of a hold that has just ended is not logged", async () => {
   const { ledger, state } = beatLedger();
-  const log = createLogBook();
+  const log = createCapturedLog();
   const heartbeats = createHeartbeats(ledger, 15, log);
   heartbeats.start(hold("a"), METER);
   for (const errorCode of ["hold_settled", "hold_released"] as const) {
@@ -90,7 +90,7 @@ test("a heartbeat of a hold that has just ended is not logged", async () => {
 
 test("a disposed heartbeat no longer extends its hold", async () => {
   const { ledger, beats } = beatLedger();
-  const heartbeats = createHeartbeats(ledger, 15, createLogBook());
+  const heartbeats = createHeartbeats(ledger, 15, createCapturedLog());
   const [first] = ["a", "b"].map((holdId) => heartbeats.start(hold(holdId), METER));
   first?.[Symbol.dispose]();
   await until(() => beats.length >= 2);

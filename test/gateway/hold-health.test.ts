@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createHoldHealth } from "../../src/gateway/hold-health.ts";
 import { newRequestId } from "../../src/http/identity.ts";
 import { type Ledger, LedgerError, type LedgerErrorCode } from "../../src/ledger/ledger.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 
 /** A ledger that records the calls of probes, and declines holds with `state.errorCode`. */
 function probedLedger() {
@@ -27,7 +27,7 @@ function probedLedger() {
       throw new LedgerError("unavailable");
     },
   };
-  const log = createLogBook();
+  const log = createCapturedLog();
   // Safe because the health of holds calls no other method of the ledger.
   const health = createHoldHealth({ ledger: ledger as unknown as Ledger, log, newId: newRequestId });
   const isGood = () =>

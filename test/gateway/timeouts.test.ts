@@ -1,11 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { type AttemptTimeouts, startTimeouts } from "../../src/gateway/timeouts.ts";
 
-const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 150 };
+const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 5_000 };
+/** Shorter than the other limits, for attempts that are to reach it. */
+const TOTAL_MS = 150;
 
 function start(
   over: {
     connectMs?: number;
+    idleMs?: number;
     totalMs?: number;
     stream?: boolean;
     deadlineMs?: number;
@@ -14,13 +17,14 @@ function start(
 ): AttemptTimeouts {
   const {
     connectMs = 5_000,
+    idleMs = TIMEOUTS.idleMs,
     totalMs = TIMEOUTS.totalMs,
     stream = true,
     deadlineMs = 10_000,
     clientSignal = new AbortController().signal,
   } = over;
   return startTimeouts({
-    timeouts: { ...TIMEOUTS, connectMs, totalMs },
+    timeouts: { ...TIMEOUTS, connectMs, idleMs, totalMs },
     stream,
     startedAt: performance.now(),
     deadlineAt: performance.now() + deadlineMs,
@@ -88,17 +92,17 @@ describe("startTimeouts()", () => {
   });
 
   test("the idle limit starts anew with each chunk after the first output", async () => {
-    const timeouts = start();
+    const timeouts = start({ idleMs: 300 });
     timeouts.began();
     const pieces = setInterval(timeouts.progress, 10);
-    setTimeout(() => clearInterval(pieces), 80);
+    setTimeout(() => clearInterval(pieces), 500);
     const ms = await aborted(timeouts);
     expect(timeouts.timedOut).toBe("idle");
-    expect(ms).toBeGreaterThan(100);
+    expect(ms).toBeGreaterThan(700);
   });
 
   test("an answer that never pauses is aborted at the total limit", async () => {
-    const timeouts = start();
+    const timeouts = start({ idleMs: 2_000, totalMs: TOTAL_MS });
     timeouts.began();
     const pieces = setInterval(timeouts.progress, 5);
     await aborted(timeouts);
@@ -112,7 +116,7 @@ describe("startTimeouts()", () => {
     const ms = await aborted(timeouts);
     expect(timeouts.timedOut).toBe("deadline");
     expect(ms).toBeGreaterThan(40);
-    const unhurried = start({ stream: false });
+    const unhurried = start({ stream: false, totalMs: TOTAL_MS });
     unhurried.connected();
     await aborted(unhurried);
     expect(unhurried.timedOut).toBe("total");
@@ -137,7 +141,7 @@ describe("startTimeouts()", () => {
   });
 
   test("an attempt whose client never reads is aborted at the total limit", async () => {
-    const timeouts = start();
+    const timeouts = start({ totalMs: TOTAL_MS });
     timeouts.began();
     const never = Promise.withResolvers<void>().promise;
     const startedAt = performance.now();

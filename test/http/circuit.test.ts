@@ -1,51 +1,48 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, gate } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: SURFACES.flatMap(({ model, name }) => {
-      const first = scriptedRoute(`first-${name}`, `${model}-first`);
-      const second = scriptedRoute(`second-${name}`, `${model}-second`, { priority: 2 });
-      const protocol = name === "chat" ? "openai" : "anthropic";
-      return [
-        scriptedModel(model, protocol, { routes: [first, second] }),
-        scriptedModel(`${model}-alone`, protocol, { routes: [scriptedRoute(`alone-${name}`, "alone")] }),
-        scriptedModel(`${model}-limited`, protocol, {
-          routes: [
-            scriptedRoute(`limited-${name}`, `${model}-limited`),
-            scriptedRoute(`second-${name}`, `${model}-second`, { priority: 2 }),
-          ],
+const gateway = gatewayForTests({
+  models: SURFACES.flatMap(({ model, name }) => {
+    const first = scriptedRoute(`first-${name}`, `${model}-first`);
+    const second = scriptedRoute(`second-${name}`, `${model}-second`, { priority: 2 });
+    const protocol = name === "chat" ? "openai" : "anthropic";
+    return [
+      scriptedModel(model, protocol, { routes: [first, second] }),
+      scriptedModel(`${model}-alone`, protocol, { routes: [scriptedRoute(`alone-${name}`, "alone")] }),
+      scriptedModel(`${model}-limited`, protocol, {
+        routes: [
+          scriptedRoute(`limited-${name}`, `${model}-limited`),
+          scriptedRoute(`second-${name}`, `${model}-second`, { priority: 2 }),
+        ],
+      }),
+      scriptedModel(`${model}-other`, protocol, {
+        routes: [scriptedRoute(`limited-${name}`, `${model}-other`)],
+      }),
+    ];
+  }),
+  upstreams: (scripted) =>
+    SURFACES.flatMap(({ name }) =>
+      ["first", "second", "alone", "limited"].map((upstream) =>
+        scriptedUpstream(`${upstream}-${name}`, name === "chat" ? "openai" : "anthropic", {
+          baseUrl: name === "chat" ? scripted.openaiUrl : scripted.anthropicUrl,
+          circuitFailures: 5,
         }),
-        scriptedModel(`${model}-other`, protocol, {
-          routes: [scriptedRoute(`limited-${name}`, `${model}-other`)],
-        }),
-      ];
-    }),
-    upstreams: (scripted) =>
-      SURFACES.flatMap(({ name }) =>
-        ["first", "second", "alone", "limited"].map((upstream) =>
-          scriptedUpstream(`${upstream}-${name}`, name === "chat" ? "openai" : "anthropic", {
-            baseUrl: name === "chat" ? scripted.openaiUrl : scripted.anthropicUrl,
-            circuitFailures: 5,
-          }),
-        ),
       ),
-  });
+    ),
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const seenModels = () => gateway.upstream.seen.map(({ model }) => model);
 
 const countOpenings = () => gateway.log.text().split('"circuit opened"').length;
 
-/** Asks until an upstream model is reached again: its circuit lets a probe through after a second. */
+/**
+ * Sends requests until the upstream model is called again. An open circuit permits a probe after one second.
+ */
 async function untilReached(surface: Surface, model: string, upstreamModel: string): Promise<Response> {
   for (;;) {
     const response = await post(gateway, surface, { model });
@@ -56,12 +53,12 @@ async function untilReached(surface: Surface, model: string, upstreamModel: stri
 }
 
 describe.each(SURFACES)("on $path", (surface) => {
-  test("an upstream that fails five times in a row is left alone, probed after a second, and used again", async () => {
+  test("an upstream that fails five times in a row is skipped, probed after one second, and used again", async () => {
     const first = `${surface.model}-first`;
     gateway.upstream.on(first, answer({ status: 503, body: "{}" }));
     for (let index = 0; index < 5; index++) expect((await post(gateway, surface)).status).toBe(200);
     gateway.upstream.reset();
-    gateway.upstream.on(first, says());
+    gateway.upstream.on(first, answerWith());
     const response = await post(gateway, surface);
     expect((await gateway.receiptOf(response)).outcome?.attempts).toMatchObject([
       { upstream: `second-${surface.name}`, status: 200 },
@@ -74,7 +71,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     expect(gateway.log.text()).toContain('"circuit closed"');
   });
 
-  test("a sole upstream whose circuit is open is asked all the same, by 32 requests at a time", async () => {
+  test("a sole upstream with an open circuit still gets up to 32 requests at a time", async () => {
     const model = `${surface.model}-alone`;
     gateway.upstream.on("alone", answer({ status: 500, body: "{}" }));
     for (let index = 0; index < 5; index++) await post(gateway, surface, { model });
@@ -91,21 +88,25 @@ describe.each(SURFACES)("on $path", (surface) => {
       attempts: [],
     });
     await expectError(early, surface, "upstream_unavailable");
-    // One of them may be the probe.
+    // One more may be the probe.
     expect(gateway.upstream.seen.length).toBeWithin(32, 34);
     open();
     for (const response of await Promise.all(asked)) expect(response.status).toBe(502);
-    gateway.upstream.on("alone", says());
+    gateway.upstream.on("alone", answerWith());
     expect((await post(gateway, surface, { model })).status).toBe(200);
   });
 
-  test("a probe that streams lets others through with its first output, not with its end", async () => {
+  test("a streaming probe closes the circuit with its first output, not with its end", async () => {
     const first = `${surface.model}-first`;
     gateway.upstream.on(first, answer({ status: 503, body: "{}" }));
     for (let index = 0; index < 5; index++) await post(gateway, surface);
     const { opened, open } = gate();
     gateway.upstream.reset();
-    gateway.upstream.on(first, says(undefined, { pauseAt: { bytes: 900, gate: opened } }), says());
+    gateway.upstream.on(
+      first,
+      answerWith(undefined, { pauseAt: { bytes: 900, gate: opened } }),
+      answerWith(),
+    );
     const streams: Response[] = [];
     while (!seenModels().includes(first)) {
       streams.push(await post(gateway, surface, { stream: true }));
@@ -118,14 +119,14 @@ describe.each(SURFACES)("on $path", (surface) => {
     await Promise.all(streams.map((stream) => stream.text()));
   });
 
-  test("an upstream that breaks off one answer after the other is left alone too", async () => {
+  test("an upstream that breaks off five streams in a row is skipped", async () => {
     const model = `${surface.model}-first`;
-    gateway.upstream.on(model, says(undefined, { cutAt: 700, end: "close" }));
+    gateway.upstream.on(model, answerWith(undefined, { cutAt: 700, end: "close" }));
     const openings = countOpenings();
     const broken = Array.from({ length: 5 }, async () =>
       (await post(gateway, surface, { stream: true })).text(),
     );
-    // What was said is counted before an answer ends, which may take longer than the upstream is left alone.
+    // The partial output is counted before a stream ends, which may take longer than the circuit is open.
     while (countOpenings() === openings) await Bun.sleep(1);
     gateway.upstream.reset();
     expect((await post(gateway, surface)).status).toBe(200);
@@ -133,7 +134,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     for (const text of await Promise.all(broken)) expect(text).toContain("billed");
   });
 
-  test("an upstream's retry-after sends the next requests of that model elsewhere, and only those", async () => {
+  test("an upstream's retry-after moves the next requests for that model, and no other model, to another route", async () => {
     const limited = `${surface.model}-limited`;
     const headers = { "retry-after": "100000" };
     gateway.upstream.on(limited, answer({ status: 429, headers, body: "{}" }));
@@ -145,10 +146,10 @@ describe.each(SURFACES)("on $path", (surface) => {
     expect(seenModels().at(-1)).toBe(`${surface.model}-other`);
   });
 
-  test("a model that rests is asked all the same when no other route is left", async () => {
+  test("a model in its cooldown is still called when no other route is left", async () => {
     const limited = `${surface.model}-limited`;
     gateway.upstream.on(`${surface.model}-second`, answer({ status: 500, body: "{}" }));
-    gateway.upstream.on(limited, says());
+    gateway.upstream.on(limited, answerWith());
     const response = await post(gateway, surface, { model: limited });
     expect(response.status).toBe(200);
     expect(seenModels()).toEqual([`${surface.model}-second`, limited]);

@@ -16,7 +16,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     ["three days ahead", 3 * DAY_MS],
     ["ten years ahead", 3653 * DAY_MS],
     ["three days behind", -3 * DAY_MS],
-  ])("a clock that was %s and is put right leaves no request refused", async (_name, shiftMs) => {
+  ])("a clock that was %s and is corrected causes no declined request", async (_name, shiftMs) => {
     setSystemTime(Date.now() + shiftMs);
     const during = await post(gateway, surface);
     expect([during.status, await during.text()]).toMatchObject([200, expect.any(String)]);

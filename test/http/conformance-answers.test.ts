@@ -1,22 +1,26 @@
 import { describe, expect, test } from "bun:test";
 import { dataOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { hear, ask as put } from "../support/quadrants/quadrant.ts";
-import { nanosOf } from "../support/quadrants/said.ts";
-import { EVENT_STREAM } from "../support/says.ts";
+import { nanosOf } from "../support/protocol-pairs/neutral-answer.ts";
+import { postTo as put, readReply } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer } from "../support/script.ts";
-import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
-import { begun, chunk, counted, ended, head, text } from "./conformance/lines.ts";
-import { stageForFile, USAGE } from "./conformance/stage.ts";
-import { framesOf } from "./faults/frames.ts";
-import { objectAt } from "./faults/view.ts";
+import { EVENT_STREAM } from "../support/scripted-answers.ts";
+import { framesOf, objectAt } from "../support/strict-json.ts";
+import { startFixture, USAGE } from "./conformance/fixture.ts";
+import { TO_CLAUDE, TO_GPT } from "./conformance/requests.ts";
+import {
+  chunk,
+  chunkHead,
+  messageEnd,
+  messageStart,
+  textEvents,
+  usageOf,
+} from "./conformance/stream-events.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
+const fixture = startFixture();
+const { play, playWhole, postTo, expectAnswer, expectFailure } = fixture;
 
-const stage = stageForFile();
-const { play, playWhole, ask, expectHeard, expectBroken } = stage;
-
-describe("case 28: one finish of the four, whatever word the upstream has for it:", () => {
+describe("case 28: a finish reason is one of four, whatever word the upstream uses:", () => {
   test.each([
     ["stop", "stop"],
     ["STOP", "stop"],
@@ -28,9 +32,9 @@ describe("case 28: one finish of the four, whatever word the upstream has for it
     ["SAFETY", "content_filter"],
     ["tool_calls", "stop"],
     ["function_call", "stop"],
-  ] as const)("%s of OpenAI is %s to a messages client", async (word, finish) => {
-    const lines = [chunk({ content: "Hello." }), { ...chunk({}, word), ...counted(11, 7) }];
-    await expectHeard(TO_GPT, lines, { text: "Hello.", finish });
+  ] as const)("%s of OpenAI becomes %s for a messages client", async (word, finish) => {
+    const lines = [chunk({ content: "Hello." }), { ...chunk({}, word), ...usageOf(11, 7) }];
+    await expectAnswer(TO_GPT, lines, { text: "Hello.", finish });
   });
 
   test.each([
@@ -42,117 +46,128 @@ describe("case 28: one finish of the four, whatever word the upstream has for it
     ["model_context_window_exceeded", "length"],
     ["refusal", "content_filter"],
     ["tool_use", "stop"],
-  ] as const)("%s of Anthropic is %s to a chat client", async (word, finish) => {
-    await expectHeard(TO_CLAUDE, [begun(), ...text(0, "Hello."), ...ended(word)], {
+  ] as const)("%s of Anthropic becomes %s for a chat client", async (word, finish) => {
+    await expectAnswer(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello."), ...messageEnd(word)], {
       text: "Hello.",
       finish,
     });
   });
 
-  test.each(["error", "a_word_of_tomorrow"])("%s of OpenAI is a failure", async (word) => {
-    await expectBroken(TO_GPT, [chunk({ content: "Hello." }), chunk({}, word)]);
+  test.each(["error", "a_word_of_tomorrow"])("%s of OpenAI is an upstream failure", async (word) => {
+    await expectFailure(TO_GPT, [chunk({ content: "Hello." }), chunk({}, word)]);
   });
 
-  test.each(["error", 7])("%p of Anthropic is a failure", async (word) => {
-    await expectBroken(TO_CLAUDE, [begun(), ...text(0, "Hello."), ...ended(word)]);
+  test.each(["error", 7])("%p of Anthropic is an upstream failure", async (word) => {
+    await expectFailure(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello."), ...messageEnd(word)]);
   });
 
-  test("the stop sequence that ended it is told where the upstream tells it", async () => {
+  test("a stop sequence of Anthropic becomes stop for a chat client", async () => {
     const delta = { stop_reason: "stop_sequence", stop_sequence: "END" };
     const lines = [
-      begun(),
-      ...text(0, "Hello."),
+      messageStart(),
+      ...textEvents(0, "Hello."),
       { type: "message_delta", delta, usage: { output_tokens: 7 } },
     ];
-    await expectHeard(TO_CLAUDE, [...lines, { type: "message_stop" }], {
+    await expectAnswer(TO_CLAUDE, [...lines, { type: "message_stop" }], {
       text: "Hello.",
       finish: "stop",
     });
   });
 });
 
-describe("case 29: an end without a finish is a failure:", () => {
-  test("of OpenAI", () => expectBroken(TO_GPT, [chunk({ content: "Hello." }), chunk({}, null)]));
-  test("of Anthropic", () =>
-    expectBroken(TO_CLAUDE, [begun(), ...text(0, "Hello."), { type: "message_stop" }]));
-  test("of Anthropic, within a block", () =>
-    expectBroken(TO_CLAUDE, [begun(), ...text(0, "Hello.").slice(0, 2)]));
+describe("case 29: a stream without a finish reason is a failure", () => {
+  test("from OpenAI", () => expectFailure(TO_GPT, [chunk({ content: "Hello." }), chunk({}, null)]));
+  test("from Anthropic", () =>
+    expectFailure(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello."), { type: "message_stop" }]));
+  test("from Anthropic in the middle of a block", () =>
+    expectFailure(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello.").slice(0, 2)]));
 });
 
-describe("case 34: usage is told once and billed by its last word, though it comes", () => {
+describe("case 34: usage is reported once and billed by its last value when it comes", () => {
   const finish = chunk({}, "stop");
   test.each([
-    ["with the finish", [chunk({ content: "Hi." }), { ...finish, ...counted(11, 7) }]],
-    ["behind it", [chunk({ content: "Hi." }), finish, { ...head, choices: [], ...counted(11, 7) }]],
+    ["with the finish", [chunk({ content: "Hi." }), { ...finish, ...usageOf(11, 7) }]],
+    [
+      "after the finish",
+      [chunk({ content: "Hi." }), finish, { ...chunkHead, choices: [], ...usageOf(11, 7) }],
+    ],
     [
       "with every chunk",
       [
-        { ...chunk({ content: "Hi." }), ...counted(11, 1) },
-        { ...finish, ...counted(11, 7) },
+        { ...chunk({ content: "Hi." }), ...usageOf(11, 1) },
+        { ...finish, ...usageOf(11, 7) },
       ],
     ],
     [
       "twice",
       [
         chunk({ content: "Hi." }),
-        { ...finish, ...counted(11, 5) },
-        { ...head, choices: [], ...counted(11, 7) },
+        { ...finish, ...usageOf(11, 5) },
+        { ...chunkHead, choices: [], ...usageOf(11, 7) },
       ],
     ],
-  ])("%s", (_name, lines) => expectHeard(TO_GPT, lines, { text: "Hi.", finish: "stop" }));
+  ])("%s", (_name, lines) => expectAnswer(TO_GPT, lines, { text: "Hi.", finish: "stop" }));
 
-  test("at both ends of Anthropic's, and in between", async () => {
+  test("in the first, a middle and the last event of Anthropic", async () => {
     const between = { type: "message_delta", delta: {}, usage: { output_tokens: 3 } };
-    await expectHeard(TO_CLAUDE, [begun(), ...text(0, "Hi."), between, ...ended("end_turn")], {
-      text: "Hi.",
-      finish: "stop",
-    });
+    await expectAnswer(
+      TO_CLAUDE,
+      [messageStart(), ...textEvents(0, "Hi."), between, ...messageEnd("end_turn")],
+      {
+        text: "Hi.",
+        finish: "stop",
+      },
+    );
   });
 });
 
-describe("case 36, case 49: an error in the middle is one in the client's own words:", () => {
+describe("case 36, case 49: an error in the middle of a stream has the client's own envelope:", () => {
   const error = { type: "overloaded_error", message: "busy" };
 
-  test("of OpenAI to a messages client", async () => {
+  test("an OpenAI error reaches a messages client as an error event", async () => {
     play(TO_GPT, [chunk({ content: "Hello." }), { error }]);
-    const last = framesOf(await (await ask(TO_GPT)).text()).at(-1);
+    const last = framesOf(await (await postTo(TO_GPT)).text()).at(-1);
     expect(last).toMatchObject({
       event: "error",
       json: { type: "error", error: { type: "api_error", details: { error_code: "upstream_unavailable" } } },
     });
   });
 
-  test("of Anthropic to a chat client", async () => {
-    play(TO_CLAUDE, [begun(), ...text(0, "Hello."), { type: "error", error }]);
-    const last = framesOf(await (await ask(TO_CLAUDE)).text()).at(-1);
+  test("an Anthropic error reaches a chat client as an error chunk", async () => {
+    play(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hello."), { type: "error", error }]);
+    const last = framesOf(await (await postTo(TO_CLAUDE)).text()).at(-1);
     expect(last).toMatchObject({ json: { error: { type: "server_error", code: "upstream_unavailable" } } });
   });
 });
 
-describe("case 37: a failure before the first word has a status of its own:", () => {
+describe("case 37: a failure before the first output has an HTTP error status:", () => {
   test.each([
     ["an error first", TO_GPT, [{ error: { message: "busy" } }]],
-    ["an error behind the start", TO_CLAUDE, [begun(), { type: "error", error: { type: "api_error" } }]],
-    ["an error behind a role", TO_GPT, [chunk({ role: "assistant", content: "" }), { error: {} }]],
-  ] as const)("%s", async (_name, quadrant, lines) => {
-    play(quadrant, lines);
-    await expectError(await ask(quadrant), quadrant.surface, "upstream_unavailable");
+    [
+      "an error after the start",
+      TO_CLAUDE,
+      [messageStart(), { type: "error", error: { type: "api_error" } }],
+    ],
+    ["an error after a role", TO_GPT, [chunk({ role: "assistant", content: "" }), { error: {} }]],
+  ] as const)("the stream has %s", async (_name, pair, lines) => {
+    play(pair, lines);
+    await expectError(await postTo(pair), pair.surface, "upstream_unavailable");
   });
 });
 
-test("case 39: carriage returns, comments, ids, a mark of bytes and data in several lines are read", async () => {
-  const lines = [chunk({ content: "Grüße 😀" }), { ...chunk({}, "stop"), ...counted(11, 7) }];
+test("case 39: a stream with CRLF, comments, ids, a byte order mark and multi-line data is decoded", async () => {
+  const lines = [chunk({ content: "Grüße 😀" }), { ...chunk({}, "stop"), ...usageOf(11, 7) }];
   const body = lines.map(
     (line) => `id: 1\r\ndata:${JSON.stringify(line).replace('"choices"', '\r\ndata: "choices"')}\r\n\r\n`,
   );
   const bytes = `\uFEFF: hello\r\n\r\n${body.join(": ping\r\n\r\n")}data: [DONE]\r\n\r\n`;
-  stage.gateway().upstream.on(TO_GPT.model, answer({ headers: EVENT_STREAM, body: bytes, pieces: [7] }));
-  expect(await hear(await ask(TO_GPT), TO_GPT)).toMatchObject({ text: "Grüße 😀", finish: "stop" });
+  fixture.gateway().upstream.on(TO_GPT.model, answer({ headers: EVENT_STREAM, body: bytes, pieces: [7] }));
+  expect(await readReply(await postTo(TO_GPT), TO_GPT)).toMatchObject({ text: "Grüße 😀", finish: "stop" });
 });
 
-test("case 43, case 44: every event has its name, and the start a whole usage and no content", async () => {
+test("case 43, case 44: every event has its name, and message_start has a full usage and no content", async () => {
   play(TO_GPT, [chunk({ content: "Hi." }), chunk({}, "stop")]);
-  const [start, ...rest] = framesOf(await (await ask(TO_GPT)).text());
+  const [start, ...rest] = framesOf(await (await postTo(TO_GPT)).text());
   expect(start).toMatchObject({
     event: "message_start",
     json: {
@@ -170,18 +185,18 @@ test("case 43, case 44: every event has its name, and the start a whole usage an
   for (const { event, json } of rest) expect(json).toMatchObject({ type: event });
 });
 
-test("case 41: a stream is one though the client accepts JSON, and is not packed", async () => {
-  play(TO_CLAUDE, [begun(), ...text(0, "Hi."), ...ended("end_turn")]);
+test("case 41: a stream is an event stream without compression, also when the client accepts JSON and gzip", async () => {
+  play(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hi."), ...messageEnd("end_turn")]);
   const headers = { accept: "application/json", "accept-encoding": "gzip" };
-  const response = await put(stage.gateway(), TO_CLAUDE, { stream: true, headers });
+  const response = await put(fixture.gateway(), TO_CLAUDE, { stream: true, headers });
   expect(response.headers.get("content-type")).toStartWith("text/event-stream");
   expect(response.headers.get("content-encoding")).toBeNull();
-  expect((await hear(response, TO_CLAUDE)).text).toBe("Hi.");
+  expect((await readReply(response, TO_CLAUDE)).text).toBe("Hi.");
 });
 
-test("case 47: a start tells a guess of the input and no output, and the end tells both", async () => {
-  play(TO_GPT, [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...counted(4_321, 7) }]);
-  const events = await dataOf(await ask(TO_GPT));
+test("case 47: message_start reports an input estimate and no output, and message_delta reports both", async () => {
+  play(TO_GPT, [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...usageOf(4_321, 7) }]);
+  const events = await dataOf(await postTo(TO_GPT));
   const start = objectAt(objectAt(events[0]?.message, "a message").usage, "a usage");
   expect(start).toMatchObject({
     output_tokens: 0,
@@ -192,32 +207,32 @@ test("case 47: a start tells a guess of the input and no output, and the end tel
   expect(events.at(-2)).toMatchObject({ usage: { input_tokens: 4_321, output_tokens: 7 } });
 });
 
-test("case 48: an end of Anthropic without its last event is one all the same", async () => {
-  play(TO_CLAUDE, [begun(), ...text(0, "Hi."), ...ended("end_turn").slice(0, 1)]);
-  expect(await hear(await ask(TO_CLAUDE), TO_CLAUDE)).toMatchObject({ text: "Hi.", finish: "stop" });
+test("case 48: an Anthropic stream without message_stop is complete after its stop reason", async () => {
+  play(TO_CLAUDE, [messageStart(), ...textEvents(0, "Hi."), ...messageEnd("end_turn").slice(0, 1)]);
+  expect(await readReply(await postTo(TO_CLAUDE), TO_CLAUDE)).toMatchObject({ text: "Hi.", finish: "stop" });
 });
 
-test("case 50: what a client asks again, without a stream, is answered and billed as well", async () => {
-  const lines = [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...counted(11, 7) }];
+test("case 50: a client that repeats a failed stream as a whole request is answered and billed", async () => {
+  const lines = [chunk({ content: "Hi." }), { ...chunk({}, "stop"), ...usageOf(11, 7) }];
   play(TO_GPT, lines.slice(0, 1));
-  expect(await (await ask(TO_GPT)).text()).toContain("event: error");
+  expect(await (await postTo(TO_GPT)).text()).toContain("event: error");
   playWhole(TO_GPT, lines);
-  const again = await ask(TO_GPT, false);
-  expect(await hear(again, TO_GPT)).toMatchObject({ text: "Hi." });
-  expect((await stage.gateway().receiptOf(again)).captured).toBe(nanosOf(USAGE));
+  const again = await postTo(TO_GPT, false);
+  expect(await readReply(again, TO_GPT)).toMatchObject({ text: "Hi." });
+  expect((await fixture.gateway().receiptOf(again)).captured).toBe(nanosOf(USAGE));
 });
 
-describe("case 68: the name of the model is that of the request", () => {
+describe("case 68: the model name is that of the request", () => {
   test.each([TO_GPT, TO_CLAUDE])(
-    "to a client of $surface.name, though the upstream changes its mind",
-    async (quadrant) => {
+    "for a client of $surface.name, also when the upstream changes its model name",
+    async (pair) => {
       const lines =
-        quadrant === TO_GPT
+        pair === TO_GPT
           ? [chunk({ content: "Hi." }), { ...chunk({ content: "!" }), model: "another" }, chunk({}, "stop")]
-          : [begun({ model: "another" }), ...text(0, "Hi."), ...ended("end_turn")];
-      play(quadrant, lines);
-      const bytes = await (await ask(quadrant)).text();
-      expect(new Set(bytes.match(/"model":"[^"]*"/g))).toEqual(new Set([`"model":"${quadrant.model}"`]));
+          : [messageStart({ model: "another" }), ...textEvents(0, "Hi."), ...messageEnd("end_turn")];
+      play(pair, lines);
+      const bytes = await (await postTo(pair)).text();
+      expect(new Set(bytes.match(/"model":"[^"]*"/g))).toEqual(new Set([`"model":"${pair.model}"`]));
     },
   );
 });

@@ -1,28 +1,34 @@
 import { describe, expect, test } from "bun:test";
-import { hear } from "../support/quadrants/quadrant.ts";
-import { TO_CLAUDE, TO_GPT } from "./conformance/asks.ts";
-import { begun, block, chunk, counted, ended, text, toolUse } from "./conformance/lines.ts";
-import { stageForFile } from "./conformance/stage.ts";
+import { readReply } from "../support/protocol-pairs/protocol-pair.ts";
+import { startFixture } from "./conformance/fixture.ts";
+import { TO_CLAUDE, TO_GPT } from "./conformance/requests.ts";
+import {
+  blockEvents,
+  chunk,
+  messageEnd,
+  messageStart,
+  textEvents,
+  toolUseEvents,
+  usageOf,
+} from "./conformance/stream-events.ts";
 
-// A charge that nobody reported is counted, which takes its time on a busy machine.
+const { play, playWhole, postTo, expectAnswer, expectFailure } = startFixture();
 
-const { play, playWhole, ask, expectHeard, expectBroken } = stageForFile();
-
-describe("case 30: calls are numbered among themselves, from 0, and named once:", () => {
-  test("behind a thought and a text of Anthropic", async () => {
-    const thought = block(
+describe("case 30: tool calls are numbered from 0 and named once", () => {
+  test("after a thinking block and a text block of Anthropic", async () => {
+    const thought = blockEvents(
       0,
       { type: "thinking", thinking: "", signature: "" },
       { type: "thinking_delta", thinking: "Hm." },
     );
     const lines = [
-      begun(),
+      messageStart(),
       ...thought,
-      ...text(1, "So:"),
-      ...toolUse(2, "a", '{"n"', ":1}"),
-      ...toolUse(3, "b"),
+      ...textEvents(1, "So:"),
+      ...toolUseEvents(2, "a", '{"n"', ":1}"),
+      ...toolUseEvents(3, "b"),
     ];
-    await expectHeard(TO_CLAUDE, [...lines, ...ended("tool_use")], {
+    await expectAnswer(TO_CLAUDE, [...lines, ...messageEnd("tool_use")], {
       reasoning: "Hm.",
       text: "So:",
       calls: [
@@ -33,30 +39,30 @@ describe("case 30: calls are numbered among themselves, from 0, and named once:"
     });
   });
 
-  test("with an input that comes with its block", async () => {
-    const whole = block(0, { type: "tool_use", id: "a", name: "look_up", input: { n: 1 } });
-    await expectHeard(TO_CLAUDE, [begun(), ...whole, ...ended("tool_use")], {
+  test("when the input comes with the start of the block", async () => {
+    const whole = blockEvents(0, { type: "tool_use", id: "a", name: "look_up", input: { n: 1 } });
+    await expectAnswer(TO_CLAUDE, [messageStart(), ...whole, ...messageEnd("tool_use")], {
       calls: [{ id: "a", name: "look_up", input: { n: 1 } }],
       finish: "tool_calls",
     });
   });
 
-  test("whatever a server of Anthropic has called for itself", async () => {
-    const search = block(
+  test("when Anthropic has called a server tool before", async () => {
+    const search = blockEvents(
       0,
       { type: "server_tool_use", id: "s", name: "web_search", input: {} },
       { type: "input_json_delta", partial_json: '{"query":"x"}' },
     );
-    const found = block(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] });
+    const found = blockEvents(1, { type: "web_search_tool_result", tool_use_id: "s", content: [] });
     const lines = [
-      begun(),
+      messageStart(),
       ...search,
       ...found,
-      ...text(2, "Found."),
-      ...toolUse(3, "a", "{}"),
-      ...ended("tool_use"),
+      ...textEvents(2, "Found."),
+      ...toolUseEvents(3, "a", "{}"),
+      ...messageEnd("tool_use"),
     ];
-    await expectHeard(TO_CLAUDE, lines, {
+    await expectAnswer(TO_CLAUDE, lines, {
       text: "Found.",
       calls: [{ id: "a", name: "look_up", input: {} }],
       finish: "tool_calls",
@@ -64,7 +70,7 @@ describe("case 30: calls are numbered among themselves, from 0, and named once:"
   });
 });
 
-describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
+describe("case 31: tool calls of OpenAI-compatible hosts are merged when they come", () => {
   const calls = [
     { id: "a", name: "look_up", input: { n: 1 } },
     { id: "b", name: "look_up", input: { n: 2 } },
@@ -88,45 +94,47 @@ describe("case 31: calls as hosts that are not OpenAI stream them:", () => {
   ])("%s", async (_name, deltas) => {
     const lines = [
       ...deltas.map((tool_calls) => chunk({ tool_calls })),
-      { ...chunk({}, "tool_calls"), ...counted(11, 7) },
+      { ...chunk({}, "tool_calls"), ...usageOf(11, 7) },
     ];
-    await expectHeard(TO_GPT, lines, { calls, finish: "tool_calls" });
+    await expectAnswer(TO_GPT, lines, { calls, finish: "tool_calls" });
   });
 
-  test("without an id: it gets one of ours", async () => {
+  test("without an id: the gateway assigns one", async () => {
     const call = { index: 0, function: { name: "look_up", arguments: '{"n":1}' } };
     play(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
-    const heard = await hear(await ask(TO_GPT), TO_GPT);
-    expect(heard.calls).toEqual([{ id: expect.stringMatching(/^\w+$/), name: "look_up", input: { n: 1 } }]);
+    const received = await readReply(await postTo(TO_GPT), TO_GPT);
+    expect(received.calls).toEqual([
+      { id: expect.stringMatching(/^\w+$/), name: "look_up", input: { n: 1 } },
+    ]);
   });
 
-  test("one of the old kind", async () => {
+  test("as the deprecated function_call", async () => {
     const lines = [
       chunk({ function_call: { name: "look_up", arguments: "" } }),
       chunk({ function_call: { arguments: '{"n":1}' } }),
       chunk({}, "function_call"),
     ];
     play(TO_GPT, lines);
-    const heard = await hear(await ask(TO_GPT), TO_GPT);
-    expect(heard).toMatchObject({ calls: [{ name: "look_up", input: { n: 1 } }], finish: "tool_calls" });
+    const received = await readReply(await postTo(TO_GPT), TO_GPT);
+    expect(received).toMatchObject({ calls: [{ name: "look_up", input: { n: 1 } }], finish: "tool_calls" });
   });
 });
 
-test("case 32: a stop with calls is the end of a turn that calls", async () => {
+test("case 32: a finish of stop after tool calls becomes tool_calls", async () => {
   const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: "{}" } };
   const calls = [{ id: "a", name: "look_up", input: {} }];
-  await expectHeard(TO_GPT, [chunk({ tool_calls: [call] }), { ...chunk({}, "stop"), ...counted(11, 7) }], {
+  await expectAnswer(TO_GPT, [chunk({ tool_calls: [call] }), { ...chunk({}, "stop"), ...usageOf(11, 7) }], {
     calls,
     finish: "tool_calls",
   });
-  await expectHeard(TO_CLAUDE, [begun(), ...toolUse(0, "a", "{}"), ...ended("end_turn")], {
+  await expectAnswer(TO_CLAUDE, [messageStart(), ...toolUseEvents(0, "a", "{}"), ...messageEnd("end_turn")], {
     calls,
     finish: "tool_calls",
   });
 });
 
-describe("case 45: blocks stand one behind the other:", () => {
-  test("a thought between words, and words between calls", async () => {
+describe("case 45: messages blocks do not overlap", () => {
+  test("when text comes between the fragments of two calls", async () => {
     const call = (index: number, id: string) => ({
       index,
       id,
@@ -145,34 +153,34 @@ describe("case 45: blocks stand one behind the other:", () => {
       chunk({ tool_calls: [piece(1, "}")] }),
       chunk({}, "tool_calls"),
     ]);
-    const heard = await hear(await ask(TO_GPT), TO_GPT);
-    expect(heard.text).toBe("One. Two.");
-    expect(heard.calls.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
+    const received = await readReply(await postTo(TO_GPT), TO_GPT);
+    expect(received.text).toBe("One. Two.");
+    expect(received.calls.toSorted((a, b) => a.id.localeCompare(b.id))).toEqual([
       { id: "a", name: "look_up", input: { n: 1 } },
       { id: "b", name: "look_up", input: { n: 2 } },
     ]);
   });
 
   test.each(['{"n":', "[1]", "7", "no"])(
-    "a call that ends with %s as its input is a failure",
+    "and a call with the input %s is an upstream failure",
     async (json) => {
       const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: json } };
-      await expectBroken(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
+      await expectFailure(TO_GPT, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
     },
   );
 
-  test("a call that was cut for want of tokens is none", async () => {
+  test("and a call that the token limit cut off is left out", async () => {
     const call = { index: 0, id: "a", type: "function", function: { name: "look_up", arguments: '{"n":' } };
     const lines = [
       chunk({ content: "Hm." }),
       chunk({ tool_calls: [call] }),
-      { ...chunk({}, "length"), ...counted(11, 7) },
+      { ...chunk({}, "length"), ...usageOf(11, 7) },
     ];
     play(TO_GPT, lines);
-    const streamed = await (await ask(TO_GPT)).text();
+    const streamed = await (await postTo(TO_GPT)).text();
     expect(streamed).toContain('"stop_reason":"max_tokens"');
     playWhole(TO_GPT, lines);
-    const whole = await hear(await ask(TO_GPT, false), TO_GPT);
+    const whole = await readReply(await postTo(TO_GPT, false), TO_GPT);
     expect(whole).toMatchObject({ text: "Hm.", calls: [], finish: "length" });
   });
 });

@@ -5,17 +5,16 @@ import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { ERRORS, type ErrorRow, GatewayError } from "../../src/errors.ts";
 import { errorResponse, errorWire } from "../../src/http/errors.ts";
 import { pathOf } from "../../src/http/identity.ts";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { CHAT, MESSAGES, objectOf, post, SURFACES } from "../support/client.ts";
 import { createCountingFetch, rejectionOf } from "../support/counting-fetch.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
-import { EVENT_STREAM, frame, says } from "../support/says.ts";
 import { answer } from "../support/script.ts";
+import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
 import { scriptedModel } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-// What clients need of authentication, routing and envelopes, by the numbers of the list of conformance cases, as far
-// as no other test shows it.
+// Conformance cases of authentication, routing and envelopes that no other test covers.
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -29,14 +28,14 @@ const openai = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.
 const anthropic = () => new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret, maxRetries: 0 });
 const messages = [{ role: "user" as const, content: "Say hello." }];
 
-/** Sends an ordinary request with these headers and no others. */
+/** Sends the default request with only these headers. */
 function postWith(surface: (typeof SURFACES)[number], headers: Record<string, string>, query = "") {
   const body = JSON.stringify(surface.body());
   return fetch(`${gateway.url}${surface.path}${query}`, { method: "POST", headers, body });
 }
 
 describe.each(SURFACES)("on $path", (surface) => {
-  test("case 1: of two keys that differ, the bearer counts", async () => {
+  test("case 1: the bearer token counts when both key headers differ", async () => {
     const { secret } = gateway;
     const good = await postWith(surface, { authorization: `Bearer ${secret}`, "x-api-key": "sk-tg-wrong" });
     expect(good.status).toBe(200);
@@ -44,7 +43,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     await expectError(bad, surface, "unknown_key");
   });
 
-  test("case 1: a header without a bearer does not hide the key in the other", async () => {
+  test("case 1: an authorization header without a bearer token does not hide x-api-key", async () => {
     for (const authorization of ["Bearer", "Bearer ", "Basic abc", ""]) {
       const response = await postWith(surface, { authorization, "x-api-key": gateway.secret });
       expect([authorization, response.status]).toEqual([authorization, 200]);
@@ -52,13 +51,13 @@ describe.each(SURFACES)("on $path", (surface) => {
   });
 
   test.each(["Bearer", "Bearer   ", "bearer", "Token sk-tg-1", "Bearer sk-tg 1", "Bearer,sk-tg-1"])(
-    "case 2: %p is no key, and is told so in the surface's envelope",
+    "case 2: %p is rejected with unknown_key in the envelope of the surface",
     async (authorization) => {
       await expectError(await postWith(surface, { authorization }), surface, "unknown_key");
     },
   );
 
-  test("case 2: a bearer is taken in any case and with more space", async () => {
+  test("case 2: a bearer token is accepted in any case and with extra white space", async () => {
     for (const scheme of ["bearer ", "BEARER\t", "Bearer    "]) {
       const response = await postWith(surface, { authorization: `${scheme}${gateway.secret}  ` });
       expect([scheme, response.status]).toEqual([scheme, 200]);
@@ -66,25 +65,28 @@ describe.each(SURFACES)("on $path", (surface) => {
   });
 
   test.each(["2023-06-01", "2026-10-21", "1999-01-01", "tomorrow", ""])(
-    "case 3: the version %p is taken",
+    "case 3: the anthropic-version %p is accepted",
     async (version) => {
       const headers = { "x-api-key": gateway.secret, "anthropic-version": version };
       expect((await postWith(surface, headers)).status).toBe(200);
     },
   );
 
-  test.each(["?beta=true", "?beta=true&x=1", "?"])("case 4: %p finds the same route", async (query) => {
-    const response = await postWith(surface, { "x-api-key": gateway.secret }, query);
-    expect(response.status).toBe(200);
-    expect((await objectOf(response)).model).toBe(surface.model);
-  });
+  test.each(["?beta=true", "?beta=true&x=1", "?"])(
+    "case 4: the query %p does not change the route",
+    async (query) => {
+      const response = await postWith(surface, { "x-api-key": gateway.secret }, query);
+      expect(response.status).toBe(200);
+      expect((await objectOf(response)).model).toBe(surface.model);
+    },
+  );
 
-  test("case 24: nothing of an upstream's headers comes out of a good answer", async () => {
-    const secrets = canaries();
+  test("case 24: a successful answer carries no header of the upstream", async () => {
+    const secrets = createCanaries();
     const { headers = {} } = secrets.refusal(200);
     const more = { ...headers, "x-ratelimit-reset-tokens": secrets.next("reset"), "content-language": "xx" };
     for (const stream of [false, true]) {
-      gateway.upstream.on(surface.model, says(undefined, { headers: more, gzip: !stream }));
+      gateway.upstream.on(surface.model, answerWith(undefined, { headers: more, gzip: !stream }));
       const response = await post(gateway, surface, { stream });
       expect(response.status).toBe(200);
       secrets.expectNone(JSON.stringify([...response.headers]) + (await response.text()));
@@ -94,7 +96,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     }
   });
 
-  test("case 25: no answer is a 200 without anything in it", async () => {
+  test("case 25: an empty upstream answer is an error, not a 200", async () => {
     const isChat = surface === CHAT;
     const empty = isChat
       ? { id: "c", object: "chat.completion", model: "m", choices: [] }
@@ -106,7 +108,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     await expectError(await post(gateway, surface, { stream: true }), surface, "upstream_unavailable");
   });
 
-  test("case 26: fields that nobody here knows are taken", async () => {
+  test("case 26: unknown fields are accepted and forwarded", async () => {
     const fields = {
       store: true,
       prompt_cache_key: "k",
@@ -119,7 +121,7 @@ describe.each(SURFACES)("on $path", (surface) => {
     expect(JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "")).toMatchObject(fields);
   });
 
-  test("case 75: a repetition is a request like any other, and the log tells which one it is", async () => {
+  test("case 75: a client retry is a normal request, and the log records its number", async () => {
     const ids: string[] = [];
     for (const count of ["0", "1", "2", "-1", "many", "1e9", "99999"]) {
       const response = await post(gateway, surface, { headers: { "x-stainless-retry-count": count } });
@@ -135,7 +137,7 @@ describe.each(SURFACES)("on $path", (surface) => {
 });
 
 describe("case 5: a probe without a key", () => {
-  test.each(["GET", "HEAD"])("%s / is answered", async (method) => {
+  test.each(["GET", "HEAD"])("with %s / is answered", async (method) => {
     const response = await fetch(gateway.url, { method });
     expect([200, 204, 404]).toContain(response.status);
   });
@@ -155,7 +157,7 @@ describe("case 6: the list of models", () => {
   });
 });
 
-describe("case 9: ids", () => {
+describe("case 9: request ids", () => {
   const ROUTES = [
     ["GET", "/v1/models", undefined],
     ["GET", "/v1/models/nobody", undefined],
@@ -172,14 +174,14 @@ describe("case 9: ids", () => {
     ["POST", "/v1/embeddings", {}],
   ] as const;
 
-  test.each(ROUTES)("%s %s says its id in both headers, row %#", async (method, path, body) => {
+  test.each(ROUTES)("are in both headers of %s %s, row %#", async (method, path, body) => {
     const init = { method, body: body === undefined ? null : JSON.stringify(body) };
     const response = await fetch(gateway.url + path, { ...init, headers: { "x-api-key": gateway.secret } });
     expectRequestIds(response);
     await response.body?.cancel();
   });
 
-  test("both SDKs read the id of a stream", async () => {
+  test("of a stream are read by both SDKs", async () => {
     const chat = await openai()
       .chat.completions.create({ model: "chat", messages, stream: true })
       .withResponse();
@@ -193,7 +195,7 @@ describe("case 9: ids", () => {
     }
   });
 
-  test("both SDKs read the id of an error, which on messages is in its body too", async () => {
+  test("of an error are read by both SDKs, and are also in the body of messages", async () => {
     const chat = await rejectionOf(openai().chat.completions.create({ model: "nobody", messages }));
     expect(chat).toMatchObject({ requestID: expect.stringMatching(/^[0-9a-f-]{36}$/) });
     const message = await rejectionOf(
@@ -205,8 +207,8 @@ describe("case 9: ids", () => {
   });
 });
 
-describe("case 15: a conflict", () => {
-  // Nothing that a model request can do conflicts; what would be said is said by the same hand.
+describe("case 15: a conflict error", () => {
+  // No model request causes a conflict, so that a server returns the error directly.
   const server = Bun.serve({
     port: 0,
     fetch: (request) =>
@@ -218,7 +220,7 @@ describe("case 15: a conflict", () => {
   const apiKey = "any";
   const baseURL = server.url.origin;
 
-  test("is tried once by the OpenAI SDK", async () => {
+  test("is not retried by the OpenAI SDK", async () => {
     const counting = createCountingFetch();
     const client = new OpenAI({ baseURL: `${baseURL}/v1`, apiKey, fetch: counting.fetch });
     const error = await rejectionOf(client.chat.completions.create({ model: "m", messages }));
@@ -226,7 +228,7 @@ describe("case 15: a conflict", () => {
     expect(counting.posts).toBe(1);
   });
 
-  test("is tried once by the Anthropic SDK", async () => {
+  test("is not retried by the Anthropic SDK", async () => {
     const counting = createCountingFetch();
     const client = new Anthropic({ baseURL, apiKey, fetch: counting.fetch });
     const error = await rejectionOf(client.messages.create({ model: "m", messages, max_tokens: 9 }));
@@ -235,18 +237,18 @@ describe("case 15: a conflict", () => {
   });
 });
 
-describe("cases 16 to 18: what the table says of trying again", () => {
+describe("cases 16 to 18: the error table", () => {
   const rows: readonly ErrorRow[] = Object.values(ERRORS);
   const withStatus = (...statuses: number[]) =>
     rows.filter(({ chat: [status] }) => statuses.includes(status));
 
-  test("case 16: nobody shall repeat what ends in 401, 402, 403, 404, 409, 413, 422 or 501", () => {
+  test("case 16: marks 401, 402, 403, 404, 409, 413, 422 and 501 as not retryable", () => {
     const finals = withStatus(401, 402, 403, 404, 409, 413, 422, 501);
     expect(finals.length).toBeGreaterThan(10);
     expect(finals.filter(({ retry }) => retry)).toEqual([]);
   });
 
-  test("case 17: no message of a 429 has a word on which LangChain gives up", () => {
+  test("case 17: has no 429 message with a word that makes LangChain give up", () => {
     const givesUp = /billing|credit balance|insufficient[_ -]?quota|usage quota|will reset at|quota/i;
     const throttled = withStatus(429);
     expect(throttled.length).toBeGreaterThan(1);
@@ -254,7 +256,7 @@ describe("cases 16 to 18: what the table says of trying again", () => {
       expect([message, givesUp.test(message), retry]).toEqual([message, false, true]);
   });
 
-  test("case 18: money that is used up is a 402, with nothing to wait for", async () => {
+  test("case 18: answers a used-up budget with 402 and no retry-after", async () => {
     const spendingLimit = { amount: 1n, period: "day" as const };
     const { secret } = await gateway.newPayer("1", { spendingLimit });
     for (const surface of SURFACES) {

@@ -2,16 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { ERRORS } from "../../src/errors.ts";
 import { CHAT, dataOf, objectOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { ask, hear, tells } from "../support/quadrants/quadrant.ts";
-import { nanosOf, said } from "../support/quadrants/said.ts";
+import { nanosOf, neutralAnswer } from "../support/protocol-pairs/neutral-answer.ts";
+import { answerNeutrally, postTo, readReply } from "../support/protocol-pairs/protocol-pair.ts";
 import { answer, type Script } from "../support/script.ts";
+import { isObject, type Json, listAt, objectAt } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { call, chatTool, result, TO_CLAUDE, TO_GPT, user } from "./conformance/asks.ts";
-import { claudeCode } from "./conformance/claude-code.ts";
-import { REFUSED } from "./conformance/refused.ts";
-import { SENT } from "./conformance/sent.ts";
-import { isObject, type Json, listAt, objectAt } from "./faults/view.ts";
+import { call, chatTool, claudeCode, result, TO_CLAUDE, TO_GPT, user } from "./conformance/requests.ts";
+import { TRANSLATED_REQUESTS, UNTRANSLATABLE_REQUESTS } from "./conformance/translated-requests.ts";
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -31,16 +29,16 @@ afterAll(() => gateway.stop());
 
 const LONG_NAME = `mcp__a_server_with_a_long_name__${"and_a_tool_".repeat(6)}`;
 
-describe("what an upstream is sent:", () => {
-  test.each(SENT)("%s", async (_name, quadrant, body, sent) => {
+describe("a translated request", () => {
+  test.each(TRANSLATED_REQUESTS)("keeps the rule: %s", async (_name, pair, body, sent) => {
     const { messages = [user("Say hello.")], ...more } = body;
-    const response = await ask(gateway, quadrant, { messages, ...more });
+    const response = await postTo(gateway, pair, { messages, ...more });
     expect([response.status, await response.text()]).toEqual([200, expect.any(String)]);
     expectMembers(seen(), sent);
   });
 
-  test("case 62: a body of Claude Code, with its system text and without the header for bills", async () => {
-    const response = await ask(gateway, TO_GPT, claudeCode());
+  test("case 62: of Claude Code keeps its system text and loses the billing header", async () => {
+    const response = await postTo(gateway, TO_GPT, claudeCode());
     expect(response.status).toBe(200);
     const { messages, tools, ...others } = seen();
     const roles = listAt(messages).map((each) => objectAt(each, "a message").role);
@@ -53,7 +51,7 @@ describe("what an upstream is sent:", () => {
       expect(others).not.toHaveProperty(dropped);
   });
 
-  test("case 63: a long tool name is shortened, everywhere alike, and comes back whole", async () => {
+  test("case 63: with a long tool name has it shortened everywhere, and restored in the answer", async () => {
     const chosen = { name: LONG_NAME, input_schema: { type: "object" } };
     const body = {
       tools: [chosen, { name: `${LONG_NAME}_2`, input_schema: { type: "object" } }],
@@ -66,8 +64,8 @@ describe("what an upstream is sent:", () => {
     };
     for (const stream of [false, true]) {
       gateway.upstream.on("gpt", callsFirstTool);
-      const heard = await hear(await ask(gateway, TO_GPT, { stream, ...body }), TO_GPT);
-      expect(heard.calls).toEqual([{ id: "call_1", name: LONG_NAME, input: {} }]);
+      const received = await readReply(await postTo(gateway, TO_GPT, { stream, ...body }), TO_GPT);
+      expect(received.calls).toEqual([{ id: "call_1", name: LONG_NAME, input: {} }]);
       const [first = "", second = ""] = listAt(seen().tools).map(toolName);
       expect(first).toMatch(/^[\w-]{1,64}$/);
       expect(second).not.toBe(first);
@@ -77,33 +75,33 @@ describe("what an upstream is sent:", () => {
     }
   });
 
-  test("case 64: a schema, and the answer is a text as ever", async () => {
+  test("case 64: with a JSON schema is answered with plain text", async () => {
     const schema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     const format = { type: "json_schema", json_schema: { name: "place", strict: true, schema } };
-    const answers = said({ text: '{"city":"Oslo"}' });
-    gateway.upstream.on("claude", tells(answers));
+    const answers = neutralAnswer({ text: '{"city":"Oslo"}' });
+    gateway.upstream.on("claude", answerNeutrally(answers));
     for (const stream of [false, true]) {
-      const response = await ask(gateway, TO_CLAUDE, { stream, response_format: format });
-      expect(await hear(response, TO_CLAUDE)).toEqual(answers);
+      const response = await postTo(gateway, TO_CLAUDE, { stream, response_format: format });
+      expect(await readReply(response, TO_CLAUDE)).toEqual(answers);
       expect(seen()).toMatchObject({ output_config: { format: { type: "json_schema", schema } } });
       expect(seen()).not.toHaveProperty("tools");
     }
   });
 
-  test("case 61: thinking comes back to Anthropic under its seal, also through a chat client", async () => {
-    const quadrant = { ...TO_CLAUDE, model: "claude-adaptive" };
-    const asks = said({
+  test("case 61: returns signed thinking to Anthropic, also through a chat client", async () => {
+    const pair = { ...TO_CLAUDE, model: "claude-adaptive" };
+    const asks = neutralAnswer({
       reasoning: "I must look.",
       text: "",
       calls: [{ id: "a", name: "look_up", input: {} }],
       finish: "tool_calls",
     });
     for (const stream of [false, true]) {
-      gateway.upstream.on(quadrant.model, tells(asks), tells(said()));
+      gateway.upstream.on(pair.model, answerNeutrally(asks), answerNeutrally(neutralAnswer()));
       const more = { stream, tools: [chatTool], reasoning_effort: "medium" };
-      const first = await ask(gateway, quadrant, { ...more, messages: [user("Go.")] });
+      const first = await postTo(gateway, pair, { ...more, messages: [user("Go.")] });
       const message = stream ? sumOf(await dataOf(first)) : messageOf(await objectOf(first));
-      await (await ask(gateway, quadrant, { ...more, messages: [user("Go."), message, result("a")] })).text();
+      await (await postTo(gateway, pair, { ...more, messages: [user("Go."), message, result("a")] })).text();
       expect(seen()).toMatchObject({
         thinking: { type: "adaptive" },
         messages: [
@@ -122,30 +120,33 @@ describe("what an upstream is sent:", () => {
   });
 });
 
-describe("what is refused before it costs anything:", () => {
-  test.each(REFUSED)("%s", async (_name, quadrant, body, path) => {
+describe("a request that the upstream cannot understand is rejected before it costs anything:", () => {
+  test.each(UNTRANSLATABLE_REQUESTS)("%s", async (_name, pair, body, path) => {
     for (const stream of [false, true]) {
-      const response = await ask(gateway, quadrant, { stream, ...body });
-      const said = objectAt((await objectOf(response.clone())).error, "an error").message;
-      expect(said).toStartWith(`${ERRORS.untranslatable.message.slice(0, -1)}: ${path}`);
-      await expectError(response, quadrant.surface, "untranslatable", { message: String(said) });
+      const response = await postTo(gateway, pair, { stream, ...body });
+      const message = objectAt((await objectOf(response.clone())).error, "an error").message;
+      expect(message).toStartWith(`${ERRORS.untranslatable.message.slice(0, -1)}: ${path}`);
+      await expectError(response, pair.surface, "untranslatable", { message: String(message) });
     }
     expect(gateway.upstream.seen).toEqual([]);
   });
 
-  test.each(["[]", '{"n":', "7", '"x"'])("case 53: arguments that are no object: %s", async (text) => {
-    const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }];
-    const path = "messages[1].tool_calls[0].function.arguments";
-    const message = `${ERRORS.wrong_shape.message.slice(0, -1)}: ${path}`;
-    await expectError(await ask(gateway, TO_CLAUDE, { messages }), CHAT, "wrong_shape", { message });
-    expect(gateway.upstream.seen).toEqual([]);
-  });
+  test.each(["[]", '{"n":', "7", '"x"'])(
+    "case 53: tool-call arguments that are no object: %s",
+    async (text) => {
+      const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }];
+      const path = "messages[1].tool_calls[0].function.arguments";
+      const message = `${ERRORS.wrong_shape.message.slice(0, -1)}: ${path}`;
+      await expectError(await postTo(gateway, TO_CLAUDE, { messages }), CHAT, "wrong_shape", { message });
+      expect(gateway.upstream.seen).toEqual([]);
+    },
+  );
 });
 
-describe("arguments that a model got wrong in an earlier turn", () => {
+describe("invalid arguments of an earlier tool call", () => {
   test.each(["[]", '{"n":', "7", '"x"', "<xml/>"])("reach Claude inside an object: %s", async (text) => {
     const messages = [user("Go."), { role: "assistant", tool_calls: [call("a", text)] }, result("a")];
-    expect((await ask(gateway, TO_CLAUDE, { messages })).status).toBe(200);
+    expect((await postTo(gateway, TO_CLAUDE, { messages })).status).toBe(200);
     expect(seen().messages).toMatchObject([
       {},
       { content: [{ type: "tool_use", id: "a", input: { unreadable_arguments: text } }] },
@@ -154,7 +155,7 @@ describe("arguments that a model got wrong in an earlier turn", () => {
   });
 });
 
-describe("case 19: a prompt too long", () => {
+describe("case 19: a prompt that is too long", () => {
   const TOO_LONG = [
     [
       TO_GPT,
@@ -172,39 +173,36 @@ describe("case 19: a prompt too long", () => {
     ],
   ] as const;
 
-  test.each(TOO_LONG)("is said in the words that clients compact on", async (quadrant, error, tokens) => {
-    gateway.upstream.on(
-      quadrant.model,
-      answer({ status: 400, body: JSON.stringify({ type: "error", error }) }),
-    );
+  test.each(TOO_LONG)("is reported in the words on which clients compact", async (pair, error, tokens) => {
+    gateway.upstream.on(pair.model, answer({ status: 400, body: JSON.stringify({ type: "error", error }) }));
     for (const stream of [false, true]) {
       const message = `prompt is too long: ${tokens} tokens > 200000 maximum`;
-      await expectError(await ask(gateway, quadrant, { stream }), quadrant.surface, "prompt_too_long", {
+      await expectError(await postTo(gateway, pair, { stream }), pair.surface, "prompt_too_long", {
         message,
       });
     }
   });
 });
 
-describe("the cost", () => {
-  test("case 60: counts what was cached once, both ways", async () => {
+describe("the charge", () => {
+  test("case 60: counts cached tokens once, in both directions", async () => {
     const usage = { input: 10, cached: 4, written: 3, output: 7 };
-    for (const quadrant of [TO_CLAUDE, TO_GPT]) {
-      gateway.upstream.on(quadrant.model, tells(said({ usage })));
+    for (const pair of [TO_CLAUDE, TO_GPT]) {
+      gateway.upstream.on(pair.model, answerNeutrally(neutralAnswer({ usage })));
       for (const stream of [false, true]) {
-        const response = await ask(gateway, quadrant, { stream });
-        expect((await hear(response, quadrant)).usage).toEqual(usage);
+        const response = await postTo(gateway, pair, { stream });
+        expect((await readReply(response, pair)).usage).toEqual(usage);
         expect((await gateway.receiptOf(response)).captured).toBe(nanosOf(usage));
       }
     }
   });
 
   test.each([
-    ["case 35: is the same when the client wants to hear of no usage", { include_usage: false }],
-    ["case 33: and when it has not said", undefined],
+    ["case 35: does not depend on usage that the client disables", { include_usage: false }],
+    ["case 33: does not depend on usage that the client does not ask for", undefined],
   ])("%s", async (_name, stream_options) => {
-    gateway.upstream.on("claude", tells(said()));
-    const response = await ask(gateway, TO_CLAUDE, { stream: true, stream_options });
+    gateway.upstream.on("claude", answerNeutrally(neutralAnswer()));
+    const response = await postTo(gateway, TO_CLAUDE, { stream: true, stream_options });
     const chunks = await dataOf(response);
     expect(chunks.filter(({ usage }) => usage)).toEqual([]);
     expect(chunks.every(({ choices }) => listAt(choices).length === 1)).toBe(true);
@@ -214,7 +212,7 @@ describe("the cost", () => {
   });
 });
 
-/** Every member is as it should be; those that should be `undefined` are not there. */
+/** Compares members recursively. A member that is `undefined` in `wanted` must be absent. */
 function expectMembers(given: unknown, wanted: unknown): void {
   if (!isObject(wanted) || "asymmetricMatch" in wanted) {
     expect(given).toEqual(wanted);
@@ -238,11 +236,11 @@ function toolName(each: unknown): string {
   return String(objectAt(objectAt(each, "a tool").function, "a function").name);
 }
 
-/** Calls the first of the tools it was given, by the name it knows. */
+/** Calls the first tool of the request by the name that the upstream got. */
 const callsFirstTool: Script = (request) => {
   const [first] = listAt(JSON.parse(request.bodyText).tools);
   const calls = [{ id: "call_1", name: toolName(first), input: {} }];
-  return tells(said({ text: "", calls, finish: "tool_calls" }))(request);
+  return answerNeutrally(neutralAnswer({ text: "", calls, finish: "tool_calls" }))(request);
 };
 
 /** The message of a whole answer, as a client sends it back. */
@@ -250,7 +248,7 @@ function messageOf({ choices }: Json): Json {
   return objectAt(objectAt(listAt(choices)[0], "a choice").message, "a message");
 }
 
-/** The same of a stream, as clients add it up. */
+/** The message of a streamed answer, as a client merges it. */
 function sumOf(chunks: readonly Json[]): Json {
   const deltas = chunks.flatMap(({ choices }) =>
     listAt(choices).map((each) => objectAt(objectAt(each, "a choice").delta, "a delta")),

@@ -29,14 +29,14 @@ function options({ url }: TestGateway, headers: Record<string, string>, path = C
   return fetch(`${url}${path}`, { method: "OPTIONS", headers });
 }
 
-/** The headers of an answer that are about origins. */
+/** The CORS headers and `vary` of a response. */
 function corsOf({ headers }: Response): Record<string, string> {
   const names = [...headers].filter(([name]) => name.startsWith("access-control-") || name === "vary");
   return Object.fromEntries(names);
 }
 
 describe("without http.cors_origins", () => {
-  test("a preflight is 404, and no answer names an origin", async () => {
+  test("a preflight is 404, and no response names an origin", async () => {
     const refused = await options(off, { origin: PAGE, ...PREFLIGHT });
     await expectError(refused, CHAT, "unknown_route");
     expect(corsOf(refused)).toEqual({});
@@ -45,7 +45,7 @@ describe("without http.cors_origins", () => {
 });
 
 describe("with a list of origins", () => {
-  test("a preflight of one of them is answered without a key, and allows what it asks for", async () => {
+  test("a preflight of a listed origin needs no key and allows the headers that it requests", async () => {
     const asked = "authorization,content-type,x-stainless-lang,anthropic-dangerous-direct-browser-access";
     const headers = { origin: PAGE, ...PREFLIGHT, "access-control-request-headers": asked };
     for (const path of [CHAT.path, "/v1/models/a/b", "/nothing", "/v1/files", "/healthz"]) {
@@ -62,7 +62,7 @@ describe("with a list of origins", () => {
   });
 
   test.each([STRANGER, "null", "https://app.example.com.evil.example", "http://app.example.com", "*"])(
-    "%s may not read anything",
+    "the origin %s may read nothing",
     async (origin) => {
       const refused = await options(some, { origin, ...PREFLIGHT });
       await expectError(refused, CHAT, "unknown_route");
@@ -71,14 +71,14 @@ describe("with a list of origins", () => {
     },
   );
 
-  test("an OPTIONS that is no preflight is 404", async () => {
+  test("an OPTIONS request that is no preflight is 404", async () => {
     await expectError(await options(some, { origin: PAGE }), CHAT, "unknown_route");
     const noOrigin = await options(some, PREFLIGHT);
     await expectError(noOrigin, CHAT, "unknown_route");
     expect(corsOf(noOrigin)).toEqual({ vary: "origin" });
   });
 
-  test("credentials are never allowed, on no answer", async () => {
+  test("no response allows credentials", async () => {
     const headers = { origin: PAGE, cookie: "session=1" };
     const answers = [
       await options(some, { ...headers, ...PREFLIGHT }),
@@ -101,7 +101,7 @@ describe("with a list of origins", () => {
     }
   });
 
-  test("header names that are none are not sent back", async () => {
+  test("invalid header names are not echoed", async () => {
     const asked = { ...PREFLIGHT, "access-control-request-headers": "a: b <script>" };
     const answer = await options(some, { origin: PAGE, ...asked });
     expect(corsOf(answer)["access-control-allow-headers"]).toBeUndefined();
@@ -122,7 +122,7 @@ describe.each(["openai", "anthropic"] as const)("a page that uses the %s SDK", (
       .withResponse();
   };
 
-  test("gets an answer with its id and its limits, whole and streamed", async () => {
+  test("gets an answer with its request id and limits, whole and streamed", async () => {
     for (const gateway of [some, all])
       for (const stream of [false, true]) {
         const { data, response } = await ask(gateway, PAGE, undefined, stream);
@@ -135,7 +135,7 @@ describe.each(["openai", "anthropic"] as const)("a page that uses the %s SDK", (
       }
   });
 
-  test("gets the error of a model that is not there", async () => {
+  test("gets the error of an unknown model", async () => {
     const error: unknown = await ask(some, PAGE, "nobody", false).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ status: 404 });
   });
@@ -147,7 +147,7 @@ describe.each(["openai", "anthropic"] as const)("a page that uses the %s SDK", (
   });
 });
 
-test("origins are followed while the gateway runs", async () => {
+test("a reload changes the allowed origins of a running gateway", async () => {
   const gateway = await startTestGateway();
   const offer = (corsOrigins: LiveConfig["corsOrigins"]): LiveConfig => ({
     models: [scriptedModel("chat", "openai")],

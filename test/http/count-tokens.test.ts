@@ -2,12 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import Anthropic from "@anthropic-ai/sdk";
 import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
-import { canaries } from "../support/canaries.ts";
-import { CHAT, MESSAGES, objectOf, post } from "../support/client.ts";
+import { createCanaries } from "../support/canaries.ts";
+import { CHAT, MESSAGES, objectOf, post, windowOf } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
-import { windowOf } from "../support/limit-headers.ts";
-import { says } from "../support/says.ts";
 import { type Answer, answer, resetAtOnce, silence } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -15,8 +14,6 @@ import {
   scriptedUpstreams,
 } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-
-// On a busy machine each count here waits two seconds for a worker that does not get ready.
 
 const PATH = "/v1/messages/count_tokens";
 const HASTY = { connectMs: 5_000, firstOutputMs: 100, idleMs: 100, totalMs: 100 };
@@ -79,14 +76,14 @@ const sdk = () => new Anthropic({ baseURL: gateway.url, apiKey: gateway.secret, 
 const messages = [{ role: "user" as const, content: "Say hello." }];
 const seen = () => gateway.upstream.seen;
 
-describe("case 73: the Anthropic SDK counts", () => {
-  test("what the upstream counts", async () => {
+describe("case 73: the Anthropic SDK", () => {
+  test("gets the count of the upstream", async () => {
     expect(await sdk().messages.countTokens({ model: "claude", messages })).toEqual({ input_tokens: 4242 });
     expect(seen().map(({ target }) => target)).toEqual([PATH]);
     expect(JSON.parse(seen()[0]?.bodyText ?? "")).toEqual({ model: "theirs", messages });
   });
 
-  test("here, where no upstream of the model can", async () => {
+  test("gets a local count when no upstream of the model can count", async () => {
     const few = await sdk().messages.countTokens({ model: "chat", messages });
     const system = "You are a helpful assistant who says hello to everybody.";
     const more = await sdk().messages.countTokens({ model: "chat", messages, system });
@@ -95,7 +92,7 @@ describe("case 73: the Anthropic SDK counts", () => {
     expect(seen()).toBeEmpty();
   });
 
-  test("as the demo model will bill", async () => {
+  test("gets the count that the demo model bills", async () => {
     const demo = { model: "demo", messages, system: "Be brief." };
     const { usage } = await sdk().messages.create({ ...demo, max_tokens: 5 });
     expect(await sdk().messages.countTokens(demo)).toEqual({ input_tokens: usage.input_tokens });
@@ -103,7 +100,7 @@ describe("case 73: the Anthropic SDK counts", () => {
 });
 
 describe("a count by the upstream", () => {
-  test("is of the body as it is, with the client's version, betas and query", async () => {
+  test("sends the body unchanged, with the client's version, betas and query", async () => {
     const raw = (model: string) =>
       `{ "messages":[{"role":"user","content":"caf\\u00e9 \\/"},{"role":"system","content":"mid"}], "model" : "${model}","thinking":{"type":"adaptive"},"x":1.0 }`;
     const headers = { "anthropic-version": "2026-10-21", "anthropic-beta": "a-1,b-2", cookie: "a=b" };
@@ -119,12 +116,12 @@ describe("a count by the upstream", () => {
     expect(asked?.headers).not.toHaveProperty("cookie");
   });
 
-  test("is asked for where only one of the routes can, with a version when the client names none", async () => {
+  test("is made when only one route supports it, with a default version when the client names none", async () => {
     expect(await tokensOf(await count({ model: "mixed" }))).toBe(4242);
     expect(seen().map(({ headers }) => headers["anthropic-version"])).toEqual(["2023-06-01"]);
   });
 
-  test("is given up when the client goes away", async () => {
+  test("is cancelled when the client disconnects", async () => {
     gateway.upstream.on("theirs", silence);
     const controller = new AbortController();
     const running = count({ signal: controller.signal }).catch(() => undefined);
@@ -132,38 +129,38 @@ describe("a count by the upstream", () => {
     controller.abort();
     await running;
     await seen()[0]?.over;
-    expect(seen()[0]?.hungUpAtMs).toBeNumber();
+    expect(seen()[0]?.disconnectedAtMs).toBeNumber();
   });
 });
 
-describe("a count here", () => {
-  const secrets = canaries();
-  const said = (body: string, more: Partial<Answer> = {}) => answer({ ...more, body });
+describe("a local count", () => {
+  const secrets = createCanaries();
+  const sends = (body: string, more: Partial<Answer> = {}) => answer({ ...more, body });
 
   test.each([
-    ["refuses the request", answer(secrets.refusal(400))],
+    ["rejects the request", answer(secrets.refusal(400))],
     [
       "finds the prompt too long",
-      said('{"type":"error","error":{"message":"prompt is too long: 212384 tokens > 200000 maximum"}}', {
+      sends('{"type":"error","error":{"message":"prompt is too long: 212384 tokens > 200000 maximum"}}', {
         status: 400,
       }),
     ],
-    ["refuses our key", answer(secrets.refusal(401))],
+    ["rejects the gateway's key", answer(secrets.refusal(401))],
     ["does not know the path", answer(secrets.refusal(404))],
     ["is busy", answer(secrets.refusal(429))],
     ["fails", answer(secrets.refusal(529))],
-    ["sends us elsewhere", answer({ ...secrets.refusal(307), headers: { location: "/elsewhere" } })],
+    ["redirects the call", answer({ ...secrets.refusal(307), headers: { location: "/elsewhere" } })],
     ["resets the connection", resetAtOnce],
-    ["says HTML", said(`<h1>${secrets.next("html")}</h1>`)],
-    ["says nothing", said("")],
-    ["breaks off", said('{"input_tokens":42', { claimedLength: 99, end: "close" })],
-    ["says no number", said(`{"input_tokens":"${secrets.next("word")}"}`)],
-    ["says a negative number", said('{"input_tokens":-5}')],
-    ["says half a token", said('{"input_tokens":5.5}')],
-    ["says an absurd number", said('{"input_tokens":1e99}')],
-    ["says too much", said(`{"input_tokens":5,"x":"${"x".repeat(100_000)}"}`)],
-    ["answers the message", says()],
-  ])("is made when the upstream %s", async (_, script) => {
+    ["sends HTML", sends(`<h1>${secrets.next("html")}</h1>`)],
+    ["sends nothing", sends("")],
+    ["breaks off", sends('{"input_tokens":42', { claimedLength: 99, end: "close" })],
+    ["sends no number", sends(`{"input_tokens":"${secrets.next("word")}"}`)],
+    ["sends a negative number", sends('{"input_tokens":-5}')],
+    ["sends a fraction of a token", sends('{"input_tokens":5.5}')],
+    ["sends an absurd number", sends('{"input_tokens":1e99}')],
+    ["sends too many bytes", sends(`{"input_tokens":5,"x":"${"x".repeat(100_000)}"}`)],
+    ["answers the message", answerWith()],
+  ])("replaces that of an upstream that %s", async (_, script) => {
     gateway.upstream.on("theirs", script);
     const response = await count();
     const text = JSON.stringify([...response.headers]) + (await response.clone().text());
@@ -173,7 +170,7 @@ describe("a count here", () => {
     secrets.expectNone(gateway.log.text());
   });
 
-  test("is made when the upstream does not answer in time", async () => {
+  test("replaces that of an upstream that exceeds its timeout", async () => {
     gateway.upstream.on("slow", silence);
     const response = await count({ model: "slow" });
     expect(await tokensOf(response)).toBeWithin(1, 20);
@@ -181,7 +178,7 @@ describe("a count here", () => {
     expect(lines).toContainEqual(expect.objectContaining({ event: "count failed", timeout: "total" }));
   });
 
-  test("takes an image for as many tokens as it is held for", async () => {
+  test("counts an image as the tokens of its hold", async () => {
     const source = { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=".repeat(1_000) };
     const content = [
       { type: "image", source },
@@ -191,7 +188,7 @@ describe("a count here", () => {
     expect(tokens).toBeWithin(2_001, 2_030);
   });
 
-  test("is made of megabytes too", async () => {
+  test("handles megabytes", async () => {
     const content = "word ".repeat(1_000_000);
     expect(await tokensOf(await count({ model: "chat", messages: [{ role: "user", content }] }))).toBeWithin(
       1_000_000,
@@ -201,7 +198,7 @@ describe("a count here", () => {
 });
 
 describe("the circuit of an upstream", () => {
-  test("is not opened by a count that fails, and when it is open nobody is asked to count", async () => {
+  test("is not opened by a failed count, and an open circuit permits no count", async () => {
     const opened = () => gateway.log.text().split('"circuit opened"').length - 1;
     gateway.upstream.on("fragile", answer({ status: 500, body: "" }));
     for (let left = 3; left > 0; left--) await tokensOf(await count({ model: "fragile" }));
@@ -214,7 +211,7 @@ describe("the circuit of an upstream", () => {
 });
 
 describe("a count", () => {
-  test("costs nothing, holds nothing and leaves no receipt", async () => {
+  test("is free, takes no hold and leaves no receipt", async () => {
     const { secret, key } = await gateway.newPayer("0");
     const response = await count({ secret });
     expect(await tokensOf(response)).toBe(4242);
@@ -223,7 +220,7 @@ describe("a count", () => {
     expect(await gateway.balances(key.accountId)).toMatchObject({ posted: 0n, held: 0n });
   });
 
-  test("is a request of the minute that takes no tokens", async () => {
+  test("counts towards requests per minute, not tokens per minute", async () => {
     const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 2, tokensPerMinute: 10 } });
     const response = await count({ secret });
     expect(windowOf(response, MESSAGES, "requests")).toMatchObject({ limit: 2, remaining: 1 });
@@ -233,14 +230,14 @@ describe("a count", () => {
     expect(seen()).toHaveLength(2);
   });
 
-  test("takes a slot while it runs, and gives it back before it answers", async () => {
+  test("occupies a concurrency slot and releases it before the response", async () => {
     const { secret } = await gateway.newKey({ limits: { concurrentRequests: 1 } });
     for (let left = 5; left > 0; left--) expect((await count({ secret })).status).toBe(200);
     const none = await gateway.newKey({ limits: { concurrentRequests: 0 } });
     await expectError(await count({ secret: none.secret }), MESSAGES, "too_concurrent");
   });
 
-  test("has a line in the log like any other request", async () => {
+  test("is logged like any other request", async () => {
     const response = await count();
     const id = response.headers.get("x-request-id") ?? "";
     await response.text();
@@ -273,13 +270,13 @@ describe("a count", () => {
       async () => ({ secret: (await gateway.newKey({ models: ["other"] })).secret }),
       "model_not_allowed",
     ],
-  ])("with %s is refused", async (...[, arrange, cause, message]: Wrong) => {
+  ])("with %s is rejected", async (...[, arrange, cause, message]: Wrong) => {
     const response = await count(await arrange());
     await expectError(response, MESSAGES, cause, message === undefined ? {} : { message });
     expect(seen()).toBeEmpty();
   });
 
-  test("is asked for with POST, and with chat's body under its own name only", async () => {
+  test("is accepted only with POST at its own path", async () => {
     await expectError(await fetch(`${gateway.url}${PATH}`), MESSAGES, "unknown_route");
     const chat = await fetch(`${gateway.url}/v1/chat/completions/count_tokens`, { method: "POST" });
     await expectError(chat, CHAT, "not_built");

@@ -1,21 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { createOpenAI } from "@ai-sdk/openai";
-import { OpenAIEmbeddings } from "@langchain/openai";
-import { embedMany } from "ai";
-import OpenAI from "openai";
-import { DEMO_MODEL } from "../../src/demo/demo-model.ts";
 import { parsePrice } from "../../src/domain/money.ts";
 import { type Cause, ERRORS } from "../../src/errors.ts";
-import { canaries } from "../support/canaries.ts";
-import { CHAT, MESSAGES, objectOf, post } from "../support/client.ts";
-import { embeds, VECTOR } from "../support/embeddings-speech.ts";
+import { createCanaries } from "../support/canaries.ts";
+import { CHAT, MESSAGES, objectOf, post, windowOf } from "../support/client.ts";
 import { expectError, expectRequestIds } from "../support/expect-error.ts";
-import { windowOf } from "../support/limit-headers.ts";
 import { answer, resetAtOnce } from "../support/script.ts";
+import { answerEmbeddings, VECTOR } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, TEST_PRICE } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Embeds and writes nothing; a window of 1,000 tokens for each prompt. */
+/** An embeddings-only model with a window of 1,000 tokens per prompt. */
 const EMBEDS = { contextWindow: 1_000, outputTokensMax: 0, outputTokensDefault: 0 };
 const DEAR = { ...TEST_PRICE, input: parsePrice("3.00") };
 
@@ -23,7 +17,6 @@ let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startTestGateway({
     models: [
-      DEMO_MODEL,
       scriptedModel("vectors", "openai", EMBEDS),
       scriptedModel("both", "openai"),
       scriptedModel("claude", "anthropic"),
@@ -40,7 +33,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   gateway.upstream.reset();
-  for (const model of ["vectors", "both", "first", "second"]) gateway.upstream.on(model, embeds());
+  for (const model of ["vectors", "both", "first", "second"]) gateway.upstream.on(model, answerEmbeddings());
 });
 afterAll(() => gateway.stop());
 
@@ -58,67 +51,16 @@ function embed({ secret = gateway.secret, headers, raw, ...members }: Options = 
   });
 }
 
-const openai = () => new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret, maxRetries: 0 });
 const lastBody = () => gateway.upstream.seen.at(-1)?.bodyText ?? "";
 
-describe("case 69: embeddings by real clients", () => {
-  test.each<[string, OpenAI.EmbeddingCreateParams["input"], number]>([
-    ["a text", "one", 1],
-    ["texts", ["one", "two"], 2],
-    ["token ids", [1, 2, 3], 1],
-    ["lists of token ids", [[1], [2, 3]], 2],
-  ])("the OpenAI SDK embeds %s, in base64 as it asks by itself and in numbers", async (_, input, count) => {
-    for (const more of [{}, { encoding_format: "float" as const }]) {
-      const said = await openai().embeddings.create({ model: "vectors", input, ...more });
-      expect(said.data.map(({ embedding }) => embedding)).toEqual(
-        Array.from({ length: count }, () => VECTOR),
-      );
-      expect(said).toMatchObject({ model: "vectors", usage: { prompt_tokens: 11, total_tokens: 11 } });
-      const { encoding_format: encoding = "base64" } = more as { encoding_format?: string };
-      expect(JSON.parse(lastBody())).toEqual({ model: "vectors", input, encoding_format: encoding });
-    }
-  });
-
-  test("the AI SDK embeds many values", async () => {
-    const provider = createOpenAI({ baseURL: `${gateway.url}/v1`, apiKey: gateway.secret });
-    const model = provider.embedding("vectors");
-    const { embeddings, usage } = await embedMany({ model, values: ["one", "two"], maxRetries: 0 });
-    expect(embeddings).toEqual([VECTOR, VECTOR]);
-    expect(usage.tokens).toBe(11);
-  });
-
-  test("LangChain embeds documents", async () => {
-    const configuration = { baseURL: `${gateway.url}/v1` };
-    const client = new OpenAIEmbeddings({
-      model: "vectors",
-      apiKey: gateway.secret,
-      maxRetries: 0,
-      configuration,
-    });
-    expect(await client.embedDocuments(["one", "two"])).toEqual([VECTOR, VECTOR]);
-  });
-
-  test("the demo model embeds, the same in both encodings", async () => {
-    const ask = { model: "demo", input: ["the cat sat", "the cat stood", "prices fell"], dimensions: 128 };
-    const coded = await openai().embeddings.create(ask);
-    const plain = await openai().embeddings.create({ ...ask, encoding_format: "float" });
-    expect(coded.usage).toEqual({ prompt_tokens: 8, total_tokens: 8 });
-    for (const [index, { embedding }] of plain.data.entries()) {
-      expect(embedding).toHaveLength(128);
-      const other = coded.data[index]?.embedding ?? [];
-      for (const [place, value] of embedding.entries()) expect(other[place]).toBeCloseTo(value, 6);
-    }
-  });
-});
-
 describe("an embeddings request", () => {
-  test("reaches the upstream and comes back byte for byte, apart from the model's name", async () => {
+  test("reaches the upstream and returns byte for byte, apart from the model name", async () => {
     const body = (model: string) =>
       `{ "input":["caf\\u00e9 \\/"],"dimensions":3 ,"unknown":[1.0,null], "model" : "${model}" }`;
-    const said = (model: string) => `{ "data":[{"embedding":[0.10]}],"x":1.0,"model" : "${model}" }\n`;
-    gateway.upstream.on("first", answer({ body: said("first-2026") }));
+    const reply = (model: string) => `{ "data":[{"embedding":[0.10]}],"x":1.0,"model" : "${model}" }\n`;
+    gateway.upstream.on("first", answer({ body: reply("first-2026") }));
     const response = await embed({ raw: body("two-ways") });
-    expect(await response.text()).toBe(said("two-ways"));
+    expect(await response.text()).toBe(reply("two-ways"));
     expect(lastBody()).toBe(body("first"));
     expect(gateway.upstream.seen.map(({ target }) => target)).toEqual(["/v1/embeddings"]);
   });
@@ -130,13 +72,13 @@ describe("an embeddings request", () => {
     expectRequestIds(response);
   });
 
-  test("is paid to the nano, and says nothing of output", async () => {
+  test("is charged to the nano-USD, and has no output limit header", async () => {
     const before = await gateway.balances();
     const response = await embed();
     expect(response.headers.get("x-tollgate-cost-usd")).toBe("0.000011");
     expect(response.headers.has("x-tollgate-max-tokens")).toBe(false);
     const receipt = await gateway.receiptOf(response);
-    // Half of 41 bytes, each held for at the dearest input price.
+    // 41 bytes count as 21 tokens, held at the highest input price.
     expect(receipt).toMatchObject({ state: "settled", captured: 11_000n, granted: 21n * 2_000n });
     expect(receipt.request).toEqual({ surface: "embeddings", model: "vectors" });
     expect(receipt.outcome).toMatchObject({
@@ -148,34 +90,34 @@ describe("an embeddings request", () => {
   });
 
   test.each<[string, object | undefined, unknown, bigint | "some"]>([
-    ["no usage, texts", undefined, ["Embed this.", "And that."], "some"],
-    ["no usage, token ids", undefined, [1, 22, 333, 4_444], 4_000n],
-    ["no usage, lists of token ids", undefined, [[100_000, 2], [3]], 3_000n],
-    ["a usage that cannot be", { prompt_tokens: -1 }, [7, 8], 2_000n],
-  ])("is counted here when the upstream says %s", async (_, usage, input, charge) => {
-    // A default would take the place of `undefined`.
-    gateway.upstream.on("vectors", embeds(usage ?? {}));
+    ["no usage for texts", undefined, ["Embed this.", "And that."], "some"],
+    ["no usage for token ids", undefined, [1, 22, 333, 4_444], 4_000n],
+    ["no usage for lists of token ids", undefined, [[100_000, 2], [3]], 3_000n],
+    ["an impossible usage", { prompt_tokens: -1 }, [7, 8], 2_000n],
+  ])("is counted locally when the upstream reports %s", async (_, usage, input, charge) => {
+    // A default parameter would replace `undefined`.
+    gateway.upstream.on("vectors", answerEmbeddings(usage ?? {}));
     const receipt = await gateway.receiptOf(await embed({ input }));
     expect(receipt.outcome?.source).toBe("estimated");
     if (charge === "some") expect(Number(receipt.captured)).toBeWithin(1_000, 30_000);
     else expect(receipt.captured).toBe(charge);
   });
 
-  test("is charged up to the window of each prompt when the upstream says more", async () => {
-    gateway.upstream.on("vectors", embeds({ prompt_tokens: 3_001 }));
+  test("is charged at most the window of each prompt", async () => {
+    gateway.upstream.on("vectors", answerEmbeddings({ prompt_tokens: 3_001 }));
     const receipt = await gateway.receiptOf(await embed({ input: [[1], [2], [3]] }));
     expect(receipt).toMatchObject({ captured: 3_000_000n, outcome: { source: "estimated" } });
   });
 
-  test("may have more tokens than one context window, spread over its prompts", async () => {
-    gateway.upstream.on("vectors", embeds({ prompt_tokens: 3_000, total_tokens: 3_000 }));
+  test("may exceed one context window in total", async () => {
+    gateway.upstream.on("vectors", answerEmbeddings({ prompt_tokens: 3_000, total_tokens: 3_000 }));
     const input = Array.from({ length: 3 }, () => "word ".repeat(900));
     const response = await embed({ input });
     const receipt = await gateway.receiptOf(response);
     expect(receipt).toMatchObject({ captured: 3_000_000n, granted: 3_000n * 2_000n });
   });
 
-  test("takes its tokens of the minute and gives back what it did not use", async () => {
+  test("takes its tokens per minute and returns what it did not use", async () => {
     const { secret } = await gateway.newKey({ limits: { tokensPerMinute: 100, requestsPerMinute: 9 } });
     const first = await embed({ secret });
     expect(windowOf(first, CHAT, "requests")).toMatchObject({ limit: 9, remaining: 8 });
@@ -185,7 +127,7 @@ describe("an embeddings request", () => {
     await expectError(await embed({ secret, input: "x".repeat(300) }), CHAT, "too_many_tokens");
   });
 
-  test("is refused without money, and then nothing is asked", async () => {
+  test("is declined without money before an upstream is called", async () => {
     const { secret } = await gateway.newPayer("0.000041999");
     await expectError(await embed({ secret }), CHAT, "wallet_empty");
     expect(gateway.upstream.seen).toBeEmpty();
@@ -193,7 +135,7 @@ describe("an embeddings request", () => {
     expect((await embed({ secret: rich.secret })).status).toBe(200);
   });
 
-  test("goes to the next route that can embed, and pays that one's price", async () => {
+  test("fails over to the next route that can embed, at the price of that route", async () => {
     gateway.upstream.on("first", answer({ status: 503, body: "" }));
     const response = await embed({ model: "two-ways" });
     expect(await objectOf(response)).toMatchObject({ model: "two-ways", data: [{ embedding: VECTOR }] });
@@ -208,27 +150,23 @@ describe("a model", () => {
     expect(gateway.upstream.seen).toBeEmpty();
   });
 
-  test.each([CHAT, MESSAGES])(
-    "that only embeds answers 501 on $path, before anything is held",
-    async (surface) => {
-      const { secret } = await gateway.newPayer("0", { limits: { requestsPerMinute: 0 } });
-      for (const more of [{}, { max_tokens: 5 }, { stream: true }]) {
-        const refused = await post(gateway, surface, { secret, model: "vectors", ...more });
-        await expectError(refused, surface, "not_built");
-      }
-      expect(gateway.upstream.seen).toBeEmpty();
-    },
-  );
+  test.each([CHAT, MESSAGES])("that only embeds answers 501 on $path before a hold", async (surface) => {
+    const { secret } = await gateway.newPayer("0", { limits: { requestsPerMinute: 0 } });
+    for (const more of [{}, { max_tokens: 5 }, { stream: true }]) {
+      const refused = await post(gateway, surface, { secret, model: "vectors", ...more });
+      await expectError(refused, surface, "not_built");
+    }
+    expect(gateway.upstream.seen).toBeEmpty();
+  });
 
-  test("that writes too is asked for no output all the same", async () => {
+  test("that also writes is sent no output limit", async () => {
     const response = await embed({ model: "both" });
-    expect((await gateway.receiptOf(response)).granted).toBe(
-      Math.ceil(38 / 2) * 2_000 === 38_000 ? 38_000n : 0n,
-    );
+    // 38 bytes count as 19 tokens, held at the highest input price.
+    expect((await gateway.receiptOf(response)).granted).toBe(19n * 2_000n);
     expect(JSON.parse(lastBody())).toEqual({ model: "both", input: "Embed this." });
   });
 
-  test("that only embeds is listed with its window and no output", async () => {
+  test("that only embeds is listed with its window and an output limit of 0", async () => {
     const headers = { "x-api-key": gateway.secret };
     const model = await objectOf(await fetch(`${gateway.url}/v1/models/vectors`, { headers }));
     expect(model).toMatchObject({ context_window: 1_000, max_tokens: 0, default_max_output_tokens: 0 });
@@ -239,14 +177,14 @@ const shape = (path: string) => `${ERRORS.wrong_shape.message.replace(/\.$/, "")
 
 type Wrong = [what: string, arrange: () => Options | Promise<Options>, cause: Cause, message?: string];
 
-describe("what a client does wrong", () => {
+describe("an embeddings request of a client", () => {
   test.each<Wrong>([
     ["no JSON", () => ({ raw: '{"model":' }), "not_json"],
     ["no UTF-8", () => ({ raw: Buffer.from('{"model":"\xff\xfe"}', "latin1") }), "not_json"],
     ["a list", () => ({ raw: "[]" }), "wrong_shape"],
     ["no input", () => ({ input: undefined }), "wrong_shape", shape("input")],
     ["an empty text", () => ({ input: ["a", ""] }), "wrong_shape", shape("input[1]")],
-    ["half a token", () => ({ input: [[1], [0.5]] }), "wrong_shape", shape("input[1][0]")],
+    ["a fraction of a token", () => ({ input: [[1], [0.5]] }), "wrong_shape", shape("input[1][0]")],
     ["another encoding", () => ({ encoding_format: "int8" }), "wrong_shape", shape("encoding_format")],
     ["no dimension", () => ({ dimensions: 0 }), "wrong_shape", shape("dimensions")],
     ["too many prompts", () => ({ input: Array(2_049).fill("a") }), "wrong_shape", shape("input")],
@@ -258,13 +196,13 @@ describe("what a client does wrong", () => {
       async () => ({ secret: (await gateway.newKey({ models: ["other"] })).secret }),
       "model_not_allowed",
     ],
-  ])("%s is refused", async (...[, arrange, cause, message]: Wrong) => {
+  ])("with %s is rejected", async (...[, arrange, cause, message]: Wrong) => {
     const response = await embed(await arrange());
     await expectError(response, CHAT, cause, message === undefined ? {} : { message });
     expect(gateway.upstream.seen).toBeEmpty();
   });
 
-  test("an error has the envelope of the route, also for a client that sends anthropic-version", async () => {
+  test("gets errors in the envelope of the route, also with an anthropic-version header", async () => {
     const headers = { "anthropic-version": "2023-06-01" };
     await expectError(await embed({ headers, input: [] }), CHAT, "wrong_shape", {
       message: shape("input"),
@@ -272,8 +210,8 @@ describe("what a client does wrong", () => {
   });
 });
 
-describe("what an upstream does wrong", () => {
-  const secrets = canaries();
+describe("an embeddings upstream", () => {
+  const secrets = createCanaries();
 
   test.each<[string, Parameters<typeof answer>[0] | undefined, Cause]>([
     ["a reset", undefined, "upstream_unavailable"],
@@ -281,12 +219,12 @@ describe("what an upstream does wrong", () => {
     ["an error", { body: JSON.stringify({ error: secrets.next("error") }) }, "upstream_unavailable"],
     ["a chat answer", { body: '{"choices":[{"message":{"content":"hi"}}]}' }, "upstream_unavailable"],
     ["an entry without a vector", { body: '{"data":[{"index":0}]}' }, "upstream_unavailable"],
-    ["a refusal of our key", secrets.refusal(401), "upstream_unavailable"],
-    ["a refusal of the request", secrets.refusal(400), "rejected_by_upstream"],
+    ["a rejection of the gateway's key", secrets.refusal(401), "upstream_unavailable"],
+    ["a rejection of the request", secrets.refusal(400), "rejected_by_upstream"],
     ["no vectors", { body: '{"data":[]}' }, "empty_released"],
     ["no vectors, but usage", { body: '{"data":[],"usage":{"prompt_tokens":3}}' }, "empty_charged"],
-  ])("%s", async (_, said, cause) => {
-    gateway.upstream.on("vectors", said ? answer(said) : resetAtOnce);
+  ])("that sends %s causes the right error and charge", async (_, reply, cause) => {
+    gateway.upstream.on("vectors", reply ? answer(reply) : resetAtOnce);
     const response = await embed();
     const text = JSON.stringify([...response.headers]) + (await response.clone().text());
     await expectError(response, CHAT, cause);
@@ -295,7 +233,7 @@ describe("what an upstream does wrong", () => {
     expect(captured).toBe(cause === "empty_charged" ? 3_000n : 0n);
   });
 
-  test("an answer of more than 32 MiB is too large, but for as many prompts as fill it", async () => {
+  test("may send more than 32 MiB only for as many prompts as fill it", async () => {
     const entry = { embedding: "A".repeat(60_000) };
     const data = Array.from({ length: 600 }, () => entry);
     gateway.upstream.on("vectors", answer({ body: JSON.stringify({ data, usage: { prompt_tokens: 600 } }) }));
@@ -306,7 +244,7 @@ describe("what an upstream does wrong", () => {
     expect((await gateway.receiptOf(response)).captured).toBe(600_000n);
   });
 
-  test("a prompt that is too long is said in our words", async () => {
+  test("that reports a prompt as too long is quoted only with its numbers", async () => {
     const message = "This model's maximum context length is 8192 tokens, however you requested 9000 tokens.";
     gateway.upstream.on("vectors", answer({ status: 400, body: JSON.stringify({ error: { message } }) }));
     await expectError(await embed(), CHAT, "prompt_too_long", {

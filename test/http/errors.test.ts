@@ -1,22 +1,35 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { revokeKey } from "../../src/accounts/keys.ts";
-import { ERRORS } from "../../src/errors.ts";
-import { CHAT, MESSAGES, post, RESPONSES, SURFACES } from "../support/client.ts";
-import type { ErrorCase } from "../support/error-case.ts";
+import { type Cause, ERRORS } from "../../src/errors.ts";
+import {
+  CHAT,
+  MESSAGES,
+  post,
+  RESPONSES,
+  type RequestOptions,
+  SURFACES,
+  type Surface,
+} from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
+import { answerWith } from "../support/scripted-answers.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
-/** The message of a shape error, which ends with the place in our own schema. */
+/** The message of a validation error for a path of the body. */
 const shape = (path: string) => `${ERRORS.wrong_shape.message.replace(/\.$/, "")}: ${path}`;
+
+/** One error that a client can cause: its name, the request, the cause, and the exact message. */
+type ErrorCase = readonly [
+  name: string,
+  arrange: (surface: Surface) => Arranged | Promise<Arranged>,
+  cause: Cause,
+  message?: string,
+];
+
+type Arranged = RequestOptions & Readonly<Record<string, unknown>>;
 
 const BODY_CASES: readonly ErrorCase[] = [
   ["an empty body", () => ({ raw: "" }), "not_json"],
@@ -123,7 +136,7 @@ const KEY_CASES: readonly ErrorCase[] = [
   ],
 ];
 
-describe.each([CHAT, MESSAGES, RESPONSES])("the envelope of an error, on $path", (surface) => {
+describe.each([CHAT, MESSAGES, RESPONSES])("the envelope of an error, on $path,", (surface) => {
   const headers = { "anthropic-version": "2023-06-01" };
 
   test("is that of the path, also for a client that sends anthropic-version", async () => {
@@ -135,9 +148,9 @@ describe.each([CHAT, MESSAGES, RESPONSES])("the envelope of an error, on $path",
 });
 
 describe.each(["/v1/models", "/v1/key", "/v1/receipts/x", "/v1/nothing"])(
-  "the envelope of an error, on %s",
+  "the envelope of an error, on %s,",
   (path) => {
-    test("is the messages one for a client that sends anthropic-version, else that of chat", async () => {
+    test("is that of messages for a client that sends anthropic-version, and that of chat otherwise", async () => {
       const cause = path === "/v1/nothing" ? "unknown_route" : "unknown_key";
       await expectError(await fetch(`${gateway.url}${path}`), CHAT, cause);
       const headers = { "anthropic-version": "2023-06-01" };
@@ -148,7 +161,7 @@ describe.each(["/v1/models", "/v1/key", "/v1/receipts/x", "/v1/nothing"])(
 
 describe("a body with a content-encoding", () => {
   test.each(["gzip", "zstd", "br", "deflate", "identity, gzip", "x-none"])(
-    "of %s is refused",
+    "of %s is rejected",
     async (encoding) => {
       for (const surface of [CHAT, MESSAGES, RESPONSES]) {
         const raw = Bun.gzipSync(JSON.stringify(surface.body()));
@@ -164,7 +177,7 @@ describe("a body with a content-encoding", () => {
     },
   );
 
-  test.each(["identity", "Identity", ""])("of %p passes", async (encoding) => {
+  test.each(["identity", "Identity", ""])("of %p is accepted", async (encoding) => {
     const headers = { "content-encoding": encoding };
     expect((await post(gateway, CHAT, { headers })).status).toBe(200);
   });
@@ -172,7 +185,7 @@ describe("a body with a content-encoding", () => {
 
 describe.each(SURFACES)("$path", (surface) => {
   test.each([...BODY_CASES, ...KEY_CASES])(
-    "refuses %s",
+    "rejects %s",
     async (...[, arrange, cause, message]: ErrorCase) => {
       const response = await post(gateway, surface, await arrange(surface));
       await expectError(response, surface, cause, message === undefined ? {} : { message });
@@ -180,16 +193,16 @@ describe.each(SURFACES)("$path", (surface) => {
     },
   );
 
-  test("refuses a request without any key", async () => {
+  test("rejects a request without a key", async () => {
     const init = { method: "POST", body: JSON.stringify(surface.body()) };
     await expectError(await fetch(`${gateway.url}${surface.path}`, init), surface, "unknown_key");
   });
 
-  test("says of money on hold that it comes back", async () => {
-    // Enough for one request and its least ceiling, not for two.
+  test("declines a request with wallet_on_hold while another request holds the money", async () => {
+    // Enough for one request with the least output limit, not for two.
     const { secret, key } = await gateway.newPayer("0.0021");
     const holds = Promise.withResolvers<void>();
-    gateway.upstream.on(surface.model, says(undefined, { gate: holds.promise }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: holds.promise }));
     const first = post(gateway, surface, { secret });
     await gateway.upstream.waitForSeen(1);
     await expectError(await post(gateway, surface, { secret }), surface, "wallet_on_hold");
@@ -199,7 +212,7 @@ describe.each(SURFACES)("$path", (surface) => {
     expect((await post(gateway, surface, { secret })).status).toBe(200);
   });
 
-  test("refuses a body when too many bytes are in flight", async () => {
+  test("rejects a body when too many bytes are in flight", async () => {
     const small = await startTestGateway({ config: { bodyBytesInFlightMax: 1000 } });
     const raw = JSON.stringify(surface.body({ padding: "x".repeat(1000) }));
     await expectError(await post(small, surface, { raw }), surface, "too_many_body_bytes");

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { createEventStream, type EventStream } from "../../src/http/event-stream.ts";
-import { until } from "../support/until.ts";
+import { until } from "../support/timeouts.ts";
 
-/** Long beside what a busy machine takes for one turn of the event loop. */
+/** Long compared with one event-loop turn of a busy machine. */
 const SILENCE_MS = 800;
 const PING = ": ping\n\n";
 
 interface Opened {
   readonly stream: EventStream;
-  /** How often it was opened. */
+  /** How often `onOpen` was called. */
   opens(): number;
-  /** Everything that a reader who is there from the start has read. */
+  /** Everything that the reader has read. */
   text(): string;
   body(): ReadableStream<Uint8Array> | undefined;
 }
@@ -34,8 +34,8 @@ function open({ reads = true } = {}): Opened {
   return { stream, opens: () => opens, text: () => text, body: () => opened };
 }
 
-describe("a stream that says nothing", () => {
-  test.concurrent("case 38: is opened by a keep-alive, and gets another after each silence", async () => {
+describe("an event stream without writes", () => {
+  test.concurrent("case 38: is opened by a keep-alive comment, and gets another after each silence", async () => {
     const { stream, opens, text } = open();
     await Bun.sleep(SILENCE_MS / 2);
     expect(stream.isOpen).toBe(false);
@@ -46,7 +46,7 @@ describe("a stream that says nothing", () => {
     stream.end("");
   });
 
-  test.concurrent("gets none while it is written to", async () => {
+  test.concurrent("gets no keep-alive while it is written to", async () => {
     const { stream, text } = open();
     for (let piece = 0; piece < 12; piece++) {
       void stream.write("x");
@@ -56,7 +56,7 @@ describe("a stream that says nothing", () => {
     stream.end("");
   });
 
-  test.concurrent("gets none after its end, nor when it was abandoned", async () => {
+  test.concurrent("gets no keep-alive after its end, or after it was abandoned", async () => {
     const ended = open();
     ended.stream.end("end");
     const abandoned = open();
@@ -66,7 +66,7 @@ describe("a stream that says nothing", () => {
     expect(abandoned.opens()).toBe(0);
   });
 
-  test.concurrent("that its reader has left gets none, and takes writes as if they were read", async () => {
+  test.concurrent("whose reader has left gets no keep-alive, and accepts writes at once", async () => {
     const { stream, body } = open({ reads: false });
     void stream.write("x");
     await body()?.cancel();
@@ -76,8 +76,8 @@ describe("a stream that says nothing", () => {
   });
 });
 
-describe("a reader that is slow", () => {
-  test.concurrent("makes writes wait until there is room, and gets no keep-alives on top", async () => {
+describe("a slow reader", () => {
+  test.concurrent("makes writes wait until there is room, and gets no keep-alives meanwhile", async () => {
     const { stream, body } = open({ reads: false });
     const room = stream.write("y".repeat(200_000));
     expect(room).toBeInstanceOf(Promise);
@@ -91,7 +91,7 @@ describe("a reader that is slow", () => {
     expect(await new Response(body()).text()).toBe(`${"y".repeat(200_000)}end`);
   });
 
-  test.concurrent("that hangs up ends the wait", async () => {
+  test.concurrent("that disconnects ends the wait of a write", async () => {
     const { stream, body } = open({ reads: false });
     const room = stream.write("y".repeat(200_000));
     await body()?.cancel();

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { parsePrice } from "../../src/domain/money.ts";
 import { post, SURFACES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { answer, resetAtOnce, type Script } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -40,7 +40,7 @@ afterAll(() => gateway.stop());
 const refuses = (status: number): Script => answer({ status, body: '{"error":{"message":"no"}}' });
 
 describe.each(SURFACES)("with two routes on $path", (surface) => {
-  test.each([false, true])("the last one's failure is what is said (streamed: %p)", async (stream) => {
+  test.each([false, true])("the client gets the error of the last route (streamed: %p)", async (stream) => {
     gateway.upstream.on(`${surface.model}-first`, refuses(500));
     gateway.upstream.on(`${surface.model}-second`, refuses(400));
     const response = await post(gateway, surface, { stream });
@@ -51,9 +51,9 @@ describe.each(SURFACES)("with two routes on $path", (surface) => {
     ]);
   });
 
-  test("a kept connection that the first had closed is no failure of it", async () => {
+  test("a kept-alive connection that the upstream had closed does not count as a failure", async () => {
     const first = `${surface.model}-first`;
-    gateway.upstream.on(first, says(), resetAtOnce, says());
+    gateway.upstream.on(first, answerWith(), resetAtOnce, answerWith());
     await (await post(gateway, surface)).text();
     const response = await post(gateway, surface);
     expect(response.status).toBe(200);
@@ -64,7 +64,7 @@ describe.each(SURFACES)("with two routes on $path", (surface) => {
     ]);
   });
 
-  test("the hold covers the dearest of them", async () => {
+  test("the hold covers the price of the dearer route", async () => {
     const response = await post(gateway, surface, { max_tokens: 100 });
     const input = Math.ceil(Buffer.byteLength(JSON.stringify(surface.body({ max_tokens: 100 }))) / 2);
     expect((await gateway.receiptOf(response)).granted).toBe(BigInt(input) * 10_000n + 2_000_000n);

@@ -2,14 +2,21 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import type { Protocol } from "../../src/domain/model.ts";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { EVENT_STREAM, frame } from "../support/says.ts";
 import { answer, gate, type Script } from "../support/script.ts";
+import { EVENT_STREAM, frame } from "../support/scripted-answers.ts";
+import type { Json } from "../support/strict-json.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { begun, block, chunk, counted, ended, text } from "./conformance/lines.ts";
-import type { Json } from "./faults/view.ts";
+import {
+  blockEvents,
+  chunk,
+  messageEnd,
+  messageStart,
+  textEvents,
+  usageOf,
+} from "./conformance/stream-events.ts";
 
-/** What is put out in time is hidden from the client for longer than the first output may take. */
+/** The first-output timeout. Hidden output meets it; the rest of the answer comes later. */
 const FIRST_OUTPUT_MS = 1_500;
 const SILENCE_MS = 2_000;
 
@@ -36,7 +43,7 @@ beforeAll(async () => {
 beforeEach(() => gateway.upstream.reset());
 afterAll(() => gateway.stop());
 
-/** Clients that see nothing of what these upstreams say first. */
+/** Clients that do not see the first output of these upstreams. */
 const HIDDEN: readonly (readonly [Surface<string>, Protocol, more: object])[] = [
   [MESSAGES, "openai", { max_tokens: 100 }],
   [RESPONSES, "openai", {}],
@@ -47,17 +54,17 @@ const HIDDEN: readonly (readonly [Surface<string>, Protocol, more: object])[] = 
 const THOUGHT: Record<Protocol, readonly Json[]> = {
   openai: [chunk({ role: "assistant", content: "" }), chunk({ reasoning_content: "One two three." })],
   anthropic: [
-    begun(),
+    messageStart(),
     { type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "" } },
   ],
 };
 const REST: Record<Protocol, readonly Json[]> = {
-  openai: [chunk({ content: "Hello." }), { ...chunk({}, "stop"), ...counted(11, 7) }],
+  openai: [chunk({ content: "Hello." }), { ...chunk({}, "stop"), ...usageOf(11, 7) }],
   anthropic: [
     { type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature: "c2ln" } },
     { type: "content_block_stop", index: 0 },
-    ...text(1, "Hello."),
-    ...ended("end_turn"),
+    ...textEvents(1, "Hello."),
+    ...messageEnd("end_turn"),
   ],
 };
 const COST = 11n * 1_000n + 7n * 2_000n;
@@ -68,14 +75,14 @@ const framed = (protocol: Protocol, lines: readonly Json[]) =>
     protocol,
     lines.map((line) => JSON.stringify(line)),
   );
-/** The same without an end mark. */
+/** The frames without an end mark. */
 const begins = (protocol: Protocol, lines: readonly Json[]) =>
   framed(protocol, lines).replace("data: [DONE]\n\n", "");
 
 const ANSWERS: Script = answer({ headers: EVENT_STREAM, body: framed("openai", REST.openai) });
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 
-/** Thinks where the client does not see it, and then fails. */
+/** Sends hidden reasoning and then fails. */
 function thinksAndFails(protocol: Protocol): Script {
   return answer({ headers: EVENT_STREAM, body: begins(protocol, [...THOUGHT[protocol], OVERLOADED]) });
 }
@@ -85,18 +92,18 @@ type Hidden = (typeof HIDDEN)[number];
 const ask = ([surface, protocol, more]: Hidden, model: string, how: object = {}) =>
   post(gateway, surface, { model: `${model}-${protocol}`, stream: true, ...more, ...how });
 
-describe("what a client does not see", () => {
-  /** Thinks for longer than the first output may take, and then does something else. */
-  const thinksLong = (protocol: Protocol, then: Script) =>
+describe("output that a client does not see", () => {
+  /** Sends hidden reasoning, pauses longer than the first-output timeout, and continues with `then`. */
+  const hidesLong = (protocol: Protocol, then: Script) =>
     gateway.upstream.on(`hides-${protocol}`, async function* (request) {
       yield { send: HEAD + begins(protocol, THOUGHT[protocol]) };
       yield { waitMs: SILENCE_MS };
       yield* then(request);
     });
 
-  test("is output: the rest of the answer has its time", async () => {
+  test("meets the first-output timeout", async () => {
     for (const protocol of ["openai", "anthropic"] as const)
-      thinksLong(protocol, () => [{ send: framed(protocol, REST[protocol]) }, { leave: "close" }]);
+      hidesLong(protocol, () => [{ send: framed(protocol, REST[protocol]) }, { leave: "close" }]);
     const responses = await Promise.all(HIDDEN.map((hidden) => ask(hidden, "one")));
     for (const response of responses) {
       expect(await response.text()).toContain("Hello.");
@@ -106,16 +113,16 @@ describe("what a client does not see", () => {
     }
   });
 
-  test("is paid by who hangs up", async () => {
+  test("is charged to a client that disconnects", async () => {
     const { opened, open } = gate();
     let thinking = HIDDEN.length;
     const stay: Script = () => {
       thinking -= 1;
-      // Had it not been read by then, the time for it would be over.
+      // Later, the first-output timeout would have ended the request.
       if (thinking === 0) open();
       return [{ leave: "hang" }];
     };
-    for (const protocol of ["openai", "anthropic"] as const) thinksLong(protocol, stay);
+    for (const protocol of ["openai", "anthropic"] as const) hidesLong(protocol, stay);
     const controller = new AbortController();
     const payers = await Promise.all(HIDDEN.map(() => gateway.newPayer("1.00")));
     const asked = HIDDEN.map((hidden, at) =>
@@ -132,11 +139,11 @@ describe("what a client does not see", () => {
 });
 
 describe.each(HIDDEN.map((hidden) => [hidden[0].name, hidden[1], hidden] as const))(
-  "what a client of %s does not see of %s",
+  "output that a %s client does not see of %s",
   (_name, protocol, hidden) => {
     const [surface] = hidden;
 
-    test("is no answer: when it breaks, another route gives one", async () => {
+    test("is no answer: after a failure another route answers", async () => {
       gateway.upstream.on(`hides-${protocol}`, thinksAndFails(protocol));
       gateway.upstream.on("answers", ANSWERS);
       const response = await ask(hidden, "two");
@@ -147,7 +154,7 @@ describe.each(HIDDEN.map((hidden) => [hidden[0].name, hidden[1], hidden] as cons
       expect(outcome?.attempts.map(({ upstream }) => upstream)).toEqual([protocol, "reserve"]);
     });
 
-    test("costs nothing when nothing else comes", async () => {
+    test("costs nothing when the upstream then fails", async () => {
       gateway.upstream.on(`hides-${protocol}`, thinksAndFails(protocol));
       const response = await ask(hidden, "one");
       const { captured, outcome } = await gateway.receiptOf(response);
@@ -161,7 +168,7 @@ function nameOf({ name }: Surface<string>): "chat" | "messages" | "responses" {
   return name === "chat" || name === "messages" ? name : "responses";
 }
 
-test("thinking that a client sees is an answer: it is charged, and no other route is asked", async () => {
+test("reasoning that the client sees is an answer, which is charged and prevents a failover", async () => {
   gateway.upstream.on("hides-openai", thinksAndFails("openai"));
   const response = await post(gateway, CHAT, { model: "two-openai", stream: true });
   expect(await response.text()).toContain("One two three.");
@@ -170,8 +177,8 @@ test("thinking that a client sees is an answer: it is charged, and no other rout
   expect(outcome).toMatchObject({ outcome: "upstream_unavailable", upstream: "openai", source: "estimated" });
 });
 
-test("a block of Anthropic that is silent at first is the start of an answer", async () => {
-  const lines = [begun(), ...block(0, { type: "text", text: "" }), OVERLOADED];
+test("an empty content block of Anthropic counts as first output, and costs nothing", async () => {
+  const lines = [messageStart(), ...blockEvents(0, { type: "text", text: "" }), OVERLOADED];
   gateway.upstream.on("hides-anthropic", answer({ headers: EVENT_STREAM, body: begins("anthropic", lines) }));
   const response = await post(gateway, CHAT, { model: "one-anthropic", stream: true });
   await expectError(response, CHAT, "upstream_unavailable");

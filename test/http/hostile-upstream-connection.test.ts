@@ -3,8 +3,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { CHAT, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import type { Script, Step } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -54,7 +54,7 @@ function chunked(body: string, more = ""): string {
 }
 
 const MINE = wholeSaying("mine");
-/** An answer that nobody asked for; whoever gets it reads what was meant for somebody else. */
+/** An unrequested answer. The next request on this connection must not get it. */
 const SURPLUS = withLength(wholeSaying("surplus"));
 const ZIPPED = gzipSync(MINE);
 
@@ -69,26 +69,26 @@ const TOO_MUCH: readonly (readonly [name: string, script: Script])[] = [
     "half a second answer now and half later",
     () => sends(withLength(MINE) + SURPLUS.slice(0, 30), SURPLUS.slice(30)),
   ],
-  ["a second answer behind the last chunk", () => sends(chunked(MINE) + SURPLUS)],
-  ["a second answer behind the last chunk, later", () => sends(chunked(MINE), SURPLUS)],
+  ["a second answer after the last chunk", () => sends(chunked(MINE) + SURPLUS)],
+  ["a second answer some time after the last chunk", () => sends(chunked(MINE), SURPLUS)],
   ["a length beside chunks", () => sends(chunked(MINE, "content-length: 5\r\n") + SURPLUS)],
   ["two lengths", () => sends(withLength(MINE, "content-length: 5\r\n") + SURPLUS)],
   [
     "a length that is too short",
     () => sends(`HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n${MINE}${SURPLUS}`),
   ],
-  ["no content and a body", () => sends(`HTTP/1.1 204 OK\r\ncontent-length: 9\r\n\r\n${MINE}${SURPLUS}`)],
-  ["not modified and a body", () => sends(`HTTP/1.1 304 OK\r\ncontent-length: 9\r\n\r\n${MINE}${SURPLUS}`)],
+  ["a body with status 204", () => sends(`HTTP/1.1 204 OK\r\ncontent-length: 9\r\n\r\n${MINE}${SURPLUS}`)],
+  ["a body with status 304", () => sends(`HTTP/1.1 304 OK\r\ncontent-length: 9\r\n\r\n${MINE}${SURPLUS}`)],
   [
-    "an upgrade that nobody wanted",
+    "an unrequested upgrade",
     () => sends(`HTTP/1.1 101 OK\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n${SURPLUS}`),
   ],
   [
-    "an answer behind an interim one, twice",
+    "two answers after interim ones",
     () => sends(`HTTP/1.1 100 Continue\r\n\r\n${withLength(MINE)}HTTP/1.1 100 Continue\r\n\r\n${SURPLUS}`),
   ],
   [
-    "a second answer behind compressed bytes",
+    "a second answer after compressed bytes",
     () =>
       sends(
         `HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: ${ZIPPED.length}\r\n\r\n`,
@@ -97,13 +97,13 @@ const TOO_MUCH: readonly (readonly [name: string, script: Script])[] = [
   ],
 ];
 
-describe("an upstream that says too much on a connection that is kept", () => {
-  test.each(TOO_MUCH)("by %s is not heard by the next request", async (_name, script) => {
-    const next = says({ text: "theirs", usage: { input: 1, output: 1 } });
+describe("an upstream that sends surplus bytes on a kept-alive connection", () => {
+  test.each(TOO_MUCH)("as %s does not affect the next request", async (_name, script) => {
+    const next = answerWith({ text: "theirs", usage: { input: 1, output: 1 } });
     gateway.upstream.on("chat", script, next);
     const first = await (await post(gateway, CHAT)).text();
     expect(first).not.toContain("surplus");
-    // What comes while a request waits on the connection is its answer, as HTTP has it: no client can tell.
+    // Bytes that arrive while a request waits are its answer by the rules of HTTP.
     await gateway.upstream.seen[0]?.over;
     await Bun.sleep(10);
     for (let round = 0; round < 2; round++) {
@@ -112,7 +112,7 @@ describe("an upstream that says too much on a connection that is kept", () => {
     }
   });
 
-  test("by an answer before it has read the request gets no other request on that connection", async () => {
+  test("as an answer before it has read the request gets no further request on that connection", async () => {
     const prompt = "x".repeat(8 * MIB);
     const first = await post(gateway, CHAT, {
       model: "early",
@@ -130,7 +130,7 @@ describe("an upstream that says too much on a connection that is kept", () => {
 
 let connections = 0;
 
-/** Answers whatever comes first at once, and reads no more than that of it. */
+/** Answers after the first bytes, and reads no more. */
 function answerBeforeReading(socket: Socket): void {
   const connection = ++connections;
   socket.on("error", () => {});
@@ -140,8 +140,8 @@ function answerBeforeReading(socket: Socket): void {
   });
 }
 
-describe("an upstream without an end to its head", () => {
-  /** Says the same until the gateway has had enough. */
+describe("an upstream whose response head does not end", () => {
+  /** Sends a piece again and again, up to 200 MiB. */
   function* forever(piece: string, count: { bytes: number }): Generator<Step> {
     for (; count.bytes < 200 * MIB; count.bytes += piece.length) yield { send: piece };
   }
@@ -150,7 +150,7 @@ describe("an upstream without an end to its head", () => {
     ["headers", "HTTP/1.1 200 OK\r\n", `x-padding: ${"p".repeat(8_000)}\r\n`],
     ["one header", "HTTP/1.1 200 OK\r\nx-padding: ", "p".repeat(8_000)],
     ["a status line", "HTTP/1.1 200 ", "p".repeat(8_000)],
-  ])("made of %s is cut after a few megabytes", async (_name, start, piece) => {
+  ])("but consists of %s is cut off after a few megabytes", async (_name, start, piece) => {
     const count = { bytes: 0 };
     gateway.upstream.on("chat", function* () {
       yield { send: start };
@@ -169,7 +169,7 @@ describe("an upstream without an end to its head", () => {
       "pppppppp",
       "upstream_timeout",
     ],
-  ] as const)("made of %s is cut by time", async (_name, start, piece, cause) => {
+  ] as const)("but consists of %s is cut off by a timeout", async (_name, start, piece, cause) => {
     gateway.upstream.on("chat", function* () {
       yield { send: start };
       for (;;) yield* [{ send: piece }, { waitMs: 5 }];

@@ -1,53 +1,48 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { ERRORS } from "../../src/errors.ts";
-import { canaries } from "../support/canaries.ts";
+import { createCanaries } from "../support/canaries.ts";
 import { CHAT, dataOf, MESSAGES, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { EVENT_STREAM, frame, says, streamedLines } from "../support/says.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
+import { HELLO } from "../support/model-output.ts";
 import { answer, type Script, type ScriptRequest, type Step } from "../support/script.ts";
-import { HELLO } from "../support/speech.ts";
+import { answerWith, EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
 import {
   scriptedModel,
   scriptedRoute,
   scriptedUpstream,
   scriptedUpstreams,
 } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 const MIB = 1024 * 1024;
 const hasty = { connectMs: 5_000, firstOutputMs: 250, idleMs: 250, totalMs: 700 };
-const secrets = canaries();
+const secrets = createCanaries();
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: (["openai", "anthropic"] as const).flatMap((protocol) => {
-      const model = protocol === "openai" ? CHAT.model : MESSAGES.model;
-      const routes = [scriptedRoute(`hasty-${protocol}`, model)];
-      return [scriptedModel(model, protocol), scriptedModel(`${model}-hasty`, protocol, { routes })];
-    }),
-    upstreams: (scripted) => [
-      ...scriptedUpstreams(scripted),
-      scriptedUpstream("hasty-openai", "openai", { baseUrl: scripted.openaiUrl, timeouts: hasty }),
-      scriptedUpstream("hasty-anthropic", "anthropic", { baseUrl: scripted.anthropicUrl, timeouts: hasty }),
-    ],
-  });
+const gateway = gatewayForTests({
+  models: (["openai", "anthropic"] as const).flatMap((protocol) => {
+    const model = protocol === "openai" ? CHAT.model : MESSAGES.model;
+    const routes = [scriptedRoute(`hasty-${protocol}`, model)];
+    return [scriptedModel(model, protocol), scriptedModel(`${model}-hasty`, protocol, { routes })];
+  }),
+  upstreams: (scripted) => [
+    ...scriptedUpstreams(scripted),
+    scriptedUpstream("hasty-openai", "openai", { baseUrl: scripted.openaiUrl, timeouts: hasty }),
+    scriptedUpstream("hasty-anthropic", "anthropic", { baseUrl: scripted.anthropicUrl, timeouts: hasty }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
 const HEAD = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
 const MARK: Record<Surface["name"], RegExp> = { chat: /\[DONE\]/, messages: /message_stop/ };
 const FIRST_OUTPUT: Record<Surface["name"], string> = { chat: "Hello", messages: "content_block_start" };
 
-/** The events of an ordinary answer up to a word, that one not. */
+/** The events of the default answer before the one that contains a word. */
 function until(word: string, request: ScriptRequest): string {
   const text = frame(request.protocol, streamedLines(request, HELLO));
   return text.slice(0, text.lastIndexOf("\n\n", text.indexOf(word)) + 2);
 }
 
-/** Says the beginning of a stream, then the same again and again as long as somebody listens. */
+/** Sends the beginning of a stream, and then a piece again and again until the client disconnects. */
 function drips(beginning: (request: ScriptRequest) => string, piece: string): Script {
   return function* (request): Generator<Step> {
     yield { send: HEAD + beginning(request) };
@@ -55,10 +50,10 @@ function drips(beginning: (request: ScriptRequest) => string, piece: string): Sc
   };
 }
 
-describe.each(SURFACES)("an upstream that only keeps its connection alive, on $path", (surface) => {
+describe.each(SURFACES)("an upstream that only keeps its connection alive, on $path,", (surface) => {
   const signs = { comment: ": PROCESSING\n\n", ping: 'event: ping\ndata: {"type":"ping"}\n\n' };
 
-  test.each(["comment", "ping"] as const)("by a %s is out of time without its output", async (sign) => {
+  test.each(["comment", "ping"] as const)("with a %s exceeds the first-output timeout", async (sign) => {
     gateway.upstream.on(
       surface.model,
       drips((request) => until(FIRST_OUTPUT[surface.name], request), signs[sign]),
@@ -69,34 +64,40 @@ describe.each(SURFACES)("an upstream that only keeps its connection alive, on $p
     await gateway.upstream.seen[0]?.over;
   });
 
-  test.each(["comment", "ping"] as const)("by a %s after output is cut at the total limit", async (sign) => {
-    gateway.upstream.on(
-      surface.model,
-      drips((request) => until(" friend", request), signs[sign]),
-    );
-    const response = await post(gateway, surface, { stream: true, model: `${surface.model}-hasty` });
-    const frames = await dataOf(response);
-    const { message } = ERRORS.upstream_total_timeout_charged;
-    expect(frames.at(-1)).toMatchObject({ error: { message } });
-    await gateway.upstream.seen[0]?.over;
-    await gateway.nothingIsHeld();
-  });
+  test.each(["comment", "ping"] as const)(
+    "with a %s after output is cut off by the total timeout",
+    async (sign) => {
+      gateway.upstream.on(
+        surface.model,
+        drips((request) => until(" friend", request), signs[sign]),
+      );
+      const response = await post(gateway, surface, { stream: true, model: `${surface.model}-hasty` });
+      const frames = await dataOf(response);
+      const { message } = ERRORS.upstream_total_timeout_charged;
+      expect(frames.at(-1)).toMatchObject({ error: { message } });
+      await gateway.upstream.seen[0]?.over;
+      await gateway.nothingIsHeld();
+    },
+  );
 });
 
-describe.each(SURFACES)("an upstream that sends little and means much, on $path", (surface) => {
-  test.each([false, true])("is cut when its bytes unfold without end (streamed: %p)", async (stream) => {
-    const body = gzipSync(Buffer.alloc(200 * MIB, " "));
-    const headers = { "content-encoding": "gzip", ...(stream && EVENT_STREAM) };
-    gateway.upstream.on(surface.model, answer({ body, headers, framing: "length" }));
-    await expectError(
-      await post(gateway, surface, { stream }),
-      surface,
-      stream ? "upstream_unavailable" : "answer_too_large",
-    );
-    await gateway.upstream.seen[0]?.over;
-  });
+describe.each(SURFACES)("an upstream whose small answer is costly to process, on $path,", (surface) => {
+  test.each([false, true])(
+    "is cut off when its compressed bytes expand without end (streamed: %p)",
+    async (stream) => {
+      const body = gzipSync(Buffer.alloc(200 * MIB, " "));
+      const headers = { "content-encoding": "gzip", ...(stream && EVENT_STREAM) };
+      gateway.upstream.on(surface.model, answer({ body, headers, framing: "length" }));
+      await expectError(
+        await post(gateway, surface, { stream }),
+        surface,
+        stream ? "upstream_unavailable" : "answer_too_large",
+      );
+      await gateway.upstream.seen[0]?.over;
+    },
+  );
 
-  test("of brackets gets no further than a count of them", async () => {
+  test("is rejected when its JSON nests too deep", async () => {
     const brackets = `"x":${"[".repeat(2_000_000)}${"]".repeat(2_000_000)}`;
     gateway.upstream.on(surface.model, (request) => {
       const [first = "", ...others] = streamedLines(request, HELLO);
@@ -110,7 +111,7 @@ describe.each(SURFACES)("an upstream that sends little and means much, on $path"
 describe("an upstream that fails one choice", () => {
   const error = { message: secrets.next("choice"), code: 502 };
 
-  test("says nothing to the client, streamed", async () => {
+  test("reveals nothing to the client of a stream", async () => {
     gateway.upstream.on(CHAT.model, (request) => {
       const chunk = { choices: [{ index: 0, delta: { content: "" }, finish_reason: null, error }] };
       const body = `${until(" friend", request)}data: ${JSON.stringify(chunk)}\n\n`;
@@ -121,7 +122,7 @@ describe("an upstream that fails one choice", () => {
     secrets.expectNone(text);
   });
 
-  test("says nothing to the client, whole", async () => {
+  test("reveals nothing to the client of a whole answer", async () => {
     const message = { role: "assistant", content: "" };
     const body = JSON.stringify({ choices: [{ index: 0, message, finish_reason: "stop", error }] });
     gateway.upstream.on(CHAT.model, answer({ body }));
@@ -129,8 +130,8 @@ describe("an upstream that fails one choice", () => {
   });
 });
 
-describe("an upstream that calls tools without end", () => {
-  test("is cut, and what it called is charged", async () => {
+describe("an upstream that sends tool calls without end", () => {
+  test("is cut off, and the received calls are charged", async () => {
     let index = 0;
     const call = () =>
       `data: {"choices":[{"delta":{"tool_calls":[{"index":${index++},"function":{"name":"f"}}]}}]}\n\n`;
@@ -145,7 +146,7 @@ describe("an upstream that calls tools without end", () => {
   });
 });
 
-describe("the report of a stream's start alone", () => {
+describe("usage in the first event of a stream only", () => {
   test("is not what the answer is charged by", async () => {
     gateway.upstream.on(MESSAGES.model, (request) => {
       const lines = streamedLines(request, HELLO).map((line) => {
@@ -162,14 +163,17 @@ describe("the report of a stream's start alone", () => {
   });
 });
 
-describe.each(SURFACES)("text that is no proper Unicode, on $path", (surface) => {
+describe.each(SURFACES)("text that is not valid Unicode, on $path,", (surface) => {
   test.each([
     ["half a surrogate pair", "\\ud83d"],
     ["a NUL", "\\u0000"],
-    ["a prototype", '","__proto__":{"x":1},"constructor":"'],
-  ])("like %s passes, and is counted", async (_name, inside) => {
+    ["a __proto__ member", '","__proto__":{"x":1},"constructor":"'],
+  ])("such as %s is forwarded and counted", async (_name, inside) => {
     gateway.upstream.on(surface.model, async function* (request) {
-      for await (const step of says({ text: "Hello there friend." }, { framing: "until_close" })(request)) {
+      for await (const step of answerWith(
+        { text: "Hello there friend." },
+        { framing: "until_close" },
+      )(request)) {
         yield "send" in step ? { send: String(step.send).replace("there", `there${inside}`) } : step;
       }
     });
@@ -180,7 +184,7 @@ describe.each(SURFACES)("text that is no proper Unicode, on $path", (surface) =>
     expect((await gateway.receiptOf(response)).outcome).toMatchObject({ outcome: "ok", source: "estimated" });
   });
 
-  test("like bytes that are no UTF-8 passes as the sign for it", async () => {
+  test("such as invalid UTF-8 is forwarded as the replacement character", async () => {
     gateway.upstream.on(surface.model, (request) => {
       const text = HEAD + frame(request.protocol, streamedLines(request, HELLO));
       const bytes = Buffer.from(text);

@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { CHAT } from "../support/client.ts";
-import { says } from "../support/says.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate } from "../support/script.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 
-/** The least that Bun tells apart from nothing. */
+/** The shortest idle timeout that Bun supports. */
 const IDLE_S = 4;
-/** Far more than every limit here; it ends a test that waits for a connection which is never closed. */
-const PATIENCE_MS = 60_000;
+/** Ends a test whose connection is never closed. Longer than every limit here. */
+const WAIT_MS = 60_000;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ config: { idleS: IDLE_S } });
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests({ config: { idleS: IDLE_S } });
 
 interface Connection {
-  /** Everything that came back. */
+  /** Everything received. */
   received(): string;
-  /** Resolves when the gateway has closed it. */
+  /** Resolves when the gateway has closed the connection. */
   readonly closed: Promise<void>;
   reset(): void;
 }
 
-/** Sends bytes and, when `trickle` is given, that piece every half second. */
+/** Opens a connection and sends bytes. Then sends `trickle`, if given, every half second. */
 function open(bytes: string, trickle?: string): Connection {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ host: hostname, port: Number(port) });
@@ -55,9 +50,9 @@ const UNFINISHED = "content-length: 3000";
 interface Case {
   readonly name: string;
   readonly bytes: () => string;
-  /** What trickles afterwards. */
+  /** Sent every half second afterwards. */
   readonly trickle?: string;
-  /** The status of the answer before it is closed; without one it is closed unanswered. */
+  /** The status of the response before the connection is closed; `undefined` when there is no response. */
   readonly status?: number;
 }
 
@@ -124,43 +119,46 @@ function modelRequest(host: string): string {
 }
 
 test(
-  "every connection on which nothing more comes is closed",
+  "every idle connection is closed",
   async () => {
     const opened = CASES.map((each) => ({ ...each, connection: open(each.bytes(), each.trickle) }));
     const leftOpen = new Set(opened.map(({ name }) => name));
     const closed = opened.map(({ name, connection }) => connection.closed.then(() => leftOpen.delete(name)));
-    await Promise.race([Promise.all(closed), Bun.sleep(PATIENCE_MS)]);
+    await Promise.race([Promise.all(closed), Bun.sleep(WAIT_MS)]);
     expect([...leftOpen]).toEqual([]);
     const answered = opened.map(({ name, connection }) => [name, connection.received().slice(9, 12)]);
     expect(answered).toEqual(CASES.map(({ name, status = "" }) => [name, String(status)]));
   },
-  2 * PATIENCE_MS,
+  2 * WAIT_MS,
 );
 
 test(
-  "a connection stays open while a model thinks, at any host",
+  "a connection stays open while a model thinks, with any Host header",
   async () => {
     const { opened, open: answer } = gate();
-    gateway.upstream.on(CHAT.model, says(undefined, { gate: opened }));
+    gateway.upstream.on(CHAT.model, answerWith(undefined, { gate: opened }));
     const connections = ["localhost", "gw", "x", ""].map((host) => open(modelRequest(host)));
-    await gateway.upstream.waitForSeen(connections.length, PATIENCE_MS);
-    // Twice, as Bun looks for idle connections every four seconds.
+    await gateway.upstream.waitForSeen(connections.length, WAIT_MS);
+    // Twice the interval at which Bun looks for idle connections.
     await Bun.sleep(2 * IDLE_S * 1000 + 500);
-    expect(gateway.upstream.seen.map(({ hungUpAtMs }) => hungUpAtMs)).toEqual(
+    expect(gateway.upstream.seen.map(({ disconnectedAtMs }) => disconnectedAtMs)).toEqual(
       connections.map(() => undefined),
     );
     answer();
     for (const { received } of connections) while (!received().includes("Hello there")) await Bun.sleep(20);
   },
-  2 * PATIENCE_MS,
+  2 * WAIT_MS,
 );
 
-test.each(["gw", ""])("a client that hangs up ends the upstream's work, at the host %p", async (host) => {
-  gateway.upstream.on(CHAT.model, says(undefined, { gate: new Promise(() => {}) }));
-  const connection = open(modelRequest(host));
-  await gateway.upstream.waitForSeen(1, PATIENCE_MS);
-  connection.reset();
-  await gateway.upstream.seen[0]?.over;
-  expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeNumber();
-  await gateway.nothingIsHeld();
-});
+test.each(["gw", ""])(
+  "a client that disconnects cancels its upstream call, with the Host header %p",
+  async (host) => {
+    gateway.upstream.on(CHAT.model, answerWith(undefined, { gate: new Promise(() => {}) }));
+    const connection = open(modelRequest(host));
+    await gateway.upstream.waitForSeen(1, WAIT_MS);
+    connection.reset();
+    await gateway.upstream.seen[0]?.over;
+    expect(gateway.upstream.seen[0]?.disconnectedAtMs).toBeNumber();
+    await gateway.nothingIsHeld();
+  },
+);

@@ -1,42 +1,37 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { CHAT, dataOf, MESSAGES, objectOf, post, RESPONSES, type Surface } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { answer, resetAtOnce } from "../support/script.ts";
 import { scriptedModel, scriptedRoute } from "../support/test-catalog.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-// Bodies above 128 KiB are read in a worker: nobody may see a difference.
+// Bodies above 128 KiB are parsed in a worker, which must not change any result.
 setDefaultTimeout(60_000);
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({
-    models: [
-      scriptedModel("chat", "openai", { contextWindow: 10_000_000 }),
-      scriptedModel("claude", "anthropic", { contextWindow: 10_000_000 }),
-      scriptedModel("two", "openai", {
-        contextWindow: 10_000_000,
-        routes: [
-          scriptedRoute("scripted-openai", "first"),
-          scriptedRoute("scripted-openai", "second", { priority: 2 }),
-          scriptedRoute("scripted-anthropic", "third", { priority: 3 }),
-        ],
-      }),
-    ],
-  });
+const gateway = gatewayForTests({
+  models: [
+    scriptedModel("chat", "openai", { contextWindow: 10_000_000 }),
+    scriptedModel("claude", "anthropic", { contextWindow: 10_000_000 }),
+    scriptedModel("two", "openai", {
+      contextWindow: 10_000_000,
+      routes: [
+        scriptedRoute("scripted-openai", "first"),
+        scriptedRoute("scripted-openai", "second", { priority: 2 }),
+        scriptedRoute("scripted-anthropic", "third", { priority: 3 }),
+      ],
+    }),
+  ],
 });
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
 
-/** 600 kB with every kind of character, also where one block of the body ends and the next begins. */
+/** 600 kB with characters of one to four UTF-8 bytes, some of them across the blocks of the body. */
 const LONG = 'Grüße, 你好 👋 \\ " \n'.repeat(20_000);
 const MESSAGE = { role: "user", content: LONG };
 
-/** What the upstream got last. */
+/** The body of the last upstream call. */
 function lastSent(): Record<string, unknown> {
   return JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "null");
 }
 
-/** How a request was charged. */
+/** The outcome on the receipt of a response. */
 async function outcomeOf(response: Response) {
   const { outcome } = await gateway.receiptOf(response);
   if (!outcome) throw new Error("It is not over");
@@ -47,7 +42,7 @@ describe("a body above 128 KiB", () => {
   test.each([
     ["chat", CHAT],
     ["messages", MESSAGES],
-  ] as const)("of %s reaches an upstream of its own format as it was sent", async (_, surface) => {
+  ] as const)("of %s reaches an upstream of its own format unchanged", async (_, surface) => {
     const more = { messages: [MESSAGE], max_tokens: 50, "x-unknown": { a: [1.5, "é"] } };
     const response = await post(gateway, surface, more);
     expect(response.status).toBe(200);
@@ -66,7 +61,7 @@ describe("a body above 128 KiB", () => {
     expect((await objectOf(response)).object).toBe("chat.completion");
   });
 
-  test("of responses is repeated in its answer, with the client's own names of tools", async () => {
+  test("of responses is echoed in its answer, with the client's tool names", async () => {
     const tools = [{ type: "namespace", name: "files", tools: [{ type: "function", name: "read" }] }];
     const more = { input: LONG, metadata: { a: "b" }, temperature: 0.5, tools };
     const response = await post(gateway, RESPONSES, more);
@@ -74,7 +69,7 @@ describe("a body above 128 KiB", () => {
     expect(await objectOf(response)).toMatchObject({ metadata: { a: "b" }, temperature: 0.5 });
   });
 
-  test("is streamed to as any other", async () => {
+  test("is answered as a stream", async () => {
     for (const surface of [CHAT, MESSAGES]) {
       for (const model of ["chat", "claude"]) {
         const response = await post(gateway, surface, {
@@ -89,19 +84,19 @@ describe("a body above 128 KiB", () => {
     }
   });
 
-  test("is sent again, and in another format, when routes fail", async () => {
+  test("is sent again, also in another format, after a failover", async () => {
     gateway.upstream.on("first", answer({ status: 503, body: "{}" }));
     gateway.upstream.on("second", resetAtOnce);
     const response = await post(gateway, CHAT, { model: "two", messages: [MESSAGE], max_tokens: 50 });
     expect(response.status).toBe(200);
     const sent = gateway.upstream.seen.map(({ bodyText }) => JSON.parse(bodyText));
-    // A reset may be that of a connection kept too long: it is tried again on a new one.
+    // The reset is retried once on a new connection, because a kept-alive connection may have expired.
     expect(sent.map(({ model }) => model)).toEqual(["first", "second", "second", "third"]);
     for (const { messages } of sent.slice(0, 3)) expect(messages).toEqual([MESSAGE]);
     expect(sent[3]?.messages[0].content[0].text).toBe(LONG);
   });
 
-  test("is counted here when nobody else has", async () => {
+  test("is counted locally when the upstream reports no usage", async () => {
     const whole = answer({
       body: JSON.stringify({
         id: "c",
@@ -118,7 +113,7 @@ describe("a body above 128 KiB", () => {
     expect(usage?.inputTokens).toBeGreaterThan(LONG.length / 8);
   });
 
-  test("is counted by count_tokens, with an upstream and without", async () => {
+  test("is counted by count_tokens, with and without an upstream", async () => {
     const COUNT: Surface = { ...MESSAGES, path: "/v1/messages/count_tokens" };
     gateway.upstream.on("claude", answer({ body: '{"input_tokens":4242}' }));
     const asked = await post(gateway, COUNT, { messages: [MESSAGE] });
@@ -129,23 +124,23 @@ describe("a body above 128 KiB", () => {
   });
 });
 
-describe("a body above 128 KiB that is refused", () => {
+describe("an invalid body above 128 KiB", () => {
   const BAD: readonly (readonly [string, Surface<"chat" | "messages" | "responses">, object])[] = [
-    ["a role that is none", CHAT, { messages: [MESSAGE, { role: 7 }] }],
-    ["a limit that is none", MESSAGES, { messages: [MESSAGE], max_tokens: 0.5 }],
-    ["a price that nobody knows", CHAT, { messages: [MESSAGE], service_tier: "priority" }],
-    ["what no other format can say", CHAT, { model: "claude", messages: [MESSAGE], n: 2 }],
-    ["what is stored elsewhere", RESPONSES, { input: LONG, previous_response_id: "r" }],
-    ["a model that is none", CHAT, { model: "none", messages: [MESSAGE] }],
+    ["an invalid role", CHAT, { messages: [MESSAGE, { role: 7 }] }],
+    ["an invalid output limit", MESSAGES, { messages: [MESSAGE], max_tokens: 0.5 }],
+    ["a service tier without a price", CHAT, { messages: [MESSAGE], service_tier: "priority" }],
+    ["a field that the other format cannot represent", CHAT, { model: "claude", messages: [MESSAGE], n: 2 }],
+    ["a stored response", RESPONSES, { input: LONG, previous_response_id: "r" }],
+    ["an unknown model", CHAT, { model: "none", messages: [MESSAGE] }],
   ];
-  test.each(BAD)("for %s says the same as a small one", async (_, surface, more) => {
+  test.each(BAD)("with %s gets the same error as a small one", async (_, surface, more) => {
     const small = JSON.parse(JSON.stringify(more).replaceAll(JSON.stringify(LONG), '"x"'));
     const [large, little] = await Promise.all([
       post(gateway, surface, { ...more }),
       post(gateway, surface, small),
     ]);
-    const [said, expected] = [await objectOf(large), await objectOf(little)];
-    expect([large.status, said.error]).toEqual([little.status, expected.error]);
+    const [actual, expected] = [await objectOf(large), await objectOf(little)];
+    expect([large.status, actual.error]).toEqual([little.status, expected.error]);
     expect(large.status).toBeGreaterThanOrEqual(400);
     expect(large.status).toBeLessThan(500);
   });
@@ -159,7 +154,7 @@ describe("a body above 128 KiB that is refused", () => {
       "is no UTF-8",
       Buffer.concat([Buffer.from('{"model":"'), Buffer.alloc(200_000, 0xff), Buffer.from('"}')]),
     ],
-  ])("because it %s is no JSON in UTF-8", async (_, raw) => {
+  ])("that %s is rejected as invalid JSON in UTF-8", async (_, raw) => {
     const response = await post(gateway, CHAT, { raw });
     expect(response.status).toBe(400);
     expect(JSON.stringify(await objectOf(response))).toContain("not valid JSON in UTF-8");
@@ -179,7 +174,7 @@ describe("a whole answer above 128 KiB", () => {
       usage: USAGE,
     });
 
-  test("comes to clients of its own format and of another, and is charged as reported", async () => {
+  test("reaches clients of both formats and is charged as reported", async () => {
     gateway.upstream.on("chat", answer({ body: whole("stop") }));
     const own = await post(gateway, CHAT, { max_tokens: 8_000 });
     expect(await objectOf(own)).toMatchObject({ model: "chat", choices: [{ message: { content: WORDS } }] });
@@ -191,7 +186,7 @@ describe("a whole answer above 128 KiB", () => {
     }
   });
 
-  test("that is broken is a fault of its upstream, and costs nothing", async () => {
+  test("that is incomplete is an upstream error and costs nothing", async () => {
     for (const body of [whole(null), whole("stop").slice(0, -9)]) {
       gateway.upstream.on("chat", answer({ body }));
       const response = await post(gateway, CHAT, { max_tokens: 8_000 });

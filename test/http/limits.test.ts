@@ -1,19 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { objectOf, post, SURFACES } from "../support/client.ts";
+import { describe, expect, test } from "bun:test";
+import { objectOf, post, quotedTokens, SURFACES, windowOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { quotedTokens, windowOf } from "../support/limit-headers.ts";
-import { says } from "../support/says.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate } from "../support/script.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { answerWith } from "../support/scripted-answers.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
-/** Resolves when the key itself sees no request of its own running any more; rejects when that takes long. */
+/** Resolves when the key has no running request. Rejects after two minutes. */
 async function nothingRuns(secret: string): Promise<void> {
   const deadline = performance.now() + 120_000;
   for (;;) {
@@ -25,7 +20,7 @@ async function nothingRuns(secret: string): Promise<void> {
 }
 
 describe.each(SURFACES)("requests per minute on $path", (surface) => {
-  test("admit exactly the limit, count down and then refuse with a whole wait", async () => {
+  test("admit exactly the limit, count down, and then decline with a retry-after", async () => {
     const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 3 } });
     const startedAt = performance.now();
     for (const remaining of [2, 1, 0]) {
@@ -41,14 +36,14 @@ describe.each(SURFACES)("requests per minute on $path", (surface) => {
     expect(gateway.upstream.seen).toHaveLength(3);
   });
 
-  test("admit exactly the limit of a hundred at once", async () => {
+  test("admit exactly the limit of a hundred concurrent requests", async () => {
     const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 10 } });
     const all = await Promise.all(Array.from({ length: 100 }, () => post(gateway, surface, { secret })));
     expect(all.filter(({ status }) => status === 200)).toHaveLength(10);
     expect(all.filter(({ status }) => status === 429)).toHaveLength(90);
   });
 
-  test("say when they are whole again, in the surface's own form", async () => {
+  test("report when the window is empty again, in the format of the surface", async () => {
     const { secret } = await gateway.newKey({ limits: { requestsPerMinute: 3 } });
     const { reset } = windowOf(await post(gateway, surface, { secret }), surface, "requests");
     if (surface.name === "chat") expect(reset).toMatch(/^(5\d|60)s$/);
@@ -58,7 +53,7 @@ describe.each(SURFACES)("requests per minute on $path", (surface) => {
     }
   });
 
-  test("are said as they are after a 402 has given its own back", async () => {
+  test("are reported after a 402 has returned its request and tokens", async () => {
     const { secret } = await gateway.newPayer("0", {
       limits: { requestsPerMinute: 3, tokensPerMinute: 9_000 },
     });
@@ -68,34 +63,34 @@ describe.each(SURFACES)("requests per minute on $path", (surface) => {
     expect(windowOf(refused, surface, "tokens")).toMatchObject({ limit: 9_000, remaining: 9_000 });
   });
 
-  test("are not said when there are none, and an upstream's are never passed on", async () => {
+  test("have no headers without a limit, and never forward those of an upstream", async () => {
     const headers = {
       "x-ratelimit-limit-requests": "77",
       "anthropic-ratelimit-requests-limit": "77",
       "anthropic-ratelimit-unified-status": "allowed",
     };
-    gateway.upstream.on(surface.model, says(undefined, { headers }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { headers }));
     const response = await post(gateway, surface);
     expect([...response.headers.keys()].filter((name) => name.includes("ratelimit"))).toBeEmpty();
   });
 });
 
 describe.each(SURFACES)("tokens per minute on $path", (surface) => {
-  test("take the quote at admission and keep what was really used", async () => {
+  test("reserve the quote at admission and keep the tokens used", async () => {
     const quoted = quotedTokens(surface);
     const { secret } = await gateway.newKey({ limits: { tokensPerMinute: 5_000 } });
     const first = await post(gateway, surface, { secret });
     expect(windowOf(first, surface, "tokens")).toMatchObject({ limit: 5_000, remaining: 5_000 - quoted });
     await first.text();
-    // The first one came to 18 tokens.
+    // The first request used 18 tokens.
     const second = await post(gateway, surface, { secret });
     expect(windowOf(second, surface, "tokens")).toMatchObject({ remaining: 5_000 - 18 - quoted });
   });
 
-  test("refuse what does not fit beside what is running", async () => {
+  test("decline what does not fit beside running requests", async () => {
     const { secret } = await gateway.newKey({ limits: { tokensPerMinute: quotedTokens(surface) + 100 } });
     const { opened, open } = gate();
-    gateway.upstream.on(surface.model, says(undefined, { gate: opened }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: opened }));
     const running = post(gateway, surface, { secret });
     await gateway.upstream.waitForSeen(1);
     await expectError(await post(gateway, surface, { secret }), surface, "rate_limited");
@@ -106,10 +101,10 @@ describe.each(SURFACES)("tokens per minute on $path", (surface) => {
 });
 
 describe.each(SURFACES)("concurrent requests on $path", (surface) => {
-  test("are bounded, and a slot is free when its request has ended", async () => {
+  test("are limited, and a slot is free after its request has ended", async () => {
     const { secret } = await gateway.newKey({ limits: { concurrentRequests: 2 } });
     const { opened, open } = gate();
-    gateway.upstream.on(surface.model, says(undefined, { gate: opened }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: opened }));
     const running = [post(gateway, surface, { secret }), post(gateway, surface, { secret, stream: true })];
     await gateway.upstream.waitForSeen(2);
     const refused = await post(gateway, surface, { secret });
@@ -122,10 +117,10 @@ describe.each(SURFACES)("concurrent requests on $path", (surface) => {
     }
   });
 
-  test("a client that hangs up gives its slot back", async () => {
+  test("are reduced by a client that disconnects", async () => {
     const { secret } = await gateway.newKey({ limits: { concurrentRequests: 1 } });
     const { opened } = gate();
-    gateway.upstream.on(surface.model, says(undefined, { gate: opened }), says());
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: opened }), answerWith());
     const controller = new AbortController();
     const running = post(gateway, surface, { secret, signal: controller.signal }).catch(() => undefined);
     await gateway.upstream.waitForSeen(1);
@@ -135,7 +130,7 @@ describe.each(SURFACES)("concurrent requests on $path", (surface) => {
     expect((await post(gateway, surface, { secret })).status).toBe(200);
   });
 
-  test("a failure gives its slot back, whatever it was", async () => {
+  test("are reduced by any failed request", async () => {
     const { secret } = await gateway.newKey({ limits: { concurrentRequests: 1 } });
     for (const body of [{ model: "nobody" }, { raw: "{" }, { max_tokens: -1 }]) {
       expect((await post(gateway, surface, { secret, ...body })).status).not.toBe(200);
@@ -147,21 +142,21 @@ describe.each(SURFACES)("concurrent requests on $path", (surface) => {
 describe("limits", () => {
   const [surface] = SURFACES;
 
-  test("of a key and of its account are both in force, and the tighter one is said", async () => {
+  test("of a key and its account both apply, and the headers report the tighter one", async () => {
     const bounded = await startTestGateway({ accountLimits: { requestsPerMinute: 4 } });
     const tight = await bounded.newKey({ limits: { requestsPerMinute: 2 } });
     const wide = await bounded.newKey({ limits: { requestsPerMinute: 100 } });
-    const say = async (secret: string) =>
+    const readWindow = async (secret: string) =>
       windowOf(await post(bounded, surface, { secret }), surface, "requests");
-    expect(await say(tight.secret)).toMatchObject({ limit: 2, remaining: 1 });
-    expect(await say(tight.secret)).toMatchObject({ limit: 2, remaining: 0 });
-    expect(await say(wide.secret)).toMatchObject({ limit: 4, remaining: 1 });
-    expect(await say(wide.secret)).toMatchObject({ limit: 4, remaining: 0 });
+    expect(await readWindow(tight.secret)).toMatchObject({ limit: 2, remaining: 1 });
+    expect(await readWindow(tight.secret)).toMatchObject({ limit: 2, remaining: 0 });
+    expect(await readWindow(wide.secret)).toMatchObject({ limit: 4, remaining: 1 });
+    expect(await readWindow(wide.secret)).toMatchObject({ limit: 4, remaining: 0 });
     await expectError(await post(bounded, surface, { secret: wide.secret }), surface, "rate_limited");
     await bounded.stop();
   });
 
-  test("of one account do not touch another", async () => {
+  test("of one account do not affect another", async () => {
     const bounded = await startTestGateway({ accountLimits: { requestsPerMinute: 1 } });
     const other = await bounded.newPayer("1");
     expect((await post(bounded, surface)).status).toBe(200);
@@ -170,7 +165,7 @@ describe("limits", () => {
     await bounded.stop();
   });
 
-  test("that refuse take nothing from the others", async () => {
+  test("that decline a request leave the other limits unchanged", async () => {
     const limits = { requestsPerMinute: 50, concurrentRequests: 0 };
     const { secret } = await gateway.newKey({ limits });
     for (let attempt = 0; attempt < 5; attempt++) await post(gateway, surface, { secret });

@@ -1,28 +1,24 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
 import { dataOf, objectOf, post, SURFACES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate, type ScriptRequest } from "../support/script.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { answerWith } from "../support/scripted-answers.ts";
+import { startTestGateway } from "../support/test-gateway.ts";
 
 const HOLD_TTL_MS = 240;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway({ config: { holdTtlMs: HOLD_TTL_MS } });
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests({ config: { holdTtlMs: HOLD_TTL_MS } });
 
-/** Plays an ordinary answer up to its second word, and the rest when the gate opens. */
+/** Sends the default answer up to its second word, and the rest when the gate opens. */
 function playInHalves(surface: Surface, opened: Promise<void>): void {
   gateway.upstream.on(surface.model, async function* (request: ScriptRequest) {
     let text = "";
-    for await (const step of says(undefined, { framing: "until_close" })(request)) {
+    for await (const step of answerWith(undefined, { framing: "until_close" })(request)) {
       if ("send" in step) text += String(step.send);
     }
     const half = request.stream ? text.lastIndexOf("\n\n", text.indexOf(" there")) + 2 : 0;
@@ -33,14 +29,14 @@ function playInHalves(surface: Surface, opened: Promise<void>): void {
   });
 }
 
-/** What every process does every few seconds: ends the holds whose time is up. */
+/** Expires the holds whose time is up, as the periodic sweep does. */
 async function sweep(now = Date.now): Promise<void> {
   const ledger = createSqliteLedger({ database: gateway.sqlite, now });
   await ledger.sweep();
   await ledger.close();
 }
 
-describe.each(SURFACES)("a request longer than its hold lives, on $path", (surface) => {
+describe.each(SURFACES)("a request longer than the time to live of its hold, on $path,", (surface) => {
   test.each([false, true])("keeps its hold by heartbeats (streamed: %p)", async (stream) => {
     const { opened, open } = gate();
     playInHalves(surface, opened);
@@ -60,12 +56,12 @@ describe.each(SURFACES)("a request longer than its hold lives, on $path", (surfa
     await gateway.nothingIsHeld();
   });
 
-  test("whose hold expired all the same is booked in full, once, and marked late", async () => {
+  test("whose hold expired is settled in full, once, and marked late", async () => {
     const before = await gateway.balances();
     const { opened, open } = gate();
     playInHalves(surface, opened);
     const response = await post(gateway, surface, { stream: true });
-    // Long enough for a heartbeat to say what came of it so far.
+    // Long enough for a heartbeat to record the charge so far.
     await Bun.sleep(HOLD_TTL_MS);
     await sweep(() => Date.now() + 60_000);
     const expired = await gateway.receiptOf(response);
@@ -81,10 +77,10 @@ describe.each(SURFACES)("a request longer than its hold lives, on $path", (surfa
   });
 });
 
-describe("books that cannot be written in the middle of a stream", () => {
+describe("a ledger that cannot be written in the middle of a stream", () => {
   const [surface] = SURFACES;
 
-  test("end it as always, give the slot back, and are written when they can be", async () => {
+  test("does not change the end of the stream, and gets the settlement later", async () => {
     const { secret, key } = await gateway.newPayer("1", { limits: { concurrentRequests: 1 } });
     const { opened, open } = gate();
     playInHalves(surface, opened);
@@ -96,7 +92,7 @@ describe("books that cannot be written in the middle of a stream", () => {
     const state = await fetch(`${gateway.url}/v1/key`, { headers: { "x-api-key": secret } });
     client.run("ALTER TABLE lost_table RENAME TO holds");
     expect(await objectOf(state)).toMatchObject({ concurrent_requests: { used: 0 } });
-    await journalIsEmpty();
+    await outboxIsEmpty();
     expect(await gateway.receiptOf(response, key.accountId)).toMatchObject({
       state: "settled",
       captured: 25_000n,
@@ -104,14 +100,14 @@ describe("books that cannot be written in the middle of a stream", () => {
     expect((await post(gateway, surface, { secret })).status).toBe(200);
   });
 
-  test("end it in an error frame without a finish when the journal cannot be written either", async () => {
+  test("ends the stream with an error without a finish when the outbox cannot be written either", async () => {
     const broken = await startTestGateway();
     const folder = join(dirname(broken.sqlite.path), "journal");
     const log = readdirSync(folder).find((name) => name.endsWith("-wal")) ?? "";
     rmSync(join(folder, log));
     symlinkSync("/dev/null", join(folder, log));
     const { opened, open } = gate();
-    broken.upstream.on(surface.model, says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+    broken.upstream.on(surface.model, answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
     const response = await post(broken, surface, { stream: true });
     const { client } = broken.sqlite;
     client.run("ALTER TABLE holds RENAME TO lost_table");
@@ -126,17 +122,17 @@ describe("books that cannot be written in the middle of a stream", () => {
   });
 });
 
-/** Waits until the ledger has all that it could not take before. */
-async function journalIsEmpty(): Promise<void> {
+/** Waits until the outbox is empty. */
+async function outboxIsEmpty(): Promise<void> {
   const deadline = performance.now() + 120_000;
   while (findOutboxes(dirname(gateway.sqlite.path)).length > 0) {
-    if (performance.now() > deadline) throw new Error("The journal is not replayed");
+    if (performance.now() > deadline) throw new Error("The outbox is not replayed");
     await Bun.sleep(5);
   }
 }
 
-describe.each(SURFACES)("a key out of money that hammers, on $path", (surface) => {
-  test("is answered from memory for a second, and then asks the wallet again", async () => {
+describe.each(SURFACES)("a key without money that sends many requests, on $path,", (surface) => {
+  test("is declined from memory for a second, and then by the wallet again", async () => {
     const { secret, key } = await gateway.newPayer("0");
     for (let attempt = 0; attempt < 3; attempt++) {
       await expectError(await post(gateway, surface, { secret }), surface, "wallet_empty");
@@ -148,7 +144,7 @@ describe.each(SURFACES)("a key out of money that hammers, on $path", (surface) =
     expect((await post(gateway, surface, { secret })).status).toBe(200);
   });
 
-  test("does not keep another key of anybody from the wallet", async () => {
+  test("does not affect another key", async () => {
     const { secret } = await gateway.newPayer("0");
     for (let attempt = 0; attempt < 4; attempt++) await post(gateway, surface, { secret });
     expect((await post(gateway, surface)).status).toBe(200);

@@ -30,13 +30,13 @@ describe("GET /v1/models", () => {
     });
   });
 
-  test("is read by the Anthropic SDK, whose paging ends", async () => {
+  test("is read to the end by the Anthropic SDK", async () => {
     const listed = await Array.fromAsync(anthropic().models.list({ limit: 1 }));
     expect(listed.map(({ id }) => id)).toEqual(IDS);
     expect(listed[0]).toMatchObject({ type: "model", display_name: "chat", created_at: expect.any(String) });
   });
 
-  test("shows context window, limits and prices, the same with any version header", async () => {
+  test("reports context window, limits and prices, with any version header", async () => {
     const plain = await objectOf(await get("/v1/models"));
     const versioned = await objectOf(
       await get("/v1/models?limit=1000", gateway.secret, { "anthropic-version": "x" }),
@@ -53,7 +53,7 @@ describe("GET /v1/models", () => {
     );
   });
 
-  test("shows a key only the models that it may use", async () => {
+  test("lists only the models that a key may use", async () => {
     const { secret } = await gateway.newKey({ models: ["claude"] });
     const listed = await objectOf(await get("/v1/models", secret));
     expect(listed.data).toEqual([expect.objectContaining({ id: "claude" })]);
@@ -63,12 +63,12 @@ describe("GET /v1/models", () => {
 });
 
 describe("GET /v1/models/{id}", () => {
-  test.each(IDS)("finds %p with both SDKs", async (id) => {
+  test.each(IDS)("returns %p to both SDKs", async (id) => {
     expect((await openai().models.retrieve(id)).id).toBe(id);
     expect((await anthropic().models.retrieve(id)).id).toBe(id);
   });
 
-  test("case 7: takes a slash as it is or as %2F", async () => {
+  test("case 7: accepts a slash in an id as / or %2F", async () => {
     expect(await objectOf(await get("/v1/models/vendor/model-1"))).toMatchObject({ id: "vendor/model-1" });
     expect(await objectOf(await get("/v1/models/vendor%2Fmodel-1"))).toMatchObject({ id: "vendor/model-1" });
   });
@@ -84,7 +84,7 @@ describe("GET /v1/models/{id}", () => {
 });
 
 describe("GET /v1/key", () => {
-  test("tells what the key may do, has used and has left", async () => {
+  test("reports what the key may use, has used and has left", async () => {
     const limits = { requestsPerMinute: 10, tokensPerMinute: 5_000, concurrentRequests: 3 };
     const spendingLimit = { amount: 1_000_000_000n, period: "day" as const };
     const { secret, key } = await gateway.newPayer("2", { limits, spendingLimit, models: ["chat"] });
@@ -111,14 +111,14 @@ describe("GET /v1/key", () => {
     });
   });
 
-  test("never shows the secret", async () => {
+  test("never contains the secret", async () => {
     const text = await (await get("/v1/key")).text();
     expect(text).not.toContain(gateway.secret);
     expect(text).not.toContain(gateway.secret.slice(12));
   });
 });
 
-describe("probes without a key", () => {
+describe("probes without a key:", () => {
   test.each([
     ["HEAD", "/"],
     ["GET", "/"],

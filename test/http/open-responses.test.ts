@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
-import { says } from "../support/says.ts";
-import type { Speech } from "../support/speech.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
-import { RESPONSE_RESOURCE, schemaOfEvent } from "./open-responses/schemas.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
+import type { ModelOutput } from "../support/model-output.ts";
+import { answerWith } from "../support/scripted-answers.ts";
+import { RESPONSE_RESOURCE, schemaOfEvent } from "./open-responses-schemas.ts";
 
-// The seven cases of the public compliance suite of Open Responses, by their names there.
+// The seven cases of the public compliance suite of Open Responses keep their names.
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 const USAGE = { input: 11, output: 7 };
-const WEATHER: Speech = {
+const WEATHER: ModelOutput = {
   tool: { name: "get_weather", arguments: '{"location":"San Francisco, CA"}' },
   usage: USAGE,
 };
@@ -38,13 +33,13 @@ const PNG =
 
 const message = (content: unknown, role = "user") => ({ type: "message", role, content });
 
-/** Where and how a value breaks a schema. */
+/** Lists where and how a value violates a schema. */
 function faultsOf(schema: TSchema | undefined, value: unknown): string[] {
   if (!schema) return ["There is no such thing"];
   return [...Value.Errors(schema, value)].map(({ path, message }) => `${path}: ${message}`);
 }
 
-describe.each(["chat", "claude"])("before %s:", (model) => {
+describe.each(["chat", "claude"])("Open Responses with the model %s:", (model) => {
   const ask = async (body: Record<string, unknown>) => {
     const response = await objectOf(await post(gateway, RESPONSES, { model, ...body }));
     expect(faultsOf(RESPONSE_RESOURCE, response)).toEqual([]);
@@ -81,13 +76,13 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
   });
 
   test("tool-calling", async () => {
-    gateway.upstream.on(model, says(WEATHER));
+    gateway.upstream.on(model, answerWith(WEATHER));
     const { output } = await ask({ input: [message("What is the weather in San Francisco?")], tools: TOOLS });
     expect(output).toMatchObject([{ type: "function_call", name: "get_weather" }]);
   });
 
   test("tool-calling-streaming", async () => {
-    gateway.upstream.on(model, says(WEATHER));
+    gateway.upstream.on(model, answerWith(WEATHER));
     const events = await stream({ input: [message("What is the weather?")], tools: TOOLS });
     const types = events.map(({ type, item }) =>
       typeof item === "object" && item !== null && "type" in item ? `${type} ${item.type}` : type,
@@ -121,8 +116,8 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
     expect(upstreamSaw()).toContain("Nice to meet you.");
   });
 
-  test("everything that a client may say is repeated in a form that fits, and so is reasoning", async () => {
-    gateway.upstream.on(model, says({ ...WEATHER, reasoning: "Hm.", text: "I look." }));
+  test("every request field is echoed in a valid form, and reasoning is valid", async () => {
+    gateway.upstream.on(model, answerWith({ ...WEATHER, reasoning: "Hm.", text: "I look." }));
     const body = {
       instructions: "Be brief.",
       tools: TOOLS,
@@ -145,20 +140,20 @@ describe.each(["chat", "claude"])("before %s:", (model) => {
     expect((await stream(body)).at(-1)?.type).toBe("response.completed");
   });
 
-  test("so are answers that were cut, and failures", async () => {
+  test("incomplete and failed responses are valid", async () => {
     gateway.upstream.on(
       model,
-      says({ text: "I", usage: USAGE, finish: model === "chat" ? "length" : "max_tokens" }),
+      answerWith({ text: "I", usage: USAGE, finish: model === "chat" ? "length" : "max_tokens" }),
     );
     expect((await stream({})).at(-1)?.type).toBe("response.incomplete");
-    gateway.upstream.on(model, says(undefined, { cutAt: 800, end: "close" }));
+    gateway.upstream.on(model, answerWith(undefined, { cutAt: 800, end: "close" }));
     expect((await stream({})).at(-1)?.type).toBe("response.failed");
     const { secret } = await gateway.newPayer("0");
     expect((await stream({ secret })).at(-1)?.type).toBe("response.failed");
   });
 });
 
-test("the schemas find what is missing or wrong", () => {
+test("the schemas find missing and wrong members", () => {
   expect(faultsOf(RESPONSE_RESOURCE, { object: "response" })).not.toBeEmpty();
   expect(
     faultsOf(schemaOfEvent("response.output_text.delta"), { type: "response.output_text.delta" }),

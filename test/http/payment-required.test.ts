@@ -1,32 +1,27 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { parseUsd } from "../../src/domain/money.ts";
 import type { Cause } from "../../src/errors.ts";
 import { CHAT, MESSAGES, post, RESPONSES, type Surface } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import { gate } from "../support/script.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 type AnySurface = Surface<"chat" | "messages" | "responses">;
 
-/** A request of about a cent, so that no rounding to whole cents hides its amount. */
+/** About one cent, so that rounding to cents would show. */
 const LARGE = { max_tokens: 4_000, max_output_tokens: 4_000 };
 
-/** Sends a request whose output limit is the client's own, under the name its surface has for it. */
+/** Sends a request with an output limit of the client, in the field of its surface. */
 function ask(surface: AnySurface, secret: string, more: object = {}): Promise<Response> {
   const { max_tokens, max_output_tokens, ...rest } = { ...LARGE, ...more };
   const limit = surface.name === "responses" ? { max_output_tokens } : { max_tokens };
   return post(gateway, surface, { secret, ...limit, ...rest });
 }
 
-/** What the two headers say, in nano-USD. */
+/** The amounts of both headers, in nano-USD. */
 function amountsOf({ headers }: Response): { readonly needed: bigint; readonly available: bigint } {
   const read = (name: string) => parseUsd(headers.get(`x-tollgate-${name}-usd`) ?? "");
   return { needed: read("needed"), available: read("available") };
@@ -45,7 +40,7 @@ async function neededBy(surface: AnySurface, more: object = {}): Promise<bigint>
 }
 
 describe.each<AnySurface>([CHAT, MESSAGES, RESPONSES])("a 402 on $path", (surface) => {
-  test("names the least limit that this request would have fitted", async () => {
+  test("names the least spending limit that would admit the request", async () => {
     const needed = await neededBy(surface);
     expect(needed).toBeGreaterThan(parseUsd("0.008"));
     const { secret } = await limited(needed - 1n);
@@ -55,7 +50,7 @@ describe.each<AnySurface>([CHAT, MESSAGES, RESPONSES])("a 402 on $path", (surfac
     expect((await ask(surface, (await limited(needed)).secret)).status).toBe(200);
   });
 
-  test("says used up of a limit only when nothing is left", async () => {
+  test("reports a spending limit as used up only when nothing is left", async () => {
     const needed = await neededBy(surface);
     const { secret } = await limited(0n);
     const declined = await ask(surface, secret);
@@ -63,11 +58,11 @@ describe.each<AnySurface>([CHAT, MESSAGES, RESPONSES])("a 402 on $path", (surfac
     await expectDecline(declined, surface, "spending_limit");
   });
 
-  test("says of a limit that running requests hold that it is free again when they finish", async () => {
+  test("reports a spending limit as on hold while running requests hold it", async () => {
     const needed = await neededBy(surface);
     const { secret } = await limited(needed + 5n);
     const held = gate();
-    gateway.upstream.on(surface.model, says(undefined, { gate: held.opened }));
+    gateway.upstream.on(surface.model, answerWith(undefined, { gate: held.opened }));
     const first = ask(surface, secret);
     await gateway.upstream.waitForSeen(1);
     const declined = await ask(surface, secret);
@@ -85,7 +80,7 @@ describe.each<AnySurface>([CHAT, MESSAGES, RESPONSES])("a 402 on $path", (surfac
     await expectDecline(declined, surface, "wallet_empty");
   });
 
-  test("says of an overdrawn wallet that it has nothing, not less", async () => {
+  test("reports nothing available for an overdrawn wallet", async () => {
     const { secret, key } = await gateway.newPayer("0.000001");
     const facts = { surface: "batch", model: "chat" };
     const outcome = { outcome: "ok", source: "reported", attempts: [] } as const;
@@ -101,7 +96,7 @@ describe.each<AnySurface>([CHAT, MESSAGES, RESPONSES])("a 402 on $path", (surfac
     expect(amountsOf(await ask(surface, secret)).available).toBe(0n);
   });
 
-  test("that is remembered names each request's own need, and lets pass what fits", async () => {
+  test("that is remembered names the need of each request, and admits a smaller one", async () => {
     const [needed, more] = [
       await neededBy(surface),
       await neededBy(surface, { max_tokens: 8_000, max_output_tokens: 8_000 }),
@@ -115,14 +110,14 @@ describe.each<AnySurface>([CHAT, MESSAGES, RESPONSES])("a 402 on $path", (surfac
     expect(smaller.status).toBe(200);
   });
 
-  test("is no part of other refusals", async () => {
+  test("is the only error with amounts", async () => {
     const refused = await ask(surface, "sk-tg-wrong");
     expect(refused.headers.get("x-tollgate-needed-usd")).toBeNull();
     expect(refused.headers.get("x-tollgate-available-usd")).toBeNull();
   });
 });
 
-test("a 402 that a responses stream carries has its amounts and its own message", async () => {
+test("a 402 in a responses stream has its amounts and its own message", async () => {
   const { secret } = await limited(1n);
   const declined = await ask(RESPONSES, secret, { stream: true });
   expect(declined.status).toBe(200);

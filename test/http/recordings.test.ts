@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { CHAT, dataOf, MESSAGES, objectOf, post, type Surface } from "../support/client.ts";
+import { gatewayForTests } from "../support/gateway-for-tests.ts";
 import {
   hasRecordings,
   type Recording,
@@ -8,15 +9,9 @@ import {
   recording,
   recordings,
 } from "../support/recordings.ts";
-import { frame } from "../support/says.ts";
-import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
+import { frame } from "../support/scripted-answers.ts";
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startTestGateway();
-});
-beforeEach(() => gateway.upstream.reset());
-afterAll(() => gateway.stop());
+const gateway = gatewayForTests();
 
 const SMALL_BYTES = 4_000;
 
@@ -24,14 +19,14 @@ const surfaceOf = ({ protocol }: Recording): Surface => (protocol === "openai" ?
 const streamedText = ({ name, protocol }: Recording) => frame(protocol, recordedLines(name));
 const sizeOf = (each: Recording) => Buffer.byteLength(streamedText(each));
 
-/** The answer as a client gets it, usage included. */
+/** Sends a streamed request with usage, which the recording answers. */
 async function play(each: Recording, how: Parameters<typeof recording>[1] = {}): Promise<Response> {
   const surface = surfaceOf(each);
   gateway.upstream.on(surface.model, recording(each.name, how));
   return post(gateway, surface, { stream: true, stream_options: { include_usage: true } });
 }
 
-/** What matters in chat chunks: what was said, and why it ended. */
+/** Content, reasoning, arguments, finish reason and total tokens of chat chunks. */
 function digestChat(chunks: readonly Record<string, unknown>[]) {
   const text = JSON.stringify(chunks);
   const collect = (name: string) =>
@@ -51,14 +46,14 @@ const isFinish = (data: Record<string, unknown>) =>
   /"(finish_reason|stop_reason)":"|message_stop/.test(JSON.stringify(data));
 
 describe.skipIf(!hasRecordings)("recorded answers", () => {
-  test("are there for both protocols, whole and streamed", () => {
+  test("exist for both protocols, whole and streamed", () => {
     for (const form of ["whole", "streamed"] as const) {
       expect(new Set(recordings(form).map(({ protocol }) => protocol)).size).toBe(2);
     }
   });
 
-  describe("whole", () => {
-    test.each(recordings("whole"))("$name comes back as it was but for the model's name", async (each) => {
+  describe("whole:", () => {
+    test.each(recordings("whole"))("$name returns unchanged apart from the model name", async (each) => {
       const surface = surfaceOf(each);
       gateway.upstream.on(surface.model, recording(each.name));
       const response = await post(gateway, surface);
@@ -68,7 +63,7 @@ describe.skipIf(!hasRecordings)("recorded answers", () => {
       expect(outcome).toMatchObject({ outcome: "ok", source: "reported" });
     });
 
-    test.each(recordings("whole"))("$name cut off anywhere is a 502 and costs nothing", async (each) => {
+    test.each(recordings("whole"))("$name is a 502 and costs nothing when cut off anywhere", async (each) => {
       const surface = surfaceOf(each);
       const size = Buffer.byteLength(recordedBody(each.name).trimEnd());
       for (const cutAt of [0, 1, Math.floor(size / 2), size - 1]) {
@@ -80,9 +75,9 @@ describe.skipIf(!hasRecordings)("recorded answers", () => {
     });
   });
 
-  describe("streamed", () => {
+  describe("streamed:", () => {
     test.each(recordings("streamed").filter(({ protocol }) => protocol === "anthropic"))(
-      "$name passes byte for byte but for the model's name",
+      "$name returns byte for byte apart from the model name",
       async (each) => {
         const expected = streamedText(each).replace(
           /("message":\{.*?"model":)"[^"]*"/,
@@ -97,7 +92,7 @@ describe.skipIf(!hasRecordings)("recorded answers", () => {
     );
 
     test.each(recordings("streamed").filter(({ protocol }) => protocol === "openai"))(
-      "$name says the same, ends the same and names the requested model",
+      "$name keeps its content and finish, and names the requested model",
       async (each) => {
         const original = recordedLines(each.name).map((line): Record<string, unknown> => JSON.parse(line));
         const response = await play(each);
@@ -108,7 +103,7 @@ describe.skipIf(!hasRecordings)("recorded answers", () => {
       },
     );
 
-    test.each(recordings("streamed"))("$name is the same however it is cut into pieces", async (each) => {
+    test.each(recordings("streamed"))("$name does not depend on the pieces of the stream", async (each) => {
       const whole = await (await play(each)).text();
       const sizes =
         sizeOf(each) < SMALL_BYTES ? [[1], [2], [3, 1], [7], [64]] : [[977], [4099], [3, 1000, 17]];
@@ -119,7 +114,7 @@ describe.skipIf(!hasRecordings)("recorded answers", () => {
     const oneOfEach = ["openai", "anthropic"].flatMap((protocol) =>
       smallest.filter((each) => each.protocol === protocol).slice(0, 1),
     );
-    test.each(oneOfEach)("$name is the same in two pieces, wherever it is cut", async (each) => {
+    test.each(oneOfEach)("$name does not depend on the place where it is cut in two", async (each) => {
       const whole = await (await play(each)).text();
       for (let at = 1; at < sizeOf(each); at += 7) {
         const pieces = [at, Number.POSITIVE_INFINITY];
@@ -128,30 +123,27 @@ describe.skipIf(!hasRecordings)("recorded answers", () => {
       }
     });
 
-    test.each(recordings("streamed"))(
-      "$name cut off is said as a failure, never as a finish",
-      async (each) => {
-        const size = sizeOf(each);
-        const lines = recordedLines(each.name);
-        const finishAt = lines.findIndex((line) => /"(finish_reason|stop_reason)":\s?"/.test(line));
-        const finishBytes = Buffer.byteLength(
-          frame(each.protocol, lines.slice(0, finishAt)).replace("data: [DONE]\n\n", ""),
-        );
-        const step = Math.max(1, Math.floor(size / 40));
-        for (let cutAt = 0; cutAt < finishBytes; cutAt += step) {
-          const response = await play(each, { cutAt, end: cutAt % 2 ? "reset" : "close" });
-          const { captured, outcome } = await failureOf(response);
-          expect(outcome?.outcome).toBe("upstream_unavailable");
-          if (response.status === 502) expect(captured).toBe(0n);
-          else expect(outcome?.source).toBe("estimated");
-        }
-        expect((await gateway.balances()).held).toBe(0n);
-      },
-    );
+    test.each(recordings("streamed"))("$name is an error and never a finish when cut off", async (each) => {
+      const size = sizeOf(each);
+      const lines = recordedLines(each.name);
+      const finishAt = lines.findIndex((line) => /"(finish_reason|stop_reason)":\s?"/.test(line));
+      const finishBytes = Buffer.byteLength(
+        frame(each.protocol, lines.slice(0, finishAt)).replace("data: [DONE]\n\n", ""),
+      );
+      const step = Math.max(1, Math.floor(size / 40));
+      for (let cutAt = 0; cutAt < finishBytes; cutAt += step) {
+        const response = await play(each, { cutAt, end: cutAt % 2 ? "reset" : "close" });
+        const { captured, outcome } = await failureOf(response);
+        expect(outcome?.outcome).toBe("upstream_unavailable");
+        if (response.status === 502) expect(captured).toBe(0n);
+        else expect(outcome?.source).toBe("estimated");
+      }
+      expect((await gateway.balances()).held).toBe(0n);
+    });
   });
 });
 
-/** Checks that a broken answer is a status or an error frame, and gives its receipt. */
+/** Expects an error status or an error event, and returns the receipt. */
 async function failureOf(response: Response) {
   if (response.status === 200) {
     const frames = await dataOf(response);

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { type Cause, ERRORS } from "../../src/errors.ts";
 import { dataOf, objectOf, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { responsesLines } from "../support/responses-speech.ts";
-import { EVENT_STREAM, frame, says } from "../support/says.ts";
-import { answer, gate, resetAtOnce, type Script } from "../support/script.ts";
-import { HELLO, type Speech } from "../support/speech.ts";
+import { HELLO, type ModelOutput } from "../support/model-output.ts";
+import { answer, resetAtOnce, type Script } from "../support/script.ts";
+import { answerWith, EVENT_STREAM, frame } from "../support/scripted-answers.ts";
+import { responsesLines } from "../support/scripted-responses.ts";
 import {
   scriptedModel,
   scriptedRoute,
@@ -22,11 +22,8 @@ beforeAll(async () => {
     scriptedRoute("native", "their-first"),
     scriptedRoute("scripted-anthropic", "their-second", { priority: 2 }),
   ];
-  const traits = { reasoning: "adaptive", sampling: false } as const;
-  const thinks = [scriptedRoute("scripted-anthropic", "thinker", { traits })];
   gateway = await startTestGateway({
     models: [
-      scriptedModel("thinker", "anthropic", { routes: thinks }),
       scriptedModel("chat", "openai"),
       scriptedModel("claude", "anthropic"),
       native("native"),
@@ -44,16 +41,16 @@ afterAll(() => gateway.stop());
 const ask = (body: Record<string, unknown> = {}) => post(gateway, RESPONSES, body);
 const seen = () => JSON.parse(gateway.upstream.seen.at(-1)?.bodyText ?? "{}");
 const typesOf = (events: readonly Record<string, unknown>[]) => events.map(({ type }) => type);
-const TOOL: Speech = {
+const TOOL: ModelOutput = {
   tool: { name: "look_up", arguments: '{"city":"Oslo"}' },
   usage: { input: 11, output: 7 },
 };
 const TOOLS = [{ type: "function", name: "look_up", parameters: { type: "object", properties: {} } }];
-/** Eleven tokens in at 1,000 and seven out at 2,000 nano-USD. */
+/** 11 input tokens at 1,000 nano-USD and 7 output tokens at 2,000. */
 const REPORTED = 25_000n;
 
-describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model) => {
-  test("a whole answer is a response, billed by its usage", async () => {
+describe.each(["chat", "claude", "native"])("responses with the model %s:", (model) => {
+  test("a whole answer is a response resource, billed by its usage", async () => {
     const response = await ask({ model });
     expect(response.status).toBe(200);
     expect(await objectOf(response)).toMatchObject({
@@ -68,7 +65,7 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     expect((await gateway.receiptOf(response)).request.surface).toBe("responses");
   });
 
-  test("case 70: a stream has the whole sequence, numbered, and no other end mark", async () => {
+  test("case 70: a stream has the whole sequence of events, numbered, without another end mark", async () => {
     const response = await ask({ model, stream: true });
     expect(response.headers.get("content-type")).toStartWith("text/event-stream");
     const text = await response.clone().text();
@@ -92,9 +89,9 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     expect((await gateway.receiptOf(response)).captured).toBe(REPORTED);
   });
 
-  test("a tool is called, and its result answered", async () => {
-    gateway.upstream.on(model, says(TOOL), says());
-    gateway.upstream.on(`their-${model}`, says(TOOL), says());
+  test("a tool is called, and its result reaches the model", async () => {
+    gateway.upstream.on(model, answerWith(TOOL), answerWith());
+    gateway.upstream.on(`their-${model}`, answerWith(TOOL), answerWith());
     const first = await objectOf(await ask({ model, tools: TOOLS }));
     expect(first.output).toMatchObject([
       { type: "function_call", name: "look_up", arguments: '{"city":"Oslo"}' },
@@ -107,15 +104,15 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     expect(JSON.stringify(seen())).toContain("Rain.");
   });
 
-  test("an answer without anything to read is none, and is charged", async () => {
+  test("an answer without readable output is an error, and is charged", async () => {
     for (const id of [model, `their-${model}`])
-      gateway.upstream.on(id, says({ usage: { input: 3, output: 4 } }));
+      gateway.upstream.on(id, answerWith({ usage: { input: 3, output: 4 } }));
     await expectError(await ask({ model }), RESPONSES, "empty_charged");
     await expectError(await ask({ model, stream: true }), RESPONSES, "empty_charged");
   });
 
-  test("a stream that breaks ends in a failure with a code, behind what was said", async () => {
-    const broken = says(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" });
+  test("a stream that breaks ends in response.failed with an error code", async () => {
+    const broken = answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" });
     for (const id of [model, `their-${model}`]) gateway.upstream.on(id, broken);
     const events = await dataOf(await ask({ model, stream: true }));
     expect(typesOf(events)).toContain("response.output_text.delta");
@@ -127,7 +124,7 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
     });
   });
 
-  test("case 19: a prompt that is too long has the code on which agents compact", async () => {
+  test("case 19: a prompt that is too long has the error code on which agents compact", async () => {
     const body = JSON.stringify({ error: { message: "prompt is too long: 212384 tokens > 200000 maximum" } });
     for (const id of [model, `their-${model}`]) gateway.upstream.on(id, answer({ status: 400, body }));
     for (const stream of [false, true]) {
@@ -143,8 +140,8 @@ describe.each(["chat", "claude", "native"])("before the upstream of %s:", (model
   });
 });
 
-describe("an upstream that has responses", () => {
-  test("gets the body as it is, with its own model, our ceiling and nothing stored", async () => {
+describe("an upstream that supports responses", () => {
+  test("gets the body unchanged apart from model, output limit and store", async () => {
     const input = [{ role: "user", content: "hi" }];
     await ask({ model: "native", input, store: true, future: { a: 1 } });
     expect(gateway.upstream.seen.at(-1)?.target).toBe("/v1/responses");
@@ -157,15 +154,17 @@ describe("an upstream that has responses", () => {
     });
   });
 
-  test("gives its events byte for byte but for the model's name", async () => {
-    const speech: Speech = { ...TOOL, reasoning: "Hm.", text: "I look." };
-    gateway.upstream.on("their-native", says(speech));
+  test("has its events forwarded byte for byte apart from the model name", async () => {
+    const modelOutput: ModelOutput = { ...TOOL, reasoning: "Hm.", text: "I look." };
+    gateway.upstream.on("their-native", answerWith(modelOutput));
     const text = await (await ask({ model: "native", stream: true })).text();
-    const lines = responsesLines(speech).map((line) => line.replaceAll("upstream-secret-name", "native"));
+    const lines = responsesLines(modelOutput).map((line) =>
+      line.replaceAll("upstream-secret-name", "native"),
+    );
     expect(text).toBe(frame("anthropic", lines));
   });
 
-  test("that says only in its stream that the prompt is too long is understood, and not held against it", async () => {
+  test("may report only in its stream that the prompt is too long, without a circuit failure", async () => {
     const error = {
       code: "context_length_exceeded",
       message: "Your input exceeds the context window of this model.",
@@ -177,7 +176,7 @@ describe("an upstream that has responses", () => {
     expect(gateway.upstream.seen).toHaveLength(1);
   });
 
-  test("that fails before its first output is followed by another, in another format", async () => {
+  test("is followed by an upstream of another format when it fails before its first output", async () => {
     for (const script of [failsWith({ code: "server_error", message: "canary" }), resetAtOnce]) {
       gateway.upstream.on("their-first", script);
       const text = await (await ask({ model: "both", stream: true })).text();
@@ -196,29 +195,32 @@ function failsWith(error: object): Script {
   return answer({ headers: EVENT_STREAM, body: frame("anthropic", lines) });
 }
 
-describe("what is refused", () => {
+describe("a responses request", () => {
   test.each<[object, Cause, string]>([
     [{ previous_response_id: "resp_1" }, "nothing_stored", "previous_response_id"],
     [{ conversation: "conv_1" }, "nothing_stored", "conversation"],
     [{ prompt: { id: "p" } }, "untranslatable", "prompt"],
     [{ background: true }, "untranslatable", "background"],
     [{ input: [{ type: "item_reference", id: "msg_1" }] }, "nothing_stored", "input[0]"],
-  ])("%j, by name and before anything is held, whatever the upstream", async (members, cause, path) => {
-    for (const model of ["chat", "claude", "native"]) {
-      const message = `${ERRORS[cause].message.slice(0, -1)}: ${path}`;
-      await expectError(await ask({ model, ...members }), RESPONSES, cause, { message });
-    }
-    expect(gateway.upstream.seen).toHaveLength(0);
-  });
+  ])(
+    "with %j is rejected with the field's name before a hold, for every upstream",
+    async (members, cause, path) => {
+      for (const model of ["chat", "claude", "native"]) {
+        const message = `${ERRORS[cause].message.slice(0, -1)}: ${path}`;
+        await expectError(await ask({ model, ...members }), RESPONSES, cause, { message });
+      }
+      expect(gateway.upstream.seen).toHaveLength(0);
+    },
+  );
 
-  test("a tool that only OpenAI runs, where nobody else could", async () => {
+  test("with a tool that only OpenAI runs is rejected for other upstreams", async () => {
     const tools = [{ type: "file_search", vector_store_ids: ["vs_1"] }];
     const message = "The request has a part that no upstream of this model understands: tools[0].type";
     await expectError(await ask({ tools }), RESPONSES, "untranslatable", { message });
     expect((await ask({ model: "native", tools })).status).toBe(200);
   });
 
-  test("validation is 400 here, in the envelope of chat", async () => {
+  test("that fails validation is a 400 in the envelope of chat", async () => {
     const message = "The request body failed validation: input";
     await expectError(await ask({ input: 7 }), RESPONSES, "wrong_shape", { message });
     await expectError(await ask({ raw: "{" }), RESPONSES, "not_json");
@@ -226,7 +228,7 @@ describe("what is refused", () => {
     await expectError(await ask({ secret: "sk-tg-wrong" }), RESPONSES, "unknown_key");
   });
 
-  test("an empty wallet is said inside a stream, where one was asked for", async () => {
+  test("without money is declined inside the stream that it asked for", async () => {
     const { secret } = await gateway.newPayer("0");
     await expectError(await ask({ secret }), RESPONSES, "wallet_empty");
     const response = await ask({ secret, stream: true, model: "claude" });
@@ -239,93 +241,4 @@ describe("what is refused", () => {
     ]);
     expect(gateway.upstream.seen).toHaveLength(0);
   });
-});
-
-describe("Codex", () => {
-  test("case 71: its tools and options are taken, and its own free-form tool works", async () => {
-    const tools = [
-      { type: "function", name: "exec_command", parameters: { type: "object" }, strict: false },
-      {
-        type: "custom",
-        name: "apply_patch",
-        description: "Edits.",
-        format: { type: "grammar", syntax: "lark", definition: "start: x" },
-      },
-      {
-        type: "namespace",
-        name: "multi_agent_v1",
-        description: "",
-        tools: [{ type: "function", name: "wait_agent" }],
-      },
-      { type: "tool_search", execution: "client", parameters: {} },
-      { type: "web_search", external_web_access: true },
-    ];
-    const codex = {
-      tools,
-      tool_choice: "auto",
-      parallel_tool_calls: true,
-      reasoning: { summary: "auto" },
-      store: false,
-      include: ["reasoning.encrypted_content"],
-      prompt_cache_key: "k",
-      client_metadata: { a: "b" },
-      stream: true,
-      input: [
-        { type: "message", role: "developer", content: [{ type: "input_text", text: "You code." }] },
-        { role: "user", content: "Patch." },
-      ],
-    };
-    const patch = { name: "apply_patch", arguments: '{"input":"*** Begin Patch"}' };
-    for (const model of ["chat", "claude"]) {
-      gateway.upstream.on(model, says({ tool: patch, usage: { input: 11, output: 7 } }));
-      const events = await dataOf(await ask({ ...codex, model }));
-      expect(events.at(-1)).toMatchObject({
-        type: "response.completed",
-        response: { output: [{ type: "custom_tool_call", name: "apply_patch", input: "*** Begin Patch" }] },
-      });
-      const names = JSON.stringify(seen().tools);
-      expect(names).toContain("multi_agent_v1__wait_agent");
-      expect(names).not.toContain("web_search");
-      expect(JSON.stringify(seen())).toContain("You code.");
-    }
-  });
-
-  test("reasoning that Anthropic sealed goes back to it as it was", async () => {
-    const include = ["reasoning.encrypted_content"];
-    const said: Speech = { ...TOOL, reasoning: "I must look." };
-    gateway.upstream.on("thinker", says(said), says());
-    const first = await objectOf(
-      await ask({ model: "thinker", include, tools: TOOLS, reasoning: { summary: "auto" } }),
-    );
-    const output = first.output as Record<string, unknown>[];
-    expect(output).toMatchObject([
-      { type: "reasoning", summary: [{ text: "I must look." }] },
-      { type: "function_call" },
-    ]);
-    const result = { type: "function_call_output", call_id: output[1]?.call_id, output: "Rain." };
-    const input = [{ role: "user", content: "How is Oslo?" }, ...output, result];
-    expect((await ask({ model: "thinker", include, tools: TOOLS, input })).status).toBe(200);
-    const thinking = { type: "thinking", thinking: "I must look.", signature: "c2lnbmF0dXJl" };
-    expect(seen().messages[1].content[0]).toEqual(thinking);
-  });
-});
-
-test("case 72: thirty tries of an agent at a failing model cost nothing, and no more run than its key may", async () => {
-  const { secret } = await gateway.newKey({ limits: { concurrentRequests: 2 } });
-  const before = await gateway.balances();
-  const { opened, open } = gate();
-  gateway.upstream.on("chat", answer({ status: 500, body: "{}", gate: opened }));
-  const refused: Response[] = [];
-  const { promise: allRefused, resolve } = Promise.withResolvers<void>();
-  const tries = Array.from({ length: 30 }, async () => {
-    const response = await ask({ secret, stream: true });
-    if (response.status === 429 && refused.push(response) === 28) resolve();
-    return response.status;
-  });
-  await Promise.all([allRefused, gateway.upstream.waitForSeen(2)]);
-  expect(gateway.upstream.seen).toHaveLength(2);
-  open();
-  expect((await Promise.all(tries)).filter((status) => status === 502)).toHaveLength(2);
-  await gateway.nothingIsHeld();
-  expect(await gateway.balances()).toEqual(before);
 });

@@ -3,8 +3,8 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { CHAT, MESSAGES, post, RESPONSES } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { says } from "../support/says.ts";
 import { answer, silence } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { scriptedModel, scriptedRoute, scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -38,7 +38,7 @@ afterEach(() => gateway.stop());
 const failing = (headers: Record<string, string> = {}) => answer({ status: 429, headers, body: "{}" });
 
 describe.each([CHAT, MESSAGES, RESPONSES])("on $path", (surface) => {
-  test("a 502 whose last route opened its circuit names the second until it is probed", async () => {
+  test("a 502 names the second after which the open circuit of the last route permits a probe", async () => {
     gateway.upstream.on("one", answer({ status: 500, body: "{}" }));
     gateway.upstream.on("two", answer({ status: 500, body: "{}" }));
     const response = await post(gateway, surface);
@@ -47,7 +47,7 @@ describe.each([CHAT, MESSAGES, RESPONSES])("on $path", (surface) => {
     await expectError(response, surface, "upstream_unavailable");
   });
 
-  test("a 504 of a stream that never began names it too", async () => {
+  test("a 504 of a stream without output names it too", async () => {
     gateway.upstream.on("one", silence);
     gateway.upstream.on("two", silence);
     const response = await post(gateway, surface, { stream: true });
@@ -55,7 +55,7 @@ describe.each([CHAT, MESSAGES, RESPONSES])("on $path", (surface) => {
     await expectError(response, surface, "upstream_timeout");
   });
 
-  test("the shortest of the upstreams' own times is told in our words, and never beyond a minute", async () => {
+  test("retry-after is the shortest time of the upstreams, and at most a minute", async () => {
     gateway.upstream.on("one", failing({ "retry-after": "100000" }));
     gateway.upstream.on("two", failing({ "retry-after": "12.5" }));
     expect((await post(gateway, surface)).headers.get("retry-after")).toBe("13");
@@ -63,7 +63,7 @@ describe.each([CHAT, MESSAGES, RESPONSES])("on $path", (surface) => {
     expect((await post(gateway, surface)).headers.get("retry-after")).toBe("60");
   });
 
-  test("a failure after which one route may be asked at once names no time", async () => {
+  test("an error names no time when one route may be called at once", async () => {
     gateway.upstream.on("one", failing({ "retry-after": "30" }));
     gateway.upstream.on("two", failing());
     const response = await post(gateway, surface);
@@ -71,10 +71,11 @@ describe.each([CHAT, MESSAGES, RESPONSES])("on $path", (surface) => {
   });
 });
 
-describe("a real SDK waits as long as it is told, and succeeds", () => {
-  /** Milliseconds between the failure of both routes and the next try, which succeeds. */
+describe("the SDK waits as long as retry-after and succeeds:", () => {
+  /** Returns the milliseconds between the failure of both routes and the successful retry. */
   async function waitedBy(ask: () => Promise<unknown>): Promise<number> {
-    for (const model of ["one", "two"]) gateway.upstream.on(model, failing({ "retry-after": "3" }), says());
+    for (const model of ["one", "two"])
+      gateway.upstream.on(model, failing({ "retry-after": "3" }), answerWith());
     const startedAt = performance.now();
     await ask();
     const waitedMs = performance.now() - startedAt;

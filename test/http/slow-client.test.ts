@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { SURFACES, type Surface } from "../support/client.ts";
-import { EVENT_STREAM, frame, streamedLines } from "../support/says.ts";
 import { answer, type ScriptRequest } from "../support/script.ts";
+import { EVENT_STREAM, frame, streamedLines } from "../support/scripted-answers.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
-/** Long beside the pauses that a busy machine makes in an answer. */
+/** Long compared with the pauses of a busy machine. */
 const IDLE_MS = 2_000;
 
-let hasty: TestGateway;
-let patient: TestGateway;
+let shortLimit: TestGateway;
+let longLimit: TestGateway;
 beforeAll(async () => {
-  hasty = await startWithTotal(8_000);
-  // For an answer that is read to its end, however long that takes.
-  patient = await startWithTotal(120_000);
+  shortLimit = await startWithTotal(8_000);
+  // For an answer that is read to its end.
+  longLimit = await startWithTotal(120_000);
 });
 beforeEach(() => {
-  hasty.upstream.reset();
-  patient.upstream.reset();
+  shortLimit.upstream.reset();
+  longLimit.upstream.reset();
 });
 afterAll(async () => {
-  await hasty.stop();
-  await patient.stop();
+  await shortLimit.stop();
+  await longLimit.stop();
 });
 
 function startWithTotal(totalMs: number): Promise<TestGateway> {
@@ -35,21 +35,21 @@ function startWithTotal(totalMs: number): Promise<TestGateway> {
   });
 }
 
-/** Far more than all socket buffers between upstream and client together. */
+/** More than all socket buffers between upstream and client. */
 const LARGE_CHARS = 24 * 1024 * 1024;
 
-/** A streamed answer of that many characters, in words of 64 KiB. */
-function playLarge(gateway: TestGateway, surface: Surface): void {
+/** Streams an answer of LARGE_CHARS characters, in words of 64 KiB. */
+function streamLarge(gateway: TestGateway, surface: Surface): void {
   const word = ` ${"y".repeat(64 * 1024 - 1)}`;
-  const speech = { text: word.repeat(LARGE_CHARS / word.length), usage: { input: 11, output: 7 } };
+  const modelOutput = { text: word.repeat(LARGE_CHARS / word.length), usage: { input: 11, output: 7 } };
   gateway.upstream.on(surface.model, (request: ScriptRequest) => {
-    const body = frame(request.protocol, streamedLines(request, speech));
+    const body = frame(request.protocol, streamedLines(request, modelOutput));
     return answer({ headers: EVENT_STREAM, body, pieces: [256 * 1024] })(request);
   });
 }
 
-/** Asks for a stream and reads nothing of it until told to. */
-function askAndStare(gateway: TestGateway, surface: Surface): Socket {
+/** Asks for a stream and reads nothing until the socket is resumed. */
+function requestWithoutReading(gateway: TestGateway, surface: Surface): Socket {
   const { hostname, port } = new URL(gateway.url);
   const socket = connect({ host: hostname, port: Number(port) });
   socket.on("error", () => {});
@@ -61,18 +61,18 @@ function askAndStare(gateway: TestGateway, surface: Surface): Socket {
   return socket;
 }
 
-describe.each(SURFACES)("a client that does not read, on $path", (surface) => {
-  test("holds the upstream up, and is settled and let go at the total limit", async () => {
-    const gateway = hasty;
-    playLarge(gateway, surface);
-    const socket = askAndStare(gateway, surface);
+describe.each(SURFACES)("a client that does not read, on $path,", (surface) => {
+  test("pauses the upstream, and is settled and disconnected by the total timeout", async () => {
+    const gateway = shortLimit;
+    streamLarge(gateway, surface);
+    const socket = requestWithoutReading(gateway, surface);
     await gateway.upstream.waitForSeen(1);
     await Bun.sleep(1.5 * IDLE_MS);
-    // Neither ended for idleness nor read to its end into our memory.
-    expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeUndefined();
+    // Neither ended by the idle timeout nor read completely into memory.
+    expect(gateway.upstream.seen[0]?.disconnectedAtMs).toBeUndefined();
     expect((await gateway.balances()).held).toBeGreaterThan(0n);
     await gateway.upstream.seen[0]?.over;
-    expect(gateway.upstream.seen[0]?.hungUpAtMs).toBeNumber();
+    expect(gateway.upstream.seen[0]?.disconnectedAtMs).toBeNumber();
     await gateway.nothingIsHeld();
     const id =
       gateway.log
@@ -87,10 +87,10 @@ describe.each(SURFACES)("a client that does not read, on $path", (surface) => {
     socket.destroy();
   });
 
-  test("for longer than the upstream may be silent gets the whole answer all the same", async () => {
-    const gateway = patient;
-    playLarge(gateway, surface);
-    const socket = askAndStare(gateway, surface);
+  test("for longer than the idle timeout gets the whole answer later", async () => {
+    const gateway = longLimit;
+    streamLarge(gateway, surface);
+    const socket = requestWithoutReading(gateway, surface);
     await gateway.upstream.waitForSeen(1);
     await Bun.sleep(1.5 * IDLE_MS);
     let tail = "";

@@ -5,8 +5,8 @@ import type { ClientTls } from "../../src/ledger-grpc/client/link.ts";
 import { LedgerLinkError } from "../../src/ledger-grpc/client/link-error.ts";
 import { type LedgerServer, serveLedger } from "../../src/ledger-grpc/server/server.ts";
 import { type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { makeCertificates } from "../support/certificates.ts";
-import { createLogBook } from "../support/log-book.ts";
 import { TOKEN } from "./served.ts";
 
 const ours = makeCertificates();
@@ -32,7 +32,7 @@ afterAll(() => {
 async function serve(ca: string | undefined): Promise<void> {
   const listen = { host: "0.0.0.0", port: 0 };
   const tls = { ...ours.server, ca };
-  served = await serveLedger({ ledger: storage.ledger, listen, token: TOKEN, tls, log: createLogBook() });
+  served = await serveLedger({ ledger: storage.ledger, listen, token: TOKEN, tls, log: createCapturedLog() });
 }
 
 /** Returns the posted balance, or the code of the link error. */

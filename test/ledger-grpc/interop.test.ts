@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openLedger } from "../ledger/samples.ts";
-import { requireNode, requirePython } from "../support/other-runtimes.ts";
+import { requireNode, requirePython } from "../support/installed-programs.ts";
 import { serve, TOKEN } from "./served.ts";
 
 const ROOT = join(import.meta.dir, "../..");

@@ -5,7 +5,7 @@ import { openPostgres, type PostgresDatabase } from "../../src/db/postgres/datab
 import type { LedgerReads, Page, PageRequest, UsageQuery } from "../../src/ledger/ledger.ts";
 import { createPostgresReads } from "../../src/ledger/postgres/reads.ts";
 import { createSqliteReads, type SqliteReads } from "../../src/ledger/sqlite/reads.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
 import { copyLedger } from "./copy-ledger.ts";
 import {
   errorCodeOf,

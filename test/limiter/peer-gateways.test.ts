@@ -7,8 +7,8 @@ import { openGatewayRows } from "../../src/db/gateways.ts";
 import type { DatabaseLocation } from "../../src/db/location.ts";
 import { watchPeerGateways } from "../../src/limiter/peer-gateways.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
-import { createLogBook } from "../support/log-book.ts";
-import { createTestDatabase } from "../support/postgres.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
+import { createTestDatabase } from "../support/postgres-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
@@ -50,7 +50,7 @@ interface Watcher {
 
 async function startWatcher(location: DatabaseLocation, { hasRedis = false } = {}): Promise<Watcher> {
   const database = await connectDatabase(location);
-  const log = createLogBook();
+  const log = createCapturedLog();
   const metrics = createMetrics();
   const id = crypto.randomUUID();
   const watch = watchPeerGateways({

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import { freePort } from "../bench/free-port.ts";
 import { makeCertificates } from "../support/certificates.ts";
+import { freePort } from "../support/free-port.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "../support/redis-server.ts";
 import { startTcpRelay } from "../support/tcp-relay.ts";
 import { AT_ONCE_MS, createOpener, runScript, settle, until, untilConnected } from "./redis-client.ts";

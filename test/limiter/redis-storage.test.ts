@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Redis } from "ioredis";
 import type { AdmissionRequest } from "../../src/limiter/limiter.ts";
-import { testRedisUrl } from "../support/redis.ts";
+import { testRedisUrl } from "../support/redis-server.ts";
 import type { LimiterHarness } from "./contract/harness.ts";
 import { openOnRedis } from "./contract/redis.ts";
 

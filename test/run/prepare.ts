@@ -1,4 +1,4 @@
-import { requireNode, requirePip, requirePython } from "../support/other-runtimes.ts";
+import { requireNode, requirePip, requirePython } from "../support/installed-programs.ts";
 import { requirePostgres, startPostgresServer } from "../support/postgres-server.ts";
 import { requireRedis, startRedisServer } from "../support/redis-server.ts";
 

@@ -8,7 +8,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { stopServers } from "../support/guarded-process.ts";
-import { TEST_MS } from "../support/test-ms.ts";
+import { TEST_MS } from "../support/timeouts.ts";
 import { findFailures, formatFailures } from "./failures.ts";
 import { joinReports } from "./join-reports.ts";
 import { installPrograms, type SharedServers, startSharedServers } from "./prepare.ts";
@@ -17,7 +17,7 @@ import { findTestFiles, findUnitFiles } from "./unit-files.ts";
 /** Folders and files whose bounds on time or memory would fail beside other tests. */
 const ALONE = [
   "test/gateway/timeouts.test.ts",
-  "test/http/faults/hang-up.test.ts",
+  "test/http/faults/client-disconnect.test.ts",
   "test/http/long-requests.test.ts",
   "test/limiter/chaos/",
   "test/storm/",

@@ -42,6 +42,6 @@ test("the repository has unit tests of every part without a server, and no unit 
   for (const part of ["domain", "catalog", "wire", "gateway", "ledger", "limiter", "config"]) {
     expect([...parts]).toContain(part);
   }
-  expect(files).toContain("test/http/routes.test.ts");
-  expect(unit).not.toContain("test/http/routes.test.ts");
+  expect(files).toContain("test/http/http-routes.test.ts");
+  expect(unit).not.toContain("test/http/http-routes.test.ts");
 });

@@ -9,7 +9,7 @@ import {
 } from "../../src/settlement-outbox/outbox.ts";
 import { FACTS, holdIdOf, holdOf, type OpenLedger, openLedger, WALLET } from "../ledger/samples.ts";
 import { createUnreliableLedger, type UnreliableLedger } from "../ledger/unreliable-ledger.ts";
-import { createLogBook, type LogBook } from "../support/log-book.ts";
+import { type CapturedLog, createCapturedLog } from "../support/captured-log.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 export const FUNDS = 1_000_000n;
@@ -19,7 +19,7 @@ export interface OutboxFixture {
   readonly storage: OpenLedger;
   readonly ledger: UnreliableLedger;
   readonly folder: string;
-  readonly log: LogBook;
+  readonly log: CapturedLog;
   /** Opens an outbox that replays every 5 ms and adopts every 10 ms. */
   outbox(options?: Partial<SettlementOutboxOptions>): OpenSettlementOutbox;
   /** Takes a hold and returns the entry that settles it. */
@@ -34,7 +34,7 @@ export async function openOutboxFixture(): Promise<OutboxFixture> {
   const storage = await openLedger(FUNDS);
   const ledger = createUnreliableLedger(storage.ledger);
   const folder = tempFolder();
-  const log = createLogBook();
+  const log = createCapturedLog();
   const outboxes: OpenSettlementOutbox[] = [];
   return {
     storage,

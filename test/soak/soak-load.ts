@@ -1,5 +1,5 @@
-import { call, type Seen } from "../storm/call.ts";
-import { planOf, type Weather } from "../storm/plan.ts";
+import { type CallResult, call } from "../storm/call.ts";
+import { planOf, type StormConditions } from "../storm/plan.ts";
 import type { StormGateway } from "../storm/storm-gateway.ts";
 
 /** Clients of the gateway, with the outcomes of their requests so far. */
@@ -8,17 +8,17 @@ export interface SoakLoad {
   closed(options: { readonly callers: number; readonly ms: number }): Promise<number>;
   /** Sends requests at fixed times, whatever their durations. Resolves when the last one has ended. */
   open(options: { readonly perSecond: number; readonly ms: number }): Promise<void>;
-  readonly tally: Readonly<Record<Seen["ended"], number>>;
+  readonly tally: Readonly<Record<CallResult["ended"], number>>;
   readonly running: number;
   /** The first requests whose outcome violates the contract. */
-  readonly wrong: readonly Seen[];
+  readonly wrong: readonly CallResult[];
 }
 
 const WRONG_KEPT = 10;
 
-export function createSoakLoad(gateway: StormGateway, weather: Weather): SoakLoad {
+export function createSoakLoad(gateway: StormGateway, weather: StormConditions): SoakLoad {
   const tally = { finished: 0, failed: 0, left: 0, wrong: 0 };
-  const wrong: Seen[] = [];
+  const wrong: CallResult[] = [];
   let number = 0;
   let running = 0;
 

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { residentMb } from "../bench/resident-memory.ts";
+import { residentMb } from "../bench/process-stats.ts";
 import { startFlakyUpstreams } from "../storm/flaky-upstreams.ts";
-import { untilSettled } from "../storm/settle-down.ts";
+import { untilSettled } from "../storm/run-storm.ts";
 import { startStormGateway } from "../storm/storm-gateway.ts";
 import { createSoakLoad } from "./soak-load.ts";
 import { type Trend, trendOf } from "./trend.ts";
@@ -12,7 +12,7 @@ import { type Trend, trendOf } from "./trend.ts";
 const { values } = parseArgs({
   options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "soak" } },
 });
-const WEATHER = { seed: values.seed, good: 0.97, patient: 0.95 };
+const WEATHER = { seed: values.seed, goodAnswers: 0.97, steadyReaders: 0.95 };
 const WARM_UP = { callers: 64, ms: 5_000 };
 const CAPACITY = { callers: 64, ms: 10_000 };
 const PRINT_EVERY_MS = 10_000;

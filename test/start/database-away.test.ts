@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CHAT, objectOf, post } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
 import { type PostgresServer, startPostgresServer } from "../support/postgres-server.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
 let server: PostgresServer;
@@ -46,7 +46,7 @@ test("a valid key gets internal_error while the database is unavailable, and wor
 
 test("a running stream continues while the database is unavailable", async () => {
   const held = gate();
-  gateway.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
+  gateway.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: held.opened } }));
   const stream = await post(gateway, CHAT, { stream: true });
   expect(stream.status).toBe(200);
   await server.kill();

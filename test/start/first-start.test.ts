@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const running: ServedProcess[] = [];
@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 
 async function start(folder: string): Promise<ServedProcess> {
-  const served = await serveProcess({ folder });
+  const served = await startServedProcess({ folder });
   running.push(served);
   return served;
 }

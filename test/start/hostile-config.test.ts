@@ -3,8 +3,8 @@ import { readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from "n
 import { join } from "node:path";
 import { loadWithSource, rereadConfig } from "../../src/config/config.ts";
 import { configFolder } from "../config/temp-config.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
-import { until } from "../support/until.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
+import { until } from "../support/timeouts.ts";
 
 const MODELS = 3_000;
 
@@ -32,7 +32,7 @@ test("a running gateway rejects hostile files, stays ready and below 600 MB, and
   const good = "limits: { requests_per_minute: 7 }\n";
   const folder = configFolder(good);
   const file = join(folder, "tollgate.yaml");
-  const gateway = await serveProcess({ folder });
+  const gateway = await startServedProcess({ folder });
   served = gateway;
   const list = (text: string, count: number) => `a: &a 1\nb: [${text.repeat(count)}]\n`;
   const hostile: (() => void)[] = [
@@ -91,8 +91,8 @@ test("a start reads its file from a pipe, and fails with an endless device", asy
   const pipe = join(folder, "pipe");
   expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
   const writer = Bun.spawn(["sh", "-c", `echo 'limits: { requests_per_minute: 7 }' > ${pipe}`]);
-  served = await serveProcess({ folder, environment: { TOLLGATE_CONFIG: pipe } });
+  served = await startServedProcess({ folder, environment: { TOLLGATE_CONFIG: pipe } });
   expect(await writer.exited).toBe(0);
-  const failing = serveProcess({ folder, environment: { TOLLGATE_CONFIG: "/dev/zero" } });
+  const failing = startServedProcess({ folder, environment: { TOLLGATE_CONFIG: "/dev/zero" } });
   await expect(failing).rejects.toThrow("TOLLGATE_CONFIG: names a file that is larger than 1 MiB");
 });

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { says } from "../support/says.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { askChat } from "./paid-key.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
@@ -15,7 +15,7 @@ afterEach(() => fixture.close());
 test("a gateway counts its first response with the vocabulary, and takes less than 120 MB while idle", async () => {
   const { upstream, secret, serve } = fixture;
   const gateway = await serve();
-  upstream.on("chat", says({ text: "The quick brown fox jumps over the lazy dog" }));
+  upstream.on("chat", answerWith({ text: "The quick brown fox jumps over the lazy dog" }));
   const response = await askChat(gateway.url, secret);
   expect(response.status).toBe(200);
   // 3 input and 9 output tokens; the estimate of a quarter of the bytes would be 11.

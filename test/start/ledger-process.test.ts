@@ -6,7 +6,7 @@ import {
   type LedgerProcess,
   type ServedProcess,
   serveLedgerProcess,
-  serveProcess,
+  startServedProcess,
 } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -49,7 +49,7 @@ async function ask(secret: string): Promise<Response> {
 describe("a gateway with LEDGER_URL", () => {
   test("books money in the ledger process, and loses no charge when that process restarts", async () => {
     const elsewhere = tempFolder();
-    gateway = await serveProcess({ folder: elsewhere, environment: remote() });
+    gateway = await startServedProcess({ folder: elsewhere, environment: remote() });
     const { stderr } = gateway;
     for (let waited = 0; waited < 200 && stderr() === ""; waited++) await Bun.sleep(20);
     const secret = /sk-tg-[\w-]{43}/.exec(stderr())?.[0] ?? "";
@@ -83,7 +83,7 @@ describe("a gateway with LEDGER_URL", () => {
 describe("a gateway without LEDGER_URL", () => {
   test("serves its own ledger to other processes", async () => {
     const environment = { LEDGER_LISTEN: "127.0.0.1:0", LEDGER_TOKEN: "a-token-that-both-know" };
-    gateway = await serveProcess({ folder: tempFolder(), environment });
+    gateway = await startServedProcess({ folder: tempFolder(), environment });
     const address = /"ledger":"([^"]+)"/.exec(gateway.stdout())?.[1];
     const asOther = { LEDGER_URL: `grpc://${address}`, LEDGER_TOKEN: environment.LEDGER_TOKEN };
     const created = await run(asOther, "account", "create", "--name", "acme", "--json");

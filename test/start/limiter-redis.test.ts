@@ -5,16 +5,15 @@ import { keysOf } from "../../src/limiter/redis/keys.ts";
 import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { until } from "../limiter/redis-client.ts";
-import { CHAT, objectOf, post, SURFACES } from "../support/client.ts";
+import { CHAT, objectOf, post, quotedTokens, SURFACES, windowOf } from "../support/client.ts";
 import { expectError } from "../support/expect-error.ts";
-import { quotedTokens, windowOf } from "../support/limit-headers.ts";
 import { type RedisServer, startRedisServer } from "../support/redis-server.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 import { readSamples } from "../telemetry/samples.ts";
 
@@ -91,7 +90,7 @@ describe("two gateways on one database and one Redis", () => {
     const { secret } = await gateways[0].newKey({ limits: { concurrentRequests: 1 } });
     const { opened, open } = gate();
     const [first, second] = gateways;
-    first.upstream.on("chat", says(undefined, { gate: opened }), says());
+    first.upstream.on("chat", answerWith(undefined, { gate: opened }), answerWith());
     const running = post(first, CHAT, { secret });
     await first.upstream.waitForSeen(1);
     for (const gateway of gateways) {
@@ -239,7 +238,7 @@ describe("a gateway in a process of its own", () => {
     ]);
     const { key: secret, id, account_id } = created.json();
     const environment = { REDIS_URL: redis.url, METRICS_LISTEN: "127.0.0.1:0" };
-    served = await serveProcess({ folder, environment });
+    served = await startServedProcess({ folder, environment });
     const { url, stdout, signal, exitCode } = served;
     const [, metrics] = /"metrics":"([^"]+)"/.exec(stdout()) ?? [];
     return {
@@ -285,8 +284,8 @@ describe("a gateway in a process of its own", () => {
     const { opened, open } = gate();
     upstream.on(
       "chat",
-      says(undefined, { pauseAt: { bytes: 700, gate: opened } }),
-      says(undefined, { gate: new Promise(() => {}) }),
+      answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }),
+      answerWith(undefined, { gate: new Promise(() => {}) }),
     );
     const [finished, cut] = [await ask(true), ask(true).catch(() => undefined)];
     await upstream.waitForSeen(2);

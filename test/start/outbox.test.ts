@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findOutboxes } from "../../src/settlement-outbox/folder.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import type { ServedProcess } from "../support/served-process.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
@@ -31,7 +31,7 @@ function lockDatabase(): { unlock(): void } {
 /** Starts a stream that pauses in the middle, and locks the database then. `open` continues the stream. */
 async function streamIntoOutage(gateway: ServedProcess) {
   const { opened, open } = gate();
-  fixture.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+  fixture.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
   const response = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${fixture.secret}` },

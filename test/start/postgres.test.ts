@@ -4,8 +4,8 @@ import { parseUsd } from "../../src/domain/money.ts";
 import { createLocation } from "../accounts/temp-storage.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
 import { CHAT, dataOf, objectOf, post, SURFACES } from "../support/client.ts";
-import { createTestDatabase, type TestDatabase } from "../support/postgres.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { createTestDatabase, type TestDatabase } from "../support/postgres-server.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { startTestGateway, type TestGateway } from "../support/test-gateway.ts";
 
@@ -103,7 +103,10 @@ describe("the first start on an empty PostgreSQL", () => {
   afterAll(() => database.drop());
 
   async function start(): Promise<ServedProcess> {
-    const served = await serveProcess({ folder: tempFolder(), environment: { DATABASE_URL: database.url } });
+    const served = await startServedProcess({
+      folder: tempFolder(),
+      environment: { DATABASE_URL: database.url },
+    });
     running.push(served);
     return served;
   }

@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runTollgate } from "../cli/run-tollgate.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
-import { type ServedProcess, type ServeOptions, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, type ServeOptions, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
 import { createPaidKey } from "./paid-key.ts";
 
 /** A scripted upstream, and a folder with a tollgate.yaml for it and an account with 100 USD. */
@@ -36,7 +36,7 @@ export async function openProcessFixture(settings: string): Promise<ProcessFixtu
     folder,
     secret: await createPaidKey(folder),
     async serve(options = {}) {
-      const gateway = await serveProcess({ folder, ...options });
+      const gateway = await startServedProcess({ folder, ...options });
       served.push(gateway);
       return gateway;
     },

@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { ERRORS } from "../../src/errors.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import type { ScriptedUpstream } from "../support/scripted-upstream.ts";
 import type { ServedProcess } from "../support/served-process.ts";
-import { until } from "../support/until.ts";
+import { until } from "../support/timeouts.ts";
 import { askChat } from "./paid-key.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
@@ -30,7 +30,7 @@ function ask({ url }: ServedProcess, stream = false): Promise<Response> {
 /** Starts a stream that pauses after 700 bytes until `open`. */
 async function beginStream(gateway: ServedProcess): Promise<{ open(): void; rest: Promise<string> }> {
   const { opened, open } = gate();
-  upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+  upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
   const response = await ask(gateway, true);
   expect(response.status).toBe(200);
   return { open, rest: response.text() };
@@ -178,7 +178,7 @@ describe("more than 256 upstream calls at once", () => {
     };
     const gateway = await fixture.serve({ environment: paths, ...options });
     const { opened, open } = gate();
-    upstream.on("chat", says(undefined, { gate: opened }));
+    upstream.on("chat", answerWith(undefined, { gate: opened }));
     const sender = Bun.spawn([process.execPath, "-e", SEND_400], {
       env: { BUN_CONFIG_MAX_HTTP_REQUESTS: "1000", URL: gateway.url, SECRET: secret },
       stdout: "pipe",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { makeCertificates } from "../support/certificates.ts";
-import { type ServedProcess, serveProcess } from "../support/served-process.ts";
+import { type ServedProcess, startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { createPaidKey } from "./paid-key.ts";
 
@@ -65,7 +65,7 @@ beforeAll(async () => {
   );
   secret = await createPaidKey(folder);
   const environment = { METRICS_LISTEN: "127.0.0.1:0" };
-  gateway = await serveProcess({ folder, environment });
+  gateway = await startServedProcess({ folder, environment });
 });
 afterAll(async () => {
   gateway?.signal("SIGKILL");

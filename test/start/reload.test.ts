@@ -2,10 +2,10 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseUsd } from "../../src/domain/money.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
-import { scriptedConfig } from "../support/scripted-config.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import type { ServedProcess } from "../support/served-process.ts";
+import { scriptedConfig } from "../support/test-catalog.ts";
 import { askChat } from "./paid-key.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
@@ -119,7 +119,7 @@ describe("SIGHUP", () => {
   test("during the drain is ignored", async () => {
     const gateway = await fixture.serve();
     const { opened, open: goOn } = gate();
-    fixture.upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: opened } }));
+    fixture.upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: opened } }));
     const response = await ask(gateway, true);
     gateway.signal("SIGTERM");
     await untilLogged(gateway, '"draining"');

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { ERRORS } from "../../src/errors.ts";
 import { runTollgate } from "../cli/run-tollgate.ts";
-import { says } from "../support/says.ts";
 import { gate } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { askChat } from "./paid-key.ts";
 import { openProcessFixture, type ProcessFixture } from "./process-fixture.ts";
 
@@ -16,7 +16,7 @@ test("revoking a key by the command line ends its running stream, which is charg
   const { upstream, folder, secret, serve } = fixture;
   const { url } = await serve();
   const never = gate();
-  upstream.on("chat", says(undefined, { pauseAt: { bytes: 700, gate: never.opened } }));
+  upstream.on("chat", answerWith(undefined, { pauseAt: { bytes: 700, gate: never.opened } }));
   const stream = await askChat(url, secret, true);
   expect(stream.status).toBe(200);
   const { exitCode } = await runTollgate(folder, ["key", "revoke", secret.slice(0, 10)]);

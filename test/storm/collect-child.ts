@@ -1,2 +1,2 @@
-// Loaded into the gateway before its own code: memory that nobody uses is given back when the test asks.
+// Preloaded into the gateway: runs a full garbage collection on SIGUSR2.
 process.on("SIGUSR2", () => Bun.gc(true));

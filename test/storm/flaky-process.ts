@@ -1,25 +1,25 @@
-// The three flaky upstreams in a process of their own, which does what its parent says.
+// Runs the three flaky upstreams in a child process and obeys the messages of its parent.
 import { type FlakyServer, startFlakyServer } from "./flaky-server.ts";
 import type { FlakyAnswer, FlakyOrder } from "./flaky-upstreams.ts";
-import { UPSTREAMS, type UpstreamName, type Weather } from "./plan.ts";
+import { type StormConditions, UPSTREAMS, type UpstreamName } from "./plan.ts";
 
-const weather: Weather = JSON.parse(process.argv[2] ?? "");
+const conditions: StormConditions = JSON.parse(process.argv[2] ?? "");
 const started = await Promise.all(
-  UPSTREAMS.map(async (name) => [name, await startFlakyServer(weather, name)] as const),
+  UPSTREAMS.map(async (name) => [name, await startFlakyServer(conditions, name)] as const),
 );
 const servers = new Map<UpstreamName, FlakyServer>(started);
 
 process.on("message", (order: FlakyOrder) => void obey(order));
 process.on("disconnect", () => process.exit());
-say({ ports: Object.fromEntries(started.map(([name, { port }]) => [name, port])) });
+sendAnswer({ ports: Object.fromEntries(started.map(([name, { port }]) => [name, port])) });
 
 async function obey(order: FlakyOrder): Promise<void> {
   if ("goDown" in order) servers.get(order.goDown)?.goDown();
   else if ("comeUp" in order) await servers.get(order.comeUp)?.comeUp();
-  else if ("count" in order) say({ counts: started.map(([, server]) => server.count()) });
-  else say({ answered: Object.fromEntries(started.map(([name, { answered }]) => [name, answered])) });
+  else if ("count" in order) sendAnswer({ counts: started.map(([, server]) => server.count()) });
+  else sendAnswer({ answered: Object.fromEntries(started.map(([name, { answered }]) => [name, answered])) });
 }
 
-function say(answer: FlakyAnswer): void {
+function sendAnswer(answer: FlakyAnswer): void {
   process.send?.(answer);
 }

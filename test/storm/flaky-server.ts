@@ -1,32 +1,34 @@
 import { createServer, type Socket } from "node:net";
-import { playScript } from "../support/play-script.ts";
 import { createRequestReader, type ReadRequest } from "../support/request-reader.ts";
-import type { ScriptRequest, Step } from "../support/script.ts";
-import { deedOf } from "./faults.ts";
-import { numberOf, type UpstreamName, type Weather } from "./plan.ts";
+import { playScript, type ScriptRequest, type Step } from "../support/script.ts";
+import { behaviorOf } from "./flaky-behavior.ts";
+import { requestNumberOf, type StormConditions, type UpstreamName } from "./plan.ts";
 
-/** What a flaky upstream knows of itself. */
+/** The open connections and calls of a flaky upstream. */
 export interface FlakyCount {
-  /** Calls that are not over: neither answered nor hung up. */
+  /** Calls that are neither answered nor abandoned by their client. */
   readonly underWay: number;
   readonly openSockets: number;
 }
 
-/** An upstream on a port of its own, whose answers the weather decides. */
+/** An upstream on a port of its own that answers as the storm conditions decide. */
 export interface FlakyServer {
   readonly port: number;
   count(): FlakyCount;
-  /** The numbers of the requests that it gave an answer with an end. */
+  /** The numbers of the requests that it answered completely. */
   readonly answered: readonly number[];
-  /** Nobody listens any more; calls that are under way go on. */
+  /** Stops listening. Running calls continue. */
   goDown(): void;
   comeUp(): Promise<void>;
 }
 
-/** Below those that systems give to outgoing connections: it must be free again after an outage. */
+/** Below the ephemeral ports, so that the port is still free after an outage. */
 const PORTS = { least: 20_000, most: 30_000 };
 
-export async function startFlakyServer(weather: Weather, name: UpstreamName): Promise<FlakyServer> {
+export async function startFlakyServer(
+  conditions: StormConditions,
+  name: UpstreamName,
+): Promise<FlakyServer> {
   const sockets = new Set<FlakySocket>();
   const answered: number[] = [];
   let underWay = 0;
@@ -36,10 +38,10 @@ export async function startFlakyServer(weather: Weather, name: UpstreamName): Pr
     underWay += 1;
     connection.isBusy = true;
     const body = request.body.toString("utf8");
-    const number = numberOf(body);
-    const deed = deedOf(weather, name, number);
-    const steps = deed.script(describe(request, body));
-    const answer = deed.isAnswer ? untilFinish(steps, () => answered.push(number)) : steps;
+    const number = requestNumberOf(body);
+    const behavior = behaviorOf(conditions, name, number);
+    const steps = behavior.script(describe(request, body));
+    const answer = behavior.isAnswer ? untilFinish(steps, () => answered.push(number)) : steps;
     await playScript(connection.socket, gone, answer);
     connection.isBusy = false;
     underWay -= 1;
@@ -87,29 +89,29 @@ interface FlakySocket {
 }
 
 /**
- * Tells when the piece goes out with which its finish is said, or the last that is more than the end of the
- * framing: whose time is over behind its finish has answered all the same.
+ * Calls `onFinish` before the piece with the finish reason is sent, or the last piece with content. A request
+ * that times out after its finish counts as answered.
  */
 async function* untilFinish(
   steps: Iterable<Step> | AsyncIterable<Step>,
-  tell: () => void,
+  onFinish: () => void,
 ): AsyncGenerator<Step> {
   const all = await Array.fromAsync(steps);
   const last = all.findLastIndex((step) => "send" in step && step.send.length > END_OF_CHUNKS.length);
-  let said = "";
-  let isTold = false;
+  let receivedText = "";
+  let isReported = false;
   for (const [index, step] of all.entries()) {
-    if ("send" in step) said += Buffer.from(step.send).toString("latin1");
-    if (!isTold && (index === last || FINISH.test(said.replace(CHUNK_SEAMS, "")))) {
-      isTold = true;
-      tell();
+    if ("send" in step) receivedText += Buffer.from(step.send).toString("latin1");
+    if (!isReported && (index === last || FINISH.test(receivedText.replace(CHUNK_SEAMS, "")))) {
+      isReported = true;
+      onFinish();
     }
     yield step;
   }
 }
 
 const FINISH = /(finish|stop)_reason"\s*:\s*"/;
-/** The framing of chunks, which may stand within it. */
+/** The chunk framing, which may split the finish reason. */
 const CHUNK_SEAMS = /\r\n[0-9a-f]+\r\n/g;
 
 const END_OF_CHUNKS = "0\r\n\r\n";

@@ -1,5 +1,5 @@
 import type { FlakyCount } from "./flaky-server.ts";
-import type { UpstreamName, Weather } from "./plan.ts";
+import type { StormConditions, UpstreamName } from "./plan.ts";
 
 export type FlakyOrder =
   | { readonly goDown: UpstreamName }
@@ -12,17 +12,17 @@ export type FlakyAnswer =
   | { readonly counts: readonly FlakyCount[] }
   | { readonly answered: Answered };
 
-/** The numbers of the requests that each gave an answer with an end, as often as it did. */
+/** Per upstream, the numbers of the requests that it answered completely, once per answer. */
 export type Answered = Readonly<Record<string, readonly number[]>>;
 
-/** Three upstreams that fail in every way, in one process. */
+/** Three upstreams in one child process that fail in every way. */
 export interface FlakyUpstreams {
   /** "http://127.0.0.1:PORT" */
   url(name: UpstreamName): string;
-  /** From now on nobody listens there. */
+  /** Stops listening at the address of the upstream. */
   goDown(name: UpstreamName): void;
   comeUp(name: UpstreamName): void;
-  /** Of all three together. One question at a time. */
+  /** The sum over all three. One call at a time. */
   count(): Promise<FlakyCount>;
   answered(): Promise<Answered>;
   stop(): Promise<void>;
@@ -31,14 +31,14 @@ export interface FlakyUpstreams {
 const START_MS = 120_000;
 const CHILD = `${import.meta.dir}/flaky-process.ts`;
 
-export async function startFlakyUpstreams(weather: Weather): Promise<FlakyUpstreams> {
+export async function startFlakyUpstreams(conditions: StormConditions): Promise<FlakyUpstreams> {
   let answered = Promise.withResolvers<FlakyAnswer>();
-  const child = Bun.spawn([process.execPath, CHILD, JSON.stringify(weather)], {
+  const child = Bun.spawn([process.execPath, CHILD, JSON.stringify(conditions)], {
     stdio: ["ignore", "inherit", "inherit"],
     ipc: (answer: FlakyAnswer) => answered.resolve(answer),
     onExit: () => answered.reject(new Error("The flaky upstreams ended")),
   });
-  // That they end when nobody waits for them is nobody's failure.
+  // The process may end while nothing waits for its answer.
   answered.promise.catch(() => {});
   const tooLate = setTimeout(() => answered.reject(new Error("The flaky upstreams did not start")), START_MS);
   const started = await answered.promise.finally(() => clearTimeout(tooLate));

@@ -1,40 +1,46 @@
-import { createDraw, type Draw, drawInteger, drawOne, drawWeighted } from "./draw.ts";
+import {
+  createDraw,
+  drawInteger,
+  drawOne,
+  drawWeighted,
+  type RandomSource,
+} from "../support/seeded-random.ts";
 
-/** How bad it gets. With a number of a request it decides everything about that request. */
-export interface Weather {
+/** The rates of faults. Together with its number they decide everything about a request. */
+export interface StormConditions {
   readonly seed: string;
-  /** The share of calls that an upstream answers well, from 0 to 1. */
-  readonly good: number;
-  /** The share of clients that read an answer to its end as it comes. */
-  readonly patient: number;
+  /** Share of the calls that an upstream answers well, from 0 to 1. */
+  readonly goodAnswers: number;
+  /** Share of the clients that read an answer to its end without pauses, from 0 to 1. */
+  readonly steadyReaders: number;
 }
 
-/** What a client does with its request. */
-export type Manner =
+/** The behaviour of a client. */
+export type ClientBehavior =
   | { readonly kind: "reads" }
-  /** Waits so long between the first pieces. */
+  /** Pauses after each of the first pieces. */
   | { readonly kind: "reads_slowly"; readonly pauseMs: number }
   | { readonly kind: "leaves_after_ms"; readonly ms: number }
   | { readonly kind: "leaves_after_pieces"; readonly pieces: number };
 
-/** One request, as its number decides it. */
+/** A request, as its number decides it. */
 export interface Plan {
   readonly number: number;
   readonly surface: "chat" | "messages";
   readonly stream: boolean;
   readonly model: string;
-  /** From 0 up to 1: which of the keys pays. */
+  /** A number from 0 to 1 that selects the paying key. */
   readonly key: number;
-  readonly manner: Manner;
+  readonly clientBehavior: ClientBehavior;
   readonly body: string;
 }
 
-/** The flaky upstreams. */
+/** The names of the flaky upstreams. */
 export const UPSTREAMS = ["a", "b", "c"] as const;
 
 export type UpstreamName = (typeof UPSTREAMS)[number];
 
-/** The routes of each model: by order, by chance, and both. */
+/** The routes of each model: by priority, by weight, and by both. */
 export const MODELS: Readonly<
   Record<string, readonly { upstream: UpstreamName; priority: number; weight: number }[]>
 > = {
@@ -55,8 +61,8 @@ export const MODELS: Readonly<
   ],
 };
 
-/** What the request of a number is. */
-export function planOf({ seed, patient }: Weather, number: number): Plan {
+/** Returns the plan of the request with this number. */
+export function planOf({ seed, steadyReaders }: StormConditions, number: number): Plan {
   const draw = createDraw(seed, "request", number);
   const surface = drawOne(draw, ["chat", "messages"] as const);
   const stream = draw() < 0.5;
@@ -69,44 +75,52 @@ export function planOf({ seed, patient }: Weather, number: number): Plan {
     stream,
     ...(surface === "chat" && stream && asksForUsage && { stream_options: { include_usage: true } }),
   });
-  return { number, surface, stream, model, key: draw(), manner: drawManner(draw, patient), body };
+  return {
+    number,
+    surface,
+    stream,
+    model,
+    key: draw(),
+    clientBehavior: drawBehavior(draw, steadyReaders),
+    body,
+  };
 }
 
-/** More than any upstream reports, so that the hold of a request covers it. */
+/** More than any upstream reports, so that every hold is large enough. */
 export const OUTPUT_TOKENS_MAX = 1_000_000;
 
-/** The number of the request that an upstream got. Throws when its body is not one of ours. */
-export function numberOf(body: string): number {
+/** Returns the number of a request that an upstream got. Throws for an unknown body. */
+export function requestNumberOf(body: string): number {
   const number = /"storm (\d+): /.exec(body)?.[1];
   if (number === undefined) throw new Error("An upstream got a request without its number");
   return Number(number);
 }
 
-function drawManner(draw: Draw, patient: number): Manner {
-  if (draw() < patient) return { kind: "reads" };
-  const kind = drawWeighted(draw, MANNERS);
+function drawBehavior(draw: RandomSource, steadyReaders: number): ClientBehavior {
+  if (draw() < steadyReaders) return { kind: "reads" };
+  const kind = drawWeighted(draw, BEHAVIORS);
   return kind.of(draw);
 }
 
-const MANNERS: readonly { readonly weight: number; of(draw: Draw): Manner }[] = [
+const BEHAVIORS: readonly { readonly weight: number; of(draw: RandomSource): ClientBehavior }[] = [
   { weight: 2, of: (draw) => ({ kind: "reads_slowly", pauseMs: drawInteger(draw, 1, 8) }) },
-  // Before there is anything to read, as a rule.
+  // Usually before the first output.
   { weight: 2, of: (draw) => ({ kind: "leaves_after_ms", ms: drawInteger(draw, 0, 20) }) },
-  // Within a silence, when there is one.
+  // Usually during a pause, if there is one.
   { weight: 2, of: (draw) => ({ kind: "leaves_after_ms", ms: drawInteger(draw, 40, 400) }) },
   { weight: 3, of: (draw) => ({ kind: "leaves_after_pieces", pieces: drawInteger(draw, 1, 6) }) },
 ];
 
-/** A time during which nobody listens where an upstream was. */
+/** A time during which an upstream does not listen. */
 export interface Outage {
   readonly upstream: UpstreamName;
-  /** The numbers of the requests before which it begins and ends. */
+  /** The numbers of the requests before which the outage begins and ends. */
   readonly from: number;
   readonly to: number;
 }
 
-/** One outage in each stretch of requests; one upstream at a time. */
-export function outagesOf({ seed }: Weather, first: number, count: number): readonly Outage[] {
+/** One outage per 2,000 requests, of one upstream at a time. */
+export function outagesOf({ seed }: StormConditions, first: number, count: number): readonly Outage[] {
   return Array.from({ length: Math.floor(count / OUTAGE_EVERY) }, (_, index) => {
     const draw = createDraw(seed, "outage", first, index);
     const from = first + index * OUTAGE_EVERY + drawInteger(draw, 0, OUTAGE_EVERY / 2);

@@ -6,31 +6,31 @@ import { connectDatabase } from "../../src/db/database.ts";
 import { parseUsd } from "../../src/domain/money.ts";
 import { createSqliteLedger } from "../../src/ledger/sqlite/ledger.ts";
 import { type Finished, runTollgate } from "../cli/run-tollgate.ts";
-import { serveProcess } from "../support/served-process.ts";
+import { startServedProcess } from "../support/served-process.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import type { Target } from "./call.ts";
 import { MODELS, OUTPUT_TOKENS_MAX, UPSTREAMS, type UpstreamName } from "./plan.ts";
 
-/** The gateway as a user runs it: a process, a configuration file, a SQLite file, paying keys. */
+/** A gateway as an operator runs it: a process, a configuration file, a SQLite file and paying keys. */
 export interface StormGateway {
   readonly pid: number;
-  /** The key for a lot from 0 up to 1. */
+  /** Returns the key for a number from 0 to 1. */
   payer(lot: number): Target;
-  /** Slots and money that running requests hold, over all keys. */
+  /** Concurrency slots and money in use, over all keys. */
   held(): Promise<{ readonly slots: number; readonly usd: readonly string[] }>;
-  /** Everything it printed, in lines. */
+  /** The printed lines. */
   log(): readonly string[];
   audit(): Promise<Finished>;
-  /** Ends it by SIGTERM; what it wrote stays. */
+  /** Stops the process by SIGTERM. Its files stay. */
   stop(): Promise<number>;
   readonly databasePath: string;
   remove(): Promise<void>;
 }
 
-/** What each account has before the first request. */
+/** Balance of each account at the start, in nano-USD. */
 export const TOP_UP = parseUsd("1000000");
 
-/** USD per million tokens at each upstream: who was paid can be told from the price. */
+/** USD per million tokens. The price identifies the upstream that was paid. */
 export const PRICES = {
   a: { input: "1.00", output: "2.00" },
   b: { input: "1.10", output: "1.70" },
@@ -51,7 +51,7 @@ export async function startStormGateway(
   const databasePath = join(folder, "data", "tollgate.db");
   const secrets = await createPayers(databasePath);
   chmodSync(join(folder, "data"), 0o700);
-  const served = await serveProcess({ folder, environment });
+  const served = await startServedProcess({ folder, environment });
   const payers = secrets.map((secret) => ({ url: served.url, secret }));
   return {
     pid: served.pid,
@@ -78,7 +78,7 @@ export async function startStormGateway(
   };
 }
 
-/** Sockets, files and pipes that a process has open (Linux). */
+/** Number of open sockets, files and pipes of a process (Linux). */
 export function countDescriptors(pid: number): number {
   return readdirSync(`/proc/${pid}/fd`).length;
 }
@@ -90,7 +90,7 @@ interface KeyBody {
 
 async function readKey({ url, secret }: Target): Promise<KeyBody> {
   const response = await fetch(`${url}/v1/key`, { headers: { "x-api-key": secret } });
-  // Safe because a body of another shape fails where it is read.
+  // Safe because a body of another shape fails where it is used.
   return (await response.json()) as KeyBody;
 }
 
@@ -112,7 +112,7 @@ async function createPayers(path: string): Promise<readonly string[]> {
   return secrets;
 }
 
-/** JSON is YAML too. An upstream of ours is two of the gateway's: one for each protocol. */
+/** Returns JSON, which is also YAML. Each flaky upstream has one entry per protocol. */
 function printConfig(upstreamUrl: (name: UpstreamName) => string): string {
   const upstreams = UPSTREAMS.flatMap((name) => {
     const common = { api_key: "provider-secret", timeouts: TIMEOUTS };

@@ -1,4 +1,4 @@
-/** A response as a page of a browser sees it, and the headers that the page may not read taken out. */
+/** A `fetch` of a browser page. The response lacks the headers that CORS hides from the page. */
 export type PageFetch = (url: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 const SAFE_REQUEST_HEADERS = new Set(["accept", "accept-language", "content-language", "range"]);
@@ -15,8 +15,8 @@ const SAFE_RESPONSE_HEADERS = [
 ];
 
 /**
- * Fetches as a browser does for a page of that origin: asks first whether it may, sends no credentials, and hides
- * what it may not read. Rejects with a TypeError where a browser does.
+ * Fetches as a browser does for a page of `origin`: sends a preflight, omits credentials, and hides the
+ * headers that are not exposed. Rejects with a TypeError where a browser does.
  * @see https://fetch.spec.whatwg.org/#http-cors-protocol
  */
 export function pageFetch(origin: string): PageFetch {

@@ -1,21 +1,21 @@
 import { expect } from "bun:test";
 import type { Answer } from "./script.ts";
 
-/** Unique strings to hide wherever an upstream can say something, and the check that none came out. */
+/** Unique strings to plant in upstream answers, and the check that none of them leaks. */
 export interface Canaries {
-  /** A new string that names where it was put; fit for a header, a host name and JSON. */
+  /** Returns a new string that contains `place`. Valid in a header, a host name and JSON. */
   next(place: string): string;
-  /** A refusal full of canaries: error message, type, code, request id and headers. */
+  /** An error answer with a canary in its message, type, code, request id and headers. */
   refusal(status: number): Answer;
-  /** Fails when one of these canaries is anywhere in the bytes, whatever its case or encoding. */
+  /** Fails when any canary of this set occurs in the bytes, in any case, as text, base64 or hex. */
   expectNone(bytes: string | Uint8Array): void;
 }
 
-/** A fresh set. All of its strings share one random mark, which is what `expectNone` looks for. */
-export function canaries(): Canaries {
+/** Creates a fresh set. All its strings share one random mark, which `expectNone` looks for. */
+export function createCanaries(): Canaries {
   const mark = `cnry${Buffer.from(crypto.getRandomValues(new Uint8Array(6))).toString("hex")}`;
   const next = (place: string) => `${mark}-${place}`;
-  // Whole groups of three bytes only: what follows the mark changes the last group.
+  // Encodes 15 bytes, a multiple of three: the text behind the mark would change an incomplete last group.
   const base64 = Buffer.from(mark.slice(0, 15)).toString("base64");
   const marks = [mark, base64, Buffer.from(mark).toString("hex")];
   return {

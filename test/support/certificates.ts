@@ -2,17 +2,17 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../ledger/samples.ts";
 
-/** PEM texts. */
+/** A certificate and its key, as PEM. */
 interface Certified {
   readonly cert: string;
   readonly key: string;
 }
 
-/** What a server and its caller need to trust each other, made for one test. */
+/** A certificate authority with a server and a client certificate, for one test. */
 export interface Certificates extends Disposable {
-  /** The authority's own certificate, as PEM. */
+  /** The certificate of the authority, as PEM. */
   readonly authority: string;
-  /** For 127.0.0.1 and localhost. */
+  /** Valid for 127.0.0.1 and localhost. */
   readonly server: Certified;
   readonly caller: Certified;
 }
@@ -20,7 +20,7 @@ export interface Certificates extends Disposable {
 const CURVE = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
 const NAMES = "subjectAltName=DNS:localhost,IP:127.0.0.1";
 
-/** A new authority each time: certificates of two do not trust each other. */
+/** Creates a new authority each time. Certificates of two authorities do not trust each other. */
 export function makeCertificates(): Certificates {
   const folder = temporaryFolder();
   const openssl = (...options: readonly string[]) => {

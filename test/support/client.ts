@@ -2,25 +2,26 @@ import type { SseEvent } from "../../src/wire/sse.ts";
 import { createSseDecoder } from "../../src/wire/sse.ts";
 import type { TestGateway } from "./test-gateway.ts";
 
-/** How a request differs from the ordinary one. */
+/** How a request differs from the default one. */
 export interface RequestOptions {
   readonly secret?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Sent instead of the JSON of the body. */
+  /** Sent in place of the JSON body. */
   readonly raw?: BodyInit;
 }
 
-/** One surface of the gateway, as seen by a test that runs on several: on both of them when it does not say. */
+/** One client API of the gateway. Tests run on several; the default is chat completions and messages. */
 export interface Surface<Name extends string = "chat" | "messages"> {
   readonly name: Name;
   readonly path: string;
   /** The model that the scripted upstream answers on this surface. */
   readonly model: string;
-  /** The body of an ordinary request, without an output limit of its own where the surface lets it. */
+  /** The JSON body of the default request. It has no output limit where the API allows that. */
   body(more?: object): Record<string, unknown>;
 }
 
+/** The chat completions API. */
 export const CHAT: Surface = {
   name: "chat",
   path: "/v1/chat/completions",
@@ -28,6 +29,7 @@ export const CHAT: Surface = {
   body: (more) => ({ model: "chat", messages: [{ role: "user", content: "Say hello." }], ...more }),
 };
 
+/** The messages API. */
 export const MESSAGES: Surface = {
   name: "messages",
   path: "/v1/messages",
@@ -35,6 +37,7 @@ export const MESSAGES: Surface = {
   body: (more) => ({ model: "claude", messages: [{ role: "user", content: "Say hello." }], ...more }),
 };
 
+/** The responses API. */
 export const RESPONSES: Surface<"responses"> = {
   name: "responses",
   path: "/v1/responses",
@@ -42,10 +45,10 @@ export const RESPONSES: Surface<"responses"> = {
   body: (more) => ({ model: "chat", input: "Say hello.", ...more }),
 };
 
-/** Those that an upstream of their own answers without a translation. */
+/** The surfaces that have an upstream of their own format in the default catalog. */
 export const SURFACES = [CHAT, MESSAGES] as const;
 
-/** Sends an ordinary request of a surface, with some members of its body changed. */
+/** Sends the default request of a surface with some members of its body changed. */
 export function post(
   gateway: TestGateway,
   surface: Surface<string>,
@@ -59,14 +62,14 @@ export function post(
   });
 }
 
-/** The body as an object; throws when it is something else. */
+/** Returns the JSON body as an object. Throws when it is not an object. */
 export async function objectOf(response: Response): Promise<Record<string, unknown>> {
   const value: unknown = await response.json();
   if (typeof value !== "object" || value === null) throw new Error("The body is not an object");
   return { ...value };
 }
 
-/** Every event of a streamed answer, in order, read as it comes. */
+/** Yields the events of a streamed answer in order, as they arrive. */
 async function* eventsOf(response: Response): AsyncGenerator<SseEvent> {
   const decoder = createSseDecoder();
   if (!response.body) return;
@@ -74,11 +77,26 @@ async function* eventsOf(response: Response): AsyncGenerator<SseEvent> {
   yield* decoder.end();
 }
 
-/** The data of every event as JSON, without the end marker. */
+/** Returns the JSON data of every event, without the end marker. */
 export async function dataOf(response: Response): Promise<Record<string, unknown>[]> {
   const data: Record<string, unknown>[] = [];
   for await (const event of eventsOf(response)) {
     if (event.data !== "[DONE]") data.push(JSON.parse(event.data));
   }
   return data;
+}
+
+/** Reads the rate-limit headers of one window. `reset` keeps the format of the surface. */
+export function windowOf({ headers }: Response, surface: Surface, what: "requests" | "tokens") {
+  const name = (part: string) =>
+    surface.name === "chat" ? `x-ratelimit-${part}-${what}` : `anthropic-ratelimit-${what}-${part}`;
+  const read = (part: string) => headers.get(name(part));
+  return { limit: Number(read("limit")), remaining: Number(read("remaining")), reset: read("reset") ?? "" };
+}
+
+/**
+ * Tokens that the default request reserves: half its bytes as input, and the default output limit of 1,000.
+ */
+export function quotedTokens(surface: Surface, more?: object): number {
+  return Math.ceil(Buffer.byteLength(JSON.stringify(surface.body(more))) / 2) + 1_000;
 }

@@ -1,9 +1,10 @@
-/** A `fetch` for real clients that counts the calls which reach the network. */
+/** A `fetch` for real SDK clients that counts the calls that reach the network. */
 export interface CountingFetch {
   readonly fetch: typeof globalThis.fetch;
   readonly posts: number;
 }
 
+/** Creates a `fetch` whose count starts at 0. */
 export function createCountingFetch(): CountingFetch {
   let posts = 0;
   const count = (...args: Parameters<typeof globalThis.fetch>) => {
@@ -18,7 +19,7 @@ export function createCountingFetch(): CountingFetch {
   };
 }
 
-/** What a promise rejected with; throws when it did not. */
+/** Returns the value that a promise rejected with. Throws when the promise resolves. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

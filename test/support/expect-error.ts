@@ -5,9 +5,8 @@ import { objectOf, type Surface } from "./client.ts";
 type AnySurface = Surface<"chat" | "messages" | "responses">;
 
 /**
- * Checks everything the error contract fixes about one answer: status, envelope, the fixed message, the
- * retry headers and both request ids. `more.message` replaces the message of the table where the design
- * lets it carry numbers or a path.
+ * Checks an error response against the error table: status, envelope, message, retry headers and both request
+ * ids. `more.message` replaces the message of the table where the contract adds numbers or a path.
  */
 export async function expectError(
   response: Response,
@@ -29,12 +28,12 @@ export async function expectError(
   );
 }
 
-/** The responses surface has the types of chat, and a status of its own. */
+/** Responses uses the error types of chat and a status of its own. */
 function statusAndType(row: ErrorRow, { name }: Pick<AnySurface, "name">): readonly [number, string] {
   return name === "responses" ? [row.responses[0], row.chat[1]] : row[name];
 }
 
-/** Both id headers are there and the same. */
+/** Checks that both request id headers hold the same UUIDv7, and returns it. */
 export function expectRequestIds({ headers }: Response): string {
   const id = headers.get("x-request-id") ?? "";
   expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
@@ -45,7 +44,7 @@ export function expectRequestIds({ headers }: Response): string {
 function expectRetryAdvice({ status, headers }: Response, row: ErrorRow): void {
   expect(headers.get("x-should-retry")).toBe(row.retry ? null : "false");
   const seconds = headers.get("retry-after");
-  // A failure of every upstream names a time when it is known until when they all rest.
+  // The error names a time only when the cooldown of every upstream is known.
   const mayWait = row.retry && (status === 502 || status === 504);
   if (status === 429 || (mayWait && seconds !== null)) {
     expect(seconds).toMatch(/^\d+$/);

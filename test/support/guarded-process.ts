@@ -1,28 +1,29 @@
 import type { Subprocess } from "bun";
 
-/** A server whose files are in a folder of its own, and which never outlives the process that started it. */
+/** A server with a folder of its own that ends when the process that started it ends. */
 export interface GuardedProcess {
-  /** Everything the server printed so far. */
+  /** Everything that the server has printed. */
   output(): string;
   readonly hasEnded: () => boolean;
   /** Ends the server and removes its folder. */
   stop(): Promise<void>;
-  /** Takes the guard away and leaves the folder: for a server that was killed. */
+  /** Removes the guard and keeps the folder. For a server that was killed. */
   abandon(): Promise<void>;
 }
 
+/** How to start a server and how to end it. */
 export interface GuardedCommand {
   readonly command: readonly string[];
   readonly folder: string;
-  /** What the server takes as: end at once. */
+  /** The signal that ends the server immediately. */
   readonly endSignal: "QUIT" | "TERM" | "KILL";
 }
 
 const ABANDON = "abandon";
 
 /**
- * Its standard input ends with the process that started it, however that ends, `kill -9` included; then the
- * server is told to end, and its folder goes. Only the server keeps the outputs: they end with it.
+ * Reads standard input, which closes when the starting process ends, also after `kill -9`. Then ends the
+ * server and removes its folder. Only the server keeps the output pipes open.
  */
 const GUARD = `
 folder=$1 signal=$2; shift 2
@@ -38,14 +39,14 @@ rm -rf "$folder"
 
 const running = new Set<GuardedProcess>();
 
-/** Starts a server below a guard. */
+/** Starts a server under a guard process. */
 export function startGuarded({ command, folder, endSignal }: GuardedCommand): GuardedProcess {
   const guard = Bun.spawn(["sh", "-c", GUARD, "guard", folder, endSignal, ...command], {
     cwd: "/",
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
-    // A session of its own: an interrupt from the keyboard ends the tests, and the guard hears of that.
+    // In a session of its own, so that an interrupt from the keyboard reaches the tests only.
     detached: true,
   });
   guard.unref();
@@ -81,10 +82,46 @@ function collect(stream: Subprocess<"pipe", "pipe", "pipe">["stdout"]): { text: 
     for await (const chunk of stream) collected.text += decoder.decode(chunk, { stream: true });
   };
   void read()
-    // What was printed before a failed read is all there is to show.
+    // On a read error, the output up to that point is returned.
     .catch(() => {})
     .finally(() => {
       collected.hasEnded = true;
     });
   return collected;
+}
+
+/**
+ * Kills a process and its children with SIGKILL. Stops the parent first, so that it starts no more children.
+ */
+export async function killWithChildren(parent: number): Promise<void> {
+  signal(parent, "SIGSTOP");
+  const family = [parent, ...childrenOf(parent)];
+  for (const pid of family) signal(pid, "SIGKILL");
+  while (isAnyAlive(family)) await Bun.sleep(5);
+}
+
+function childrenOf(parent: number): readonly number[] {
+  const rows = listProcesses("-A", "-o", "pid=,ppid=").map((line) => line.split(/\s+/).map(Number));
+  return rows.flatMap(([pid, ppid]) => (pid && ppid === parent ? [pid] : []));
+}
+
+/** A zombie process counts as dead. */
+function isAnyAlive(pids: readonly number[]): boolean {
+  return listProcesses("-o", "stat=", "-p", pids.join(",")).some((state) => !state.startsWith("Z"));
+}
+
+function listProcesses(...options: string[]): readonly string[] {
+  const lines = Bun.spawnSync(["ps", ...options])
+    .stdout.toString()
+    .split("\n");
+  return lines.map((line) => line.trim()).filter((line) => line !== "");
+}
+
+/** Does nothing when the process has ended. */
+function signal(pid: number, name: "SIGSTOP" | "SIGKILL"): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
+  }
 }

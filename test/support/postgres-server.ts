@@ -1,38 +1,38 @@
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { freePort } from "../bench/free-port.ts";
-import { type GuardedProcess, startGuarded } from "./guarded-process.ts";
-import { requireProgram } from "./installed-program.ts";
-import { killFamily } from "./kill-family.ts";
+import { SQL } from "bun";
+import { freePort } from "./free-port.ts";
+import { type GuardedProcess, killWithChildren, startGuarded } from "./guarded-process.ts";
+import { requireProgram } from "./installed-programs.ts";
 
-/** A private PostgreSQL that a test may do anything to. */
+/** A private PostgreSQL server for one test. */
 export interface PostgresServer {
-  /** Names the superuser, the password and the database "postgres". Stays the same over restarts. */
+  /** Includes the superuser, its password and the database "postgres". Unchanged after a restart. */
   readonly url: string;
-  /** The folder of its programs, such as pgbench. */
+  /** The folder of the PostgreSQL programs, such as pgbench. */
   readonly programs: string;
-  /** The postmaster's, of the last start. */
+  /** The process id of the running postmaster. */
   pid(): number;
-  /** Ends every one of its processes at once with SIGKILL; the data stay as they are. */
+  /** Kills every process of the server at once with SIGKILL. The data files stay. */
   kill(): Promise<void>;
-  /** Starts it again after a kill, and resolves when it has recovered. */
+  /** Starts the server after a kill. Resolves when recovery has ended. */
   start(): Promise<void>;
-  /** Ends it and removes its data. */
+  /** Stops the server and removes its data. */
   stop(): Promise<void>;
 }
 
 export interface PostgresServerOptions {
-  /** Whether a commit is on disk before it is answered, as in production. Default true. */
+  /** Whether a commit is on disk before it is confirmed, as in production. Default true. */
   readonly isDurable?: boolean;
-  /** More lines of postgresql.conf, by name. */
+  /** More settings of postgresql.conf, by name. */
   readonly settings?: Readonly<Record<string, string>>;
 }
 
 const START_MS = 120_000;
 const USER = "tollgate";
 
-/** The path of `initdb`, beside which the other programs are. */
+/** Returns the path of `initdb`. The other PostgreSQL programs are in its folder. */
 export function requirePostgres(): Promise<string> {
   return requireProgram({
     name: "initdb",
@@ -43,8 +43,8 @@ export function requirePostgres(): Promise<string> {
 }
 
 /**
- * Sets up and starts a PostgreSQL of its own from the installed programs, on a free port of the loopback.
- * Its texts sort as English does and not by bytes, as on many a production server.
+ * Creates and starts a private PostgreSQL on a free loopback port. Texts sort by an English collation, not by
+ * bytes, as on many production servers.
  */
 export async function startPostgresServer(options: PostgresServerOptions = {}): Promise<PostgresServer> {
   const initdb = await requirePostgres();
@@ -70,9 +70,9 @@ export async function startPostgresServer(options: PostgresServerOptions = {}): 
     pid: () => postmasterPid(data),
     start,
     async kill() {
-      await killFamily(postmasterPid(data));
+      await killWithChildren(postmasterPid(data));
       await server?.abandon();
-      // It would be taken for that of a server which still runs.
+      // A new server would take the stale file for that of a running server.
       rmSync(join(data, "postmaster.pid"), { force: true });
     },
     async stop() {
@@ -82,7 +82,7 @@ export async function startPostgresServer(options: PostgresServerOptions = {}): 
   };
 }
 
-/** PostgreSQL refuses to run as root: then it is its package's user. */
+/** PostgreSQL refuses to run as root. As root, runs it as the user of its package. */
 function asServerUser(): readonly string[] {
   if (process.getuid?.() !== 0) return [];
   const { uid, gid } = serverUser();
@@ -95,7 +95,7 @@ function serverUser(): { readonly uid: number; readonly gid: number } {
     const [, , uid, gid] = users.find((line) => line.startsWith(`${name}:`))?.split(":") ?? [];
     if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
   }
-  throw new Error("PostgreSQL does not run as root, and there is no user postgres or nobody to run it as");
+  throw new Error("PostgreSQL does not run as root, and neither the user postgres nor nobody exists");
 }
 
 interface Cluster {
@@ -113,7 +113,7 @@ async function createCluster({ initdb, folder, data, password }: Cluster): Promi
     for (const path of [folder, passwordFile]) chownSync(path, uid, gid);
   }
   const locale = ["--encoding=UTF8", "--locale=C.UTF-8", "--locale-provider=icu", "--icu-locale=en-US"];
-  // It takes a second, or several where others are at work: what else was begun goes on meanwhile.
+  // Takes seconds on a busy machine. Asynchronous, so that other work continues.
   const created = Bun.spawn(
     [
       ...asServerUser(),
@@ -150,7 +150,7 @@ function configure(data: string, { isDurable = true, settings = {} }: PostgresSe
   writeFileSync(join(data, "postgresql.auto.conf"), text.join(""));
 }
 
-/** The server's own file says in its eighth line how far it is. */
+/** Line 8 of postmaster.pid is the state of the server. */
 async function untilReady(server: GuardedProcess, data: string): Promise<void> {
   const deadline = performance.now() + START_MS;
   while (performance.now() < deadline && !server.hasEnded()) {
@@ -169,4 +169,41 @@ function postmasterPid(data: string): number {
 
 function readLines(path: string): readonly string[] {
   return existsSync(path) ? readFileSync(path, "utf8").split("\n") : [];
+}
+
+/** An empty database. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Removes the database, also while connections are open. */
+  drop(): Promise<void>;
+}
+
+let serverUrl: Promise<string> | undefined;
+
+/**
+ * Creates a database on the server of `TEST_DATABASE_URL`, or on a private server without fsync, which is
+ * started once per process.
+ */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  serverUrl ??= findServer();
+  const admin = await serverUrl;
+  const name = `tollgate_test_${crypto.randomUUID().replaceAll("-", "")}`;
+  await runStatement(admin, `CREATE DATABASE ${name}`);
+  const url = new URL(admin);
+  url.pathname = `/${name}`;
+  return { url: url.href, drop: () => runStatement(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`) };
+}
+
+async function findServer(): Promise<string> {
+  const given = process.env.TEST_DATABASE_URL;
+  return given ? given : (await startPostgresServer({ isDurable: false })).url;
+}
+
+async function runStatement(url: string, statement: string): Promise<void> {
+  const client = new SQL(url, { max: 1 });
+  try {
+    await client.unsafe(statement);
+  } finally {
+    await client.close();
+  }
 }

@@ -1,18 +1,18 @@
 import { connect, type Socket } from "node:net";
 
-/** What came back on a raw connection. */
+/** The HTTP response on a raw connection. */
 export interface RawAnswer {
   readonly status: number;
-  /** Lower-case names. */
+  /** Names are lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The error that ended the connection, such as "ECONNRESET". */
+  /** The code of the socket error that ended the connection, such as "ECONNRESET". */
   readonly fault: string | undefined;
 }
 
 /**
- * Sends bytes on a connection of its own, piece by piece, and reads until the answer is complete. Goes on
- * sending although an answer may be there already, as real clients do while they upload.
+ * Sends bytes piece by piece on a new connection and reads until the response is complete. Continues to send
+ * after a response arrives, as real clients do during an upload.
  */
 export async function sendRaw(
   url: string,

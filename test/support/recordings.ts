@@ -1,32 +1,35 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { EVENT_STREAM, frame } from "./says.ts";
 import { type Answer, answer, type Script } from "./script.ts";
+import { EVENT_STREAM, frame } from "./scripted-answers.ts";
 
 const FOLDER = join(import.meta.dir, "../../../shared/recordings");
 
-/** Whether true provider answers lie beside the repository; tests that play them are skipped without. */
+/**
+ * Whether recorded provider answers exist beside the repository. Tests that replay them are skipped
+ * otherwise.
+ */
 export const hasRecordings = existsSync(FOLDER);
 
 if (!hasRecordings) console.warn("No provider recordings beside the repository: their tests are skipped.");
 
 const ODD_FOLDER = join(import.meta.dir, "../../../shared/recordings-odd");
 
-/** Whether recordings with unusual reports of usage lie beside the repository. */
+/** Whether recordings with unusual usage reports exist beside the repository. */
 export const hasOddRecordings = existsSync(ODD_FOLDER);
 
-/** A file of the recordings with unusual usage, by its path there. */
+/** Returns the text of a recording with unusual usage, by its path. */
 export function oddRecording(file: string): string {
   return readFileSync(join(ODD_FOLDER, file), "utf8");
 }
 
-/** A recorded answer: `name` is "folder/file" without its ending. */
+/** A recorded answer. `name` is its path without the ending. */
 export interface Recording {
   readonly name: string;
   readonly protocol: "openai" | "anthropic";
 }
 
-/** Every recorded conversation that has the given form. */
+/** Lists the recorded answers that are whole or streamed. Excludes embeddings. */
 export function recordings(form: "whole" | "streamed"): Recording[] {
   if (!hasRecordings) return [];
   const ending = form === "whole" ? ".json" : ".chunks.txt";
@@ -48,7 +51,7 @@ export function recordedBody(name: string): string {
   return readFileSync(join(FOLDER, `${name}.json`), "utf8");
 }
 
-/** Plays a recording, streamed or whole as the request asks, with anything that may go wrong on the way. */
+/** Replays a recording, streamed or whole as the request asks. `how` adds faults of the connection. */
 export function recording(name: string, how: Omit<Answer, "body"> = {}): Script {
   return (request) => {
     const body = request.stream ? frame(protocolOf(name), recordedLines(name)) : recordedBody(name);

@@ -1,35 +1,35 @@
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import { freePort, isFreePort } from "../bench/free-port.ts";
+import { freePort, isFreePort } from "./free-port.ts";
 import { type RedisServer, type RedisServerOptions, startRedisServer } from "./redis-server.ts";
+import { until } from "./timeouts.ts";
 
-/** Masters that share the slots, each with its replicas. */
+/** Masters that share the hash slots, each with its replicas. */
 export interface RedisCluster {
-  /** Names the first masters. */
+  /** Contains the addresses of the first masters. */
   readonly url: string;
   readonly location: RedisLocation;
-  /** The masters as they were at the start, then their replicas. */
+  /** The initial masters, followed by their replicas. */
   readonly nodes: readonly RedisServer[];
-  /** The node that serves an account's keys now, as the others that are alive see it. */
+  /** Returns the node that serves the keys of an account, as the first node that answers sees it. */
   masterOf(accountId: string): Promise<RedisServer>;
   stop(): Promise<void>;
 }
 
 export interface RedisClusterOptions {
-  /** Default 3. */
+  /** Number of masters. Default 3. */
   readonly masters?: number;
-  /** Of each master. Default 0. */
+  /** Replicas of each master. Default 0. */
   readonly replicas?: 0 | 1;
-  /** Whether nobody serves anything while one slot has no master. Default false. */
+  /** Whether the cluster stops serving while one slot has no master. Default false. */
   readonly needsEverySlot?: boolean;
   readonly server?: Pick<RedisServerOptions, "password" | "tls">;
 }
 
 const SLOTS = 16_384;
-/** From one port to that on which the node talks with the others. */
+/** Distance from the port of a node to the port of its cluster bus. */
 const BUS = 10_000;
-const WAIT_MS = 120_000;
 
-/** Starts a cluster on the loopback, in which a node counts as gone after a second of silence. */
+/** Starts a cluster on the loopback. A node counts as failed after one second of silence. */
 export async function startRedisCluster({
   masters = 3,
   replicas = 0,
@@ -43,7 +43,7 @@ export async function startRedisCluster({
   await shareSlots(first);
   await introduce(nodes);
   await Promise.all(nodes.slice(masters).map((replica, index) => follow(replica, first[index % masters])));
-  await until(async () => {
+  await untilReady(async () => {
     const states = await Promise.all(nodes.map((node) => node.ask("CLUSTER", "INFO")));
     return states.every((state) => `${state}`.includes("cluster_state:ok"));
   });
@@ -74,7 +74,7 @@ function clusterSettings(
     "cluster-config-file": "nodes.conf",
     "cluster-node-timeout": "1000",
     "cluster-require-full-coverage": needsEverySlot ? "yes" : "no",
-    // However long a replica has not heard its master, it may take over.
+    // A replica may take over however long it has been without its master.
     "cluster-replica-validity-factor": "0",
     "repl-diskless-sync-delay": "0",
     ...(password === undefined ? {} : { masterauth: password }),
@@ -82,7 +82,7 @@ function clusterSettings(
   };
 }
 
-/** A port that is free, and so is the one of its bus. */
+/** Returns a free port whose bus port is free too. */
 function freePortPair(): number {
   for (;;) {
     const port = freePort();
@@ -102,10 +102,10 @@ async function shareSlots(masters: readonly RedisServer[]): Promise<void> {
 
 async function introduce(nodes: readonly RedisServer[]): Promise<void> {
   for (const [index, node] of nodes.entries()) {
-    // Each meets each: hearsay would take seconds.
+    // Each node meets each other node, because gossip would take seconds.
     for (const other of nodes.slice(index + 1)) await node.ask("CLUSTER", "MEET", "127.0.0.1", other.port);
   }
-  await until(async () => {
+  await untilReady(async () => {
     const views = await Promise.all(nodes.map(viewOf));
     return views.every((view) => view.length === nodes.length && view.every(({ isAlive }) => isAlive));
   });
@@ -114,18 +114,20 @@ async function introduce(nodes: readonly RedisServer[]): Promise<void> {
 async function follow(replica: RedisServer, master: RedisServer | undefined): Promise<void> {
   if (!master) throw new Error("There is no master to follow");
   await replica.ask("CLUSTER", "REPLICATE", `${await master.ask("CLUSTER", "MYID")}`);
-  await until(async () => `${await replica.ask("INFO", "replication")}`.includes("master_link_status:up"));
+  await untilReady(async () =>
+    `${await replica.ask("INFO", "replication")}`.includes("master_link_status:up"),
+  );
 }
 
 async function masterOf(nodes: readonly RedisServer[], accountId: string): Promise<RedisServer> {
-  const askOne = async (witness: RedisServer) => {
-    const slot = Number(await witness.ask("CLUSTER", "KEYSLOT", `{${accountId}}`));
-    const owner = (await viewOf(witness)).find(({ serves, isAlive }) => isAlive && serves(slot));
+  const askOne = async (observer: RedisServer) => {
+    const slot = Number(await observer.ask("CLUSTER", "KEYSLOT", `{${accountId}}`));
+    const owner = (await viewOf(observer)).find(({ serves, isAlive }) => isAlive && serves(slot));
     const node = nodes.find(({ port }) => port === owner?.port);
-    if (!node) throw new Error(`Nobody serves the keys of ${accountId}`);
+    if (!node) throw new Error(`No node serves the keys of ${accountId}`);
     return node;
   };
-  // Some may be dead or frozen.
+  // Some nodes may be dead or frozen.
   return Promise.any(nodes.map(askOne));
 }
 
@@ -135,9 +137,9 @@ interface NodeView {
   serves(slot: number): boolean;
 }
 
-/** What CLUSTER NODES says: id, address, flags, master, ping, pong, epoch, link, and ranges of slots. */
-async function viewOf(witness: RedisServer): Promise<readonly NodeView[]> {
-  const lines = `${await witness.ask("CLUSTER", "NODES")}`.trim().split("\n");
+/** Parses CLUSTER NODES: id, address, flags, master, ping, pong, epoch, link, and slot ranges. */
+async function viewOf(observer: RedisServer): Promise<readonly NodeView[]> {
+  const lines = `${await observer.ask("CLUSTER", "NODES")}`.trim().split("\n");
   return lines.map((line) => {
     const [, address = "", flags = "", , , , , , ...ranges] = line.split(" ");
     const bounds = ranges.map((range) => range.split("-").map(Number));
@@ -149,10 +151,6 @@ async function viewOf(witness: RedisServer): Promise<readonly NodeView[]> {
   });
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + WAIT_MS;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error("The cluster did not get ready in time");
-    await Bun.sleep(20);
-  }
+function untilReady(condition: () => Promise<boolean>): Promise<void> {
+  return until(condition, () => "The cluster did not get ready in time");
 }

@@ -1,35 +1,36 @@
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
 import { type RedisServer, startRedisServer } from "./redis-server.ts";
+import { until } from "./timeouts.ts";
 
-/** A master, its replica, and a sentinel that puts the replica in its place within a few seconds. */
+/** A master, a replica, and a sentinel that promotes the replica within a few seconds. */
 export interface RedisSentinel {
   readonly url: string;
   readonly location: RedisLocation;
   readonly sentinel: RedisServer;
-  /** The server that the sentinel names now. */
+  /** Returns the server that the sentinel names as the master. */
   master(): Promise<RedisServer>;
-  /** Resolves when another server than `master` is the master. */
+  /** Resolves when a server other than `master` is the master. */
   untilSwitched(master: RedisServer): Promise<RedisServer>;
   stop(): Promise<void>;
 }
 
 export interface RedisSentinelOptions {
-  /** Of the two servers and of the sentinel. Default: none. */
+  /** The password of the two servers and the sentinel. Default: none. */
   readonly password?: string;
-  /** Default true: whether the sentinel wants the password too. */
+  /** Whether the sentinel requires the password too. Default true. */
   readonly sentinelHasPassword?: boolean;
 }
 
 const NAME = "mymaster";
-const WAIT_MS = 120_000;
 
+/** Starts a master, a replica and a sentinel. Resolves when the sentinel can promote the replica. */
 export async function startRedisSentinel({
   password,
   sentinelHasPassword = true,
 }: RedisSentinelOptions = {}): Promise<RedisSentinel> {
   const login = password === undefined ? {} : { password };
   const settings = {
-    // A replica is given its data at once, and not only when others may have come too.
+    // Sends a replica its data at once instead of waiting for more replicas.
     "repl-diskless-sync-delay": "0",
     ...(password === undefined ? {} : { masterauth: password }),
   };
@@ -39,7 +40,9 @@ export async function startRedisSentinel({
   ]);
   const servers = [first, second];
   await second.ask("REPLICAOF", "127.0.0.1", first.port);
-  await until(async () => `${await second.ask("INFO", "replication")}`.includes("master_link_status:up"));
+  await untilReady(async () =>
+    `${await second.ask("INFO", "replication")}`.includes("master_link_status:up"),
+  );
 
   const sentinel = await startRedisServer({
     ...(sentinelHasPassword ? login : {}),
@@ -51,7 +54,7 @@ export async function startRedisSentinel({
       ...(password === undefined ? {} : { [`sentinel auth-pass ${NAME}`]: password }),
     },
   });
-  await until(
+  await untilReady(
     async () =>
       `${await sentinel.ask("INFO", "sentinel")}`.includes("status=ok") && (await knowsReplica(sentinel)),
   );
@@ -74,9 +77,9 @@ export async function startRedisSentinel({
     sentinel,
     master,
     async untilSwitched(old) {
-      await until(async () => (await master()) !== old);
+      await untilReady(async () => (await master()) !== old);
       const current = await master();
-      await until(async () => `${await current.ask("ROLE")}`.startsWith("master"));
+      await untilReady(async () => `${await current.ask("ROLE")}`.startsWith("master"));
       return current;
     },
     async stop() {
@@ -85,7 +88,7 @@ export async function startRedisSentinel({
   };
 }
 
-/** It knows of a replica from the start, but can promote only one that it has heard. */
+/** Whether the sentinel knows the replica. It can promote only such a replica. */
 async function knowsReplica(sentinel: RedisServer): Promise<boolean> {
   const replicas = await sentinel.ask("SENTINEL", "replicas", NAME);
   if (!Array.isArray(replicas) || !Array.isArray(replicas[0])) return false;
@@ -94,10 +97,6 @@ async function knowsReplica(sentinel: RedisServer): Promise<boolean> {
   return value("flags") === "slave" && value("master-link-status") === "ok";
 }
 
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + WAIT_MS;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error("The servers of a sentinel did not get ready in time");
-    await Bun.sleep(20);
-  }
+function untilReady(condition: () => Promise<boolean>): Promise<void> {
+  return until(condition, () => "The servers of a sentinel did not get ready in time");
 }

@@ -3,54 +3,54 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import type { RedisLocation } from "../../src/limiter/redis/location.ts";
-import { freePort } from "../bench/free-port.ts";
 import type { Certificates } from "./certificates.ts";
+import { freePort } from "./free-port.ts";
 import { type GuardedProcess, startGuarded } from "./guarded-process.ts";
-import { requireProgram } from "./installed-program.ts";
+import { requireProgram } from "./installed-programs.ts";
 
-/** A private Redis that a test may do anything to. */
+/** A private Redis server for one test. */
 export interface RedisServer {
-  /** Names the user and the password; stays the same over restarts. */
+  /** Includes the user and the password. Unchanged after a restart. */
   readonly url: string;
-  /** What `url` says; with TLS, also the authority that the server's certificate comes from. */
+  /** The parsed `url`. With TLS, includes the authority of the server certificate. */
   readonly location: RedisLocation;
   readonly port: number;
-  /** Of the last start. */
+  /** The process id of the running server. */
   pid(): number;
-  /** Asks it something on a connection of its own, which needs no password. Rejects after 2 s. */
+  /** Runs a command through the Unix socket of the server. Rejects after 60 s. */
   ask(command: string, ...values: readonly (string | number)[]): Promise<unknown>;
-  /** Ends it at once with SIGKILL; without `appendonly` it has lost everything then. */
+  /** Kills the server with SIGKILL. Without `appendonly`, all data is lost. */
   kill(): Promise<void>;
-  /** Tells it to end by itself; without `appendonly` it has lost everything then. */
+  /** Shuts the server down. Without `appendonly`, all data is lost. */
   shutdown(): Promise<void>;
-  /** Starts it again on its port after that or a kill, and resolves when it answers. */
+  /** Starts the server again on its port. Resolves when it answers. */
   start(): Promise<void>;
-  /** Stops it with SIGSTOP: the machine goes on to accept connections, and nobody answers. */
+  /** Stops the server with SIGSTOP: the system accepts connections, and the server does not answer. */
   freeze(): void;
   thaw(): void;
-  /** Ends it, frozen or not, and removes its files. */
+  /** Ends the server, also when frozen, and removes its files. */
   stop(): Promise<void>;
 }
 
 export interface RedisServerOptions {
-  /** Of the user "default"; without one, that user needs none. */
+  /** The password of the user "default". Default: none. */
   readonly password?: string;
-  /** A user who may do everything; "default" may do nothing then. */
+  /** A user with all permissions. The user "default" is then disabled. */
   readonly user?: { readonly name: string; readonly password: string };
-  /** No plain connections; `demandsCertificate` of the callers too. */
+  /** Accepts TLS only. With `demandsCertificate`, clients must present a certificate. */
   readonly tls?: { readonly certificates: Certificates; readonly demandsCertificate?: boolean };
-  /** More lines of redis.conf, by name; by default nothing is kept on disk. */
+  /** More settings of redis.conf, by name. By default nothing is kept on disk. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Default: one that is free. */
+  /** Default: a free port. */
   readonly port?: number;
-  /** Whether it is a sentinel. */
+  /** Whether the server runs as a sentinel. */
   readonly isSentinel?: boolean;
 }
 
 const START_MS = 120_000;
 const ASK_MS = 60_000;
 
-/** The path of the server's program. */
+/** Returns the path of redis-server. */
 export function requireRedis(): Promise<string> {
   return requireProgram({
     name: "redis-server",
@@ -60,7 +60,7 @@ export function requireRedis(): Promise<string> {
   });
 }
 
-/** Starts a Redis of its own on the loopback. */
+/** Starts a private Redis on the loopback. */
 export async function startRedisServer(options: RedisServerOptions = {}): Promise<RedisServer> {
   const program = await requireRedis();
   const port = options.port ?? freePort();
@@ -73,7 +73,7 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
   const ask = asker(folder, options);
   const pid = () => Number(readFileSync(join(folder, "redis.pid"), "utf8"));
   const start = async () => {
-    // The guard could not end a frozen one with anything less.
+    // SIGKILL, because a frozen server ignores any other signal.
     server = startGuarded({ command, folder, endSignal: "KILL" });
     await untilReady(server, ask);
   };
@@ -90,7 +90,7 @@ export async function startRedisServer(options: RedisServerOptions = {}): Promis
       server = undefined;
     },
     async shutdown() {
-      // It closes the connection instead of answering.
+      // Redis closes the connection instead of answering.
       await ask("SHUTDOWN", "NOSAVE").catch(() => {});
       await server?.abandon();
       server = undefined;
@@ -162,7 +162,7 @@ function addressOf(
   };
 }
 
-/** Asks through the server's own socket, whatever its port demands. */
+/** Runs commands through the Unix socket, whatever the port requires. */
 function asker(folder: string, { password, user }: RedisServerOptions): RedisServer["ask"] {
   return async (command, ...values) => {
     const client = new Redis({
@@ -178,7 +178,7 @@ function asker(folder: string, { password, user }: RedisServerOptions): RedisSer
       retryStrategy: null,
       commandTimeout: ASK_MS,
     });
-    // The command's own rejection says it.
+    // The rejection of the command carries the error.
     client.on("error", () => {});
     try {
       return await client.call(command, values.map(String));
@@ -196,4 +196,22 @@ async function untilReady(server: GuardedProcess, ask: RedisServer["ask"]): Prom
     await Bun.sleep(5);
   }
   throw new Error(`Redis did not start: ${server.output()}`);
+}
+
+let serverUrl: Promise<string> | undefined;
+
+/**
+ * Returns the URL of `TEST_REDIS_URL`, or of a private Redis, which is started once per process and keeps
+ * nothing on disk.
+ */
+export function testRedisUrl(): Promise<string> {
+  serverUrl ??= findServer();
+  return serverUrl;
+}
+
+async function findServer(): Promise<string> {
+  const given = process.env.TEST_REDIS_URL;
+  if (given) return given;
+  const { url } = await startRedisServer();
+  return url;
 }

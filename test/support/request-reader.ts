@@ -1,7 +1,7 @@
-/** One HTTP/1.1 request, read to its last byte. Header names are lower case; the last of a name wins. */
+/** One complete HTTP/1.1 request. Header names are lower case; of repeated headers the last one counts. */
 export interface ReadRequest {
   readonly method: string;
-  /** Path and query as they stood on the wire. */
+  /** Path and query as sent. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -14,11 +14,11 @@ interface Head {
   readonly bodyStart: number;
 }
 
-/** Collects the bytes of one connection; `push` gives every request that is complete by then. */
+/** Parses the bytes of one connection. `push` returns every request that is complete. */
 export function createRequestReader(): { push(bytes: Uint8Array): ReadRequest[] } {
   let chunks: Uint8Array[] = [];
   let size = 0;
-  // A large body is not looked at before all of it can be there.
+  // The size at which the next request can be complete. Avoids parsing a large body again for each chunk.
   let wanted = 0;
   return {
     push(bytes) {

@@ -1,14 +1,15 @@
+import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 
-/** One thing that the scripted upstream does with a connection, in the order it is yielded. */
+/** One action of the scripted upstream on a connection, carried out in the order of the script. */
 export type Step =
   | { readonly send: string | Uint8Array }
   | { readonly waitMs: number }
   | { readonly until: Promise<unknown> }
-  /** `reset` sends a RST, `close` a FIN, `hang` keeps the connection open and says no more. */
+  /** `reset` sends a RST, `close` a FIN; `hang` keeps the connection open without sending more. */
   | { readonly leave: "reset" | "close" | "hang" };
 
-/** What a script may look at: the request that it answers. */
+/** The request that a script answers. */
 export interface ScriptRequest {
   readonly method: string;
   readonly target: string;
@@ -21,52 +22,52 @@ export interface ScriptRequest {
   readonly includeUsage: boolean;
 }
 
-/** Answers one request, on a socket below HTTP. */
+/** Returns the actions that answer one request, on the level of the socket. */
 export type Script = (request: ScriptRequest) => Iterable<Step> | AsyncIterable<Step>;
 
-/** An HTTP answer and every way in which it may go wrong. */
+/** An HTTP answer, and the ways in which it can go wrong. */
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-  /** Defaults to `length`, or `chunked` for an event stream. */
+  /** Default: `chunked` for an event stream, else `length`. */
   readonly framing?: "length" | "chunked" | "until_close";
   readonly gzip?: boolean;
   readonly delayMs?: number;
-  /** Nothing is sent before it resolves. */
+  /** Nothing is sent until it resolves. */
   readonly gate?: Promise<unknown>;
-  /** Sizes of the pieces that the body is sent in; the last one repeats. */
+  /** Sizes of the pieces of the body, in bytes. The last size repeats. */
   readonly pieces?: readonly number[];
   readonly pauseMs?: number;
-  /** The body stands still after so many bytes until the gate opens. */
+  /** Pauses the body after this many bytes until the gate opens. */
   readonly pauseAt?: { readonly bytes: number; readonly gate: Promise<unknown> };
-  /** How many bytes of the body are sent; all of them when left out. */
+  /** Sends only this many bytes of the body. Default: all. */
   readonly cutAt?: number;
-  /** What the head says the length is, whatever it is. */
+  /** The value of the content-length header. Default: the true length. */
   readonly claimedLength?: number;
-  /** What comes after the last byte; `finish` ends the message as HTTP wants and keeps the connection. */
+  /** What follows the last byte. `finish` ends the message properly and keeps the connection. */
   readonly end?: "finish" | "reset" | "close" | "hang";
-  /** How long a connection that breaks waits for its reader, 10 ms when left out. */
+  /** Time between the last byte and a reset or close, so that the reader gets the bytes. Default 10 ms. */
   readonly lingerMs?: number;
 }
 
-/** A script that gives one answer. */
+/** Returns a script that sends one answer. */
 export function answer(given: Answer): Script {
   return () => stepsOf(given);
 }
 
-/** Sends the bytes as they are, whatever they are, and closes. */
+/** Sends bytes unchanged and closes the connection. */
 export function garbage(bytes: string | Uint8Array): Script {
   return () => [{ send: bytes }, { leave: "close" }];
 }
 
-/** Takes the request and resets the connection without a byte. */
+/** Reads the request and resets the connection without sending a byte. */
 export const resetAtOnce: Script = () => [{ leave: "reset" }];
 
-/** Takes the request and never answers. */
+/** Reads the request and never answers. */
 export const silence: Script = () => [{ leave: "hang" }];
 
-/** A promise with its resolver beside it: what a script waits for and a test opens. */
+/** A promise and the function that resolves it. A script waits for `opened`; the test calls `open`. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: () => resolve() };
@@ -80,9 +81,9 @@ function* stepsOf(given: Answer): Generator<Step> {
   yield { send: headOf(given, framing, body.length) };
   yield* bodySteps(given, framing, body.subarray(0, given.cutAt ?? body.length));
   const end = given.end ?? "finish";
-  // A connection that breaks takes with it what its reader has not read yet: that shall be read first.
+  // A reset discards bytes that the reader has not read yet.
   const lingerMs = end === "reset" || end === "close" ? (given.lingerMs ?? 10) : 0;
-  // In small steps: a busy process must not wake up to find it all over.
+  // Waits in small steps, because a busy process may read late.
   for (let waitedMs = 0; waitedMs < lingerMs; waitedMs += 10) yield { waitMs: 10 };
   if (end !== "finish") yield { leave: end };
   else if (framing === "chunked") yield { send: "0\r\n\r\n" };
@@ -133,4 +134,35 @@ function headOf(given: Answer, framing: string, length: number): string {
   if (framing === "until_close") headers.connection = "close";
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${given.status ?? 200} Scripted\r\n${lines.join("")}\r\n`;
+}
+
+/** Carries out a script on one socket. Ends with the script, or when the client has disconnected. */
+export async function playScript(
+  socket: Socket,
+  gone: Promise<void>,
+  steps: Iterable<Step> | AsyncIterable<Step>,
+): Promise<"over" | "disconnected"> {
+  for await (const step of steps) {
+    if ("leave" in step) {
+      if (step.leave === "reset") socket.resetAndDestroy();
+      else if (step.leave === "close") socket.end();
+      else await gone;
+      return step.leave === "hang" ? "disconnected" : "over";
+    }
+    await Promise.race([gone, doStep(socket, step)]);
+    if (socket.destroyed) return "disconnected";
+  }
+  return "over";
+}
+
+function doStep(socket: Socket, step: Exclude<Step, { leave: unknown }>): Promise<unknown> {
+  if ("waitMs" in step) return Bun.sleep(step.waitMs);
+  return "until" in step ? step.until : send(socket, step.send);
+}
+
+function send(socket: Socket, bytes: string | Uint8Array): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (socket.write(bytes)) resolve();
+  else socket.once("drain", () => resolve());
+  return promise;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { canaries } from "./canaries.ts";
-import { says } from "./says.ts";
+import { createCanaries } from "./canaries.ts";
 import { answer, garbage, gate, resetAtOnce, silence } from "./script.ts";
+import { answerWith } from "./scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 
 let upstream: ScriptedUpstream;
@@ -17,7 +17,7 @@ function ask(body: object, signal: AbortSignal | null = null): Promise<Response>
 }
 
 describe("the scripted upstream", () => {
-  test("speaks chat completions and messages, whole and streamed", async () => {
+  test("answers chat completions and messages, whole and streamed", async () => {
     expect(await (await ask({ model: "m" })).json()).toMatchObject({
       choices: [{ message: { content: "Hello there, friend." } }],
     });
@@ -33,7 +33,7 @@ describe("the scripted upstream", () => {
     );
   });
 
-  test("plays scripts in turn and remembers what it saw", async () => {
+  test("plays the scripts of a model in order and records each request", async () => {
     upstream.on("m", answer({ status: 500, body: "one" }), answer({ body: "two" }));
     expect((await ask({ model: "m" })).status).toBe(500);
     expect(await (await ask({ model: "m" })).text()).toBe("two");
@@ -42,7 +42,7 @@ describe("the scripted upstream", () => {
     expect(upstream.seen[0]?.bodyText).toBe('{"model":"m"}');
   });
 
-  test("sends a body in pieces of any size, gzipped or not, in any framing", async () => {
+  test("sends a body in pieces of any size, gzipped or plain, in any framing", async () => {
     for (const framing of ["length", "chunked", "until_close"] as const) {
       for (const gzip of [false, true]) {
         upstream.on("m", answer({ body: "0123456789", framing, gzip, pieces: [1, 3, 2] }));
@@ -51,7 +51,7 @@ describe("the scripted upstream", () => {
     }
   });
 
-  test("resets before and within an answer, cuts it off and lies about its length", async () => {
+  test("resets before and within an answer, cuts the body, and claims a wrong length", async () => {
     for (const broken of [
       resetAtOnce,
       answer({ body: "0123456789", cutAt: 4, end: "reset" }),
@@ -68,7 +68,7 @@ describe("the scripted upstream", () => {
     }
   });
 
-  test("waits for its gate, and notices when the client hangs up meanwhile", async () => {
+  test("waits for its gate, and records a client that disconnects meanwhile", async () => {
     const { opened, open } = gate();
     upstream.on("m", answer({ gate: opened, body: "late" }), silence);
     const late = ask({ model: "m" });
@@ -79,16 +79,16 @@ describe("the scripted upstream", () => {
     const controller = new AbortController();
     const never = ask({ model: "m" }, controller.signal).catch(() => undefined);
     await upstream.waitForSeen(2);
-    expect(upstream.seen[1]?.hungUpAtMs).toBeUndefined();
+    expect(upstream.seen[1]?.disconnectedAtMs).toBeUndefined();
     controller.abort();
     await never;
     await upstream.seen[1]?.over;
-    expect(upstream.seen[1]?.hungUpAtMs).toBeNumber();
+    expect(upstream.seen[1]?.disconnectedAtMs).toBeNumber();
   });
 
-  test("stands still after so many bytes until its gate opens", async () => {
+  test("pauses after the given number of bytes until its gate opens", async () => {
     const { opened, open } = gate();
-    upstream.on("m", says(undefined, { pauseAt: { bytes: 20, gate: opened } }));
+    upstream.on("m", answerWith(undefined, { pauseAt: { bytes: 20, gate: opened } }));
     const reader = (await ask({ model: "m", stream: true })).body?.getReader();
     expect((await reader?.read())?.value).toHaveLength(20);
     const rest = reader?.read();
@@ -99,9 +99,9 @@ describe("the scripted upstream", () => {
   });
 });
 
-describe("canaries", () => {
-  test("are found whatever their case, and in base64", () => {
-    const { next, expectNone } = canaries();
+describe("a canary", () => {
+  test("is found in any case, and in base64", () => {
+    const { next, expectNone } = createCanaries();
     expectNone("nothing of the kind");
     const secret = next("place");
     for (const leak of [secret, secret.toUpperCase(), Buffer.from(secret).toString("base64")]) {

@@ -1,36 +1,37 @@
 import { createServer, type Socket } from "node:net";
-import { playScript } from "./play-script.ts";
 import { createRequestReader, type ReadRequest } from "./request-reader.ts";
-import { says } from "./says.ts";
-import type { Script, ScriptRequest } from "./script.ts";
+import { playScript, type Script, type ScriptRequest } from "./script.ts";
+import { answerWith } from "./scripted-answers.ts";
 
-/** A request that the scripted upstream received whole, and what became of its client. */
+/** A complete request that the upstream received, and the fate of its client. */
 interface SeenRequest extends ScriptRequest {
   readonly receivedAtMs: number;
-  /** When the client closed or reset the connection before the answer was complete. */
-  readonly hungUpAtMs: number | undefined;
-  /** Resolves when the script has ended or the client has hung up. */
+  /**
+   * When the client closed or reset the connection before the end of the answer. `undefined` if it did not.
+   */
+  readonly disconnectedAtMs: number | undefined;
+  /** Resolves when the script has ended or the client has disconnected. */
   readonly over: Promise<void>;
 }
 
-/** A provider made of scripts, on a real port of the loopback. */
+/** A provider that plays scripts, on a loopback port. */
 export interface ScriptedUpstream {
-  /** Without a path; `openaiUrl` and `anthropicUrl` are what a config's `base_url` holds. */
+  /** `openaiUrl` and `anthropicUrl` are values for `base_url` of a configuration; `url` has no path. */
   readonly url: string;
   readonly openaiUrl: string;
   readonly anthropicUrl: string;
   readonly seen: readonly SeenRequest[];
   readonly openSockets: number;
-  /** Answers calls for an upstream model: the first call by the first script …, the last one repeats. */
+  /** Sets the scripts of an upstream model: one per call, in order. The last one repeats. */
   on(model: string, ...scripts: readonly Script[]): void;
-  /** Forgets scripts and requests; what is running goes on. */
+  /** Removes all scripts and seen requests. Running answers continue. */
   reset(): void;
-  /** Resolves when so many requests have arrived; rejects when they have not within the time, 2 s by default. */
+  /** Resolves when this many requests have arrived. Rejects after `withinMs`, by default two minutes. */
   waitForSeen(count: number, withinMs?: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts the upstream. A model without a script gets a short friendly answer with usage. */
+/** Starts the upstream. A model without a script answers a short text with usage. */
 export async function startScriptedUpstream(): Promise<ScriptedUpstream> {
   const scripts = new Map<string, Script[]>();
   const seen: SeenRequest[] = [];
@@ -100,15 +101,20 @@ async function answerOne(
   choose: Choose,
 ): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
-  const seen = { ...request, receivedAtMs: Date.now(), hungUpAtMs: undefined as number | undefined, over };
+  const seen = {
+    ...request,
+    receivedAtMs: Date.now(),
+    disconnectedAtMs: undefined as number | undefined,
+    over,
+  };
   const outcome = await playScript(socket, gone, choose(request, seen)(request));
-  if (outcome === "hung_up") seen.hungUpAtMs = Date.now();
+  if (outcome === "disconnected") seen.disconnectedAtMs = Date.now();
   resolve();
 }
 
 function takeScript(scripts: Script[] | undefined): Script {
   const first = scripts?.[0];
-  if (!scripts || !first) return says();
+  if (!scripts || !first) return answerWith();
   if (scripts.length > 1) scripts.shift();
   return first;
 }

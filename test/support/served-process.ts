@@ -2,17 +2,17 @@ import { resolve } from "node:path";
 
 const REPOSITORY = resolve(import.meta.dir, "../..");
 const ENTRY = resolve(REPOSITORY, "src/cli/tollgate.ts");
-/** Long, for a machine under load. */
+/** Long enough for a busy machine. */
 const START_MS = 120_000;
 
-/** A process as an operator runs it, seen only from outside. */
+/** A Tollgate process, observed only from outside. */
 interface RunningProcess {
   readonly pid: number;
-  /** Everything printed so far. */
+  /** Everything printed to stdout. */
   stdout(): string;
   stderr(): string;
   signal(name: "SIGTERM" | "SIGKILL"): void;
-  /** Resolves when both streams are read to their end. */
+  /** Resolves when the process has ended and both streams are read. */
   readonly exitCode: Promise<number>;
 }
 
@@ -21,37 +21,41 @@ export interface ServedProcess extends RunningProcess {
   readonly url: string;
 }
 
-/** The ledger's gRPC service in a process of its own. */
+/** The gRPC service of the ledger in a process of its own. */
 export interface LedgerProcess extends RunningProcess {
   /** "127.0.0.1:PORT" */
   readonly address: string;
 }
 
 export interface ServeOptions {
-  /** The working directory, below which the database is created. */
+  /** The working directory. The database is created below it. */
   readonly folder: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Words before the command, as of a shell that sets a limit and then becomes it. */
+  /** A command that wraps the process, such as a shell that sets a limit and then executes it. */
   readonly through?: readonly string[];
-  /** Starts through the script of package.json, in the repository, instead of the entry file. */
+  /** Starts the package.json script in the repository instead of the entry file. */
   readonly throughScript?: boolean;
 }
 
-/** Starts the gateway on a free port and waits until it is ready. Throws with its last words if it is not. */
-export async function serveProcess(options: ServeOptions): Promise<ServedProcess> {
+/**
+ * Starts the gateway on a free port and waits until it is ready. Throws with its output if it does not start.
+ */
+export async function startServedProcess(options: ServeOptions): Promise<ServedProcess> {
   const running = launch("serve", options);
-  const url = await untilSaid(running, /"url":"(http:[^"]+)"/, async (said) => {
-    const answer = await fetch(`${said}/readyz`).catch(() => undefined);
+  const url = await waitForAddress(running, /"url":"(http:[^"]+)"/, async (address) => {
+    const answer = await fetch(`${address}/readyz`).catch(() => undefined);
     return answer?.ok ?? false;
   });
   return { ...running, url };
 }
 
-/** Starts the ledger alone on a free port and waits until it listens. Throws with its last words if it does not. */
+/**
+ * Starts the ledger on a free port and waits until it listens. Throws with its output if it does not start.
+ */
 export async function serveLedgerProcess(options: ServeOptions): Promise<LedgerProcess> {
   const environment = { LEDGER_LISTEN: "127.0.0.1:0", ...options.environment };
   const running = launch("ledger", { ...options, environment });
-  return { ...running, address: await untilSaid(running, /"ledger":"([^"]+)"/, async () => true) };
+  return { ...running, address: await waitForAddress(running, /"ledger":"([^"]+)"/, async () => true) };
 }
 
 function launch(
@@ -67,7 +71,7 @@ function launch(
     },
     stdout: "pipe",
     stderr: "pipe",
-    // A group of its own, so that a signal reaches the gateway behind a script runner too.
+    // In a process group of its own, so that a signal reaches the gateway behind a script runner.
     detached: true,
   });
   const stdout = collect(child.stdout);
@@ -84,7 +88,7 @@ function launch(
   };
 }
 
-/** Reaches nobody when all of the group has ended. */
+/** Does nothing when the whole group has ended. */
 function signalGroup(pid: number, name: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(-pid, name);
@@ -108,11 +112,11 @@ function collect(stream: ReadableStream<Uint8Array>): Collected {
   return collected;
 }
 
-/** What the process says on stdout of where it is, once it is ready there. */
-async function untilSaid(
+/** Returns the address that the process prints to stdout, once it is ready there. */
+async function waitForAddress(
   running: RunningProcess,
   pattern: RegExp,
-  isReady: (said: string) => Promise<boolean>,
+  isReady: (address: string) => Promise<boolean>,
 ): Promise<string> {
   const deadline = performance.now() + START_MS;
   let hasEnded = false;
@@ -120,8 +124,8 @@ async function untilSaid(
     hasEnded = true;
   });
   while (performance.now() < deadline && !hasEnded) {
-    const said = pattern.exec(running.stdout())?.[1];
-    if (said && (await isReady(said))) return said;
+    const address = pattern.exec(running.stdout())?.[1];
+    if (address && (await isReady(address))) return address;
     await Bun.sleep(20);
   }
   running.signal("SIGKILL");

@@ -3,10 +3,9 @@ import { existsSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { RedisClient, SQL } from "bun";
-import { createTestDatabase } from "./postgres.ts";
-import { startPostgresServer } from "./postgres-server.ts";
-import { testRedisUrl } from "./redis.ts";
-import { startRedisServer } from "./redis-server.ts";
+import { createTestDatabase, startPostgresServer } from "./postgres-server.ts";
+import { startRedisServer, testRedisUrl } from "./redis-server.ts";
+import { until } from "./timeouts.ts";
 
 async function query(url: string, statement: string): Promise<unknown[]> {
   const client = new SQL(url, { max: 1 });
@@ -18,7 +17,7 @@ async function query(url: string, statement: string): Promise<unknown[]> {
 }
 
 describe("a test database", () => {
-  test("is empty, its own, and gone when it is dropped", async () => {
+  test("is empty and separate from others, and is gone after it is dropped", async () => {
     const [one, other] = await Promise.all([createTestDatabase(), createTestDatabase()]);
     await query(one.url, "CREATE TABLE things (id bigint)");
     const tables = "SELECT count(*)::int AS count FROM pg_tables WHERE tablename = 'things'";
@@ -37,7 +36,7 @@ describe("a test database", () => {
 });
 
 describe("a private PostgreSQL", () => {
-  test("syncs, comes back after a kill with what it had committed, and leaves nothing behind", async () => {
+  test("uses fsync, keeps its commits over a kill, and leaves no files behind", async () => {
     const server = await startPostgresServer();
     expect(await query(server.url, "SHOW fsync")).toEqual([{ fsync: "on" }]);
     await query(server.url, "CREATE TABLE things AS SELECT 7 AS id");
@@ -55,18 +54,18 @@ describe("a private PostgreSQL", () => {
     expect(folders()).toBe(before - 1);
   });
 
-  test("that cannot start says at once what is wrong", async () => {
+  test("reports the cause at once when it cannot start", async () => {
     const starting = startPostgresServer({ isDurable: false, settings: { shared_buffers: "a lot" } });
     await expect(starting).rejects.toThrow(/did not start: (.|\n)*shared_buffers/);
   });
 
   test("ends with the process that started it, also when that is killed", async () => {
-    await expectEndWithStarter("postgres-child.ts");
+    await expectEndWithStarter("postgres");
   });
 });
 
-describe("the test Redis", () => {
-  test("answers, and is one for the whole run", async () => {
+describe("the shared Redis", () => {
+  test("answers, and is one for the whole process", async () => {
     const url = await testRedisUrl();
     expect(await testRedisUrl()).toBe(url);
     const client = new RedisClient(url);
@@ -76,7 +75,7 @@ describe("the test Redis", () => {
 });
 
 describe("a private Redis", () => {
-  test("comes back empty after a kill, on the same port, and leaves nothing behind", async () => {
+  test("is empty after a kill, keeps its port, and leaves no files behind", async () => {
     const server = await startRedisServer();
     const client = new RedisClient(server.url);
     await client.set("a", "1");
@@ -93,7 +92,7 @@ describe("a private Redis", () => {
     expect(folders()).toBe(before - 1);
   });
 
-  test("keeps its data over a kill when it is told to", async () => {
+  test("keeps its data over a kill with appendonly", async () => {
     const server = await startRedisServer({ settings: { appendonly: "yes", appendfsync: "always" } });
     await server.ask("SET", "a", 1);
     await server.kill();
@@ -102,7 +101,7 @@ describe("a private Redis", () => {
     await server.stop();
   });
 
-  test("wants the login that its address names", async () => {
+  test("requires the login of its URL", async () => {
     const server = await startRedisServer({ user: { name: "someone", password: "secret" } });
     const client = new RedisClient(server.url);
     expect(await client.send("PING", [])).toBe("PONG");
@@ -114,7 +113,7 @@ describe("a private Redis", () => {
     await server.stop();
   });
 
-  test("answers nobody while it is frozen, and all that came when it is thawed", async () => {
+  test("does not answer while it is frozen, and answers pending commands after it is thawed", async () => {
     const server = await startRedisServer();
     server.freeze();
     const asked = server.ask("PING");
@@ -124,21 +123,21 @@ describe("a private Redis", () => {
     await server.stop();
   });
 
-  test("that cannot start says at once what is wrong", async () => {
+  test("reports the cause at once when it cannot start", async () => {
     const [starting] = await Promise.allSettled([startRedisServer({ settings: { maxclients: "many" } })]);
     expect(`${starting?.status === "rejected" && starting.reason}`).toMatch(
       /did not start: (.|\n)*maxclients/,
     );
   });
 
-  test("ends with the process that started it, also when both are beyond being asked", async () => {
-    await expectEndWithStarter("redis-child.ts");
+  test("ends with the process that started it, also when it is frozen and its starter is killed", async () => {
+    await expectEndWithStarter("redis");
   });
 });
 
-/** Starts a script that starts a server, kills the script, and waits for the server's end. */
-async function expectEndWithStarter(script: string): Promise<void> {
-  const starter = Bun.spawn([process.execPath, join(import.meta.dir, script)], {
+/** Kills the process that started a server, and waits until the server and its folder are gone. */
+async function expectEndWithStarter(kind: "postgres" | "redis"): Promise<void> {
+  const starter = Bun.spawn([process.execPath, join(import.meta.dir, "server-process.ts"), kind], {
     cwd: resolve(import.meta.dir, "../.."),
     stdout: "pipe",
     stderr: "inherit",
@@ -156,8 +155,4 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(10);
 }

@@ -1,29 +1,29 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** Stands between a client and a server, as the network does. */
+/** A TCP proxy between a client and a server that simulates network faults. */
 export interface TcpRelay {
   readonly port: number;
-  /** How many connections have come so far. */
+  /** Number of connections accepted so far. */
   connections(): number;
-  /** From now on what is open passes nothing on and is never closed; new connections go to `port`. */
+  /** Open connections lose all further bytes and are never closed. New connections go to `port`. */
   loseAll(port: number): void;
-  /** Keeps back what the server says, on new connections too, until it is let through; all else passes. */
+  /** Withholds the bytes of the server, also on new connections, until `letThrough`. */
   holdAnswers(): void;
   letThrough(): void;
-  /** Keeps back what is said on open connections, until it is delivered, even when they have ended meanwhile. */
+  /** Withholds the bytes of the clients on open connections until `deliver`, also after they have closed. */
   detain(): void;
   deliver(): void;
-  /** New connections go to another server; what is open stays. */
+  /** New connections go to `port`. Open connections stay. */
   aimAt(port: number): void;
   stop(): void;
 }
 
-/** Listens on a free port of the loopback and passes each connection on to `port` there. */
+/** Listens on a free loopback port and forwards each connection to `port`. */
 export async function startTcpRelay(port: number): Promise<TcpRelay> {
   let target = port;
   let count = 0;
   let isHeld = false;
-  const detained = new Map<Socket, { readonly far: Socket; readonly said: Buffer[] }>();
+  const detained = new Map<Socket, { readonly far: Socket; readonly bytesHeld: Buffer[] }>();
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer({ allowHalfOpen: true }, (near) => {
     count += 1;
@@ -44,7 +44,7 @@ export async function startTcpRelay(port: number): Promise<TcpRelay> {
       for (const [near, far] of pairs) {
         near.unpipe(far);
         far.unpipe(near);
-        // What still comes is read and forgotten.
+        // Further bytes are read and discarded.
         near.resume();
         far.resume();
       }
@@ -59,15 +59,15 @@ export async function startTcpRelay(port: number): Promise<TcpRelay> {
     },
     detain() {
       for (const [near, far] of pairs) {
-        const said: Buffer[] = [];
-        detained.set(near, { far, said });
+        const bytesHeld: Buffer[] = [];
+        detained.set(near, { far, bytesHeld });
         near.unpipe(far);
-        near.on("data", (bytes) => said.push(Buffer.from(bytes)));
+        near.on("data", (bytes) => bytesHeld.push(Buffer.from(bytes)));
         near.resume();
       }
     },
     deliver() {
-      for (const { far, said } of detained.values()) far.write(Buffer.concat(said));
+      for (const { far, bytesHeld } of detained.values()) far.write(Buffer.concat(bytesHeld));
     },
     aimAt(next) {
       target = next;

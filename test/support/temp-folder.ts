@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A folder of its own with nothing in it. */
+/** Creates an empty temporary folder and returns its path. */
 export function tempFolder(): string {
   return mkdtempSync(join(tmpdir(), "folder-"));
 }

@@ -3,7 +3,10 @@ import { parsePrice } from "../../src/domain/money.ts";
 import type { UpstreamConfig, UpstreamTimeouts } from "../../src/upstream/upstream.ts";
 import type { ScriptedUpstream } from "./scripted-upstream.ts";
 
-/** 1,000 nano-USD for an input token, 2,000 for an output token; cached 100, written 1,250 and 2,000. */
+/**
+ * Nano-USD per token: input 1,000, output 2,000, cached input 100, cache write 1,250, one-hour cache write
+ * 2,000.
+ */
 export const TEST_PRICE: Price = {
   input: parsePrice("1.00"),
   output: parsePrice("2.00"),
@@ -12,7 +15,7 @@ export const TEST_PRICE: Price = {
   cacheWrite1h: parsePrice("2.00"),
 };
 
-/** As of a model that nobody knows. */
+/** The traits of a model that the catalog does not know. */
 const TEST_TRAITS: ModelTraits = { reasoning: "none", sampling: true };
 
 /** Short enough for a test to wait for, long enough for a busy machine. */
@@ -23,7 +26,7 @@ const TEST_TIMEOUTS: UpstreamTimeouts = {
   totalMs: 30_000,
 };
 
-/** A model that one scripted upstream answers, under the same name there unless told otherwise. */
+/** A model with one route to the scripted upstream of its protocol, where it has the same name. */
 export function scriptedModel(id: string, protocol: Protocol, more: Partial<Model> = {}): Model {
   return {
     id,
@@ -38,11 +41,12 @@ export function scriptedModel(id: string, protocol: Protocol, more: Partial<Mode
   };
 }
 
+/** A route of weight and priority 1 at the test price. */
 export function scriptedRoute(upstream: string, upstreamModel: string, more: Partial<Route> = {}): Route {
   return { upstream, upstreamModel, priority: 1, weight: 1, price: TEST_PRICE, traits: TEST_TRAITS, ...more };
 }
 
-/** Both protocols at one scripted upstream: "scripted-openai" and "scripted-anthropic". */
+/** One upstream per protocol, both on one scripted upstream: "scripted-openai" and "scripted-anthropic". */
 export function scriptedUpstreams(scripted: ScriptedUpstream): UpstreamConfig[] {
   return [
     scriptedUpstream("scripted-openai", "openai", { baseUrl: scripted.openaiUrl }),
@@ -50,6 +54,7 @@ export function scriptedUpstreams(scripted: ScriptedUpstream): UpstreamConfig[] 
   ];
 }
 
+/** An upstream of the configuration. By default nothing listens there, and its circuit never opens. */
 export function scriptedUpstream(
   name: string,
   protocol: Protocol,
@@ -63,8 +68,23 @@ export function scriptedUpstream(
     timeouts: TEST_TIMEOUTS,
     outputLimitField: undefined,
     hasResponses: false,
-    // A test of one failure after the other shall reach its upstream; what opens a circuit says so.
+    // Off by default, so that repeated failures of a test reach the upstream.
     circuitFailures: Number.POSITIVE_INFINITY,
     ...more,
   };
+}
+
+/** A `tollgate.yaml` with one model, `chat`, that the scripted upstream answers. `more` is appended. */
+export function scriptedConfig({ openaiUrl }: Pick<ScriptedUpstream, "openaiUrl">, more: string): string {
+  return `
+upstreams:
+  scripted: { protocol: openai, base_url: "${openaiUrl}", api_key: provider-secret }
+models:
+  chat:
+    routes: [ { upstream: scripted, model: chat } ]
+    context_window: 100000
+    max_output_tokens: 1000
+    price: { input: "1.00", output: "2.00" }
+${more}
+`;
 }

@@ -14,53 +14,54 @@ import { auditDatabase, type Finding } from "../../src/ledger/audit/audit.ts";
 import type { Balances, Receipt } from "../../src/ledger/ledger.ts";
 import type { Limits } from "../../src/limiter/limiter.ts";
 import type { UpstreamConfig } from "../../src/upstream/upstream.ts";
-import { createLogBook, type LogBook } from "./log-book.ts";
+import { type CapturedLog, createCapturedLog } from "./captured-log.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "./scripted-upstream.ts";
 import { scriptedModel, scriptedUpstreams } from "./test-catalog.ts";
 
-/** The real gateway on a port of its own, before a scripted upstream and on a database of its own. */
+/** A real gateway on a free port, with a scripted upstream and a database of its own. */
 export interface TestGateway {
   /** "http://127.0.0.1:PORT", without a path. */
   readonly url: string;
   readonly upstream: ScriptedUpstream;
   readonly tollgate: RunningGateway;
-  /** Its database, when that is SQLite; throws otherwise. */
+  /** The SQLite database. Throws when the gateway uses another one. */
   readonly sqlite: SqliteDatabase;
-  readonly log: LogBook;
+  readonly log: CapturedLog;
   readonly accountId: string;
-  /** The secret of a key without limits of its own. */
+  /** The secret of a key without limits. */
   readonly secret: string;
   newKey(options?: Partial<NewKey>): Promise<IssuedKey>;
-  /** A key on an account of its own that has this much money. */
+  /** Issues a key of a new account with this balance. */
   newPayer(usd: string, options?: Partial<NewKey>): Promise<IssuedKey>;
   balances(accountId?: string): Promise<Balances>;
-  /** The receipt of a response, by its request id. Throws when there is none. */
+  /** Returns the receipt of a response, by its request id. Throws when there is none. */
   receiptOf(response: Response | string, accountId?: string): Promise<Receipt>;
-  /** Resolves when no money of the account is on hold; throws after ten seconds. */
+  /** Resolves when the account has no hold. Throws after two minutes. */
   nothingIsHeld(accountId?: string): Promise<void>;
-  /** Stops it, and throws when its books contradict themselves. */
+  /** Stops the gateway. Throws when the audit of its ledger finds a problem. */
   stop(): Promise<void>;
 }
 
+/** How a gateway differs from the default one. */
 export interface TestGatewayOptions {
   readonly models?: readonly Model[];
   readonly upstreams?: (scripted: ScriptedUpstream) => readonly UpstreamConfig[];
   readonly limits?: Limits;
   readonly accountLimits?: Limits;
-  /** USD in the wallet of the first account. */
+  /** Balance of the first account in USD. */
   readonly topUp?: string;
-  /** Default: a SQLite file of its own. */
+  /** Default: a new SQLite file. */
   readonly database?: DatabaseLocation;
-  /** Default: one that keeps every line. */
-  readonly log?: LogBook;
+  /** Default: a log that captures every line. */
+  readonly log?: CapturedLog;
   readonly config?: Partial<Config>;
 }
 
-/** By default `chat` is answered by the scripted OpenAI upstream and `claude` by the Anthropic one. */
+/** Starts a gateway. By default the model `chat` has an OpenAI upstream and `claude` an Anthropic one. */
 export async function startTestGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-test-"));
   const upstream = await startScriptedUpstream();
-  const log = options.log ?? createLogBook();
+  const log = options.log ?? createCapturedLog();
   const config = configOf(options, { folder, upstream });
   const tollgate = await startGateway(config, log);
   const { ledger, database } = tollgate;
@@ -107,7 +108,8 @@ export async function startTestGateway(options: TestGatewayOptions = {}): Promis
       await upstream.stop();
       const findings = await audit(config.database);
       rmSync(folder, { recursive: true, force: true });
-      if (findings.length > 0) throw new Error(`The books are not right: ${JSON.stringify(findings)}`);
+      if (findings.length > 0)
+        throw new Error(`The ledger audit found problems: ${JSON.stringify(findings)}`);
     },
   };
 }

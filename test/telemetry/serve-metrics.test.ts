@@ -2,11 +2,11 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import { MetricsListenError, type MetricsServer, serveMetrics } from "../../src/telemetry/serve-metrics.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { readSamples } from "./samples.ts";
 
 const LOOPBACK = { host: "127.0.0.1", port: 0 };
-const log = createLogBook();
+const log = createCapturedLog();
 const metrics = createMetrics();
 
 describe("a gateway's metrics", () => {

@@ -5,8 +5,8 @@ import { createHealth } from "../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
 import type { CallObserver } from "../../src/upstream/upstream.ts";
 import { callBodyOf } from "../support/call-body.ts";
-import { says } from "../support/says.ts";
 import { answer, resetAtOnce, silence } from "../support/script.ts";
+import { answerWith } from "../support/scripted-answers.ts";
 import { type ScriptedUpstream, startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
@@ -101,7 +101,7 @@ describe("a call over HTTP", () => {
 
   test("is sent again on a new connection when its host had closed the kept one", async () => {
     const upstream = upstreamAt(scripted.openaiUrl);
-    scripted.on("m", says(), resetAtOnce, says());
+    scripted.on("m", answerWith(), resetAtOnce, answerWith());
     await (await upstream.send(CALL, observe())).text();
     const observed = observe();
     const response = await upstream.send(CALL, observed);
@@ -116,7 +116,7 @@ describe("a call over HTTP", () => {
     scripted.on("m", resetAtOnce);
     expect(await faultOf(upstream.send(CALL, observe()))).toBe("ECONNRESET");
     expect(scripted.seen).toHaveLength(1);
-    scripted.on("m", says(), resetAtOnce);
+    scripted.on("m", answerWith(), resetAtOnce);
     await (await upstream.send(CALL, observe())).text();
     expect(await faultOf(upstream.send(CALL, observe()))).toBe("ECONNRESET");
     expect(scripted.seen).toHaveLength(4);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { createDemoUpstream } from "../../src/demo/demo.ts";
 import { createUpstreams } from "../../src/upstream/upstreams.ts";
-import { createLogBook } from "../support/log-book.ts";
+import { createCapturedLog } from "../support/captured-log.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
 function start() {
   const reported: string[] = [];
-  const log = createLogBook();
+  const log = createCapturedLog();
   const circuit = (name: string, isOpen: boolean) =>
     void reported.push(`${name} ${isOpen ? "open" : "closed"}`);
   const builtIn = [createDemoUpstream()];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createSseDecoder, printSse, type SseEvent } from "../../src/wire/sse.ts";
 import { UpstreamFault } from "../../src/wire/upstream-fault.ts";
-import { cpuMs } from "../support/cpu-ms.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,30 +1,33 @@
 import { parseArgs } from "node:util";
 import type { Surface } from "../../../src/domain/model.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
-import { startChild } from "../child.ts";
-import { type BenchGateway, modelEntry, type Offer, startGateway, upstreamEntry } from "../gateway.ts";
-import { startJobProcess } from "../job-process.ts";
-import { peakMbOf } from "../resident-memory.ts";
-import { countsOf } from "./counts.ts";
-import { measureMemory } from "./measure-memory.ts";
-import { NASTY_ANSWERS } from "./nasty-answers.ts";
-import { MODELS, type NastyBody, nastyBodies } from "./nasty-bodies.ts";
+import { peakMbOf } from "../process-stats.ts";
+import { startChild, startJobProcess } from "../processes.ts";
+import {
+  type BenchGateway,
+  type ExtraConfig,
+  modelEntry,
+  startGateway,
+  upstreamEntry,
+} from "../start-gateway.ts";
+import { COSTLY_ANSWERS } from "./costly-answers.ts";
+import { type CostlyBody, costlyBodies, MODELS } from "./costly-bodies.ts";
+import { countsOf, measureMemory } from "./measure-memory.ts";
 import type { ProbeJob, Stretch } from "./probe-process.ts";
 import { type BodyResult, printEnd, printHead, printMemory, printResult, type Stall } from "./report.ts";
 
 const REST_MS = 150;
 const CONTROL_MS = 3_000;
 
-interface Stage {
+interface BenchEnv {
   readonly gateway: BenchGateway;
-  /** The longest stall of `GET /healthz` while something is done. */
+  /** The longest stall of `GET /healthz` while `act` runs. */
   stallDuring(act: () => Promise<readonly number[]>): Promise<Stall>;
 }
 
 /**
- * `bun run bench bodies [--only TEXT] [--memory] [--json]`: nasty bodies and answers, each alone and many together,
- * before a real gateway, and how long a second client's `GET /healthz` had to wait meanwhile; with `--memory`, what
- * bodies take while their upstream thinks.
+ * `bun run bench bodies [--only TEXT] [--memory] [--json]`: sends costly bodies and answers through a real
+ * gateway, alone and many together. Measures how long `GET /healthz` of a second client waits. With `--memory`, measures the memory of bodies in flight instead.
  */
 export async function benchBodies(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -37,14 +40,14 @@ export async function benchBodies(args: readonly string[]): Promise<void> {
   });
   const upstream = await startChild("bodies/upstream-process.ts");
   if (values.memory) {
-    const results = await measureMemory(upstream.url, offerOf(upstream.url)).finally(upstream.stop);
+    const results = await measureMemory(upstream.url, extraConfigOf(upstream.url)).finally(upstream.stop);
     console.log(values.json ? JSON.stringify(results) : printMemory(results));
     return;
   }
-  const gateway = await startGateway(upstream.url, {}, offerOf(upstream.url));
+  const gateway = await startGateway(upstream.url, {}, extraConfigOf(upstream.url));
   const probe = startJobProcess<ProbeJob>("bodies/probe-process.ts");
   const nextStretch = async () => (await probe.perform({ url: gateway.url, pid: gateway.pid })) as Stretch;
-  const stallDuring: Stage["stallDuring"] = async (act) => {
+  const stallDuring: BenchEnv["stallDuring"] = async (act) => {
     await Bun.sleep(REST_MS);
     await nextStretch();
     const statuses = await act();
@@ -52,17 +55,17 @@ export async function benchBodies(args: readonly string[]): Promise<void> {
     return { ...(await nextStretch()), statuses: countsOf(statuses) };
   };
   try {
-    const stage = { gateway, stallDuring };
+    const env = { gateway, stallDuring };
     const control = await stallDuring(async () => {
       await Bun.sleep(CONTROL_MS);
       return [];
     });
-    const isWanted = ({ name, surface, model }: Pick<NastyBody, "name" | "surface" | "model">) =>
+    const isWanted = ({ name, surface, model }: Pick<CostlyBody, "name" | "surface" | "model">) =>
       `${name} ${surface} ${model}`.includes(values.only);
     if (!values.json) console.log(printHead(control));
     const results: BodyResult[] = [];
-    for (const body of [...nastyBodies(), ...answerBodies()].filter(isWanted)) {
-      const result = await measure(stage, body);
+    for (const body of [...costlyBodies(), ...answerBodies()].filter(isWanted)) {
+      const result = await measure(env, body);
       results.push(result);
       if (!values.json) console.log(printResult(result));
     }
@@ -76,7 +79,7 @@ export async function benchBodies(args: readonly string[]): Promise<void> {
   }
 }
 
-async function measure({ gateway, stallDuring }: Stage, body: NastyBody): Promise<BodyResult> {
+async function measure({ gateway, stallDuring }: BenchEnv, body: CostlyBody): Promise<BodyResult> {
   const bytes = Buffer.from(body.text());
   const send = () => post(gateway, body.surface, bytes);
   return {
@@ -88,7 +91,7 @@ async function measure({ gateway, stallDuring }: Stage, body: NastyBody): Promis
   };
 }
 
-/** The status; 0 for a connection that was reset. */
+/** Returns the status; 0 when the connection was reset. */
 async function post({ url, secret }: BenchGateway, surface: Surface, body: Buffer): Promise<number> {
   try {
     const answer = await fetch(url + WIRES[surface].path, {
@@ -103,10 +106,10 @@ async function post({ url, secret }: BenchGateway, surface: Surface, body: Buffe
   }
 }
 
-/** What a lying upstream answers, to clients of its own format and of another. */
-function answerBodies(): readonly NastyBody[] {
-  return NASTY_ANSWERS.flatMap((model) =>
-    (["chat", "messages"] as const).map((surface): NastyBody => {
+/** Requests whose upstream sends a costly answer, from clients of both formats. */
+function answerBodies(): readonly CostlyBody[] {
+  return COSTLY_ANSWERS.flatMap((model) =>
+    (["chat", "messages"] as const).map((surface): CostlyBody => {
       const body = { model, max_tokens: 16, stream: !model.endsWith("-whole"), messages: [MESSAGE] };
       return { name: `answer: ${model}`, surface, model, together: 10, text: () => JSON.stringify(body) };
     }),
@@ -115,12 +118,12 @@ function answerBodies(): readonly NastyBody[] {
 
 const MESSAGE = { role: "user", content: "hi" };
 
-function offerOf(url: string): Offer {
+function extraConfigOf(url: string): ExtraConfig {
   const models = [
     [MODELS.openai, "bench"],
     [MODELS.anthropic, "anthropic"],
     [MODELS.responses, "responses"],
-    ...NASTY_ANSWERS.map((name) => [name, "bench"]),
+    ...COSTLY_ANSWERS.map((name) => [name, "bench"]),
   ] as const;
   return {
     upstreams: {

@@ -1,31 +1,36 @@
-import { type BenchGateway, type Offer, startGateway } from "../gateway.ts";
-import { peakMbOf, residentMb } from "../resident-memory.ts";
-import { countsOf } from "./counts.ts";
-import { MODELS } from "./nasty-bodies.ts";
+import { peakMbOf, residentMb } from "../process-stats.ts";
+import { type BenchGateway, type ExtraConfig, startGateway } from "../start-gateway.ts";
+import { MODELS } from "./costly-bodies.ts";
 
-/** What bodies in flight take, in MB of resident memory. */
+/** Memory of bodies in flight, in MB of resident memory. */
 export interface MemoryResult {
   readonly name: string;
   readonly inFlightMb: number;
   readonly beforeMb: number;
-  /** While the upstream thinks. */
+  /** While the upstream waits. */
   readonly heldMb: number;
   readonly peakMb: number;
   readonly statuses: string;
 }
 
 const MB = 1024 * 1024;
-/** So much is in flight together, as the largest bodies and as the largest of those that are read in the main thread. */
+/**
+ * Total size of the bodies in flight, once as the largest bodies and once as the largest that the main thread
+ * parses.
+ */
 const IN_FLIGHT_BYTES = 125 * MB;
 const BODY_BYTES = [28 * MB, 125 * 1024];
-/** How long the upstream thinks about a body that asks it to. */
+/** How long the upstream waits when a body contains the mark. */
 export const THINKING_MS = 8_000;
 export const THINK = "think-before-you-answer";
 
 const TEXTS = { "plain text": "hello world ", "text that is not Latin": "žluť 你 " } as const;
 
-/** Bodies that an upstream thinks about, all at once, in a gateway of their own each time. */
-export async function measureMemory(upstreamUrl: string, offer: Offer): Promise<readonly MemoryResult[]> {
+/** Measures the memory of bodies whose upstream waits, each time in a new gateway. */
+export async function measureMemory(
+  upstreamUrl: string,
+  offer: ExtraConfig,
+): Promise<readonly MemoryResult[]> {
   const results: MemoryResult[] = [];
   for (const bytes of BODY_BYTES) {
     const count = Math.floor(IN_FLIGHT_BYTES / bytes);
@@ -61,4 +66,11 @@ async function post({ url, secret }: BenchGateway, body: Buffer<ArrayBuffer>): P
   });
   await answer.arrayBuffer();
   return answer.status;
+}
+
+/** Counts each status, such as "48x200 2x429". */
+export function countsOf(statuses: readonly number[]): string {
+  const counts = new Map<number, number>();
+  for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1);
+  return [...counts].map(([status, count]) => `${count}x${status}`).join(" ");
 }

@@ -1,17 +1,19 @@
 import { readFileSync } from "node:fs";
-import { answerJobs } from "../job-process.ts";
+import { answerJobs } from "../processes.ts";
 
-/** Begins a new stretch, and gives what the one before it was like. */
+/** Begins a new period and returns the results of the previous one. */
 export interface ProbeJob {
   readonly url: string;
   readonly pid: number;
 }
 
-/** How long `GET /healthz` took while a stretch lasted, in milliseconds. */
+/** Latencies of `GET /healthz` in one period, in milliseconds. */
 export interface Stretch {
-  /** The longest without the time in which the gateway's main thread, or the probe, waited for a processor. */
+  /**
+   * The longest latency, without the time that the gateway's main thread or the probe waited for a processor.
+   */
   readonly longestMs: number;
-  /** The longest as a client saw it. */
+  /** The longest latency as its client saw it. */
   readonly seenMs: number;
   readonly probes: number;
 }
@@ -52,7 +54,7 @@ async function keepProbing(): Promise<void> {
   }
 }
 
-/** How long the main thread of a process has waited for a processor in all (Linux); 0 when it is gone. */
+/** Total time that the main thread of a process has waited for a processor (Linux); 0 when it has ended. */
 function starvedMs(pid: number): number {
   try {
     const [, waitedNs] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");

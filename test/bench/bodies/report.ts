@@ -1,9 +1,10 @@
+import { below, tablePrinter } from "../report-table.ts";
 import type { MemoryResult } from "./measure-memory.ts";
 import type { Stretch } from "./probe-process.ts";
 
-/** What a second client saw while bodies were sent. */
+/** The effect of bodies on a second client. */
 export interface Stall extends Stretch {
-  /** How the bodies were answered, "48x200 2x429". */
+  /** The statuses of the bodies, such as "48x200 2x429". */
   readonly statuses: string;
 }
 
@@ -13,14 +14,18 @@ export interface BodyResult {
   readonly way: string;
   readonly alone: Stall;
   readonly together: Stall;
-  /** How many were sent together. */
+  /** Number of concurrent requests. */
   readonly count: number;
 }
 
+const printCells = tablePrinter(0, 11);
 const ALONE_MS_MAX = 100;
 const TOGETHER_MS_MAX = 250;
 
-/** The head of the table: times without and with the wait for a processor, and what the machine does by itself while nothing is sent. */
+/**
+ * Prints the head of the table: latencies without and with the wait for a processor, and the control without
+ * load.
+ */
 export function printHead(control: Stall): string {
   return [
     row("GET /healthz, longest ms", "", ["alone", "seen", "aim", "together", "seen", "aim"], ""),
@@ -37,15 +42,15 @@ export function printResult({ name, way, alone, together, count }: BodyResult): 
   const cells = [
     alone.longestMs.toFixed(0),
     alone.seenMs.toFixed(0),
-    atMost(alone.longestMs, ALONE_MS_MAX),
+    below(alone.longestMs, ALONE_MS_MAX),
     together.longestMs.toFixed(0),
     together.seenMs.toFixed(0),
-    atMost(together.longestMs, TOGETHER_MS_MAX),
+    below(together.longestMs, TOGETHER_MS_MAX),
   ];
   return row(name, way, cells, `${alone.statuses} | ${count}: ${together.statuses}`);
 }
 
-/** What the whole table comes to; memory is the gateway's at its most. */
+/** Prints the summary of the table. `peakMb` is the peak memory of the gateway. */
 export function printEnd(results: readonly BodyResult[], peakMb: number): string {
   const short = results.filter(
     ({ alone, together }) => alone.longestMs >= ALONE_MS_MAX || together.longestMs >= TOGETHER_MS_MAX,
@@ -55,7 +60,7 @@ export function printEnd(results: readonly BodyResult[], peakMb: number): string
 
 const MEMORY_MB_MAX = 1_000;
 
-/** What bodies in flight take, in MB. */
+/** Prints the memory of bodies in flight, in MB. */
 export function printMemory(results: readonly MemoryResult[]): string {
   const head = ["in flight", "before", "held", "times", "at most", "aim"];
   return [
@@ -63,15 +68,11 @@ export function printMemory(results: readonly MemoryResult[]): string {
     ...results.map(({ name, inFlightMb, beforeMb, heldMb, peakMb, statuses }) => {
       const sizes = [inFlightMb, beforeMb, heldMb].map((each) => each.toFixed(0));
       const times = ((heldMb - beforeMb) / inFlightMb).toFixed(2);
-      return row(name, "", [...sizes, times, peakMb.toFixed(0), atMost(peakMb, MEMORY_MB_MAX)], statuses);
+      return row(name, "", [...sizes, times, peakMb.toFixed(0), below(peakMb, MEMORY_MB_MAX)], statuses);
     }),
   ].join("\n");
 }
 
 function row(name: string, way: string, cells: readonly string[], statuses: string): string {
-  return `${name.padEnd(38)}${way.padEnd(24)}${cells.map((cell) => cell.padStart(11)).join("")}  ${statuses}`;
-}
-
-function atMost(value: number, most: number): string {
-  return `${most} ${value < most ? "ok" : "SHORT"}`;
+  return `${printCells(`${name.padEnd(38)}${way.padEnd(24)}`, cells)}  ${statuses}`;
 }

@@ -1,7 +1,8 @@
+import { costlyAnswer } from "./costly-answers.ts";
 import { THINK, THINKING_MS } from "./measure-memory.ts";
-import { nastyAnswer } from "./nasty-answers.ts";
 
-// A provider of all formats that answers at once, with a friendly word or with the nasty answer that the model names.
+// A provider of all formats that answers immediately, with a short text or with the costly answer that the
+// model names.
 const server = Bun.serve({
   hostname: "127.0.0.1",
   port: 0,
@@ -11,13 +12,13 @@ const server = Bun.serve({
     const body = Buffer.from(await request.arrayBuffer());
     const format = formatOf(new URL(request.url).pathname);
     if (body.includes(THINK)) await Bun.sleep(THINKING_MS);
-    return nastyAnswer(body, format) ?? Response.json(FRIENDLY[format]);
+    return costlyAnswer(body, format) ?? Response.json(SHORT_ANSWERS[format]);
   },
 });
 process.send?.({ port: server.port });
 process.once("disconnect", () => process.exit());
 
-const FRIENDLY = {
+const SHORT_ANSWERS = {
   chat: {
     id: "c",
     object: "chat.completion",
@@ -55,7 +56,7 @@ const FRIENDLY = {
   },
 } as const;
 
-function formatOf(path: string): keyof typeof FRIENDLY {
+function formatOf(path: string): keyof typeof SHORT_ANSWERS {
   if (path.endsWith("/messages")) return "messages";
   return path.endsWith("/responses") ? "responses" : "chat";
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Storage } from "../../../src/app/storage.ts";
@@ -7,19 +7,17 @@ import { auditDatabase } from "../../../src/ledger/audit/audit.ts";
 import type { Ledger } from "../../../src/ledger/ledger.ts";
 import { connectLedger } from "../../../src/ledger-grpc/client/client.ts";
 import { startPostgresServer } from "../../support/postgres-server.ts";
-import { openBenchBooks } from "./bench-books.ts";
-import { measureFsyncRate } from "./fsync-rate.ts";
-import { type Pgbench, preparePgbench } from "./pgbench.ts";
+import { openBenchStorage } from "./bench-storage.ts";
 
 export type StoreName = "sqlite" | "postgres";
 
-/** One store with empty books, as a gateway in the same process has it. */
+/** One storage with an empty ledger in this process. */
 export interface Contestant {
   readonly name: StoreName;
   readonly ledger: Ledger;
-  /** The same books over gRPC, kept by another process. */
+  /** The ledger over gRPC, served by another process. */
   openRemote(): Promise<{ readonly ledger: Ledger; stop(): Promise<void> }>;
-  /** Whether the books are right. */
+  /** Whether the audit finds no problem. */
   isAuditClean(): Promise<boolean>;
 }
 
@@ -27,14 +25,14 @@ export interface Contestant {
 export interface Contestants {
   readonly stores: readonly Contestant[];
   readonly pgbench: Pgbench;
-  /** Syncs a second of the disk that the books are on. */
+  /** Syncs per second of the disk with the SQLite file. */
   fsyncRate(ms: number): number;
   stop(): Promise<void>;
 }
 
 const TOKEN = "a-token-of-the-benchmark";
 
-/** PostgreSQL is a server of its own with the settings that it comes with; pgbench has a database beside ours. */
+/** Starts PostgreSQL with its default settings. pgbench gets a database beside that of the ledger. */
 export async function startContestants(): Promise<Contestants> {
   const folder = mkdtempSync(join(tmpdir(), "tollgate-bench-"));
   const server = await startPostgresServer();
@@ -65,17 +63,17 @@ async function openStore(
   name: StoreName,
   location: DatabaseLocation,
 ): Promise<Contestant & Pick<Storage, "close">> {
-  const books = await openBenchBooks(location);
+  const storage = await openBenchStorage(location);
   return {
     name,
-    ledger: books.ledger,
+    ledger: storage.ledger,
     openRemote: () => startRemote(location),
-    isAuditClean: async () => (await auditDatabase(books.database, Date.now())).findings.length === 0,
-    close: books.close,
+    isAuditClean: async () => (await auditDatabase(storage.database, Date.now())).findings.length === 0,
+    close: storage.close,
   };
 }
 
-/** A ledger process, and a connection to it. */
+/** Starts a ledger process and connects to it. */
 async function startRemote(location: DatabaseLocation) {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const child = Bun.spawn(
@@ -94,4 +92,56 @@ async function startRemote(location: DatabaseLocation) {
     await child.exited;
   };
   return { ledger, stop };
+}
+
+const SCALE = 10;
+const CLIENTS = 32;
+
+/** The TPC-B benchmark of PostgreSQL. */
+export interface Pgbench {
+  /** Returns transactions per second. */
+  run(ms: number): Promise<number>;
+}
+
+/** Creates the tables of pgbench in the database of `url`. `binaries` is the folder of pgbench. */
+async function preparePgbench(binaries: string, url: string): Promise<Pgbench> {
+  const call = async (...args: string[]) => {
+    const child = Bun.spawn([join(binaries, "pgbench"), ...args, url], { stdout: "pipe", stderr: "pipe" });
+    const [output, complained] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    if ((await child.exited) !== 0) throw new Error(`pgbench failed: ${complained}`);
+    return output;
+  };
+  await call("--initialize", "--quiet", `--scale=${SCALE}`);
+  return {
+    async run(ms) {
+      const seconds = Math.max(1, Math.round(ms / 1_000));
+      const output = await call(`--client=${CLIENTS}`, "--jobs=2", `--time=${seconds}`, "--no-vacuum");
+      const perSecond = /tps = ([\d.]+)/.exec(output)?.[1];
+      if (perSecond === undefined) throw new Error(`pgbench printed no rate: ${output}`);
+      return Number(perSecond);
+    },
+  };
+}
+
+const PAGE_BYTES = 8_192;
+
+/** Measures how often per second the disk of a folder writes and syncs a page. */
+function measureFsyncRate(folder: string, ms: number): number {
+  const path = join(folder, "fsync-probe");
+  const file = openSync(path, "w");
+  const page = new Uint8Array(PAGE_BYTES).fill(7);
+  const startedAt = performance.now();
+  let syncs = 0;
+  while (performance.now() - startedAt < ms) {
+    writeSync(file, page, 0, PAGE_BYTES, (syncs % 1_000) * PAGE_BYTES);
+    fdatasyncSync(file);
+    syncs += 1;
+  }
+  const seconds = (performance.now() - startedAt) / 1_000;
+  closeSync(file);
+  rmSync(path);
+  return syncs / seconds;
 }

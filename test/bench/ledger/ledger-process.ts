@@ -1,16 +1,16 @@
-// A ledger that is served over gRPC on a free port, for the benchmark's client in another process.
+// Serves a ledger over gRPC on a free port, for a client in another process.
 import { serveLedger } from "../../../src/ledger-grpc/server/server.ts";
-import { createLogBook } from "../../support/log-book.ts";
-import { openBenchBooks } from "./bench-books.ts";
+import { createCapturedLog } from "../../support/captured-log.ts";
+import { openBenchStorage } from "./bench-storage.ts";
 
 const [location = "{}", token = ""] = Bun.argv.slice(2);
-const books = await openBenchBooks(JSON.parse(location));
+const storage = await openBenchStorage(JSON.parse(location));
 const listen = { host: "127.0.0.1", port: 0 };
 const { address } = await serveLedger({
-  ledger: books.ledger,
+  ledger: storage.ledger,
   listen,
   token,
   tls: undefined,
-  log: createLogBook(),
+  log: createCapturedLog(),
 });
 process.send?.({ address });

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 
-/** What `bun run bench ledger` measures, for how long, and what is to be reached. */
+/** What `bun run bench ledger` measures, how long, and the aims. */
 export interface LedgerPlan {
   readonly printsJson: boolean;
   readonly rounds: number;
   readonly roundMs: number;
   readonly warmUpMs: number;
-  /** Holds that are in the books when the full rate is measured. */
+  /** Number of holds in the filled ledger. */
   readonly filledHolds: number;
 }
 
@@ -14,18 +14,18 @@ export const WALLETS_MANY = 1_000;
 export const WAITING = 256;
 export const WAITING_FEW = 8;
 
-/** Least multiples of pgbench's transactions a second, in hold+settle pairs on one hot wallet. */
+/** Least ratio of pairs per second on one wallet to transactions per second of pgbench. */
 export const PGBENCH_RATIO_MIN = { sqlite: 8, postgres: 3 };
-/** Least share of the hot wallet's rate that many wallets reach. */
+/** Least ratio of the rate on many wallets to the rate on one. */
 export const MANY_RATIO_MIN = 0.5;
-/** Least share of the in-process rate that StreamMutations reaches. */
+/** Least ratio of the rate over StreamMutations to the rate in process. */
 export const STREAM_RATIO_MIN = 0.5;
-/** Least share of the empty books' rate that full ones reach. */
+/** Least ratio of the rate in a filled ledger to the rate in an empty one. */
 export const FILLED_RATIO_MIN = 0.9;
 export const HOT_P99_MS_MAX = 30;
 export const FEW_P99_MS_MAX = 10;
 
-/** Reads the command line: `--quick` for half a minute, `--json` for one object. */
+/** Parses the options: `--quick` takes half a minute, `--json` prints one object. */
 export function readLedgerPlan(args: readonly string[]): LedgerPlan {
   const { values } = parseArgs({
     args: [...args],

@@ -1,5 +1,6 @@
-import type { StoreResult } from "./measure.ts";
-import type { PairsResult } from "./pairs.ts";
+import { atLeast, tablePrinter, verdict } from "../report-table.ts";
+import type { StoreResult } from "./bench-ledger.ts";
+import type { PairsResult } from "./hold-settle-load.ts";
 import {
   FEW_P99_MS_MAX,
   FILLED_RATIO_MIN,
@@ -18,10 +19,9 @@ export interface LedgerReport {
 }
 
 const COLUMNS = ["pairs/s", "p50 ms", "p99 ms", "ratio", "aim"];
-const LABEL_WIDTH = 34;
-const WIDTH = 12;
+const row = tablePrinter(34, 12);
 
-/** The whole report as text; a pair is a hold and its settlement, latencies are of single commands. */
+/** Prints the report. A pair is a hold and its settlement; latencies are of single commands. */
 export function printLedgerReport({ fsyncsPerSecond, stores }: LedgerReport): string {
   const syncs = `fdatasync: ${fsyncsPerSecond.toFixed(0)}/s`;
   return [syncs, ...stores.flatMap(printStore)].join("\n");
@@ -30,14 +30,13 @@ export function printLedgerReport({ fsyncsPerSecond, stores }: LedgerReport): st
 function printStore(result: StoreResult): string[] {
   const { name, hot, hotByPgbench, pgbench, calm, few } = result;
   const least = PGBENCH_RATIO_MIN[name];
-  const hotAim = verdict(hotByPgbench >= least);
   const calmAim = verdict(calm.latencyMs.p99 < HOT_P99_MS_MAX);
   const fewAim = verdict(few.latencyMs.p99 < FEW_P99_MS_MAX);
-  const share = (least: number, ratio: number) => [ratio.toFixed(2), `${least} ${verdict(ratio >= least)}`];
+  const share = (least: number, ratio: number) => [ratio.toFixed(2), atLeast(ratio, least)];
   return [
     "",
     row(`${name}, pgbench TPC-B ${pgbench.toFixed(0)}/s`, COLUMNS),
-    line(`1 wallet, ${WAITING} waiting`, hot, [hotByPgbench.toFixed(2), `${least} ${hotAim}`]),
+    line(`1 wallet, ${WAITING} waiting`, hot, share(least, hotByPgbench)),
     line("the same without pgbench between", calm, ["", `${HOT_P99_MS_MAX} ms ${calmAim}`]),
     line(`the same with a spending limit`, result.limited, []),
     line(
@@ -54,12 +53,4 @@ function printStore(result: StoreResult): string[] {
 
 function line(label: string, { perSecond, latencyMs }: PairsResult, rest: readonly string[]): string {
   return row(label, [perSecond.toFixed(0), latencyMs.p50.toFixed(2), latencyMs.p99.toFixed(2), ...rest]);
-}
-
-function row(label: string, cells: readonly string[]): string {
-  return label.padEnd(LABEL_WIDTH) + cells.map((cell) => cell.padStart(WIDTH)).join("");
-}
-
-function verdict(isReached: boolean): string {
-  return isReached ? "ok" : "SHORT";
 }

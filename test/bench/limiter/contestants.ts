@@ -5,14 +5,14 @@ import { createRedisLimiter, type RedisLimiter } from "../../../src/limiter/redi
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
 import { type RedisServer, startRedisServer } from "../../support/redis-server.ts";
 
-/** Both limiters in this process, as a gateway has them, and a Redis of their own that keeps nothing on disk. */
+/** Both limiters in this process, and a private Redis without persistence. */
 export interface Contestants {
   readonly server: RedisServer;
-  /** Plain ioredis on that Redis, auto-pipelined. */
+  /** A plain ioredis client with auto-pipelining. */
   readonly bare: Redis;
   readonly onRedis: RedisLimiter;
   readonly inProcess: ReturnType<typeof createMemoryLimiter>;
-  /** One more on that Redis, whose scripts tell the time by `clockLua`. */
+  /** Opens another limiter, whose scripts read the time with `clockLua`. */
   openClocked(clockLua: string): Promise<RedisLimiter>;
   stop(): Promise<void>;
 }
@@ -35,10 +35,10 @@ export async function startContestants(): Promise<Contestants> {
   };
 }
 
-/** Less than what ends a connection: what a disturbed machine takes is to be seen as latency. */
-const PATIENCE_MS = 900;
+/** Shorter than the timeout that closes a connection, so that a busy machine shows as latency. */
+const WAIT_MS = 900;
 
-/** One that throws when Redis does not decide: nothing else is to be measured by mistake. */
+/** Opens a limiter that declines when Redis does not decide, so that a fallback is never measured. */
 async function openOnRedis(
   { location }: RedisServer,
   options: { readonly clockLua?: string } = {},
@@ -46,7 +46,7 @@ async function openOnRedis(
   const limiter = createRedisLimiter({
     ...options,
     connection: connectRedis(location),
-    timeoutMs: PATIENCE_MS,
+    timeoutMs: WAIT_MS,
     onFailure: "deny",
     replicas: 1,
     log: { info: () => undefined, warn: (fields, event) => console.error(event, fields) },

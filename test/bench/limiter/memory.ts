@@ -2,27 +2,27 @@ import { heapStats } from "bun:jsc";
 import type { Limiter } from "../../../src/limiter/limiter.ts";
 import { createMemoryLimiter } from "../../../src/limiter/memory.ts";
 import { keysOf } from "../../../src/limiter/redis/keys.ts";
+import { requestOf, TOKENS, WIDE } from "./admission-load.ts";
 import type { Contestants } from "./contestants.ts";
-import { requestOf, TOKENS, WIDE } from "./loads.ts";
 
-/** Bytes that Redis keeps of one caller, at N requests a minute. */
+/** Bytes in Redis per caller, with N requests per minute. */
 export interface StoredBytes {
   readonly limit: number;
-  /** The larger of the key's and the account's. */
+  /** The larger window of the key and the account. */
   readonly window: number;
-  /** Of each of a thousand that run. */
+  /** Per running request, of a thousand. */
   readonly lease: number;
 }
 
 const LIMITS = [10, 10_000, 1_000_000_000];
 const CLOCK = "bench:clock";
 const CLOCK_LUA = `local function clock_ms() return tonumber(call('GET', '${CLOCK}')) end`;
-/** More than the ring has seconds. */
+/** More than the seconds of the ring. */
 const SECONDS = 70;
 const PER_SECOND = 20;
 const RUNNING = 1_000;
 
-/** Drives a clock of their own through more than a minute, with admissions in every second of it. */
+/** Advances a clock of its own by more than a minute, with admissions in every second. */
 export async function measureStoredBytes(contestants: Contestants): Promise<readonly StoredBytes[]> {
   const setNow = (ms: number) => contestants.server.ask("SET", CLOCK, ms);
   await setNow(0);
@@ -67,14 +67,14 @@ function bytesOf({ server }: Contestants): (key: string) => Promise<number> {
 
 const CALLERS = 20_000;
 
-/** Bytes of the heap that a caller takes in process, whatever its limits are. */
+/** Measures heap bytes per caller of the in-process limiter. */
 export async function measureHeapBytes(): Promise<number> {
   const limiter = createMemoryLimiter();
   const before = heapBytes();
-  // A request is of two callers, a key and an account.
+  // Each request has two callers, a key and an account.
   for (let index = 0; index < CALLERS / 2; index += 1) await admitAndSettle(limiter, requestOf());
   const after = heapBytes();
-  // It must live until here.
+  // Keeps the limiter alive until here.
   limiter.close();
   return (after - before) / CALLERS;
 }

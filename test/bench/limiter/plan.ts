@@ -1,14 +1,14 @@
 import { parseArgs } from "node:util";
-import type { Cell } from "../plan.ts";
+import type { Cell } from "../gateway/plan.ts";
 
-/** What `bun run bench limiter` measures, and for how long. */
+/** What `bun run bench limiter` measures, and how long. */
 export interface LimiterPlan {
   readonly printsJson: boolean;
   readonly rounds: number;
   readonly roundMs: number;
-  /** Before each load, for the baseline as well: code that has just begun to run is slow. */
+  /** Before each load and its baseline, because new code is slow at first. */
   readonly warmUpMs: number;
-  /** The same for a whole gateway, of which there is more. */
+  /** Warm-up of a whole gateway, which has more code. */
   readonly gatewayWarmUpMs: number;
 }
 
@@ -18,7 +18,7 @@ export const WAITING = 256;
 export const WAITING_FEW = 8;
 export const CALLERS_MANY = 1_000;
 export const ACCOUNTS_FEW = 10;
-/** What whole gateways are asked for. */
+/** The loads of whole gateways. */
 export const GATEWAY_CELLS: readonly GatewayCell[] = [
   { kind: "whole", connections: 32 },
   { kind: "whole", connections: 128 },
@@ -26,16 +26,16 @@ export const GATEWAY_CELLS: readonly GatewayCell[] = [
   { kind: "stream", connections: 128 },
 ];
 
-/** Least share of the bare INCR rate, in admissions and releases on Redis. */
+/** Least ratio of operations on Redis to bare INCRs. */
 export const INCR_RATIO_MIN = 0.15;
-/** Least admissions and releases a second in process. */
+/** Least operations per second in process. */
 export const IN_PROCESS_MIN = 500_000;
-/** Of one caller, leases aside, in Redis and in process. */
+/** Most bytes per caller without leases, in Redis and in process. */
 export const CALLER_BYTES_MAX = 4_096;
-/** Least share of the gateway's rate without Redis. */
+/** Least ratio of a gateway's rate with Redis to the rate without. */
 export const GATEWAY_RATIO_MIN = 0.85;
 
-/** Reads the command line: `--quick` for a minute, `--json` for one object. */
+/** Parses the options: `--quick` takes a minute, `--json` prints one object. */
 export function readLimiterPlan(args: readonly string[]): LimiterPlan {
   const { values } = parseArgs({
     args: [...args],

@@ -1,7 +1,8 @@
+import { atLeast, below, tablePrinter } from "../report-table.ts";
+import type { BesideResult, RoundsResult } from "./admission-load.ts";
+import type { GatewayResult } from "./bench-limiter.ts";
 import type { StoredBytes } from "./memory.ts";
 import { CALLER_BYTES_MAX, GATEWAY_RATIO_MIN, IN_PROCESS_MIN, INCR_RATIO_MIN, WAITING } from "./plan.ts";
-import type { BesideResult, RoundsResult } from "./rounds.ts";
-import type { GatewayResult } from "./whole-gateway.ts";
 
 export interface LimiterReport {
   readonly onRedis: readonly BesideResult[];
@@ -12,13 +13,9 @@ export interface LimiterReport {
 }
 
 const LOAD_COLUMNS = ["waiting", "decisions/s", "operations/s", "p50 ms", "p99 ms"];
-const LABEL_WIDTH = 34;
-const WIDTH = 14;
+const row = tablePrinter(34, 14);
 
-/**
- * The whole report as text. Operations are decisions and releases: an admission and its release are two.
- * Latencies are of decisions.
- */
+/** Prints the report. An admission and its release are two operations. Latencies are of decisions. */
 export function printLimiterReport(report: LimiterReport): string {
   const { onRedis, inProcess, storedBytes, heapBytes, gateways } = report;
   return [
@@ -30,7 +27,7 @@ export function printLimiterReport(report: LimiterReport): string {
     "",
     row("bytes of a caller", ["window", "each lease", "aim"]),
     ...storedBytes.map(printStored),
-    row("in process", [heapBytes.toFixed(0), "", atMost(heapBytes, CALLER_BYTES_MAX)]),
+    row("in process", [heapBytes.toFixed(0), "", below(heapBytes, CALLER_BYTES_MAX)]),
     "",
     row("whole gateway", ["alone/s", "p99 ms", "on Redis/s", "p99 ms", "ratio", "aim"]),
     ...gateways.map(printGateway),
@@ -38,7 +35,7 @@ export function printLimiterReport(report: LimiterReport): string {
 }
 
 function printBeside({ incrPerSecond, byIncr, ...result }: BesideResult): string {
-  // Few do not fill what Redis can do: they are there for the latency.
+  // Loads with few concurrent requests measure latency only.
   const aim = result.waiting === WAITING ? atLeast(byIncr, INCR_RATIO_MIN) : "";
   return row(result.name, [...loadCells(result), incrPerSecond.toFixed(0), byIncr.toFixed(3), aim]);
 }
@@ -53,7 +50,7 @@ function loadCells({ waiting, decisionsPerSecond, operationsPerSecond, latencyMs
 }
 
 function printStored({ limit, window, lease }: StoredBytes): string {
-  return row(`on Redis, N = ${limit}`, [`${window}`, lease.toFixed(0), atMost(window, CALLER_BYTES_MAX)]);
+  return row(`on Redis, N = ${limit}`, [`${window}`, lease.toFixed(0), below(window, CALLER_BYTES_MAX)]);
 }
 
 function printGateway({ kind, connections, alone, onRedis, p99Ms, ratio }: GatewayResult): string {
@@ -65,16 +62,4 @@ function printGateway({ kind, connections, alone, onRedis, p99Ms, ratio }: Gatew
     ratio.toFixed(2),
     atLeast(ratio, GATEWAY_RATIO_MIN),
   ]);
-}
-
-function row(label: string, cells: readonly string[]): string {
-  return label.padEnd(LABEL_WIDTH) + cells.map((cell) => cell.padStart(WIDTH)).join("");
-}
-
-function atLeast(value: number, least: number): string {
-  return `${least} ${value >= least ? "ok" : "SHORT"}`;
-}
-
-function atMost(value: number, most: number): string {
-  return `${most} ${value < most ? "ok" : "SHORT"}`;
 }

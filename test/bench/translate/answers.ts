@@ -1,7 +1,7 @@
 import { USAGE } from "../answers.ts";
-import type { Format } from "./asks.ts";
+import type { Format } from "./requests.ts";
 
-/** Deltas of a streamed answer; a whole one says as much. */
+/** Number of deltas of a streamed answer. A whole answer has as many words. */
 const DELTAS = 200;
 
 const WORD = " benchmark";
@@ -17,18 +17,18 @@ const MESSAGE_USAGE = { input_tokens: inputTokens, output_tokens: outputTokens }
 const ITEM = { id: "msg_bench", type: "message", role: "assistant" };
 const PLACE = { item_id: ITEM.id, output_index: 0, content_index: 0 };
 
-/** What an upstream of responses repeats of its request. */
+/** The request members that a responses upstream echoes. */
 const REPEATED = { instructions: null, tools: [] };
 const REPEATED_TEXT = JSON.stringify(REPEATED).slice(1, -1);
 
-/** An answer that repeats what its upstream would of the request: a large one makes it large. */
+/** Echoes members of the request in an answer, as a responses upstream does. */
 export function repeatIn(answer: string, request: string): string {
   if (!answer.includes(REPEATED_TEXT)) return answer;
   const { instructions, tools } = JSON.parse(request);
   return answer.replace(REPEATED_TEXT, () => JSON.stringify({ instructions, tools }).slice(1, -1));
 }
 
-/** The bodies of whole answers, as an upstream of the format sends them. */
+/** The bodies of whole answers per format. */
 export const WHOLE_ANSWERS: Readonly<Record<Format, string>> = {
   chat: JSON.stringify({
     ...CHAT,
@@ -53,7 +53,7 @@ export const WHOLE_ANSWERS: Readonly<Record<Format, string>> = {
   responses: JSON.stringify(response("completed", [itemOf(WORD.repeat(DELTAS))])),
 };
 
-/** The frames of streamed ones. */
+/** The frames of streamed answers per format. */
 export const STREAMED_ANSWERS: Readonly<Record<Format, readonly string[]>> = {
   chat: [
     ...[{ role: "assistant", content: "" }, ...deltas((content) => ({ content }))].map((delta) =>
@@ -110,7 +110,7 @@ const ENDS: Readonly<Record<Format, string>> = {
   responses: "event: response.completed",
 };
 
-/** What is wrong with an answer as a client of the format got it, or `undefined`. */
+/** Returns what is wrong with an answer in the client's format, or `undefined`. */
 export function faultOf(
   body: string,
   { format, stream }: { format: Format; stream: boolean },
@@ -120,8 +120,8 @@ export function faultOf(
   return stream && !body.includes(ENDS[format]) ? "a stream without its end" : undefined;
 }
 
-function deltas<Delta>(say: (word: string) => Delta): Delta[] {
-  return Array.from({ length: DELTAS }, () => say(WORD));
+function deltas<Delta>(encode: (word: string) => Delta): Delta[] {
+  return Array.from({ length: DELTAS }, () => encode(WORD));
 }
 
 function chunk(delta: object, finish: string | null): string {

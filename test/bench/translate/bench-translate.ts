@@ -1,17 +1,24 @@
 import { printUsd } from "../../../src/domain/money.ts";
-import { type Child, startChild } from "../child.ts";
-import { COST, modelEntry, type Offer, startGateway, TOP_UP } from "../gateway.ts";
-import { startJobProcess } from "../job-process.ts";
-import type { Format } from "./asks.ts";
-import type { TranslateLoad } from "./load-process.ts";
-import { CELLS, readTranslatePlan, type TranslatePlan } from "./plan.ts";
-import { measurePure } from "./reading-and-printing.ts";
+import { medianOf } from "../measurements.ts";
+import { cpuUs } from "../process-stats.ts";
+import { type Child, type JobProcess, startChild, startJobProcess } from "../processes.ts";
+import {
+  type BenchGateway,
+  COST,
+  type ExtraConfig,
+  modelEntry,
+  startGateway,
+  TOP_UP,
+} from "../start-gateway.ts";
+import { measurePure } from "./codec-cost.ts";
+import type { TranslateLoad, TranslateLoadResult } from "./load-process.ts";
+import { CELLS, type Cell, CONNECTIONS, readTranslatePlan, type TranslatePlan } from "./plan.ts";
 import { printTranslateReport, type TranslateReport } from "./report.ts";
-import { type Driven, measureThroughput, modelOf } from "./throughput.ts";
+import type { Format } from "./requests.ts";
 
 /**
- * `bun run bench translate [--quick] [--json]`: what it costs when client and upstream speak different formats,
- * beside the same client with an upstream of its own.
+ * `bun run bench translate [--quick] [--json]`: measures the cost of a translation between formats, beside
+ * the client's own format.
  */
 export async function benchTranslate(args: readonly string[]): Promise<void> {
   const plan = readTranslatePlan(args);
@@ -24,7 +31,7 @@ export async function benchTranslate(args: readonly string[]): Promise<void> {
 }
 
 async function measureGateway(upstream: Child, plan: TranslatePlan): Promise<Omit<TranslateReport, "pure">> {
-  const gateway = await startGateway(upstream.url, {}, offerOf(upstream));
+  const gateway = await startGateway(upstream.url, {}, extraConfigOf(upstream));
   const load = startJobProcess<TranslateLoad>("translate/load-process.ts");
   try {
     const { cells, answers } = await measureThroughput({ gateway, load }, CELLS, plan);
@@ -47,7 +54,7 @@ async function checkMoney({ gateway }: Driven, requests: number): Promise<Transl
 }
 
 /** One upstream for each format. */
-function offerOf({ url }: Child): Offer {
+function extraConfigOf({ url }: Child): ExtraConfig {
   const openai = { protocol: "openai", base_url: `${url}/v1`, api_key: "bench" };
   const upstreams: Readonly<Record<Format, object>> = {
     chat: openai,
@@ -61,4 +68,84 @@ function offerOf({ url }: Child): Offer {
       names.map((name) => [modelOf(name), modelEntry([{ upstream: modelOf(name), model: "host-model" }])]),
     ),
   };
+}
+
+/** Medians over the rounds. */
+interface Rate {
+  /** Answers per second. */
+  readonly perSecond: number;
+  /** CPU time of the gateway per answer, in microseconds. Other load of the machine hardly changes it. */
+  readonly cpuUs: number;
+}
+
+/** The rates with an upstream of another format, and of the client's own. */
+export interface CellResult extends Cell {
+  readonly own: Rate;
+  readonly other: Rate;
+  /** Median of the ratios of consecutive rounds, so that other load of the machine affects both. */
+  readonly ratio: number;
+  readonly ratioByCpu: number;
+}
+
+interface Throughput {
+  readonly cells: readonly CellResult[];
+  /** All answers, warm-up included. Each must be charged. */
+  readonly answers: number;
+}
+
+interface Driven {
+  readonly gateway: BenchGateway;
+  readonly load: JobProcess<TranslateLoad>;
+}
+
+/** The model whose upstream has a format. */
+function modelOf(upstream: string): string {
+  return `bench-${upstream}`;
+}
+
+async function measureThroughput(
+  { gateway, load }: Driven,
+  cells: readonly Cell[],
+  { rounds, roundMs, warmUpMs }: TranslatePlan,
+): Promise<Throughput> {
+  let answers = 0;
+  const run = async (cell: Cell, upstream: string, ms: number): Promise<Rate> => {
+    const { url, secret, pid } = gateway;
+    const cpuBefore = cpuUs(pid);
+    const job = { ...cell, target: { url, secret }, model: modelOf(upstream), connections: CONNECTIONS, ms };
+    // Safe because load-process.ts answers with this type.
+    const result = (await load.perform(job)) as TranslateLoadResult;
+    if (result.faults.length > 0) throw new Error(`${describe(cell)}: ${result.faults.join("; ")}`);
+    answers += result.answers;
+    return { perSecond: result.perSecond, cpuUs: (cpuUs(pid) - cpuBefore) / result.answers };
+  };
+
+  const results: CellResult[] = [];
+  for (const cell of cells) {
+    for (const upstream of [cell.client, cell.upstream]) await run(cell, upstream, warmUpMs);
+    const pairs: { readonly own: Rate; readonly other: Rate }[] = [];
+    for (let round = 0; round < rounds; round += 1) {
+      const own = await run(cell, cell.client, roundMs);
+      pairs.push({ own, other: await run(cell, cell.upstream, roundMs) });
+    }
+    results.push({
+      ...cell,
+      own: medianRate(pairs.map(({ own }) => own)),
+      other: medianRate(pairs.map(({ other }) => other)),
+      ratio: medianOf(pairs.map(({ own, other }) => other.perSecond / own.perSecond)),
+      ratioByCpu: medianOf(pairs.map(({ own, other }) => own.cpuUs / other.cpuUs)),
+    });
+  }
+  return { cells: results, answers };
+}
+
+function medianRate(rates: readonly Rate[]): Rate {
+  return {
+    perSecond: medianOf(rates.map(({ perSecond }) => perSecond)),
+    cpuUs: medianOf(rates.map(({ cpuUs }) => cpuUs)),
+  };
+}
+
+function describe({ client, upstream, size, stream }: Cell): string {
+  return `${client} to ${upstream}, ${size}, ${stream ? "streamed" : "whole"}`;
 }

@@ -1,10 +1,10 @@
 import { openConnection, printRequest, type Target } from "../connection.ts";
-import { answerJobs } from "../job-process.ts";
+import { answerJobs } from "../processes.ts";
 import { faultOf } from "./answers.ts";
-import { type Format, printAsk } from "./asks.ts";
 import type { Cell } from "./plan.ts";
+import { encodeRequest, type Format } from "./requests.ts";
 
-/** A closed loop: every connection asks again as soon as it has its answer. */
+/** A closed loop: every connection sends the next request after each answer. */
 export interface TranslateLoad extends Omit<Cell, "upstream"> {
   readonly target: Target;
   readonly model: string;
@@ -15,7 +15,7 @@ export interface TranslateLoad extends Omit<Cell, "upstream"> {
 export interface TranslateLoadResult {
   readonly answers: number;
   readonly perSecond: number;
-  /** The first faults in words. */
+  /** The first five faults. */
   readonly faults: readonly string[];
 }
 
@@ -24,11 +24,11 @@ const PATHS: Readonly<Record<Format, string>> = {
   messages: "/v1/messages",
   responses: "/v1/responses",
 };
-const LOOKED_INTO_EVERY = 50;
+const CHECKED_EVERY = 50;
 
 answerJobs<TranslateLoad>(async (load) => {
   const { client: format, stream, ms } = load;
-  const request = printRequest(load.target, printAsk({ ...load, format }), PATHS[format]);
+  const request = printRequest(load.target, encodeRequest({ ...load, format }), PATHS[format]);
   const faults: string[] = [];
   let answers = 0;
   let inTime = 0;
@@ -52,7 +52,7 @@ answerJobs<TranslateLoad>(async (load) => {
       },
     });
     function ask(): void {
-      connection.send(request, { keepBody: asked++ % LOOKED_INTO_EVERY === 0 });
+      connection.send(request, { keepBody: asked++ % CHECKED_EVERY === 0 });
     }
     ask();
     await promise;

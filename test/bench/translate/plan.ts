@@ -1,47 +1,47 @@
 import { parseArgs } from "node:util";
-import type { AskSize, Format } from "./asks.ts";
+import type { Format, RequestSize } from "./requests.ts";
 
-/** What `bun run bench translate` measures, and for how long. */
+/** What `bun run bench translate` measures, and how long. */
 export interface TranslatePlan {
   readonly printsJson: boolean;
   readonly rounds: number;
   readonly roundMs: number;
   readonly warmUpMs: number;
-  /** The same for readers and printers by themselves. */
+  /** Duration of each measurement of the codecs alone. */
   readonly pureMs: number;
 }
 
-/** A client and the upstream it is translated for. */
-export interface Way {
+/** The formats of a client and its upstream. */
+export interface FormatPair {
   readonly client: Format;
   readonly upstream: Format;
 }
 
-/** One line of the table: a way, beside the same client's own format. */
-export interface Cell extends Way {
-  readonly size: AskSize;
+/** One row of the table: a translation beside the client's own format. */
+export interface Cell extends FormatPair {
+  readonly size: RequestSize;
   readonly stream: boolean;
 }
 
-export const WAYS: readonly Way[] = [
+export const FORMAT_PAIRS: readonly FormatPair[] = [
   { client: "chat", upstream: "messages" },
   { client: "messages", upstream: "chat" },
   { client: "responses", upstream: "chat" },
   { client: "responses", upstream: "messages" },
 ];
-export const SIZES: readonly AskSize[] = ["usual", "agent"];
+export const SIZES: readonly RequestSize[] = ["usual", "agent"];
 
 export const CELLS: readonly Cell[] = SIZES.flatMap((size) =>
-  [false, true].flatMap((stream) => WAYS.map((way) => ({ ...way, size, stream }))),
+  [false, true].flatMap((stream) => FORMAT_PAIRS.map((pair) => ({ ...pair, size, stream }))),
 );
 
 export const CONNECTIONS = 64;
-/** Least share of the throughput that the same client has with its own format. */
+/** Least ratio of the throughput to that of the client's own format. */
 export const RATIO_MIN = 0.7;
-/** Most that reading an event and printing it anew may take, in microseconds. */
+/** Most microseconds to decode and encode one event. */
 export const EVENT_US_MAX = 15;
 
-/** Reads the command line: `--quick` for a minute, `--json` for one object. */
+/** Parses the options: `--quick` takes a minute, `--json` prints one object. */
 export function readTranslatePlan(args: readonly string[]): TranslatePlan {
   const { values } = parseArgs({
     args: [...args],

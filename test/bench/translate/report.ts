@@ -1,6 +1,7 @@
+import { atLeast, tablePrinter, twoDecimals, verdict } from "../report-table.ts";
+import type { CellResult } from "./bench-translate.ts";
+import type { PureResult } from "./codec-cost.ts";
 import { EVENT_US_MAX, RATIO_MIN } from "./plan.ts";
-import type { PureResult } from "./reading-and-printing.ts";
-import type { CellResult } from "./throughput.ts";
 
 export interface TranslateReport {
   readonly pure: readonly PureResult[];
@@ -13,24 +14,27 @@ export interface TranslateReport {
   };
 }
 
-const LABEL_WIDTH = 40;
-const WIDTH = 14;
+const row = tablePrinter(40, 14);
 
 /**
- * The whole report as text. "own" is the same client with an upstream of its own format. On a busy machine the
- * ratio by CPU time is the one to go by.
+ * Prints the report. "own" is the client with an upstream of its own format. On a busy machine, trust the
+ * ratio by CPU time.
  */
 export function printTranslateReport({ pure, cells, money }: TranslateReport): string {
   return [
     row("by itself", ["us an event", "own", "aim"]),
     ...pure.map((result) =>
-      row(wayOf(result), [us(result.eventUs), us(result.ownEventUs), atMost(result.eventUs, EVENT_US_MAX)]),
+      row(wayOf(result), [
+        twoDecimals(result.eventUs),
+        twoDecimals(result.ownEventUs),
+        atMost(result.eventUs, EVENT_US_MAX),
+      ]),
     ),
     "",
     row("requests by themselves", ["bytes", "us a KB", "own"]),
     ...pure.flatMap((result) =>
       result.requests.map(({ size, bytes, kbUs, ownKbUs }) =>
-        row(`${wayOf(result)}, ${size}`, [`${bytes}`, us(kbUs), us(ownKbUs)]),
+        row(`${wayOf(result)}, ${size}`, [`${bytes}`, twoDecimals(kbUs), twoDecimals(ownKbUs)]),
       ),
     ),
     "",
@@ -43,7 +47,7 @@ export function printTranslateReport({ pure, cells, money }: TranslateReport): s
         cell.other.cpuUs.toFixed(0),
         cell.ratio.toFixed(2),
         cell.ratioByCpu.toFixed(2),
-        `${RATIO_MIN} ${verdict(cell.ratio >= RATIO_MIN)}`,
+        atLeast(cell.ratio, RATIO_MIN),
       ]),
     ),
     "",
@@ -57,16 +61,4 @@ function wayOf({ client, upstream }: { readonly client: string; readonly upstrea
 
 function atMost(value: number, most: number): string {
   return `${most} ${verdict(value <= most)}`;
-}
-
-function verdict(isReached: boolean): string {
-  return isReached ? "ok" : "SHORT";
-}
-
-function us(value: number): string {
-  return value.toFixed(2);
-}
-
-function row(label: string, cells: readonly string[]): string {
-  return label.padEnd(LABEL_WIDTH) + cells.map((cell) => cell.padStart(WIDTH)).join("");
 }

@@ -1,5 +1,5 @@
 import { repeatIn, STREAMED_ANSWERS, WHOLE_ANSWERS } from "./answers.ts";
-import type { Format } from "./asks.ts";
+import type { Format } from "./requests.ts";
 
 const encoder = new TextEncoder();
 const PATHS: readonly (readonly [ending: string, format: Format])[] = [
@@ -7,7 +7,7 @@ const PATHS: readonly (readonly [ending: string, format: Format])[] = [
   ["/messages", "messages"],
   ["/responses", "responses"],
 ];
-/** What was made for a request once is right for all that are the same: they all are, for seconds. */
+/** The encoded answer of the last request. All requests of a run are equal. */
 let made = { request: "", whole: encoder.encode(""), frames: [] as readonly Uint8Array[] };
 
 const server = Bun.serve({
@@ -38,7 +38,7 @@ function json(body: Uint8Array<ArrayBuffer>): Response {
   return new Response(body, { headers: { "content-type": "application/json" } });
 }
 
-/** One write per event and turn of the event loop, as tokens come from a model. */
+/** One write per event and event-loop turn, as a model generates tokens. */
 function events(frames: readonly Uint8Array[]): Response {
   const source: Bun.DirectUnderlyingSource<Uint8Array> = {
     type: "direct",
@@ -51,7 +51,7 @@ function events(frames: readonly Uint8Array[]): Response {
       controller.close();
     },
   };
-  // Safe because Bun takes direct sources, which the DOM's types do not know.
+  // Safe because Bun supports direct sources, which the DOM types do not declare.
   const body = new ReadableStream(source as unknown as UnderlyingSource<Uint8Array>);
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }

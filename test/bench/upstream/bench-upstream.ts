@@ -1,21 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Contestants, startContestants } from "../contestants.ts";
-import { checkMoney } from "../money-check.ts";
-import { measureCap } from "./cap.ts";
-import { measureFailoverLatency } from "./failover-latency.ts";
-import { failoverOffer } from "./failover-offer.ts";
-import { measureFailoverRates } from "./failover-rates.ts";
-import { measureFirstEvent } from "./first-event.ts";
+import { type Contestants, checkMoney, startContestants } from "../contestants.ts";
+import { failoverConfig, measureFailoverLatency, measureFailoverRates } from "./failover.ts";
 import { measureClientBursts, measureClientCells } from "./measure-clients.ts";
+import { measureCap, measureFirstEvent } from "./measure-gateway.ts";
 import { readUpstreamPlan, type UpstreamPlan } from "./plan.ts";
 import { printUpstreamReport, type UpstreamReport } from "./report.ts";
 import { startWireUpstream, type WireUpstream } from "./wire-upstream.ts";
 
 /**
- * `bun run bench upstream [--quick] [--json]`: what could carry the gateway's calls side by side, the time to
- * the first event that the gateway adds to a bare proxy's, and what a failover costs.
+ * `bun run bench upstream [--quick] [--json]`: compares HTTP clients for the gateway's calls, and measures
+ * the added time to the first event and the cost of a failover.
  */
 export async function benchUpstream(args: readonly string[]): Promise<void> {
   const plan = readUpstreamPlan(args);
@@ -50,7 +46,7 @@ async function measureGateway(
   upstream: WireUpstream,
   plan: UpstreamPlan,
 ): Promise<Omit<UpstreamReport, "clients" | "bursts">> {
-  const contestants: Contestants = await startContestants(failoverOffer(upstream.plainUrl));
+  const contestants: Contestants = await startContestants(failoverConfig(upstream.plainUrl));
   try {
     return {
       cap: await measureCap(contestants),

@@ -1,9 +1,15 @@
-import { answerJobs } from "../job-process.ts";
-import { type ClientBursts, type ClientLoop, runClientBursts, runClientLoop } from "./client-loads.ts";
+import { answerJobs } from "../processes.ts";
+import {
+  type ClientBursts,
+  type ClientLoop,
+  type HeldStreams,
+  holdStreams,
+  runClientBursts,
+  runClientLoop,
+} from "./client-load.ts";
 import { CLIENTS, isClientName } from "./clients.ts";
-import { type HeldStreams, holdStreams } from "./held-streams.ts";
 
-/** One job for a client; each is answered with its result. */
+/** A job of a client. */
 export type ClientJob =
   | ({ readonly do: "loop" } & ClientLoop)
   | ({ readonly do: "bursts" } & ClientBursts)

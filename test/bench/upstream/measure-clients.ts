@@ -1,22 +1,25 @@
-import { medianOf, type Percentiles } from "../percentiles.ts";
-import { type ClientChild, type ClientChildOptions, startClient } from "./client-child.ts";
-import type { ClientResult } from "./client-tally.ts";
+import { medianOf, type Percentiles } from "../measurements.ts";
+import { startJobProcess } from "../processes.ts";
+import type { ClientBursts, ClientLoop, ClientResult } from "./client-load.ts";
+import type { ClientJob } from "./client-process.ts";
 import type { ClientName } from "./clients.ts";
 import { BURST, CLIENT_CELLS, type ClientCell, type UpstreamPlan } from "./plan.ts";
 import { STREAM_MS } from "./wire-answers.ts";
 import type { WireUpstream } from "./wire-upstream.ts";
 
-/** Medians over the rounds of one load, of one client. */
+/** Medians over the rounds of one load and client. */
 export interface ClientFigures {
   readonly client: ClientName;
   readonly perSecond: number;
   readonly cpuUs: number;
-  /** Median over neighbouring rounds of its CPU by that of fetch: what else the machine did then hit both. */
+  /**
+   * Ratio of its CPU time to that of fetch; median of consecutive rounds, so that other load affects both.
+   */
   readonly cpuByFetch: number;
-  /** To the first event of a stream, to the end of a whole answer. */
+  /** Time to the first event of a stream, or to the end of a whole answer. */
   readonly ms: Percentiles;
   readonly peakMb: number;
-  /** Connections opened for an answer, once all calls are under way. */
+  /** Connections opened per answer, after all calls have begun. */
   readonly socketsEach: number;
 }
 
@@ -30,7 +33,7 @@ export interface ClientBurstResult {
   readonly clients: readonly ClientFigures[];
 }
 
-/** The wire upstream, and a file with the certificate it has. */
+/** The wire upstream, and the path of its certificate. */
 export interface ClientTargets {
   readonly upstream: WireUpstream;
   readonly authorityFile: string;
@@ -64,8 +67,8 @@ export async function measureClientBursts(
   const { upstream } = targets;
   const results: ClientBurstResult[] = [];
   for (const tls of [false, true]) {
-    const burst = (client: ClientChild) => client.bursts({ ...BURST, count: burstsPerRound });
-    const run = async (client: ClientChild): Promise<Round> => {
+    const burst = (client: ClientProcess) => client.bursts({ ...BURST, count: burstsPerRound });
+    const run = async (client: ClientProcess): Promise<Round> => {
       const before = await upstream.counts();
       const result = await burst(client);
       const { sockets } = await upstream.counts();
@@ -80,7 +83,7 @@ interface Round extends ClientResult {
   readonly socketsEach: number;
 }
 
-/** Counts connections in a part of a run: those that fill the pool at first are not to be counted. */
+/** Counts connections in the middle of a run, without those that fill the pool at first. */
 async function runAndCount(
   { upstream }: ClientTargets,
   { fromMs, ms }: { readonly fromMs: number; readonly ms: number },
@@ -97,12 +100,12 @@ async function runAndCount(
 }
 
 interface Runs {
-  readonly warmUp: (client: ClientChild) => Promise<ClientResult>;
-  readonly run: (client: ClientChild) => Promise<Round>;
+  readonly warmUp: (client: ClientProcess) => Promise<ClientResult>;
+  readonly run: (client: ClientProcess) => Promise<Round>;
   readonly rounds: number;
 }
 
-/** Starts the clients anew, so that none has another load's memory, and lets them run in turn. */
+/** Starts new clients, so that none has memory of another load, and runs them alternately. */
 async function runRounds(
   { upstream, authorityFile }: ClientTargets,
   tls: boolean,
@@ -135,5 +138,59 @@ function figuresOf(client: ClientName, rounds: readonly Round[], baseline: reado
     ms: { p50: medianBy(({ ms }) => ms.p50), p99: medianBy(({ ms }) => ms.p99) },
     peakMb: Math.max(...rounds.map((round) => round.peakMb)),
     socketsEach: medianBy((round) => round.socketsEach),
+  };
+}
+
+/** A client in a process of its own. Its runs throw on the first wrong answer. */
+export interface ClientProcess {
+  readonly name: ClientName;
+  loop(job: ClientLoop): Promise<ClientResult>;
+  bursts(job: ClientBursts): Promise<ClientResult>;
+  /** Opens streams that stay open. Returns how many have begun. */
+  hold(count: number): Promise<number>;
+  /** Waits for their end. Returns how many succeeded. */
+  awaitEnds(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+export interface ClientChildOptions {
+  /** The base URL of its calls. */
+  readonly url: string;
+  /** The path of a certificate to trust. */
+  readonly authorityFile?: string;
+  /** Whether Bun's default limit of concurrent calls applies. */
+  readonly isCapped?: boolean;
+}
+
+export function startClient(name: ClientName, options: ClientChildOptions): ClientProcess {
+  const { perform, stop } = startJobProcess<ClientJob>("upstream/client-process.ts", {
+    args: [name, options.url],
+    environment: environmentOf(options),
+  });
+
+  async function run(job: ClientJob): Promise<ClientResult> {
+    // Safe because client-process.ts answers these jobs with this type.
+    const result = (await perform(job)) as ClientResult;
+    if (result.faults.length > 0) throw new Error(`${name} got wrong answers: ${result.faults.join("; ")}`);
+    if (result.answers === 0) throw new Error(`${name} got no answers`);
+    return result;
+  }
+
+  return {
+    name,
+    loop: (job) => run({ do: "loop", ...job }),
+    bursts: (job) => run({ do: "bursts", ...job }),
+    hold: async (count) => Number(await perform({ do: "hold", count })),
+    awaitEnds: async () => Number(await perform({ do: "await_ends" })),
+    stop,
+  };
+}
+
+function environmentOf({ authorityFile, isCapped }: ClientChildOptions): NodeJS.ProcessEnv {
+  const { BUN_CONFIG_MAX_HTTP_REQUESTS: _, ...rest } = process.env;
+  return {
+    ...rest,
+    ...(isCapped ? {} : { BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" }),
+    ...(authorityFile === undefined ? {} : { NODE_EXTRA_CA_CERTS: authorityFile }),
   };
 }

@@ -1,19 +1,19 @@
 import { parseArgs } from "node:util";
-import type { CallKind } from "./client.ts";
+import type { CallKind } from "./clients.ts";
 
-/** What `bun run bench upstream` measures, and for how long. */
+/** What `bun run bench upstream` measures, and how long. */
 export interface UpstreamPlan {
   readonly printsJson: boolean;
-  /** Rounds of each load; in each one every contestant has its turn. */
+  /** Rounds of each load. Every contestant runs once per round. */
   readonly rounds: number;
   readonly roundMs: number;
-  /** The same for streams and steady rates, where few requests are to give a percentile. */
+  /** Duration of streams and steady rates, whose few requests must suffice for percentiles. */
   readonly steadyMs: number;
   readonly warmUpMs: number;
   readonly burstsPerRound: number;
 }
 
-/** One line of the table of clients: a closed loop of so many calls at a time. */
+/** One row of the table of clients: a closed loop with this many concurrent calls. */
 export interface ClientCell {
   readonly kind: CallKind;
   readonly concurrent: number;
@@ -31,19 +31,19 @@ export const CLIENT_CELLS: readonly ClientCell[] = [
   { kind: "whole", concurrent: 512, tls: true },
 ];
 
-/** Whole answers, so many at once and then none for a while. */
+/** Whole answers: this many at once, followed by a pause. */
 export const BURST = { size: 200, pauseMs: 200 };
-/** Streams at a time where a cap would show. */
+/** More concurrent streams than Bun's default limit. */
 export const BEYOND_CAP = 400;
-/** Steady rates of streams: low, and as a share of what the gateway answers at most. */
+/** Steady rates of streams: a low one, and a share of the highest rate. */
 export const LOW_PER_SECOND = 50;
 export const CAPACITY_SHARE = 0.5;
-/** Connections of the closed loops: that of the capacity, and those beside a failing upstream. */
+/** Connections of the closed loops. */
 export const CONNECTIONS = 64;
 /** Low enough that no request waits for another. */
 export const FAILOVER_PER_SECOND = 200;
 
-/** Reads the command line: `--quick` for two minutes, `--json` for one object. */
+/** Parses the options: `--quick` takes two minutes, `--json` prints one object. */
 export function readUpstreamPlan(args: readonly string[]): UpstreamPlan {
   const { values } = parseArgs({
     args: [...args],

@@ -1,9 +1,8 @@
-import type { MoneyResult } from "../money-check.ts";
-import type { CapResult } from "./cap.ts";
-import type { FailoverLatency } from "./failover-latency.ts";
-import type { FailoverRate } from "./failover-rates.ts";
-import type { FirstEventResult } from "./first-event.ts";
+import type { MoneyResult } from "../contestants.ts";
+import { printMoney, tablePrinter, twoDecimals } from "../report-table.ts";
+import type { FailoverLatency, FailoverRate } from "./failover.ts";
 import type { ClientBurstResult, ClientCellResult, ClientFigures } from "./measure-clients.ts";
+import type { CapResult, FirstEventResult } from "./measure-gateway.ts";
 import { BURST, CONNECTIONS, FAILOVER_PER_SECOND } from "./plan.ts";
 
 export interface UpstreamReport {
@@ -16,8 +15,7 @@ export interface UpstreamReport {
   readonly money: MoneyResult;
 }
 
-const LABEL_WIDTH = 38;
-const WIDTH = 13;
+const row = tablePrinter(38, 13);
 const CLIENT_COLUMNS = [
   "client",
   "answers/s",
@@ -29,7 +27,7 @@ const CLIENT_COLUMNS = [
   "sockets/call",
 ];
 
-/** The whole report as text: figures without verdicts, save that of the money. */
+/** Prints the report: results without aims, except for the money. */
 export function printUpstreamReport(report: UpstreamReport): string {
   const { clients, bursts, cap, firstEvent, failoverLatency, failoverRates, money } = report;
   return [
@@ -56,7 +54,7 @@ export function printUpstreamReport(report: UpstreamReport): string {
     "",
     row(`${FAILOVER_PER_SECOND}/s, first route`, ["p50 ms", "p99 ms", "added p50", "p99"]),
     ...failoverLatency.map(({ label, latency, added }) =>
-      row(label, [latency.p50, latency.p99, added.p50, added.p99].map(ms)),
+      row(label, [latency.p50, latency.p99, added.p50, added.p99].map(twoDecimals)),
     ),
     "",
     row(`${CONNECTIONS} connections, first route fails`, [
@@ -67,7 +65,13 @@ export function printUpstreamReport(report: UpstreamReport): string {
       "failed calls",
     ]),
     ...failoverRates.map(({ name, perSecond, latency, ratio, failedShare }) =>
-      row(name, [perSecond.toFixed(0), ms(latency.p50), ms(latency.p99), ms(ratio), failedShare.toFixed(4)]),
+      row(name, [
+        perSecond.toFixed(0),
+        twoDecimals(latency.p50),
+        twoDecimals(latency.p99),
+        twoDecimals(ratio),
+        failedShare.toFixed(4),
+      ]),
     ),
     "",
     printMoney(money),
@@ -91,8 +95,8 @@ function clientCells(figures: ClientFigures): string[] {
     perSecond.toFixed(0),
     cpuUs.toFixed(0),
     cpuByFetch.toFixed(2),
-    ms(figures.ms.p50),
-    ms(figures.ms.p99),
+    twoDecimals(figures.ms.p50),
+    twoDecimals(figures.ms.p99),
     peakMb.toFixed(0),
     socketsEach.toFixed(3),
   ];
@@ -100,27 +104,5 @@ function clientCells(figures: ClientFigures): string[] {
 
 function printFirstEvent({ name, perSecond, proxy, gateway, added, late }: FirstEventResult): string {
   const times = [proxy.p50, proxy.p99, gateway.p50, gateway.p99, added.p50, added.p99, late.p99];
-  return row(name, [`${perSecond}`, ...times.map(ms)]);
-}
-
-function printMoney({
-  requests,
-  chargedUsd,
-  expectedUsd,
-  heldUsd,
-  auditIsClean,
-  isRight,
-}: MoneyResult): string {
-  return (
-    `money: ${requests} requests charged ${chargedUsd} USD, expected ${expectedUsd}; on hold ${heldUsd}; ` +
-    `audit ${auditIsClean ? "clean" : "NOT CLEAN"}: ${isRight ? "ok" : "SHORT"}`
-  );
-}
-
-function row(label: string, cells: readonly string[]): string {
-  return label.padEnd(LABEL_WIDTH) + cells.map((cell) => cell.padStart(WIDTH)).join("");
-}
-
-function ms(value: number): string {
-  return value.toFixed(2);
+  return row(name, [`${perSecond}`, ...times.map(twoDecimals)]);
 }

@@ -1,7 +1,10 @@
-import { type Child, startChild } from "../child.ts";
+import { type Child, startChild } from "../processes.ts";
 import type { WireUpstreamCounts, WireUpstreamState } from "./wire-upstream-process.ts";
 
-/** The scripted upstream in its own process: at a model's pace, over HTTP and HTTPS, failing when told. */
+/**
+ * The scripted upstream in a process of its own: at the pace of a model, over HTTP and HTTPS, failing on
+ * demand.
+ */
 export interface WireUpstream extends Omit<WireUpstreamState, "counts"> {
   counts(): Promise<WireUpstreamCounts>;
   stop(): Promise<void>;
@@ -21,6 +24,6 @@ export async function startWireUpstream(): Promise<WireUpstream> {
 
 async function readState({ url }: Child): Promise<WireUpstreamState> {
   const answer = await fetch(url);
-  // Safe because the process says exactly this.
+  // Safe because the process answers with this type.
   return (await answer.json()) as WireUpstreamState;
 }

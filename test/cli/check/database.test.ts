@@ -5,7 +5,7 @@ import { SQL } from "bun";
 import { findDatabaseProblem } from "../../../src/cli/check/database.ts";
 import { openPostgres } from "../../../src/db/postgres/database.ts";
 import { openDatabase } from "../../../src/db/sqlite/database.ts";
-import { createTestDatabase, type TestDatabase } from "../../support/postgres.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/postgres-server.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 const findProblem = (path: string) => findDatabaseProblem({ dialect: "sqlite", path });

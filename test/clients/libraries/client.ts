@@ -1,11 +1,11 @@
-import type { Finish, Said, SaidCall } from "../../support/quadrants/said.ts";
+import type { Finish, NeutralAnswer, NeutralCall } from "../../support/protocol-pairs/neutral-answer.ts";
 
 /** An answer as a client library exposes it, in a form that all libraries share. */
 export interface ReadAnswer {
   readonly text: string;
   /** "" when the library does not expose reasoning. */
   readonly reasoning: string;
-  readonly calls: readonly SaidCall[];
+  readonly calls: readonly NeutralCall[];
   readonly finish: Finish;
   /** `input` counts all input tokens, including `cached` ones. */
   readonly usage: { readonly input: number; readonly cached: number; readonly output: number };
@@ -40,7 +40,7 @@ export const OUTPUT_TOKENS_MAX = 4_000;
 /** The answer that a library should expose for a sample. */
 export function expectedAnswer(
   { showsReasoning }: Client,
-  { text, reasoning, calls, finish, usage }: Said,
+  { text, reasoning, calls, finish, usage }: NeutralAnswer,
 ): ReadAnswer {
   if (!usage) throw new Error("Every sample reports its usage");
   const { input, cached, written, output } = usage;

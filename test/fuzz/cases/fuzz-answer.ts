@@ -1,6 +1,6 @@
-import { type Draw, drawInteger, drawOne } from "../../storm/draw.ts";
-import { EVENT_STREAM } from "../../support/says.ts";
 import type { Answer } from "../../support/script.ts";
+import { EVENT_STREAM } from "../../support/scripted-answers.ts";
+import { drawInteger, drawOne, type RandomSource } from "../../support/seeded-random.ts";
 import { CHAT_ANSWER_SNIPPETS, CHAT_STREAMS, CHAT_WHOLES } from "../seeds/chat-answers.ts";
 import { MESSAGES_ANSWER_SNIPPETS, MESSAGES_STREAMS, MESSAGES_WHOLES } from "../seeds/messages-answers.ts";
 import {
@@ -9,29 +9,28 @@ import {
   RESPONSES_STREAMS,
   RESPONSES_WHOLES,
 } from "../seeds/responses-answers.ts";
-import { CANARY, frameStream, mutateFrames } from "./frame-stream.ts";
-import { deepen } from "./hostile.ts";
+import { deepen } from "./hostile-values.ts";
 import { mutateJson, type Snippets } from "./mutate-json.ts";
-import { mutateStream } from "./mutate-stream.ts";
+import { CANARY, frameStream, mutateFrames, mutateStream } from "./mutate-stream.ts";
 import { mutateBytes } from "./mutate-text.ts";
 import { type CaseId, type Steps, stepsOf } from "./steps.ts";
 
-/** What an upstream is asked in. */
-export type Form = "chat" | "messages" | "responses" | "embeddings" | "count_tokens";
+/** The format of an upstream call. */
+export type UpstreamFormat = "chat" | "messages" | "responses" | "embeddings" | "count_tokens";
 
-/** One call of an upstream, as far as its answer depends on it. */
-export interface Asked {
-  readonly form: Form;
+/** The part of an upstream call on which its answer depends. */
+export interface AnswerRequest {
+  readonly format: UpstreamFormat;
   readonly stream: boolean;
   readonly choices: number;
-  /** The how-manieth call of its case it is, from 0. */
+  /** The index of the call within its case. */
   readonly call: number;
 }
 
-/** An answer, and the mutations that made it. */
+/** An answer and the mutations that produced it. */
 export interface FuzzAnswer {
   readonly answer: Answer;
-  /** Said again and again behind a body that has no end. */
+  /** A piece that is sent again and again after the body, if any. */
   readonly endless: string | undefined;
   readonly steps: readonly string[];
 }
@@ -49,7 +48,7 @@ const RESPONSES = {
   wholes: RESPONSES_WHOLES,
   snippets: RESPONSES_ANSWER_SNIPPETS,
 };
-const REPERTOIRES: Readonly<Record<Form, Repertoire>> = {
+const REPERTOIRES: Readonly<Record<UpstreamFormat, Repertoire>> = {
   chat: CHAT,
   messages: MESSAGES,
   responses: RESPONSES,
@@ -57,18 +56,18 @@ const REPERTOIRES: Readonly<Record<Form, Repertoire>> = {
   count_tokens: { ...MESSAGES, wholes: [{ input_tokens: 17 }] },
 };
 
-/** What an upstream answers to a call of a case. */
-export function answerOf(id: CaseId, asked: Asked): FuzzAnswer {
+/** Returns the answer of an upstream to a call of a case. */
+export function answerOf(id: CaseId, asked: AnswerRequest): FuzzAnswer {
   const name = `answer ${asked.call}`;
   const steps = stepsOf(id);
   const draw = steps.draw(name);
-  const lot = draw();
-  if (lot < 0.05) return { answer: drawRefusal(draw), endless: undefined, steps: [] };
-  // What was never asked for: of another format, whole instead of streamed.
-  const isStray = lot < 0.08;
-  const form = isStray ? drawOne(draw, ["chat", "messages", "responses"] as const) : asked.form;
+  const chance = draw();
+  if (chance < 0.05) return { answer: drawRefusal(draw), endless: undefined, steps: [] };
+  // An answer of another format, or whole instead of streamed.
+  const isStray = chance < 0.08;
+  const format = isStray ? drawOne(draw, ["chat", "messages", "responses"] as const) : asked.format;
   const stream = isStray ? draw() < 0.5 : asked.stream;
-  const given = { ...asked, form };
+  const given = { ...asked, format };
   const body = (stream ? streamedBody : wholeBody)(name, given, steps);
   const headers = { ...(stream && EVENT_STREAM), "x-host": CANARY };
   const delivery = drawDelivery(draw, stream);
@@ -78,27 +77,27 @@ export function answerOf(id: CaseId, asked: Asked): FuzzAnswer {
 
 const ENDLESS = [": ping\n\n", 'event: ping\ndata: {"type":"ping"}\n\n', 'data: {"choices":[]}\n\n'];
 
-function wholeBody(name: string, { form, choices }: Asked, steps: Steps): Buffer {
+function wholeBody(name: string, { format, choices }: AnswerRequest, steps: Steps): Buffer {
   const draw = steps.draw(`${name} whole`);
-  const { wholes, snippets } = REPERTOIRES[form];
+  const { wholes, snippets } = REPERTOIRES[format];
   let body: unknown = withChoices(structuredClone(drawOne(draw, wholes)), choices);
-  // Vectors pass unread: only their client would find out that they are no JSON.
-  const inBytes = form !== "embeddings" && draw() < 0.05 ? 1 : 0;
+  // Vectors are not parsed by the gateway, so that invalid JSON in them would reach the client.
+  const inBytes = format !== "embeddings" && draw() < 0.05 ? 1 : 0;
   steps.repeat(`${name} mutation`, drawMutations(draw), (each) => {
     body = mutateJson(each, body, snippets);
   });
   return inBytesOf(name, steps, { text: deepen(draw, JSON.stringify(body) ?? ""), times: inBytes });
 }
 
-function streamedBody(name: string, { form, choices }: Asked, steps: Steps): Buffer {
+function streamedBody(name: string, { format, choices }: AnswerRequest, steps: Steps): Buffer {
   const draw = steps.draw(`${name} stream`);
-  const { streams, snippets } = REPERTOIRES[form];
+  const { streams, snippets } = REPERTOIRES[format];
   const events: unknown[] = structuredClone([...drawOne(draw, streams)]).map((event) =>
     withChoices(event, choices),
   );
   const [inFrames, inBytes] = [draw() < 0.15 ? drawInteger(draw, 1, 2) : 0, draw() < 0.05 ? 1 : 0];
   steps.repeat(`${name} mutation`, drawMutations(draw), (each) => mutateStream(each, events, snippets));
-  let text = frameStream(draw, form, events);
+  let text = frameStream(draw, format, events);
   steps.repeat(`${name} frames`, inFrames, (each) => {
     text = mutateFrames(each, text);
   });
@@ -113,7 +112,7 @@ function inBytesOf(name: string, steps: Steps, { text, times }: { text: string; 
   return bytes;
 }
 
-/** Says the same for every choice that was asked for. */
+/** Repeats the first choice as often as the request asks. */
 function withChoices(body: object, choices: number): object {
   if (choices === 1 || !("choices" in body) || !Array.isArray(body.choices)) return body;
   const [first] = body.choices;
@@ -121,24 +120,24 @@ function withChoices(body: object, choices: number): object {
   return { ...body, choices: Array.from({ length: choices }, (_, index) => ({ ...first, index })) };
 }
 
-function drawMutations(draw: Draw): number {
+function drawMutations(draw: RandomSource): number {
   return draw() < 0.3 ? 0 : drawInteger(draw, 1, draw() < 0.2 ? 8 : 3);
 }
 
-function drawDelivery(draw: Draw, stream: boolean): Omit<Answer, "body"> {
-  const lot = draw();
+function drawDelivery(draw: RandomSource, stream: boolean): Omit<Answer, "body"> {
+  const chance = draw();
   const pieces = stream && draw() < 0.4 ? { pieces: [drawInteger(draw, 1, 400)] } : {};
   const cut = { cutAt: drawInteger(draw, 0, 2_000) };
-  if (lot < 0.86) return pieces;
-  if (lot < 0.92) return { ...pieces, ...cut, lingerMs: 0, end: drawOne(draw, ["close", "reset"]) };
-  if (lot < 0.97) return { ...pieces, framing: "until_close", lingerMs: 0, ...(draw() < 0.5 && cut) };
-  if (lot < 0.99) return { ...pieces, gzip: true };
-  if (lot < 0.997)
+  if (chance < 0.86) return pieces;
+  if (chance < 0.92) return { ...pieces, ...cut, lingerMs: 0, end: drawOne(draw, ["close", "reset"]) };
+  if (chance < 0.97) return { ...pieces, framing: "until_close", lingerMs: 0, ...(draw() < 0.5 && cut) };
+  if (chance < 0.99) return { ...pieces, gzip: true };
+  if (chance < 0.997)
     return { claimedLength: drawInteger(draw, 0, 3_000), framing: "length", end: "close", lingerMs: 0 };
   return { ...pieces, ...cut, end: "hang" };
 }
 
-function drawRefusal(draw: Draw): Answer {
+function drawRefusal(draw: RandomSource): Answer {
   const status = drawOne(
     draw,
     [400, 400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 529, 302, 204, 299],

@@ -1,23 +1,23 @@
-import { type Draw, drawInteger, drawOne, drawWeighted } from "../../storm/draw.ts";
+import { drawInteger, drawOne, drawWeighted, type RandomSource } from "../../support/seeded-random.ts";
 import { CHAT_REQUESTS, CHAT_SNIPPETS } from "../seeds/chat-requests.ts";
 import { EMBEDDINGS_REQUESTS, EMBEDDINGS_SNIPPETS } from "../seeds/embeddings-requests.ts";
 import { MESSAGES_REQUESTS, MESSAGES_SNIPPETS } from "../seeds/messages-requests.ts";
 import { RESPONSES_REQUESTS, RESPONSES_SNIPPETS } from "../seeds/responses-requests.ts";
 import { MODEL } from "../seeds/tools.ts";
-import { deepen } from "./hostile.ts";
+import { deepen } from "./hostile-values.ts";
 import { mutateJson, type Snippets } from "./mutate-json.ts";
 import { mutateBytes, mutateJsonText } from "./mutate-text.ts";
 import { type CaseId, stepsOf } from "./steps.ts";
 
-/** What a client speaks. */
+/** The client APIs. */
 export const CLIENTS = ["chat", "messages", "responses", "embeddings", "count_tokens"] as const;
 export type Client = (typeof CLIENTS)[number];
 
-/** What stands behind a model: one upstream, or two of which the second is asked when the first fails. */
+/** The upstreams of a model: one, or two with failover. */
 export const UPSTREAM_KINDS = ["openai", "anthropic", "responses", "both"] as const;
 export type UpstreamKind = (typeof UPSTREAM_KINDS)[number];
 
-/** How a model's routes are told to reason, and whether they take a temperature. */
+/** The reasoning and sampling traits of a model's routes. */
 export const TRAITS = {
   plain: { reasoning: "none", sampling: true },
   effort: { reasoning: "effort", sampling: false },
@@ -25,17 +25,17 @@ export const TRAITS = {
   adaptive: { reasoning: "adaptive", sampling: false },
 } as const;
 
-/** Where the name of the lane stands in a model's. */
+/** The placeholder of the lane name in a model name. */
 export const LANE = "LANE00";
 
-/** One request, as its number decides it. */
+/** A request, as its seed and number decide it. */
 export interface FuzzCase {
   readonly id: CaseId;
   readonly client: Client;
-  /** With {@link LANE} in place of the lane that plays it. */
+  /** Contains {@link LANE} instead of the lane name. */
   readonly model: string;
   readonly body: Buffer;
-  /** The mutations that made it. */
+  /** The mutations of the request. */
   readonly steps: readonly string[];
 }
 
@@ -55,13 +55,13 @@ interface Form {
 export function caseOf(id: CaseId): FuzzCase {
   const steps = stepsOf(id);
   const draw = steps.draw("case");
-  const form = drawWeighted(draw, FORMS);
+  const format = drawWeighted(draw, FORMS);
   const model = `${drawOne(draw, UPSTREAM_KINDS)}-${drawOne(draw, Object.keys(TRAITS))}-${LANE}`;
-  let body: unknown = { ...structuredClone(drawOne(draw, form.seeds)), ...drawStream(draw) };
+  let body: unknown = { ...structuredClone(drawOne(draw, format.seeds)), ...drawStream(draw) };
   const mutations = drawMutations(draw);
   const [inText, inBytes] = [draw() < 0.08 ? 1 : 0, draw() < 0.05 ? 1 : 0];
   steps.repeat("request", mutations, (each) => {
-    body = mutateJson(each, body, form.snippets);
+    body = mutateJson(each, body, format.snippets);
   });
   let text = deepen(draw, JSON.stringify(body) ?? "").replaceAll(MODEL, model);
   steps.repeat("request text", inText, (each) => {
@@ -71,16 +71,16 @@ export function caseOf(id: CaseId): FuzzCase {
   steps.repeat("request bytes", inBytes, (each) => {
     bytes = mutateBytes(each, bytes);
   });
-  return { id, client: form.client, model, body: bytes, steps: steps.made };
+  return { id, client: format.client, model, body: bytes, steps: steps.made };
 }
 
-function drawStream(draw: Draw): object {
-  const lot = draw();
-  if (lot < 0.2) return {};
-  return { stream: lot < 0.65 };
+function drawStream(draw: RandomSource): object {
+  const chance = draw();
+  if (chance < 0.2) return {};
+  return { stream: chance < 0.65 };
 }
 
-/** Half of the requests are good, so that answers get their turn. */
-function drawMutations(draw: Draw): number {
+/** Half of the requests are unchanged, so that answers are tested too. */
+function drawMutations(draw: RandomSource): number {
   return draw() < 0.5 ? 0 : drawInteger(draw, 1, draw() < 0.2 ? 8 : 3);
 }

@@ -1,12 +1,12 @@
-import { type Draw, drawInteger, drawOne, drawWeighted } from "../../storm/draw.ts";
-import { drawHostile, drawName, drawText } from "./hostile.ts";
+import { drawInteger, drawOne, drawWeighted, type RandomSource } from "../../support/seeded-random.ts";
+import { drawHostile, drawName, drawText } from "./hostile-values.ts";
 
-/** What a mutation may put into a list: parts, blocks, items, tools that a reader should know or refuse. */
+/** Parts, blocks, items and tools that a mutation may insert into a list. */
 export type Snippets = readonly unknown[];
 
 type Container = unknown[] | Record<string, unknown>;
 
-/** A place in a value: a member or an element, and what holds it. */
+/** A member or an element, and the value that holds it. */
 interface Spot {
   readonly holder: Container;
   readonly key: string;
@@ -15,7 +15,7 @@ interface Spot {
 interface Mutation {
   readonly weight: number;
   mutate(
-    draw: Draw,
+    draw: RandomSource,
     spot: Spot,
     others: { readonly spots: readonly Spot[]; readonly snippets: Snippets },
   ): void;
@@ -24,8 +24,8 @@ interface Mutation {
 const SPOTS_MAX = 4_000;
 const REPEATS_MAX = 300;
 
-/** Changes one place of a value that nobody else holds. Returns the value, which may be another one by then. */
-export function mutateJson(draw: Draw, value: unknown, snippets: Snippets): unknown {
+/** Changes one place of a value, in place. Returns the value, which may be replaced. */
+export function mutateJson(draw: RandomSource, value: unknown, snippets: Snippets): unknown {
   const box: Record<string, unknown> = { value };
   const spots = spotsOf(box);
   drawWeighted(draw, MUTATIONS).mutate(draw, drawOne(draw, spots), { spots, snippets });
@@ -96,7 +96,7 @@ function put({ holder, key }: Spot, value: unknown): void {
   else define(holder, key, value);
 }
 
-/** As JSON.parse does: a member of any name, and never a prototype. */
+/** Defines a member of any name, as JSON.parse does, and never a prototype. */
 function define(holder: Record<string, unknown>, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 }
@@ -106,7 +106,7 @@ function remove({ holder, key }: Spot): void {
   else delete holder[key];
 }
 
-function changeText(draw: Draw, spot: Spot): void {
+function changeText(draw: RandomSource, spot: Spot): void {
   const value = get(spot);
   const text = typeof value === "string" ? value : "";
   const at = drawInteger(draw, 0, text.length);
@@ -121,14 +121,14 @@ function repeat({ holder, key }: Spot, times: number): void {
   holder.splice(Number(key), 0, ...copies);
 }
 
-function swap(draw: Draw, spot: Spot): void {
+function swap(draw: RandomSource, spot: Spot): void {
   const other = { holder: spot.holder, key: drawOne(draw, Object.keys(spot.holder)) };
   const value = get(other);
   put(other, get(spot));
   put(spot, value);
 }
 
-function rename(draw: Draw, spot: Spot): void {
+function rename(draw: RandomSource, spot: Spot): void {
   const value = get(spot);
   if (Array.isArray(spot.holder)) {
     spot.holder.push(structuredClone(value));

@@ -1,17 +1,22 @@
-import { type Draw, drawInteger, drawOne, drawWeighted } from "../../storm/draw.ts";
-import { drawHostile } from "./hostile.ts";
+import { drawInteger, drawOne, drawWeighted, type RandomSource } from "../../support/seeded-random.ts";
+import { drawHostile } from "./hostile-values.ts";
 
-/** Changes a JSON text so that most parsers still read it: a key said twice, odd spaces, numbers of another form. */
-export function mutateJsonText(draw: Draw, text: string): string {
+/**
+ * Changes a JSON text that most parsers still accept: a duplicate key, unusual spaces, other number forms.
+ */
+export function mutateJsonText(draw: RandomSource, text: string): string {
   return drawWeighted(draw, JSON_MUTATIONS).mutate(draw, text);
 }
 
-/** Changes bytes whatever they mean. */
-export function mutateBytes(draw: Draw, bytes: Buffer): Buffer {
+/** Changes bytes without regard to their meaning. */
+export function mutateBytes(draw: RandomSource, bytes: Buffer): Buffer {
   return bytes.length === 0 ? bytes : drawWeighted(draw, BYTE_MUTATIONS).mutate(draw, bytes);
 }
 
-const JSON_MUTATIONS: readonly { readonly weight: number; mutate(draw: Draw, text: string): string }[] = [
+const JSON_MUTATIONS: readonly {
+  readonly weight: number;
+  mutate(draw: RandomSource, text: string): string;
+}[] = [
   { weight: 4, mutate: repeatKey },
   { weight: 1, mutate: (_draw, text) => text.replaceAll(",", " ,\n\t") },
   { weight: 1, mutate: (_draw, text) => text.replaceAll(/"([a-z_]{2,12})":/g, escapeKey) },
@@ -19,7 +24,10 @@ const JSON_MUTATIONS: readonly { readonly weight: number; mutate(draw: Draw, tex
   { weight: 1, mutate: (_draw, text) => text.replaceAll(/:(\d{1,6})([,}])/g, ":$1.0e0$2") },
 ];
 
-const BYTE_MUTATIONS: readonly { readonly weight: number; mutate(draw: Draw, bytes: Buffer): Buffer }[] = [
+const BYTE_MUTATIONS: readonly {
+  readonly weight: number;
+  mutate(draw: RandomSource, bytes: Buffer): Buffer;
+}[] = [
   { weight: 4, mutate: flip },
   { weight: 3, mutate: (draw, bytes) => bytes.subarray(0, drawInteger(draw, 0, bytes.length)) },
   { weight: 2, mutate: (draw, bytes) => cutOut(draw, bytes) },
@@ -30,7 +38,7 @@ const BYTE_MUTATIONS: readonly { readonly weight: number; mutate(draw: Draw, byt
   { weight: 1, mutate: (draw, bytes) => insert(draw, bytes, Buffer.from([0xc3, 0x28, 0xff, 0x00])) },
 ];
 
-function repeatKey(draw: Draw, text: string): string {
+function repeatKey(draw: RandomSource, text: string): string {
   const keys = [...text.matchAll(/[{,]"(\w{1,30})":/g)];
   if (keys.length === 0) return text;
   const key = drawOne(draw, keys);
@@ -42,7 +50,7 @@ function escapeKey(_match: string, name: string): string {
   return `"\\u${name.charCodeAt(0).toString(16).padStart(4, "0")}${name.slice(1)}":`;
 }
 
-function flip(draw: Draw, bytes: Buffer): Buffer {
+function flip(draw: RandomSource, bytes: Buffer): Buffer {
   const flipped = Buffer.from(bytes);
   for (let left = drawInteger(draw, 1, 3); left > 0; left -= 1) {
     flipped[drawInteger(draw, 0, flipped.length - 1)] = drawInteger(draw, 0, 255);
@@ -50,12 +58,12 @@ function flip(draw: Draw, bytes: Buffer): Buffer {
   return flipped;
 }
 
-function cutOut(draw: Draw, bytes: Buffer): Buffer {
+function cutOut(draw: RandomSource, bytes: Buffer): Buffer {
   const from = drawInteger(draw, 0, bytes.length);
   return Buffer.concat([bytes.subarray(0, from), bytes.subarray(from + drawInteger(draw, 1, 60))]);
 }
 
-function insert(draw: Draw, bytes: Buffer, more: Buffer): Buffer {
+function insert(draw: RandomSource, bytes: Buffer, more: Buffer): Buffer {
   const at = drawInteger(draw, 0, bytes.length);
   return Buffer.concat([bytes.subarray(0, at), more, bytes.subarray(at)]);
 }

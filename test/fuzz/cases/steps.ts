@@ -1,20 +1,22 @@
-import { createDraw, type Draw } from "../../storm/draw.ts";
+import { createDraw, type RandomSource } from "../../support/seeded-random.ts";
 
-/** Names one case: everything about it is drawn from these. */
+/** Identifies one case. Everything about the case is drawn from its members. */
 export interface CaseId {
   readonly seed: string;
   readonly number: number;
-  /** Steps that are left out, to find out which of them matter. */
+  /** Steps to leave out, to find the ones that matter. */
   readonly without: ReadonlySet<string>;
 }
 
-/** The draws of one case. Each step has its own, so that leaving one out changes no other. */
+/**
+ * The random numbers of one case. Each step has its own sequence, so that leaving one out changes no other.
+ */
 export interface Steps {
-  /** For what is no mutation: the same whatever is left out. */
-  draw(name: string): Draw;
-  /** So many mutations, each under its name; those that are left out are not made. */
-  repeat(name: string, times: number, mutate: (draw: Draw) => void): void;
-  /** Those that were made so far. */
+  /** Returns a sequence for draws that are not mutations. */
+  draw(name: string): RandomSource;
+  /** Makes `times` mutations with numbered names, without those in {@link CaseId.without}. */
+  repeat(name: string, times: number, mutate: (draw: RandomSource) => void): void;
+  /** The names of the mutations made. */
   readonly made: readonly string[];
 }
 
@@ -33,4 +35,17 @@ export function stepsOf({ seed, number, without }: CaseId): Steps {
       }
     },
   };
+}
+
+/** Finds a minimal set of mutations that is still wrong. Returns the mutations to leave out. */
+export async function shrink(
+  steps: readonly string[],
+  isStillWrong: (without: ReadonlySet<string>) => Promise<boolean> | boolean,
+): Promise<ReadonlySet<string>> {
+  let without: ReadonlySet<string> = new Set();
+  for (const step of steps.toReversed()) {
+    const fewer = new Set([...without, step]);
+    if (await isStillWrong(fewer)) without = fewer;
+  }
+  return without;
 }

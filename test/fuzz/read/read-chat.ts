@@ -1,39 +1,49 @@
-import { readStreamedChat, readWholeChat } from "../../http/faults/chat-view.ts";
-import { type Frame, framesOf } from "../../http/faults/frames.ts";
-import { insist, isObject, type Json, listAt, objectAt } from "../../http/faults/view.ts";
+import { readStreamedChat, readWholeChat } from "../../http/faults/client-view.ts";
+import {
+  assertRead,
+  type Frame,
+  framesOf,
+  isObject,
+  type Json,
+  listAt,
+  objectAt,
+} from "../../support/strict-json.ts";
+import { type ExpectedAnswer, FINISHED, isCount, type Reading } from "./expected.ts";
 import { readError } from "./read-error.ts";
-import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
 
 const FINISHES = ["stop", "length", "tool_calls", "content_filter", "function_call"];
 
-/** Reads a whole chat answer: one that the gateway printed by the letter, another by what it promises of it. */
-export function readChatWhole(wanted: Wanted, text: string): Reading {
+/**
+ * Decodes a whole chat answer. A translated one must be exact; a passed-through one must have model and
+ * finish.
+ */
+export function readChatWhole(expected: ExpectedAnswer, text: string): Reading {
   const body = objectAt(JSON.parse(text), "an answer");
-  insist(body.model === wanted.model, "another model's name");
+  assertRead(body.model === expected.model, "another model's name");
   const choices = listAt(body.choices);
-  insist(choices.length > 0, "no choices");
+  assertRead(choices.length > 0, "no choices");
   for (const each of choices) {
     const { finish_reason: finish } = objectAt(each, "a choice");
-    insist(FINISHES.includes(String(finish)), "a finish that is none");
+    assertRead(FINISHES.includes(String(finish)), "an invalid finish");
   }
-  if (wanted.isPassthrough) return FINISHED;
-  readWholeChat(text, wanted.model);
-  insist(body.object === "chat.completion", "another object");
+  if (expected.isPassthrough) return FINISHED;
+  readWholeChat(text, expected.model);
+  assertRead(body.object === "chat.completion", "another object");
   checkUsage(body.usage);
   return FINISHED;
 }
 
-/** The same of a streamed one. */
-export function readChatStream(wanted: Wanted, text: string): Reading {
+/** Decodes a chat stream by the same rules as a whole answer. */
+export function readChatStream(expected: ExpectedAnswer, text: string): Reading {
   const frames = framesOf(text);
   const failure = frames.find(({ json }) => json !== "[DONE]" && isFailure(json));
   const reading: Reading = failure
     ? { ended: "failed", row: readError("chat", objectAt(failure.json, "an error")) }
     : FINISHED;
-  if (failure) insist(failure === frames.at(-1), "an error that is not the last event");
-  else insist(frames.at(-1)?.json === "[DONE]", "a stream without an end");
-  readChunks(wanted, frames);
-  if (!wanted.isPassthrough) readPrinted(wanted, frames, text);
+  if (failure) assertRead(failure === frames.at(-1), "an error that is not the last event");
+  else assertRead(frames.at(-1)?.json === "[DONE]", "a stream without an end");
+  readChunks(expected, frames);
+  if (!expected.isPassthrough) readPrinted(expected, frames, text);
   return reading;
 }
 
@@ -41,44 +51,44 @@ function isFailure(json: Json): boolean {
   return json.error !== undefined && json.error !== null;
 }
 
-/** What holds of every stream: at most one finish a choice, in a word that clients know, and none without all. */
-function readChunks({ model, choices, wantsUsage }: Wanted, frames: readonly Frame[]): void {
+/** Rules of every stream: at most one finish per choice, with a known reason, and no end without a finish. */
+function readChunks({ model, choices, wantsUsage }: ExpectedAnswer, frames: readonly Frame[]): void {
   const finished = new Set<unknown>();
   for (const { json } of frames) {
     if (json === "[DONE]") {
-      insist(finished.size > 0 && finished.size <= choices, "an end without a finish");
+      assertRead(finished.size > 0 && finished.size <= choices, "an end without a finish");
       continue;
     }
     if (isFailure(json)) {
-      insist(finished.size < choices, "a finish and an error");
+      assertRead(finished.size < choices, "a finish and an error");
       continue;
     }
-    insist(json.model === model, "another model's name");
-    insist(Array.isArray(json.choices), "a chunk without choices");
+    assertRead(json.model === model, "another model's name");
+    assertRead(Array.isArray(json.choices), "a chunk without choices");
     if (isObject(json.usage))
-      insist(wantsUsage && listAt(json.choices).length === 0, "usage out of its place");
+      assertRead(wantsUsage && listAt(json.choices).length === 0, "usage out of its place");
     for (const each of listAt(json.choices)) {
       const { finish_reason: finish, index } = objectAt(each, "a choice");
       if (finish === null || finish === undefined) continue;
-      insist(FINISHES.includes(String(finish)), "a finish that is none");
-      insist(!finished.has(index), "a second finish");
+      assertRead(FINISHES.includes(String(finish)), "an invalid finish");
+      assertRead(!finished.has(index), "a second finish");
       finished.add(index);
     }
   }
 }
 
-/** What the gateway prints itself is as the reference has it. */
-function readPrinted({ model, wantsUsage }: Wanted, frames: readonly Frame[], text: string): void {
+/** Rules of a translated stream: exactly the format of the reference. */
+function readPrinted({ model, wantsUsage }: ExpectedAnswer, frames: readonly Frame[], text: string): void {
   const chunks = frames.flatMap(({ json }) => (json === "[DONE]" || isFailure(json) ? [] : [json]));
   const heads = new Set(chunks.map(({ id, created, object }) => JSON.stringify([id, created, object])));
-  insist(heads.size <= 1, "chunks of several answers");
+  assertRead(heads.size <= 1, "chunks of several answers");
   const [first] = chunks;
-  insist(
+  assertRead(
     !first || objectAt(objectAt(listAt(first.choices)[0], "a choice").delta, "a delta").role === "assistant",
     "no role",
   );
   const usages = chunks.filter(({ usage }) => isObject(usage));
-  insist(
+  assertRead(
     usages.length <= 1 && (usages.length === 0 || usages[0] === chunks.at(-1)),
     "usage out of its place",
   );
@@ -101,6 +111,6 @@ function checkUsage(usage: unknown): void {
     completion_tokens: completion,
     total_tokens: total,
   } = objectAt(usage, "usage");
-  insist(isCount(prompt) && isCount(completion), "usage that is no count");
-  insist(Number(prompt) + Number(completion) === total, "a total that is none");
+  assertRead(isCount(prompt) && isCount(completion), "usage that is no count");
+  assertRead(Number(prompt) + Number(completion) === total, "an invalid total");
 }

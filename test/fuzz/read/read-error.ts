@@ -1,65 +1,68 @@
 import { ERRORS, type ErrorRow } from "../../../src/errors.ts";
-import { insist, isObject, type Json, objectAt, textAt } from "../../http/faults/view.ts";
-import { CANARY } from "../cases/frame-stream.ts";
+import { assertRead, isObject, type Json, objectAt, textAt } from "../../support/strict-json.ts";
 import type { Client } from "../cases/fuzz-case.ts";
+import { CANARY } from "../cases/mutate-stream.ts";
 
-/** An error answer as it stood on the wire. */
-export interface Refusal {
+/** An error response. */
+export interface ErrorResponse {
   readonly client: Client;
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** What only the console or the ledger may say. */
+/** Error codes that only the console or the ledger may use. */
 const ELSEWHERE = ["conflict", "not_authenticated", "invalid_credentials"];
 const PATH = /^[\w.[\]-]{1,200}$/;
 const TOO_LONG = /^prompt is too long: \d+ tokens > \d+ maximum$/;
 
-/** Reads an error answer by the letter of the contract. Returns its row of the table. */
-export function readRefusal({ client, status, headers, text }: Refusal): ErrorRow {
+/** Decodes an error response by the contract. Returns its row of the error table. */
+export function readErrorResponse({ client, status, headers, text }: ErrorResponse): ErrorRow {
   const row = readError(client, objectAt(JSON.parse(text), "an error"));
-  insist(status === statusOf(client, row), `status ${status} with ${row.code}`);
-  insist(headers.get("x-should-retry") === (row.retry ? null : "false"), "wrong advice to retry");
-  insistOnPause(headers.get("retry-after"), row, status);
+  assertRead(status === statusOf(client, row), `status ${status} with ${row.code}`);
+  assertRead(headers.get("x-should-retry") === (row.retry ? null : "false"), "wrong advice to retry");
+  checkRetryAfter(headers.get("retry-after"), row, status);
   return row;
 }
 
-/** A 429 names a time, a 502 or 504 may; it is whole seconds of ours, up to a minute. */
-function insistOnPause(pause: string | null, row: ErrorRow, status: number): void {
+/** Every 429 has a retry-after; a 502 or 504 may have one. It is 1 to 60 whole seconds. */
+function checkRetryAfter(pause: string | null, row: ErrorRow, status: number): void {
   const mayWait = row.retry && (status === 502 || status === 504);
-  if (pause === null) insist(status !== 429, "a 429 without a pause");
+  if (pause === null) assertRead(status !== 429, "a 429 without a pause");
   else
-    insist((status === 429 || mayWait) && /^([1-9]|[1-5]\d|60)$/.test(pause), "a pause that is not its own");
+    assertRead(
+      (status === 429 || mayWait) && /^([1-9]|[1-5]\d|60)$/.test(pause),
+      "a pause that is not its own",
+    );
 }
 
-/** Reads the body of an error, or what a stream says in its place. */
-export function readError(client: Client, said: Json): ErrorRow {
-  if (said.type === "response.failed") return readFailedResponse(said);
+/** Decodes the body of an error, or the error event of a stream. */
+export function readError(client: Client, event: Json): ErrorRow {
+  if (event.type === "response.failed") return readFailedResponse(event);
   const isMessages = client === "messages" || client === "count_tokens";
-  const { message, type, code, details } = objectAt(said.error, "an error");
-  if (isMessages) insist(said.type === "error", "an error that does not call itself one");
+  const { message, type, code, details } = objectAt(event.error, "an error");
+  if (isMessages) assertRead(event.type === "error", "an error without the type error");
   const given = isMessages && isObject(details) ? details.error_code : code;
   const row = rowOf(textAt(message), (each) =>
     isMessages ? each.code === given : each.code === given || each.responses[1] === given,
   );
-  insist(row[isMessages ? "messages" : "chat"][1] === type, `${row.code} of type ${String(type)}`);
+  assertRead(row[isMessages ? "messages" : "chat"][1] === type, `${row.code} of type ${String(type)}`);
   return row;
 }
 
 function readFailedResponse(event: Json): ErrorRow {
   const response = objectAt(event.response, "a response");
-  insist(response.status === "failed", "a failure that has not failed");
+  assertRead(response.status === "failed", "a failure that has not failed");
   const { code, message } = objectAt(response.error, "an error");
   return rowOf(textAt(message), (row) => row.responses[1] === code);
 }
 
 function rowOf(message: string, hasCode: (row: ErrorRow) => boolean): ErrorRow {
-  insist(!message.includes(CANARY), "what an upstream said of its failure");
+  assertRead(!message.includes(CANARY), "the error text of an upstream");
   const row = Object.values<ErrorRow>(ERRORS).find((each) => hasCode(each) && isMessageOf(each, message));
-  insist(row !== undefined, `an error that is not in the table: ${message}`);
-  insist(row.code !== "internal_error", "a fault of ours");
-  insist(!ELSEWHERE.includes(row.code), `an outcome of ${row.code}`);
+  assertRead(row !== undefined, `an error that is not in the table: ${message}`);
+  assertRead(row.code !== "internal_error", "a fault of ours");
+  assertRead(!ELSEWHERE.includes(row.code), `an outcome of ${row.code}`);
   return row;
 }
 

@@ -1,46 +1,57 @@
-import { type Frame, framesOf } from "../../http/faults/frames.ts";
-import { readStreamedMessage, readWholeMessage } from "../../http/faults/messages-view.ts";
-import { insist, isObject, type Json, listAt, objectAt, textAt } from "../../http/faults/view.ts";
+import { readStreamedMessage, readWholeMessage } from "../../http/faults/client-view.ts";
+import {
+  assertRead,
+  type Frame,
+  framesOf,
+  isObject,
+  type Json,
+  listAt,
+  objectAt,
+  textAt,
+} from "../../support/strict-json.ts";
+import { type ExpectedAnswer, FINISHED, isCount, type Reading } from "./expected.ts";
 import { readError } from "./read-error.ts";
-import { FINISHED, isCount, type Reading, type Wanted } from "./reading.ts";
 
 const STOPS = ["end_turn", "max_tokens", "stop_sequence", "tool_use", "refusal"];
 
-/** Reads a whole message: one that the gateway printed by the letter, another by what it promises of it. */
-export function readMessageWhole(wanted: Wanted, text: string): Reading {
+/**
+ * Decodes a whole message. A translated one must be exact; a passed-through one must have model, content and
+ * stop reason.
+ */
+export function readMessageWhole(expected: ExpectedAnswer, text: string): Reading {
   const body = objectAt(JSON.parse(text), "a message");
-  insist(body.model === wanted.model, "another model's name");
-  insist(Array.isArray(body.content), "no content");
-  insist(textAt(body.stop_reason) !== "", "no stop reason");
-  if (wanted.isPassthrough) return FINISHED;
-  readWholeMessage(text, wanted.model);
-  insist(STOPS.includes(textAt(body.stop_reason)), "a stop reason that is none");
+  assertRead(body.model === expected.model, "another model's name");
+  assertRead(Array.isArray(body.content), "no content");
+  assertRead(textAt(body.stop_reason) !== "", "no stop reason");
+  if (expected.isPassthrough) return FINISHED;
+  readWholeMessage(text, expected.model);
+  assertRead(STOPS.includes(textAt(body.stop_reason)), "an invalid stop reason");
   for (const each of listAt(body.content)) checkBlock(objectAt(each, "a block"));
   checkUsage(objectAt(body.usage, "usage"));
   return FINISHED;
 }
 
-/** The same of a streamed one. */
-export function readMessageStream(wanted: Wanted, text: string): Reading {
+/** Decodes a messages stream by the same rules as a whole message. */
+export function readMessageStream(expected: ExpectedAnswer, text: string): Reading {
   const frames = framesOf(text);
   const last = frames.at(-1);
   const end = frames.findIndex(({ event }) => event === "message_stop" || event === "error");
-  insist(last !== undefined && end === frames.length - 1, "a stream without an end");
+  assertRead(last !== undefined && end === frames.length - 1, "a stream without an end");
   for (const { event, json } of frames)
-    insist(isObject(json) && json.type === event, "an event under another's name");
+    assertRead(isObject(json) && json.type === event, "an event under another's name");
   const starts = frames.filter(({ event }) => event === "message_start");
-  insist(starts.length <= 1, "a second start");
+  assertRead(starts.length <= 1, "a second start");
   const stops = frames.filter(
     ({ event, json }) =>
       event === "message_delta" && isObject(json) && isObject(json.delta) && isSaid(json.delta.stop_reason),
   );
-  insist(stops.length <= 1, "a second stop reason");
-  insist((stops.length === 1) === (last.event === "message_stop"), "an end without a stop reason");
+  assertRead(stops.length <= 1, "a second stop reason");
+  assertRead((stops.length === 1) === (last.event === "message_stop"), "an end without a stop reason");
   for (const { json } of starts) {
     const { model } = objectAt(objectAt(json, "an event").message, "a message");
-    insist(model === wanted.model, "another model's name");
+    assertRead(model === expected.model, "another model's name");
   }
-  if (!wanted.isPassthrough && starts.length > 0) readPrinted(wanted, frames, text);
+  if (!expected.isPassthrough && starts.length > 0) readPrinted(expected, frames, text);
   if (last.event === "message_stop") return FINISHED;
   return { ended: "failed", row: readError("messages", objectAt(last.json, "an error")) };
 }
@@ -49,8 +60,8 @@ function isSaid(reason: unknown): boolean {
   return typeof reason === "string" && reason !== "";
 }
 
-/** What the gateway prints itself is as the reference has it: blocks from 0 without gaps, each with its own deltas. */
-function readPrinted({ model }: Wanted, frames: readonly Frame[], text: string): void {
+/** Rules of a translated stream: blocks numbered from 0 without gaps, each with deltas of its own type. */
+function readPrinted({ model }: ExpectedAnswer, frames: readonly Frame[], text: string): void {
   readStreamedMessage(text, model);
   let blocks = 0;
   let open: Json = {};
@@ -60,7 +71,7 @@ function readPrinted({ model }: Wanted, frames: readonly Frame[], text: string):
     if (event.type === "message_start")
       checkUsage(objectAt(objectAt(event.message, "a message").usage, "usage"));
     if (event.type === "content_block_start") {
-      insist(event.index === blocks, "a block out of its turn");
+      assertRead(event.index === blocks, "a block out of its turn");
       blocks += 1;
       open = objectAt(event.content_block, "a block");
       input = "";
@@ -68,14 +79,14 @@ function readPrinted({ model }: Wanted, frames: readonly Frame[], text: string):
     }
     if (event.type === "content_block_delta") {
       const delta = objectAt(event.delta, "a delta");
-      insist(listAt(DELTAS[textAt(open.type)]).includes(delta.type), "a delta of another kind of block");
+      assertRead(listAt(DELTAS[textAt(open.type)]).includes(delta.type), "a delta of another kind of block");
       input += textAt(delta.partial_json);
     }
     if (event.type === "content_block_stop" && open.type === "tool_use") checkInput(input, frames);
     if (event.type === "message_delta") {
-      insist(
+      assertRead(
         STOPS.includes(textAt(objectAt(event.delta, "a delta").stop_reason)),
-        "a stop reason that is none",
+        "an invalid stop reason",
       );
       checkUsage(objectAt(event.usage, "usage"));
     }
@@ -88,7 +99,7 @@ const DELTAS: Readonly<Record<string, readonly string[]>> = {
   tool_use: ["input_json_delta"],
 };
 
-/** Only an answer that was cut off, by its length or a failure, may end within a call's input. */
+/** Only an answer that was cut off may end within the input of a tool call. */
 function checkInput(input: string, frames: readonly Frame[]): void {
   const isCut = frames.some(
     ({ event, json }) =>
@@ -100,17 +111,17 @@ function checkInput(input: string, frames: readonly Frame[]): void {
 }
 
 function checkBlock(block: Json): void {
-  insist(
+  assertRead(
     ["text", "thinking", "redacted_thinking", "tool_use"].includes(textAt(block.type)),
-    "a block that is none",
+    "an invalid block",
   );
   if (block.type === "tool_use") objectAt(block.input, "a tool's input");
 }
 
 function checkUsage(usage: Json): void {
-  insist(isCount(usage.input_tokens) && isCount(usage.output_tokens), "usage that is no count");
+  assertRead(isCount(usage.input_tokens) && isCount(usage.output_tokens), "usage that is no count");
   for (const name of ["cache_read_input_tokens", "cache_creation_input_tokens"]) {
-    insist(
+    assertRead(
       usage[name] === undefined || usage[name] === null || isCount(usage[name]),
       "usage that is no count",
     );

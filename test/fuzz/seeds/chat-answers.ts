@@ -20,7 +20,7 @@ const firstCall = (index: number, name: string) =>
 const USAGE_CHUNK = { ...HEAD, object: "chat.completion.chunk", choices: [], usage: USAGE };
 const ROLE = chunk({ role: "assistant", content: "", refusal: null });
 
-/** Streamed answers of chat hosts, event by event, without the end mark. */
+/** Streamed answers of chat hosts, as events without the end mark. */
 export const CHAT_STREAMS: readonly (readonly object[])[] = [
   [ROLE, chunk({ content: "Hello" }), chunk({ content: " there." }), chunk({}, "stop"), USAGE_CHUNK],
   [
@@ -91,7 +91,7 @@ export const CHAT_WHOLES: readonly object[] = [
   whole({ reasoning: "Only thought." }),
 ];
 
-/** What may turn up anywhere in an answer. */
+/** Values that may occur anywhere in an answer. */
 export const CHAT_ANSWER_SNIPPETS: readonly unknown[] = [
   { index: 7, delta: { content: "x" }, finish_reason: null },
   { index: 1, message: { content: "x" }, finish_reason: "stop" },

@@ -1,6 +1,6 @@
 import { LONG_NAME, MODEL, PNG, SCHEMA } from "./tools.ts";
 
-/** Bodies of chat completions as clients send them. */
+/** Chat completion requests of real clients. */
 export const CHAT_REQUESTS: readonly object[] = [
   { model: MODEL, messages: [{ role: "user", content: "Say hello." }] },
   {
@@ -95,7 +95,7 @@ export const CHAT_REQUESTS: readonly object[] = [
   },
 ];
 
-/** Parts, messages and tools that may turn up anywhere. */
+/** Parts, messages and tools that may occur anywhere. */
 export const CHAT_SNIPPETS: readonly unknown[] = [
   { type: "input_audio", input_audio: { data: "UklGRg==", format: "wav" } },
   { type: "image_url", image_url: `data:image/webp;base64,${PNG}` },

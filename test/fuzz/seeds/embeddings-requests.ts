@@ -1,6 +1,6 @@
 import { MODEL } from "./tools.ts";
 
-/** Bodies of embeddings as clients send them. */
+/** Embeddings requests of real clients. */
 export const EMBEDDINGS_REQUESTS: readonly object[] = [
   { model: MODEL, input: "Snow.", encoding_format: "base64" },
   { model: MODEL, input: ["Snow.", "Sun."], dimensions: 4, user: "u" },

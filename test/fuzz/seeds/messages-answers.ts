@@ -32,7 +32,7 @@ const toolUse = (index: number, ...pieces: readonly string[]) =>
     ...pieces.map((piece) => ({ type: "input_json_delta", partial_json: piece })),
   );
 
-/** Streamed messages, event by event. */
+/** Streamed messages, as events. */
 export const MESSAGES_STREAMS: readonly (readonly object[])[] = [
   [START, { type: "ping" }, ...text(0, "Hello", " there."), ...end("end_turn")],
   [
@@ -108,7 +108,7 @@ export const MESSAGES_WHOLES: readonly object[] = [
   { input_tokens: 17 },
 ];
 
-/** What may turn up anywhere in an answer. */
+/** Values that may occur anywhere in an answer. */
 export const MESSAGES_ANSWER_SNIPPETS: readonly unknown[] = [
   { type: "tool_use", id: "toolu_5", name: "constructor", input: [] },
   { type: "text_delta", text: "x" },

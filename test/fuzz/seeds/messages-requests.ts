@@ -5,7 +5,7 @@ const THINKING = [
   { type: "redacted_thinking", data: "cmVkYWN0ZWQ=" },
 ];
 
-/** Bodies of messages as clients send them. */
+/** Messages requests of real clients. */
 export const MESSAGES_REQUESTS: readonly object[] = [
   { model: MODEL, max_tokens: 200, messages: [{ role: "user", content: "Say hello." }] },
   {
@@ -97,7 +97,7 @@ export const MESSAGES_REQUESTS: readonly object[] = [
   },
 ];
 
-/** Blocks, messages and tools that may turn up anywhere. */
+/** Blocks, messages and tools that may occur anywhere. */
 export const MESSAGES_SNIPPETS: readonly unknown[] = [
   { type: "image", source: { type: "file", file_id: "file_1" } },
   { type: "image", source: { type: "base64", media_type: "image/svg+xml", data: "PHN2Zy8+" } },

@@ -60,7 +60,7 @@ const begin = ["response.created", "response.in_progress"].map((type) => ({
 }));
 const part = { type: "output_text", text: "", annotations: [] };
 
-/** Streamed responses, event by event. */
+/** Streamed responses, as events. */
 export const RESPONSES_STREAMS: readonly (readonly object[])[] = [
   number([
     ...begin,

@@ -1,6 +1,6 @@
 import { LONG_NAME, MODEL, PNG, SCHEMA } from "./tools.ts";
 
-/** Bodies of responses as clients send them. */
+/** Responses requests of real clients. */
 export const RESPONSES_REQUESTS: readonly object[] = [
   { model: MODEL, input: "Say hello." },
   {
@@ -83,7 +83,7 @@ export const RESPONSES_REQUESTS: readonly object[] = [
   },
 ];
 
-/** Items, parts and tools that may turn up anywhere. */
+/** Items, parts and tools that may occur anywhere. */
 export const RESPONSES_SNIPPETS: readonly unknown[] = [
   { type: "item_reference", id: "msg_1" },
   { type: "input_image", file_id: "file-1" },

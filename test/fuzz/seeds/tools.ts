@@ -1,4 +1,4 @@
-/** A tool's schema as clients have them. */
+/** The JSON schema of a tool. */
 export const SCHEMA = {
   type: "object",
   properties: {
@@ -10,8 +10,8 @@ export const SCHEMA = {
   additionalProperties: false,
 };
 
-/** As MCP servers name theirs: longer than OpenAI's hosts take. */
+/** A tool name of an MCP server, longer than OpenAI allows. */
 export const LONG_NAME = `mcp__weather_service__${"forecast_".repeat(6)}for_city`;
 export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk";
-/** The model of a request, until the lane is known that plays it. */
+/** The model of every seed request; replaced by that of the lane. */
 export const MODEL = "MODEL-LANE00";

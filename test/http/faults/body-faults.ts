@@ -1,14 +1,22 @@
-import { chatLines, chatWhole } from "../../support/chat-speech.ts";
-import { messagesLines, messagesWhole } from "../../support/messages-speech.ts";
-import { frame } from "../../support/says.ts";
 import { type Answer, answer, type Script, type ScriptRequest, type Step } from "../../support/script.ts";
+import { chatLines, chatWhole, frame, messagesLines, messagesWhole } from "../../support/scripted-answers.ts";
 import type { Fault } from "./fault.ts";
-import { answers, breaks, byMode, movesOn, stays } from "./outcomes.ts";
-import { BREAK, either, LINGER_MS, SPEECH, secrets, sends, speaks, streams, until } from "./speak.ts";
+import {
+  answerJson,
+  answerOutput,
+  answerStream,
+  BREAK_WORD,
+  framesUntil,
+  LINGER_MS,
+  OUTPUT,
+  secrets,
+  wholeOrStream,
+} from "./fault-scripts.ts";
+import { answers, breaks, byMode, failsFinally, failsOver } from "./outcomes.ts";
 
 const sentence = secrets.next("sentence");
 
-/** Bodies that are no answer although the status says so. */
+/** Bodies with status 200 that are no valid answer. */
 const NO_ANSWERS: readonly (readonly [name: string, answer: Answer])[] = [
   ["nothing", { body: "" }],
   ["an empty object", { body: "{}" }],
@@ -26,81 +34,86 @@ const NO_ANSWERS: readonly (readonly [name: string, answer: Answer])[] = [
   ["bytes that are no gzip", { body: sentence, headers: { "content-encoding": "gzip" } }],
   [
     "gzip that is cut",
-    { body: JSON.stringify(chatWhole(SPEECH)), gzip: true, cutAt: 60, end: "close", lingerMs: LINGER_MS },
+    { body: JSON.stringify(chatWhole(OUTPUT)), gzip: true, cutAt: 60, end: "close", lingerMs: LINGER_MS },
   ],
 ];
 
-/** What an upstream may put into a body, whole or as a stream, with status 200. */
+/** Bodies with status 200, whole and streamed. */
 export const BODY_FAULTS: readonly Fault[] = [
   ...NO_ANSWERS.map(
     ([name, given]): Fault => ({
       name: `a 200 with ${name}`,
       scripts: [answer(given)],
-      expected: movesOn(200),
+      expected: failsOver(200),
     }),
   ),
   {
     name: "json that is cut",
     scripts: [
-      either({ whole: speaks(undefined, { framing: "until_close", cutAt: 60 }), stream: streams(cutJson) }),
+      wholeOrStream({
+        whole: answerOutput(undefined, { framing: "until_close", cutAt: 60 }),
+        stream: answerStream(cutJson),
+      }),
     ],
-    expected: byMode({ whole: movesOn(200), stream: breaks() }),
+    expected: byMode({ whole: failsOver(200), stream: breaks() }),
   },
-  { name: "the other protocol", scripts: [inOtherProtocol], expected: movesOn(200) },
+  { name: "the other protocol", scripts: [inOtherProtocol], expected: failsOver(200) },
   {
     name: "a whole answer to a stream",
     modes: ["stream"],
-    scripts: [sends(wholeOf)],
-    expected: movesOn(200),
+    scripts: [answerJson(wholeOf)],
+    expected: failsOver(200),
   },
   {
     name: "a whole answer without a finish",
     modes: ["whole"],
     scripts: [
-      sends((request) => JSON.parse(JSON.stringify(wholeOf(request)).replace(/"(stop|end_turn)"/, "null"))),
+      answerJson((request) =>
+        JSON.parse(JSON.stringify(wholeOf(request)).replace(/"(stop|end_turn)"/, "null")),
+      ),
     ],
-    expected: movesOn(200),
+    expected: failsOver(200),
   },
-  { name: "good gzip", scripts: [speaks(undefined, { gzip: true })], expected: answers() },
+  { name: "good gzip", scripts: [answerOutput(undefined, { gzip: true })], expected: answers() },
   {
     name: "headers of 200 kilobytes",
-    scripts: [speaks(undefined, { headers: { "x-padding": "p".repeat(200_000) } })],
+    scripts: [answerOutput(undefined, { headers: { "x-padding": "p".repeat(200_000) } })],
     expected: answers(),
   },
-  { name: "a byte at a time", scripts: [speaks(undefined, { pieces: [1] })], expected: answers() },
+  { name: "a byte at a time", scripts: [answerOutput(undefined, { pieces: [1] })], expected: answers() },
   {
     name: "a body until the close",
-    scripts: [speaks(undefined, { framing: "until_close" })],
+    scripts: [answerOutput(undefined, { framing: "until_close" })],
     expected: answers(),
   },
   {
     name: "a body without end",
-    scripts: [either({ whole: withoutEnd(" "), stream: withoutEnd(":") })],
+    scripts: [wholeOrStream({ whole: withoutEnd(" "), stream: withoutEnd(":") })],
     isCut: true,
-    // Which no other route would answer in fewer words.
-    expected: byMode({ whole: stays(200, "answer_too_large"), stream: movesOn(200) }),
+    // No other route would give a shorter answer.
+    expected: byMode({ whole: failsFinally(200, "answer_too_large"), stream: failsOver(200) }),
   },
 ];
 
 function wholeOf({ protocol }: ScriptRequest): object {
-  return protocol === "openai" ? chatWhole(SPEECH) : messagesWhole(SPEECH);
+  return protocol === "openai" ? chatWhole(OUTPUT) : messagesWhole(OUTPUT);
 }
 
 function cutJson(request: ScriptRequest): string {
-  return `${until(BREAK)(request)}data: {"id":"x","choices":[{"ind`;
+  return `${framesUntil(BREAK_WORD)(request)}data: {"id":"x","choices":[{"ind`;
 }
 
 function inOtherProtocol(request: ScriptRequest) {
   const { stream, protocol } = request;
   const others = protocol === "openai" ? "anthropic" : "openai";
-  const lines = others === "openai" ? chatLines(request, SPEECH) : messagesLines(SPEECH);
+  const lines = others === "openai" ? chatLines(request, OUTPUT) : messagesLines(OUTPUT);
   const script = stream
-    ? streams(() => frame(others, lines))
-    : sends(() => wholeOf({ ...request, protocol: others }));
+    ? answerStream(() => frame(others, lines))
+    : answerJson(() => wholeOf({ ...request, protocol: others }));
   return script(request);
 }
 
-/** Says the same byte again and again, up to far more than anybody should read. */
+/** Sends 100 MiB of one byte. */
 function withoutEnd(byte: string): Script {
   const bytes = Buffer.alloc(256 * 1024, byte);
   const chunk = Buffer.concat([Buffer.from("40000\r\n"), bytes, Buffer.from("\r\n")]);

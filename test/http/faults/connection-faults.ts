@@ -1,60 +1,71 @@
 import { garbage, resetAtOnce, type Script, type ScriptRequest } from "../../support/script.ts";
 import type { Fault } from "./fault.ts";
-import { answers, breaks, byMode, movesOn } from "./outcomes.ts";
-import { BREAK, either, secrets, speaks, streams, until } from "./speak.ts";
+import {
+  answerOutput,
+  answerStream,
+  BREAK_WORD,
+  framesUntil,
+  secrets,
+  wholeOrStream,
+} from "./fault-scripts.ts";
+import { answers, breaks, byMode, failsOver } from "./outcomes.ts";
 
 const closeAtOnce: Script = () => [{ leave: "close" }];
 
-/** A head that promises an answer, and what happens instead of one. */
+/** The head of an answer, followed by the end of the connection. */
 const headThen = (end: "reset" | "close"): Script =>
-  speaks({}, { claimedLength: 500, framing: "length", cutAt: 0, end });
+  answerOutput({}, { claimedLength: 500, framing: "length", cutAt: 0, end });
 
-/** How a connection can fail: before it stands, before it says anything, and in the middle of a word. */
+/** Faults of the connection: before it is open, before the answer, and in the middle of the answer. */
 export const CONNECTION_FAULTS: readonly Fault[] = [
-  { name: "connection refused", scripts: [], at: ({ refused }) => refused, expected: movesOn(0) },
-  { name: "host not found", scripts: [], at: ({ nowhere }) => nowhere, expected: movesOn(0) },
-  { name: "reset at once", scripts: [resetAtOnce], expected: movesOn(0) },
-  { name: "close at once", scripts: [closeAtOnce], expected: movesOn(0) },
-  { name: "half a status line", scripts: [garbage("HTTP/1.1 2")], expected: movesOn(0) },
-  { name: "no http", scripts: [garbage(`\x16\x03\x01 ${secrets.next("banner")}\r\n`)], expected: movesOn(0) },
+  { name: "connection refused", scripts: [], at: ({ refused }) => refused, expected: failsOver(0) },
+  { name: "host not found", scripts: [], at: ({ nowhere }) => nowhere, expected: failsOver(0) },
+  { name: "reset at once", scripts: [resetAtOnce], expected: failsOver(0) },
+  { name: "close at once", scripts: [closeAtOnce], expected: failsOver(0) },
+  { name: "half a status line", scripts: [garbage("HTTP/1.1 2")], expected: failsOver(0) },
+  {
+    name: "no http",
+    scripts: [garbage(`\x16\x03\x01 ${secrets.next("banner")}\r\n`)],
+    expected: failsOver(0),
+  },
   {
     name: "a status that is no number",
     scripts: [garbage(`HTTP/1.1 ${secrets.next("status")} OK\r\n\r\n`)],
-    expected: movesOn(0),
+    expected: failsOver(0),
   },
-  { name: "reset behind the headers", scripts: [headThen("reset")], expected: movesOn(200) },
-  { name: "close behind the headers", scripts: [headThen("close")], expected: movesOn(200) },
+  { name: "reset behind the headers", scripts: [headThen("reset")], expected: failsOver(200) },
+  { name: "close behind the headers", scripts: [headThen("close")], expected: failsOver(200) },
   {
     name: "reset within a body",
     scripts: [breaksBy("reset")],
-    expected: byMode({ whole: movesOn(200), stream: breaks() }),
+    expected: byMode({ whole: failsOver(200), stream: breaks() }),
   },
   {
     name: "close within a body",
     scripts: [breaksBy("close")],
-    expected: byMode({ whole: movesOn(200), stream: breaks() }),
+    expected: byMode({ whole: failsOver(200), stream: breaks() }),
   },
   {
     name: "a length too long",
-    scripts: [speaks(undefined, { framing: "length", claimedLength: 9_999, end: "close" })],
-    // An answer that came whole is one, whatever becomes of its connection.
+    scripts: [answerOutput(undefined, { framing: "length", claimedLength: 9_999, end: "close" })],
+    // A complete answer counts, whatever happens to its connection.
     expected: answers(),
   },
   {
     name: "a length too short",
     scripts: [saysTooShortLength],
-    expected: byMode({ whole: movesOn(200), stream: breaks() }),
+    expected: byMode({ whole: failsOver(200), stream: breaks() }),
   },
 ];
 
 function breaksBy(end: "reset" | "close"): Script {
-  return either({
-    whole: speaks(undefined, { framing: "chunked", cutAt: 40, end }),
-    stream: streams(until(BREAK), { end }),
+  return wholeOrStream({
+    whole: answerOutput(undefined, { framing: "chunked", cutAt: 40, end }),
+    stream: answerStream(framesUntil(BREAK_WORD), { end }),
   });
 }
 
 function saysTooShortLength(request: ScriptRequest) {
-  const claimedLength = request.stream ? Buffer.byteLength(until(BREAK)(request)) : 40;
-  return speaks(undefined, { framing: "length", claimedLength })(request);
+  const claimedLength = request.stream ? Buffer.byteLength(framesUntil(BREAK_WORD)(request)) : 40;
+  return answerOutput(undefined, { framing: "length", claimedLength })(request);
 }

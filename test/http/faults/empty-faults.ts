@@ -1,43 +1,43 @@
-import type { Speech } from "../../support/speech.ts";
+import type { ModelOutput } from "../../support/model-output.ts";
 import type { Expectation, Fault } from "./fault.ts";
+import { answerJson, answerOutput, answerStream, wholeOrStream } from "./fault-scripts.ts";
 import { answers, byMode, bySurface, empty, REPORTED } from "./outcomes.ts";
-import { either, sends, speaks, streams } from "./speak.ts";
 
 const THOUGHTS = "one two six";
 const usage = { input: 11, output: 9 };
 
-/** Finishes that hold little or nothing to read. */
+/** Answers with little or nothing to read. */
 export const EMPTY_FAULTS: readonly Fault[] = [
-  { name: "empty with usage", scripts: [speaks({ usage })], expected: empty(REPORTED) },
-  { name: "empty without usage", scripts: [speaks({})], expected: empty(undefined) },
-  { name: "empty text with usage", scripts: [speaks({ text: "", usage })], expected: emptyText(true) },
-  { name: "empty text without usage", scripts: [speaks({ text: "" })], expected: emptyText(false) },
+  { name: "empty with usage", scripts: [answerOutput({ usage })], expected: empty(REPORTED) },
+  { name: "empty without usage", scripts: [answerOutput({})], expected: empty(undefined) },
+  { name: "empty text with usage", scripts: [answerOutput({ text: "", usage })], expected: emptyText(true) },
+  { name: "empty text without usage", scripts: [answerOutput({ text: "" })], expected: emptyText(false) },
   {
     name: "empty for want of tokens",
     scripts: [
       (request) =>
-        speaks({ finish: request.protocol === "openai" ? "length" : "max_tokens", usage })(request),
+        answerOutput({ finish: request.protocol === "openai" ? "length" : "max_tokens", usage })(request),
     ],
     expected: empty(REPORTED),
   },
   {
     name: "reasoning only with usage",
-    scripts: [speaks({ reasoning: THOUGHTS, usage })],
+    scripts: [answerOutput({ reasoning: THOUGHTS, usage })],
     expected: thoughtOnly(true),
   },
   {
     name: "reasoning only without usage",
-    scripts: [speaks({ reasoning: THOUGHTS })],
+    scripts: [answerOutput({ reasoning: THOUGHTS })],
     expected: thoughtOnly(false),
   },
   {
     name: "reasoning before an answer",
-    scripts: [speaks({ reasoning: THOUGHTS, text: "one two six ten", usage })],
+    scripts: [answerOutput({ reasoning: THOUGHTS, text: "one two six ten", usage })],
     expected: answers({ reasoning: THOUGHTS }),
   },
   {
     name: "a tool call only",
-    scripts: [speaks({ tool: { name: "look", arguments: '{"at":"sky"}' }, usage })],
+    scripts: [answerOutput({ tool: { name: "look", arguments: '{"at":"sky"}' }, usage })],
     expected: bySurface({
       chat: toolCall("call_1", "tool_calls"),
       messages: toolCall("toolu_1", "tool_use"),
@@ -47,16 +47,18 @@ export const EMPTY_FAULTS: readonly Fault[] = [
     name: "a refusal in words",
     surfaces: ["chat"],
     scripts: [
-      either({
-        whole: sends(() => chatAnswer({ role: "assistant", content: null, refusal: "I will not." }, "stop")),
-        stream: streams(() => chatEvents({ role: "assistant", refusal: "I will not." }, "stop")),
+      wholeOrStream({
+        whole: answerJson(() =>
+          chatAnswer({ role: "assistant", content: null, refusal: "I will not." }, "stop"),
+        ),
+        stream: answerStream(() => chatEvents({ role: "assistant", refusal: "I will not." }, "stop")),
       }),
     ],
     expected: answers({ text: "", refusal: "I will not." }),
   },
   {
     name: "a refusal without words",
-    scripts: [spoken({ usage }, { openai: "content_filter", anthropic: "refusal" })],
+    scripts: [answerFinished({ usage }, { openai: "content_filter", anthropic: "refusal" })],
     expected: bySurface({
       chat: answers({ text: "", finish: "content_filter" }),
       messages: answers({ text: "", finish: "refusal" }),
@@ -64,7 +66,9 @@ export const EMPTY_FAULTS: readonly Fault[] = [
   },
   {
     name: "a refusal in the middle",
-    scripts: [spoken({ text: "one two six ten", usage }, { openai: "content_filter", anthropic: "refusal" })],
+    scripts: [
+      answerFinished({ text: "one two six ten", usage }, { openai: "content_filter", anthropic: "refusal" }),
+    ],
     expected: bySurface({
       chat: answers({ finish: "content_filter" }),
       messages: answers({ finish: "refusal" }),
@@ -72,7 +76,7 @@ export const EMPTY_FAULTS: readonly Fault[] = [
   },
 ];
 
-/** A block that opens and says nothing opens the stream on messages; chat has no such thing. */
+/** An empty content block opens the stream on messages. Chat has no such event. */
 function emptyText(isReported: boolean): Expectation {
   const charge = isReported ? REPORTED : undefined;
   return ({ surface, mode }) =>
@@ -88,8 +92,11 @@ function toolCall(id: string, finish: string) {
   return answers({ text: "", tools: [{ id, name: "look", arguments: '{"at":"sky"}' }], finish });
 }
 
-function spoken(speech: Speech, finishes: Record<"openai" | "anthropic", string>): Fault["scripts"][number] {
-  return (request) => speaks({ ...speech, finish: finishes[request.protocol] })(request);
+function answerFinished(
+  modelOutput: ModelOutput,
+  finishes: Record<"openai" | "anthropic", string>,
+): Fault["scripts"][number] {
+  return (request) => answerOutput({ ...modelOutput, finish: finishes[request.protocol] })(request);
 }
 
 const CHAT = { id: "chatcmpl-x", created: 1, model: "x", usage: { prompt_tokens: 11, completion_tokens: 9 } };

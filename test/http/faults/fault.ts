@@ -2,74 +2,74 @@ import type { Cause } from "../../../src/errors.ts";
 import type { UpstreamTimeouts } from "../../../src/upstream/upstream.ts";
 import type { Surface } from "../../support/client.ts";
 import type { Script } from "../../support/script.ts";
-import type { View } from "./view.ts";
+import type { ClientView } from "./client-view.ts";
 
-/** What an upstream does, and how the gateway is set up for it. */
-export interface Scene {
-  /** Unique; lower case, words apart. */
+/** The behaviour of an upstream, and the gateway that meets it. */
+export interface Scenario {
+  /** Unique, in lower case, with spaces between words. */
   readonly name: string;
-  /** The first route's upstream: the first call by the first script, …, the last one repeats. */
+  /** The scripts of the first route's upstream, one per call. The last one repeats. */
   readonly scripts: readonly Script[];
-  /** Where it is played; everywhere when left out. */
+  /** Default: whole and streamed. */
   readonly modes?: readonly Mode[];
   readonly surfaces?: readonly Surface["name"][];
-  /** Where the first route's upstream is, when not at the scripted one. */
+  /** The address of the first route's upstream. Default: the scripted upstream. */
   readonly at?: (places: Places) => string;
   readonly timeouts?: Partial<UpstreamTimeouts>;
-  /** The second route's upstream has the same time limits, so that the first one uses up all there is. */
+  /** The second route's upstream has these timeouts too, so that the first one can use up all the time. */
   readonly sharesTimeouts?: true;
 }
 
-/** One way in which an upstream goes wrong, or only looks as if it did. */
-export interface Fault extends Scene {
+/** A fault of an upstream, or a behaviour that only resembles one. */
+export interface Fault extends Scenario {
   readonly expected: Expectation;
-  /** The gateway closes the connection under the upstream, rather than the other way round. */
+  /** Whether the gateway closes the connection first. */
   readonly isCut?: true;
 }
 
 export type Mode = "whole" | "stream";
 
-/** Addresses where nobody answers as a provider should. */
+/** Addresses without a working provider. */
 export interface Places {
-  /** Nothing listens there. */
+  /** Nothing listens here. */
   readonly refused: string;
-  /** A name that does not resolve. */
+  /** A host name that does not resolve. */
   readonly nowhere: string;
-  /** Takes connections and says nothing, not even a TLS handshake. */
+  /** Accepts connections and sends nothing, not even a TLS handshake. */
   readonly mute: string;
 }
 
-/** What rows may depend on. */
-export interface CellKind {
+/** The part of a case on which an expectation may depend. */
+export interface CaseKind {
   readonly surface: Surface;
   readonly mode: Mode;
 }
 
-/** What comes of a fault when there is no other route. */
+/** The result of a fault when there is no other route. */
 export interface Expected {
-  /** How the client's error is said; `undefined` for an answer that is good. */
+  /** The cause of the client's error; `undefined` for a success. */
   readonly cause: Cause | undefined;
-  /** Said instead of the cause's own message. */
+  /** Replaces the message of the cause. */
   readonly message?: string;
-  /** How the log says it. */
+  /** The cause in the log. */
   readonly logged: Cause | undefined;
-  /** The upstream's status on the receipt, 0 when none came. */
+  /** The status of the upstream on the receipt; 0 when there was none. */
   readonly status: number;
-  /** Another route is asked, and what this one did is not seen. */
-  readonly movesOn: boolean;
-  /** What the client reads with status 200; `undefined` when an error has a status of its own. */
-  readonly shown: Partial<View> | undefined;
+  /** Whether another route is called, which hides this fault from the client. */
+  readonly failsOver: boolean;
+  /** What the client reads with status 200; `undefined` when the error has an HTTP status. */
+  readonly shown: Partial<ClientView> | undefined;
   /** `undefined` when nothing is charged. */
-  readonly charge: Charged | undefined;
-  /** Milliseconds that the attempt takes at least. */
+  readonly charge: ExpectedCharge | undefined;
+  /** Least duration of the attempt in milliseconds. */
   readonly takesMs: number;
 }
 
-export interface Charged {
+export interface ExpectedCharge {
   readonly source: "reported" | "estimated";
   readonly input: number;
   readonly output: number;
 }
 
-/** The same for every cell, or not. */
-export type Expectation = Expected | ((cell: CellKind) => Expectation);
+/** One expectation for all cases, or one per case. */
+export type Expectation = Expected | ((faultCase: CaseKind) => Expectation);

@@ -3,16 +3,15 @@ import { BODY_FAULTS } from "./body-faults.ts";
 import { CONNECTION_FAULTS } from "./connection-faults.ts";
 import { EMPTY_FAULTS } from "./empty-faults.ts";
 import type { Fault } from "./fault.ts";
-import { playCell } from "./play-cell.ts";
-import { secrets } from "./speak.ts";
+import { casesOf, type FaultCase, type FaultEnv, startFaultEnv } from "./fault-env.ts";
+import { secrets } from "./fault-scripts.ts";
+import { playCase } from "./play-case.ts";
 import { SSE_FAULTS } from "./sse-faults.ts";
 import { ELSEWHERE, STATUS_FAULTS } from "./status-faults.ts";
 import { STREAM_FAULTS } from "./stream-faults.ts";
 import { TIME_FAULTS } from "./time-faults.ts";
 import { TOOL_FAULTS } from "./tool-faults.ts";
-import { createTurns } from "./turns.ts";
 import { USAGE_FAULTS } from "./usage-faults.ts";
-import { type Cell, cellsOf, startWorld, type World } from "./world.ts";
 
 const FAULTS: readonly Fault[] = [
   ...CONNECTION_FAULTS,
@@ -25,54 +24,81 @@ const FAULTS: readonly Fault[] = [
   ...TOOL_FAULTS,
 ];
 
-/** More at once would only wait for each other. */
-const takeTurn = createTurns(24);
+/** More concurrent cases would only wait for each other. */
+const withinLimit = createConcurrencyLimit(24);
 
-let world: World;
+let env: FaultEnv;
 beforeAll(async () => {
-  world = await startWorld([...FAULTS, ...TIME_FAULTS]);
+  env = await startFaultEnv([...FAULTS, ...TIME_FAULTS]);
 });
-afterAll(() => world.stop());
+afterAll(() => env.stop());
 
-const EVERYWHERE = "whole and streamed, on both surfaces, with one route and with two, all is right behind";
+const EVERYWHERE = "whole and streamed, on both surfaces, with one route and two, everything is right after";
 
 describe(EVERYWHERE, () => {
-  test.concurrent.each(named(FAULTS))("%s", (_name, fault) => expectAllRight(fault));
-  // One after another, because their limits are short.
-  test.each(named(TIME_FAULTS))("%s", (_name, fault) => expectAllRight(fault));
+  test.concurrent.each(named(FAULTS))("%s", (_name, fault) => expectEveryCase(fault));
+  // Sequential, because the timeouts are short.
+  test.each(named(TIME_FAULTS))("%s", (_name, fault) => expectEveryCase(fault));
 });
 
 function named(faults: readonly Fault[]) {
   return faults.map((fault) => [fault.name, fault] as const);
 }
 
-async function expectAllRight(fault: Fault): Promise<void> {
-  const failures = await Promise.all(cellsOf(fault).map((cell) => takeTurn(() => tryCell(cell))));
+async function expectEveryCase(fault: Fault): Promise<void> {
+  const failures = await Promise.all(
+    casesOf(fault).map((faultCase) => withinLimit(() => tryCase(faultCase))),
+  );
   expect(failures.filter((failure) => failure !== undefined)).toEqual([]);
 }
 
-/** What is wrong with a cell, under its name; all of a fault's cells are played whatever one of them shows. */
-async function tryCell(cell: Cell): Promise<string | undefined> {
+/** Returns the failure of a case with its name, so that every case of a fault runs. */
+async function tryCase(faultCase: FaultCase): Promise<string | undefined> {
   try {
-    await playCell(world, cell);
+    await playCase(env, faultCase);
     return undefined;
   } catch (failure) {
     const text = failure instanceof Error ? failure.message : String(failure);
-    return `${cell.id}: ${Bun.stripANSI(text)}`;
+    return `${faultCase.id}: ${Bun.stripANSI(text)}`;
   }
 }
 
-describe("after all of that", () => {
+describe("after all faults", () => {
   test("no redirect was followed", () => {
-    const { seen } = world.gateway.upstream;
+    const { seen } = env.gateway.upstream;
     expect(seen.filter(({ target }) => target.includes(ELSEWHERE))).toEqual([]);
   });
 
-  test("no connection is open that nobody answers", () => {
-    expect(world.muteSockets()).toBe(0);
+  test("no connection to a server that never answers is open", () => {
+    expect(env.muteSockets()).toBe(0);
   });
 
-  test("the log holds no word of an upstream, no address and no key", () => {
-    secrets.expectNone(world.gateway.log.text());
+  test("the log contains no upstream text, no address and no key", () => {
+    secrets.expectNone(env.gateway.log.text());
   });
 });
+
+/** Runs at most `count` tasks at a time. The others wait in order. */
+function createConcurrencyLimit(count: number) {
+  let free = count;
+  const waiting: (() => void)[] = [];
+
+  const begin = async (): Promise<void> => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+  };
+  const end = (): void => {
+    const next = waiting.shift();
+    if (next) next();
+    else free += 1;
+  };
+
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    await begin();
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  };
+}

@@ -1,10 +1,10 @@
 import type { Fault } from "./fault.ts";
+import { answerStream, framesOfOutput, secrets } from "./fault-scripts.ts";
 import { answers } from "./outcomes.ts";
-import { allOf, secrets, streams } from "./speak.ts";
 
 const WORLDLY = "één øre 日本語 🧮 ten";
 
-/** Ways to write a stream that are as good as any. */
+/** Valid variants of an event stream. */
 const FORMS: readonly (readonly [name: string, write: (stream: string) => string])[] = [
   ["lines that end in crlf", (stream) => stream.replaceAll("\n", "\r\n")],
   ["lines that end in cr", (stream) => stream.replaceAll("\n", "\r")],
@@ -22,15 +22,15 @@ const FORMS: readonly (readonly [name: string, write: (stream: string) => string
   ["no empty line at the end", (stream) => stream.slice(0, -1)],
 ];
 
-/** Streams that look odd and are fine. */
+/** Streams that look unusual and are valid. */
 export const SSE_FAULTS: readonly Fault[] = [
   ...FORMS.flatMap(([name, write]) =>
-    // Whole, and cut into pieces that end anywhere in a line.
+    // In large pieces, and in pieces that end in the middle of lines.
     [[100_000], [7]].map(
       (pieces): Fault => ({
         name: pieces[0] === 7 ? `${name} in small pieces` : name,
         modes: ["stream"],
-        scripts: [streams((request) => write(allOf(request)), { pieces })],
+        scripts: [answerStream((request) => write(framesOfOutput(request)), { pieces })],
         expected: answers(),
       }),
     ),
@@ -39,7 +39,7 @@ export const SSE_FAULTS: readonly Fault[] = [
     name: "characters cut in two",
     modes: ["stream"],
     scripts: [
-      streams((request) => allOf(request, { text: WORLDLY, usage: { input: 11, output: 9 } }), {
+      answerStream((request) => framesOfOutput(request, { text: WORLDLY, usage: { input: 11, output: 9 } }), {
         pieces: [1],
       }),
     ],

@@ -1,10 +1,20 @@
+import type { ModelOutput } from "../../support/model-output.ts";
 import type { Answer, ScriptRequest } from "../../support/script.ts";
-import type { Speech } from "../../support/speech.ts";
 import type { Expectation, Fault } from "./fault.ts";
-import { answers, breaks, byMode, bySurface, movesOn } from "./outcomes.ts";
-import { allOf, BREAK, endMark, SPEECH, secrets, speaks, streams, until, untilEnd } from "./speak.ts";
+import {
+  answerOutput,
+  answerStream,
+  BREAK_WORD,
+  endMark,
+  framesBeforeEnd,
+  framesOfOutput,
+  framesUntil,
+  OUTPUT,
+  secrets,
+} from "./fault-scripts.ts";
+import { answers, breaks, byMode, bySurface, failsOver } from "./outcomes.ts";
 
-/** Errors as hosts put them into a stream. */
+/** Errors in a stream, as different hosts write them. */
 const ERRORS: readonly (readonly [name: string, frame: string])[] = [
   ["an error object", `data: {"error":{"message":"${secrets.next("object")}","code":500}}\n\n`],
   ["an error text", `data: {"error":"${secrets.next("text")}"}\n\n`],
@@ -16,30 +26,38 @@ const ERRORS: readonly (readonly [name: string, frame: string])[] = [
   ["text that is no json", `data: ${secrets.next("words")}\n\n`],
 ];
 
-/** A finish that is none, behind all of the text. */
-const BAD = byMode({ whole: movesOn(200), stream: breaks({ text: SPEECH.text ?? "" }) });
+/** An invalid finish reason after the whole text. */
+const BAD = byMode({ whole: failsOver(200), stream: breaks({ text: OUTPUT.text ?? "" }) });
 
-/** What goes wrong in a stream that came as far as its body, and with finishes of any answer. */
+/** Faults in the body of a stream, and unusual finish reasons. */
 export const STREAM_FAULTS: readonly Fault[] = [
   ...ERRORS.flatMap(([name, frame]) => [
-    row(`${name} first`, () => frame, movesOn(200)),
-    row(`${name} before output`, (request) => until(undefined)(request) + frame, movesOn(200)),
-    row(`${name} after output`, (request) => until(BREAK)(request) + frame, breaks()),
-    row(`${name} behind the finish`, (request) => untilEnd(request) + frame, answers()),
+    row(`${name} first`, () => frame, failsOver(200)),
+    row(`${name} before output`, (request) => framesUntil(undefined)(request) + frame, failsOver(200)),
+    row(`${name} after output`, (request) => framesUntil(BREAK_WORD)(request) + frame, breaks()),
+    row(`${name} behind the finish`, (request) => framesBeforeEnd(request) + frame, answers()),
   ]),
-  row("no event", () => "", movesOn(200)),
-  row("comments only", () => ": nothing\n\n: to say\n\n", movesOn(200)),
-  row("an end before output", until(undefined), movesOn(200)),
-  row("an end without a finish", until(BREAK), breaks()),
-  row("an end mark without a finish", (request) => until(BREAK)(request) + endMark(request), breaks()),
-  row("an end mark alone", endMark, movesOn(200)),
-  row("an end without an end mark", untilEnd, answers()),
-  row("a close without an end mark", untilEnd, answers(), { end: "close" }),
-  row("a reset behind the finish", untilEnd, answers(), { end: "reset" }),
-  row("a second finish", (request) => untilEnd(request) + lastFinish(request) + endMark(request), answers()),
+  row("no event", () => "", failsOver(200)),
+  row("comments only", () => ": nothing\n\n: to say\n\n", failsOver(200)),
+  row("an end before output", framesUntil(undefined), failsOver(200)),
+  row("an end without a finish", framesUntil(BREAK_WORD), breaks()),
+  row(
+    "an end mark without a finish",
+    (request) => framesUntil(BREAK_WORD)(request) + endMark(request),
+    breaks(),
+  ),
+  row("an end mark alone", endMark, failsOver(200)),
+  row("an end without an end mark", framesBeforeEnd, answers()),
+  row("a close without an end mark", framesBeforeEnd, answers(), { end: "close" }),
+  row("a reset behind the finish", framesBeforeEnd, answers(), { end: "reset" }),
+  row(
+    "a second finish",
+    (request) => framesBeforeEnd(request) + lastFinish(request) + endMark(request),
+    answers(),
+  ),
   row(
     "words behind the end mark",
-    (request) => `${allOf(request)}data: ${secrets.next("late")}\n\n`,
+    (request) => `${framesOfOutput(request)}data: ${secrets.next("late")}\n\n`,
     answers(),
   ),
   finish(
@@ -51,9 +69,9 @@ export const STREAM_FAULTS: readonly Fault[] = [
     },
   ),
   finish("a finish that is an error", { openai: "error", anthropic: "error" }, { chat: BAD, messages: BAD }),
-  // New reasons come with new models, and clients of messages take them as they are.
+  // New models bring new stop reasons, which clients of messages get unchanged.
   finish(
-    "a finish that nobody knows",
+    "an unknown finish",
     { openai: "banana", anthropic: "banana" },
     {
       chat: BAD,
@@ -68,20 +86,27 @@ function row(
   expected: Expectation,
   how: Omit<Answer, "body"> = {},
 ): Fault {
-  return { name, modes: ["stream"], scripts: [streams(body, how)], expected };
+  return { name, modes: ["stream"], scripts: [answerStream(body, how)], expected };
 }
 
 function finish(
   name: string,
-  said: Record<ScriptRequest["protocol"], string>,
+  reasons: Record<ScriptRequest["protocol"], string>,
   expected: Parameters<typeof bySurface>[0],
 ): Fault {
-  const speech = (request: ScriptRequest): Speech => ({ ...SPEECH, finish: said[request.protocol] });
-  return { name, scripts: [(request) => speaks(speech(request))(request)], expected: bySurface(expected) };
+  const modelOutput = (request: ScriptRequest): ModelOutput => ({
+    ...OUTPUT,
+    finish: reasons[request.protocol],
+  });
+  return {
+    name,
+    scripts: [(request) => answerOutput(modelOutput(request))(request)],
+    expected: bySurface(expected),
+  };
 }
 
-/** The frame that says why the answer finished. */
+/** Returns the frame with the finish reason. */
 function lastFinish(request: ScriptRequest): string {
-  const frames = untilEnd(request).split(/(?<=\n\n)/);
+  const frames = framesBeforeEnd(request).split(/(?<=\n\n)/);
   return frames.find((frame) => /"(finish|stop)_reason":"/.test(frame)) ?? "";
 }

@@ -1,33 +1,33 @@
-import { EVENT_STREAM } from "../../support/says.ts";
 import { type Script, type ScriptRequest, type Step, silence } from "../../support/script.ts";
+import { EVENT_STREAM } from "../../support/scripted-answers.ts";
 import type { Fault } from "./fault.ts";
-import { answers, breaks, byMode, movesOn, stays } from "./outcomes.ts";
-import { BREAK, speaks, streams, until } from "./speak.ts";
+import { answerOutput, answerStream, BREAK_WORD, framesUntil } from "./fault-scripts.ts";
+import { answers, breaks, byMode, failsFinally, failsOver } from "./outcomes.ts";
 
-/** Long enough for a busy machine to come as far as the row wants, short enough to wait for. */
+/** Long enough for a busy machine, and short enough for a test. */
 const SHORT_MS = 900;
 const LONGER_MS = 1_200;
-/** Far below every limit that is not the row's own. */
+/** Far below every other limit. */
 const TRICKLE_MS = 20;
 
-/** Answers that take too long, each by another limit, and one that only takes long. */
+/** Answers that exceed one of the timeouts, and one that is only slow. */
 export const TIME_FAULTS: readonly Fault[] = [
   {
     name: "handshake never answered",
     scripts: [],
     at: ({ mute }) => mute,
     timeouts: { connectMs: SHORT_MS },
-    expected: movesOn(0, "upstream_unavailable", SHORT_MS),
+    expected: failsOver(0, "upstream_unavailable", SHORT_MS),
   },
   {
     name: "no answer",
     scripts: [silence],
     timeouts: { firstOutputMs: SHORT_MS, totalMs: LONGER_MS },
     isCut: true,
-    // A whole answer has no first output: only all of its time is limited.
+    // A whole answer has no first output, so that only its total time is limited.
     expected: byMode({
-      whole: movesOn(0, "upstream_total_timeout", LONGER_MS),
-      stream: movesOn(0, "upstream_timeout", SHORT_MS),
+      whole: failsOver(0, "upstream_total_timeout", LONGER_MS),
+      stream: failsOver(0, "upstream_timeout", SHORT_MS),
     }),
   },
   {
@@ -36,30 +36,30 @@ export const TIME_FAULTS: readonly Fault[] = [
     timeouts: { totalMs: SHORT_MS },
     sharesTimeouts: true,
     isCut: true,
-    expected: stays(0, "upstream_total_timeout", SHORT_MS),
+    expected: failsFinally(0, "upstream_total_timeout", SHORT_MS),
   },
   {
     name: "silence behind the headers",
-    scripts: [speaks({}, { claimedLength: 500, framing: "length", cutAt: 0, end: "hang" })],
+    scripts: [answerOutput({}, { claimedLength: 500, framing: "length", cutAt: 0, end: "hang" })],
     timeouts: { firstOutputMs: LONGER_MS, idleMs: SHORT_MS },
     isCut: true,
     expected: byMode({
-      whole: movesOn(200, "upstream_timeout", SHORT_MS),
-      stream: movesOn(200, "upstream_timeout", LONGER_MS),
+      whole: failsOver(200, "upstream_timeout", SHORT_MS),
+      stream: failsOver(200, "upstream_timeout", LONGER_MS),
     }),
   },
   {
     name: "silence within a whole body",
     modes: ["whole"],
-    scripts: [speaks(undefined, { framing: "chunked", cutAt: 40, end: "hang" })],
+    scripts: [answerOutput(undefined, { framing: "chunked", cutAt: 40, end: "hang" })],
     timeouts: { idleMs: SHORT_MS },
     isCut: true,
-    expected: movesOn(200, "upstream_timeout", SHORT_MS),
+    expected: failsOver(200, "upstream_timeout", SHORT_MS),
   },
   {
     name: "silence after output",
     modes: ["stream"],
-    scripts: [streams(until(BREAK), { end: "hang" })],
+    scripts: [answerStream(framesUntil(BREAK_WORD), { end: "hang" })],
     timeouts: { idleMs: SHORT_MS },
     isCut: true,
     expected: breaks({ logged: "upstream_timeout", takesMs: SHORT_MS }),
@@ -75,20 +75,20 @@ export const TIME_FAULTS: readonly Fault[] = [
     ],
     timeouts: { firstOutputMs: SHORT_MS },
     isCut: true,
-    expected: movesOn(200, "upstream_timeout", SHORT_MS),
+    expected: failsOver(200, "upstream_timeout", SHORT_MS),
   },
   {
     name: "events for ever before output",
     modes: ["stream"],
-    scripts: [trickles(until(undefined), nothing)],
+    scripts: [trickles(framesUntil(undefined), nothing)],
     timeouts: { firstOutputMs: SHORT_MS },
     isCut: true,
-    expected: movesOn(200, "upstream_timeout", SHORT_MS),
+    expected: failsOver(200, "upstream_timeout", SHORT_MS),
   },
   {
     name: "events for ever after output",
     modes: ["stream"],
-    scripts: [trickles(until(BREAK), nothing)],
+    scripts: [trickles(framesUntil(BREAK_WORD), nothing)],
     timeouts: { totalMs: LONGER_MS },
     isCut: true,
     expected: breaks({ logged: "upstream_total_timeout", takesMs: LONGER_MS }),
@@ -104,23 +104,23 @@ export const TIME_FAULTS: readonly Fault[] = [
     ],
     timeouts: { totalMs: LONGER_MS },
     isCut: true,
-    expected: movesOn(200, "upstream_total_timeout", LONGER_MS),
+    expected: failsOver(200, "upstream_total_timeout", LONGER_MS),
   },
   {
     name: "a slow answer",
-    scripts: [speaks(undefined, { delayMs: 50, pieces: [200], pauseMs: 10 })],
+    scripts: [answerOutput(undefined, { delayMs: 50, pieces: [200], pauseMs: 10 })],
     timeouts: { firstOutputMs: 10_000, idleMs: 5_000 },
     expected: answers(),
   },
 ];
 
-/** An event that is not worth anything. */
+/** An event without output. */
 function nothing({ protocol }: ScriptRequest): string {
   if (protocol === "anthropic") return 'event: ping\ndata: {"type":"ping"}\n\n';
   return 'data: {"id":"x","choices":[{"index":0,"delta":{"content":""},"finish_reason":null}],"model":"x"}\n\n';
 }
 
-/** Begins, and then says the same again and again. */
+/** Begins, and then sends a piece again and again. */
 function trickles(
   begin: (request: ScriptRequest) => string,
   again: (request: ScriptRequest) => string,

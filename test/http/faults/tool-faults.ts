@@ -1,12 +1,12 @@
 import { expect } from "bun:test";
 import type { Fault } from "./fault.ts";
+import { answerStream } from "./fault-scripts.ts";
 import { answers } from "./outcomes.ts";
-import { streams } from "./speak.ts";
 
 const CHUNK = { id: "chatcmpl-x", object: "chat.completion.chunk", created: 1, model: "x" };
 const USAGE = { prompt_tokens: 11, completion_tokens: 9 };
 
-/** Fragments of tool calls as hosts of open models send them, each list in a chunk of its own. */
+/** Fragments of tool calls from hosts of open models, one chunk each. */
 const FRAGMENTS: readonly (readonly [name: string, fragments: readonly object[], ids: readonly unknown[]])[] =
   [
     [
@@ -47,12 +47,12 @@ const FRAGMENTS: readonly (readonly [name: string, fragments: readonly object[],
     ],
   ];
 
-/** Deltas that clients could not put together as they come. */
+/** Deltas that clients could not merge unchanged. */
 export const TOOL_FAULTS: readonly Fault[] = FRAGMENTS.map(([name, fragments, ids]) => ({
   name,
   modes: ["stream"],
   surfaces: ["chat"],
-  scripts: [streams(() => eventsOf(fragments))],
+  scripts: [answerStream(() => eventsOf(fragments))],
   expected: answers({ text: "", tools: ids.map(toolOf), finish: "tool_calls" }),
 }));
 
@@ -64,7 +64,7 @@ function toolOf(id: unknown) {
   };
 }
 
-/** A plain stop behind tool calls, as many hosts say it. */
+/** Many hosts send the finish `stop` after tool calls. */
 function eventsOf(fragments: readonly object[]): string {
   const chunk = (delta: object, finish: string | null, more: object = {}) =>
     `data: ${JSON.stringify({ ...CHUNK, choices: [{ index: 0, delta, finish_reason: finish }], ...more })}\n\n`;

@@ -1,33 +1,32 @@
-import { chatLines, chatWhole } from "../../support/chat-speech.ts";
-import { messagesLines, messagesWhole } from "../../support/messages-speech.ts";
-import { frame } from "../../support/says.ts";
 import type { Script, ScriptRequest } from "../../support/script.ts";
-import type { Charged, Fault } from "./fault.ts";
+import { chatLines, chatWhole, frame, messagesLines, messagesWhole } from "../../support/scripted-answers.ts";
+import { isObject, type Json } from "../../support/strict-json.ts";
+import type { ExpectedCharge, Fault } from "./fault.ts";
+import { answerJson, answerOutput, answerStream, OUTPUT, wholeOrStream } from "./fault-scripts.ts";
 import { answers, COUNTED } from "./outcomes.ts";
-import { either, SPEECH, sends, speaks, streams } from "./speak.ts";
-import { isObject, type Json } from "./view.ts";
 
-const ZERO: Charged = { source: "reported", input: 0, output: 0 };
-const UNREPORTED = { text: SPEECH.text ?? "" };
+const ZERO: ExpectedCharge = { source: "reported", input: 0, output: 0 };
+const UNREPORTED = { text: OUTPUT.text ?? "" };
 
-/** Numbers that an upstream may report, where it reports any, and what they are worth. */
-const NUMBERS: readonly (readonly [name: string, input: unknown, output: unknown, charge: Charged])[] = [
-  ["zero", 0, 0, ZERO],
-  ["negative input", -11, 9, { ...COUNTED, output: 9 }],
-  ["negative output", 11, -9, { ...COUNTED, input: 11 }],
-  // Cut to the window, and to a tenth more than the ceiling.
-  ["absurd input", 700_000, 9, { source: "estimated", input: 200_000, output: 9 }],
-  ["absurd output", 11, 5_000, { source: "estimated", input: 11, output: 1_100 }],
-  ["astronomic", 1e300, 1e300, COUNTED],
-  ["a fraction", 11, 9.5, { ...COUNTED, input: 11 }],
-  ["text", "11", "9", COUNTED],
-  ["null", null, null, COUNTED],
-  ["lists", [11], [9], COUNTED],
-];
+/** Token counts that an upstream may report, and the resulting charge. */
+const NUMBERS: readonly (readonly [name: string, input: unknown, output: unknown, charge: ExpectedCharge])[] =
+  [
+    ["zero", 0, 0, ZERO],
+    ["negative input", -11, 9, { ...COUNTED, output: 9 }],
+    ["negative output", 11, -9, { ...COUNTED, input: 11 }],
+    // Limited to the context window, and to the output limit plus a tenth.
+    ["absurd input", 700_000, 9, { source: "estimated", input: 200_000, output: 9 }],
+    ["absurd output", 11, 5_000, { source: "estimated", input: 11, output: 1_100 }],
+    ["astronomic", 1e300, 1e300, COUNTED],
+    ["a fraction", 11, 9.5, { ...COUNTED, input: 11 }],
+    ["text", "11", "9", COUNTED],
+    ["null", null, null, COUNTED],
+    ["lists", [11], [9], COUNTED],
+  ];
 
-/** What an upstream may say of its tokens. An answer is good whatever that is. */
+/** Usage reports. The answer is good in every case. */
 export const USAGE_FAULTS: readonly Fault[] = [
-  { name: "usage missing", scripts: [speaks(UNREPORTED)], expected: answers({}, COUNTED) },
+  { name: "usage missing", scripts: [answerOutput(UNREPORTED)], expected: answers({}, COUNTED) },
   ...NUMBERS.map(
     ([name, input, output, charge]): Fault => ({
       name: `usage ${name}`,
@@ -75,7 +74,7 @@ export const USAGE_FAULTS: readonly Fault[] = [
     modes: ["stream"],
     surfaces: ["messages"],
     scripts: [editsLines((lines) => lines.map(({ usage: _usage, ...line }) => line))],
-    // The start speaks of one output token whatever follows: that reports no output.
+    // The first event always reports one output token, which does not count as a report.
     expected: answers({}, { ...COUNTED, input: 11 }),
   },
   {
@@ -95,18 +94,18 @@ function chatUsage(input: unknown, output: unknown): object {
   return { prompt_tokens: input, completion_tokens: output };
 }
 
-/** Reports the same numbers wherever the provider would report any. */
+/** Reports these numbers wherever the provider reports usage. */
 function reports(input: unknown, output: unknown): Script {
   const usage = { ...chatUsage(input, output), input_tokens: input, output_tokens: output };
   return edits((json) => (isObject(json.usage) ? { ...json, usage } : withStart(json, usage)));
 }
 
-/** Anthropic's first event holds usage a level deeper. */
+/** Sets the usage inside Anthropic's first event. */
 function withStart(json: Json, usage: unknown): Json {
   return isObject(json.message) ? { ...json, message: { ...json.message, usage } } : json;
 }
 
-/** The same line, as it would have been said a little earlier. */
+/** The line with a lower usage and without its stop reason, as sent a little earlier. */
 function lower(line: Json): Json {
   const { delta } = line;
   const usage = { ...chatUsage(11, 5), input_tokens: 11, output_tokens: 5 };
@@ -114,17 +113,17 @@ function lower(line: Json): Json {
 }
 
 function edits(edit: (json: Json) => unknown): Script {
-  return either({
-    whole: sends(({ protocol }) =>
-      edit({ ...(protocol === "openai" ? chatWhole(SPEECH) : messagesWhole(SPEECH)) }),
+  return wholeOrStream({
+    whole: answerJson(({ protocol }) =>
+      edit({ ...(protocol === "openai" ? chatWhole(OUTPUT) : messagesWhole(OUTPUT)) }),
     ),
     stream: editsLines((lines) => lines.map(edit)),
   });
 }
 
 function editsLines(edit: (lines: Json[]) => unknown[]): Script {
-  return streams((request: ScriptRequest) => {
-    const lines = request.protocol === "openai" ? chatLines(request, SPEECH) : messagesLines(SPEECH);
+  return answerStream((request: ScriptRequest) => {
+    const lines = request.protocol === "openai" ? chatLines(request, OUTPUT) : messagesLines(OUTPUT);
     const edited = edit(lines.map((line) => JSON.parse(line)));
     return frame(
       request.protocol,

@@ -3,7 +3,7 @@ import { auditPostgres } from "../../../src/ledger/audit/audit.ts";
 import { createPostgresLedger } from "../../../src/ledger/postgres/ledger.ts";
 import { createPostgresReads } from "../../../src/ledger/postgres/reads.ts";
 import { createPostgresStore } from "../../../src/ledger/postgres/store.ts";
-import { createTestDatabase } from "../../support/postgres.ts";
+import { createTestDatabase } from "../../support/postgres-server.ts";
 import { NOON_MS } from "../samples.ts";
 import type { OpenStore } from "./batches.ts";
 import type { LedgerUnderTest } from "./env.ts";

@@ -5,7 +5,7 @@ import { connectRedis, type RedisConnection } from "../../../src/limiter/redis/c
 import { createRedisLimiter } from "../../../src/limiter/redis/limiter.ts";
 import type { RedisLocation } from "../../../src/limiter/redis/location.ts";
 import { createMetrics } from "../../../src/telemetry/metrics.ts";
-import { testRedisUrl } from "../../support/redis.ts";
+import { testRedisUrl } from "../../support/redis-server.ts";
 import { createManualClock, type ManualClock } from "../manual-clock.ts";
 import type { LimiterHarness } from "./harness.ts";
 

@@ -9,7 +9,7 @@ import {
 import { openaiResponses } from "../../../src/wire/openai-responses/protocol.ts";
 import type { SentStream } from "../../../src/wire/protocol.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
-import { cpuMs } from "../../support/cpu-ms.ts";
+import { cpuMs } from "../../support/cpu-time.ts";
 import { eventsOf, headOf as replyHeadOf } from "../play.ts";
 
 const CUSTOM = [{ type: "custom", name: "patch" }];

@@ -1,0 +1,100 @@
+import type { Surface } from "../../../src/domain/model.ts";
+import { GatewayError } from "../../../src/errors.ts";
+import type { ModelRequest } from "../../../src/wire/model-request.ts";
+import type { WireProtocol } from "../../../src/wire/protocol.ts";
+import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
+import { WIRES } from "../../../src/wire/registry.ts";
+import { drawInteger, drawOne } from "../../support/seeded-random.ts";
+import { assertRead } from "../../support/strict-json.ts";
+import { type FuzzCase, TRAITS } from "../cases/fuzz-case.ts";
+import { type CaseId, stepsOf } from "../cases/steps.ts";
+import { readTranslatedChat, readTranslatedMessages } from "../read/read-translated.ts";
+
+const READ_AGAIN_CHARS_MAX = 100_000;
+const UPSTREAM_MODEL = "host-model";
+const TARGETS: readonly Surface[] = ["chat", "messages", "responses", "embeddings"];
+
+/** The causes with which a body may be rejected before any upstream call. */
+const REFUSALS: readonly string[] = [
+  "not_json",
+  "wrong_shape",
+  "unpriced_field",
+  "untranslatable",
+  "nothing_stored",
+  "thread_not_stored",
+  "not_built",
+];
+
+/**
+ * Decodes the body of a case and encodes it for every upstream. Throws when a codec throws an undeclared
+ * error, or when a host would reject the result. Returns the number of encoded bodies.
+ */
+export function readAndPrint(fuzzCase: Pick<FuzzCase, "id" | "client" | "body">): number {
+  const { id, client, body } = fuzzCase;
+  const wire = WIRES[client === "count_tokens" ? "messages" : client];
+  const request = unlessRefused(() => wire.parseRequest(body.toString()));
+  if (!request) return 0;
+  return TARGETS.filter((target) => printFor(id, { wire, request, target })).length;
+}
+
+interface Printing {
+  readonly wire: WireProtocol;
+  readonly request: ModelRequest;
+  readonly target: Surface;
+}
+
+function printFor(id: CaseId, { wire, request, target }: Printing): boolean {
+  const exchange = findProtocolPair(wire, [target]);
+  const dialogue = exchange && unlessRefused(() => exchange.begin(request, request.readChat));
+  if (!dialogue) return false;
+  const draw = stepsOf(id).draw(`print ${target}`);
+  const options = {
+    model: UPSTREAM_MODEL,
+    outputTokensMax: drawOne(draw, [1, 300, 1_500, drawInteger(draw, 1, 64_000)]),
+    outputLimitField: drawOne(draw, [FIELDS.any, FIELDS.old, FIELDS.now]).field,
+    stream: request.stream,
+    traits: drawOne(draw, Object.values(TRAITS)),
+  };
+  const textBytes = dialogue.textBytes(options);
+  const text = dialogue.printUpstreamRequest(options);
+  assertRead(
+    textBytes >= 0 && textBytes <= Buffer.byteLength(text) + request.text.length * 3,
+    "an invalid size",
+  );
+  if (dialogue.isPassthrough) JSON.parse(text);
+  else {
+    if (target === "chat") readTranslatedChat(text, options);
+    if (target === "messages") readTranslatedMessages(text, options);
+    // Larger bodies may exceed limits of the gateway that hosts do not have.
+    if (text.length <= READ_AGAIN_CHARS_MAX)
+      unlessRefused(() => dialogue.wire.parseRequest(text).readChat(), isJudgement);
+  }
+  return true;
+}
+
+const FIELDS = {
+  any: { field: undefined },
+  old: { field: "max_tokens" },
+  now: { field: "max_completion_tokens" },
+} as const;
+
+function unlessRefused<Value>(read: () => Value, isRight = isRefusal): Value | undefined {
+  try {
+    return read();
+  } catch (thrown) {
+    if (!isRight(thrown)) throw thrown;
+    return undefined;
+  }
+}
+
+function isRefusal(thrown: unknown): boolean {
+  return thrown instanceof GatewayError && REFUSALS.includes(thrown.kind);
+}
+
+/** A URL or a number that only the upstream judges. The gateway rejects it from a client of that format. */
+function isJudgement(thrown: unknown): boolean {
+  return (
+    thrown instanceof GatewayError &&
+    (thrown.kind === "untranslatable" || /: (?:temperature|top_p|top_k)$/.test(thrown.publicMessage))
+  );
+}
