@@ -1,9 +1,8 @@
 import { eq } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { GatewayError } from "../errors.ts";
-import type { Authenticate, Caller } from "./key.ts";
+import { type Authenticate, type Caller, digestOf, isSecret } from "./key.ts";
 import { readKey } from "./keys.ts";
-import { digestOf, isSecret } from "./secret.ts";
 import { createSharedReads } from "./shared-reads.ts";
 
 /** Maximum age of a cached caller: half of the second within which a revocation takes effect. */

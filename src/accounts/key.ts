@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { Limits } from "../limiter/limiter.ts";
 
 /** An API key as it is stored. The secret itself is not stored, only its digest. */
@@ -26,3 +27,27 @@ export interface Caller {
 
 /** Finds the caller of a secret. Throws `unknown_key` for a missing, unknown, expired or revoked secret. */
 export type Authenticate = (secret: string | undefined) => Promise<Caller>;
+
+const PREFIX = "sk-tg-";
+const HINT_LENGTH = PREFIX.length + 4;
+const SECRET = /^sk-tg-[\w-]{43}$/;
+
+/** Creates a secret: the prefix and 32 random bytes in base64url. */
+export function createSecret(): string {
+  return PREFIX + randomBytes(32).toString("base64url");
+}
+
+/** Whether a text has the form of a secret. Texts of another form are neither hashed nor looked up. */
+export function isSecret(text: string): boolean {
+  return SECRET.test(text);
+}
+
+/** SHA-256 of a secret in hex, which is stored and looked up in place of the secret. */
+export function digestOf(secret: string): string {
+  return Bun.CryptoHasher.hash("sha256", secret, "hex");
+}
+
+/** First 10 characters of a secret, which may be displayed. */
+export function hintOf(secret: string): string {
+  return secret.slice(0, HINT_LENGTH);
+}

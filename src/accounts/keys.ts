@@ -6,8 +6,7 @@ import { GatewayError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { LimitPeriod } from "../ledger/records.ts";
 import type { Limits } from "../limiter/limiter.ts";
-import type { ApiKey } from "./key.ts";
-import { createSecret, digestOf, hintOf } from "./secret.ts";
+import { type ApiKey, createSecret, digestOf, hintOf } from "./key.ts";
 
 export interface IssueParts {
   readonly database: Database;

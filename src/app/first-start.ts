@@ -21,14 +21,14 @@ export interface FirstStartParts extends Parts {
 /**
  * On the first start of the demo, creates an account with credit and one key. Returns the notice to print,
  * the only text that ever holds the secret. Returns `undefined` on later starts, when another replica created
- * the key, and when the operator has a catalog of their own.
+ * the key, and when the file has models.
  */
 export async function prepareFirstStart(
   { url, ...parts }: FirstStartParts,
   config: Pick<Config, "isDemoOnly">,
 ): Promise<string | undefined> {
   if (!config.isDemoOnly || !(await isUntouched(parts.database))) return undefined;
-  const accountId = await takeDemoAccount(parts);
+  const accountId = await findOrCreateDemoAccount(parts);
   const amount = parseUsd(DEMO_CREDIT_USD);
   await parts.ledger.topUp({ walletId: accountId, topUpId: "demo-credit", amount });
   const secret = await issueDemoKey(parts, accountId);
@@ -42,11 +42,11 @@ async function isUntouched(database: Database): Promise<boolean> {
 }
 
 /** Returns the id of the demo account, created by this start or by another one. */
-async function takeDemoAccount(parts: Parts): Promise<string> {
+async function findOrCreateDemoAccount(parts: Parts): Promise<string> {
   const found = await findAccount(parts.database, DEMO);
   const created = found ?? (await unlessTaken(createAccount(parts, { name: DEMO })));
   const account = created ?? (await findAccount(parts.database, DEMO));
-  if (!account) throw new Error("The demo account was created and is gone");
+  if (!account) throw new Error("The demo account was deleted during the start");
   return account.id;
 }
 

@@ -2,10 +2,9 @@ import type { LoadedConfig } from "../config/config.ts";
 import { findLowCallsCap } from "../config/relaunch.ts";
 import { describeLocation } from "../db/location.ts";
 import { describeRedis } from "../limiter/redis/location.ts";
-import { createLog } from "../telemetry/log.ts";
+import { createLog, logStrayFaults } from "../telemetry/log.ts";
 import { startConfigReload } from "./config-reload.ts";
 import { prepareFirstStart } from "./first-start.ts";
-import { logStrayFaults } from "./log-stray-faults.ts";
 import { type Hangups, untilSignal } from "./signals.ts";
 import { startGateway } from "./start-gateway.ts";
 

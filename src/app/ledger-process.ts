@@ -1,7 +1,6 @@
 import type { LedgerProcessConfig } from "../config/config.ts";
 import { describeLocation } from "../db/location.ts";
-import { createLog } from "../telemetry/log.ts";
-import { logStrayFaults } from "./log-stray-faults.ts";
+import { createLog, logStrayFaults } from "../telemetry/log.ts";
 import { type Hangups, untilSignal } from "./signals.ts";
 import { startLedger } from "./start-ledger.ts";
 

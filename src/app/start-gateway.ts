@@ -13,9 +13,9 @@ import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
 import { createReadiness } from "../http/health.ts";
+import { createRunningRequests } from "../http/http-parts.ts";
 import { newRequestId } from "../http/identity.ts";
 import { createIncomingBodies } from "../http/incoming-bodies.ts";
-import { createRunningRequests } from "../http/running-requests.ts";
 import { listen as listenHttp } from "../http/server.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { openSettlementOutbox } from "../settlement-outbox/outbox.ts";
@@ -119,21 +119,21 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
   const heartbeats = createHeartbeats(ledger, config.holdTtlMs, log);
   const callers = createCallerWatch({ findEnded: (keyIds) => findEndedKeys(database, keyIds), log });
   const tokens = createTokenCounter();
-  const share = createCooperativeYield();
-  const bodies = createBodies(share);
+  const cooperativeYield = createCooperativeYield();
+  const bodies = createBodies(cooperativeYield);
   const clock = () => performance.now();
   const shutdown = new AbortController();
   const upstreams = createUpstreams({ builtIn: [createDemoUpstream()], metrics, log, clock });
   let latest: LiveConfig = config;
   let gateway: Gateway = {
-    ...createOffer(config, upstreams),
+    ...readLiveSettings(config, upstreams),
     authenticate: createAuthenticate({ database }),
     limiter: limiter.limiter,
     ledger,
-    outbox: outbox,
+    outbox,
     tokens,
     bodies,
-    share,
+    cooperativeYield,
     heartbeats,
     callers,
     declines: createDeclineMemory(clock),
@@ -149,7 +149,7 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
     config: () => latest,
     apply(next) {
       latest = next;
-      gateway = { ...gateway, ...createOffer(next, upstreams) };
+      gateway = { ...gateway, ...readLiveSettings(next, upstreams) };
     },
     database,
     warmUp: () => void setTimeout(tokens.start, WARM_UP_MS).unref(),
@@ -167,12 +167,12 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
   };
 }
 
-/** The part of a gateway that follows the configuration. */
-function createOffer(config: LiveConfig, kept: Upstreams): GatewaySettings {
+/** Creates the settings of a gateway that a configuration reload replaces. */
+function readLiveSettings(config: LiveConfig, allUpstreams: Upstreams): GatewaySettings {
   const { models, upstreams, keyLimits, accountLimits, clientDisconnect } = config;
   return {
     catalog: createCatalog(models),
-    upstreams: kept.renew(upstreams),
+    upstreams: allUpstreams.renew(upstreams),
     keyLimits,
     accountLimits,
     clientDisconnect,

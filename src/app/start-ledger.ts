@@ -16,8 +16,8 @@ export interface RunningLedger extends Storage {
 }
 
 /**
- * Opens the storage, starts the sweeper of expired holds when the ledger is local, and serves the ledger over
- * gRPC when configured. Rejects when the database or the port cannot be used.
+ * Opens the storage and serves the ledger over gRPC when configured. Starts the sweeper of expired holds when
+ * the ledger is local. Rejects when the database or the port cannot be used.
  */
 export async function startLedger(config: LedgerProcessConfig, log: Log): Promise<RunningLedger> {
   const storage = await openStorage(config);

@@ -6,11 +6,12 @@ import { type OpenBody, openBody } from "./open-body.ts";
 import { createRemoteBodies, type RemoteOptions } from "./remote-bodies.ts";
 
 /**
- * Reads request bodies and whole answers without blocking the event loop. Up to 128 KiB are read in this thread, with
- * yields between owners; that takes some tens of milliseconds at worst. Larger ones are read in a worker.
+ * Reads request bodies and whole answers without blocking the event loop. Up to 128 KiB are read in this
+ * thread, with yields between owners, which takes tens of milliseconds at worst. Larger ones are read in a
+ * worker.
  */
 export interface Bodies {
-  /** Throws the errors of `WireProtocol.parseRequest`, and `too_many_body_bytes` when too many bodies wait. */
+  /** Throws the errors of `WireProtocol.parseRequest`, or `too_many_body_bytes` when too many bodies wait. */
   read(body: NewBody): Soon<Body>;
   /** Throws `UpstreamFault`. */
   readAnswer(answer: NewAnswer): Soon<ReplyPart>;
@@ -32,34 +33,39 @@ const DEFAULTS: BodiesOptions = {
   readingMax: 1_000,
 };
 
-export function createBodies(share: CooperativeYield, options: Partial<BodiesOptions> = {}): Bodies {
+export function createBodies(
+  cooperativeYield: CooperativeYield,
+  options: Partial<BodiesOptions> = {},
+): Bodies {
   const { inProcessBytesMax, ...remote } = { ...DEFAULTS, ...options };
   const worker = createRemoteBodies(remote);
   return {
     read(body) {
       if (bytesOf(body.blocks) > inProcessBytesMax) return worker.read(body);
       const { owner, wire, blocks } = body;
-      const open = share.run(owner, () => openBody(wire, decodeBody(blocks)));
+      const open = cooperativeYield.run(owner, () => openBody(wire, decodeBody(blocks)));
       return open instanceof Promise
-        ? open.then((each) => local(each, owner, share))
-        : local(open, owner, share);
+        ? open.then((each) => localBody(each, owner, cooperativeYield))
+        : localBody(open, owner, cooperativeYield);
     },
     readAnswer(answer) {
       if (bytesOf(answer.blocks) > inProcessBytesMax) return worker.readAnswer(answer);
       const { reader, owner, head, blocks } = answer;
-      return share.run(owner, () => reader.readWhole(head, decodeBlocks(blocks, { fatal: false })));
+      return cooperativeYield.run(owner, () =>
+        reader.readWhole(head, decodeBlocks(blocks, { fatal: false })),
+      );
     },
     close: worker.close,
   };
 }
 
 /** A body that is small enough for this thread. */
-function local(body: OpenBody, owner: string, share: CooperativeYield): Body {
+function localBody(body: OpenBody, owner: string, cooperativeYield: CooperativeYield): Body {
   return {
     request: body.request,
-    plan: (questions) => share.run(owner, () => body.plan(questions)),
-    print: (surface, options) => share.run(owner, () => body.print(surface, options)),
-    printCount: (model, betas) => share.run(owner, () => body.printCount(model, betas)),
-    promptText: () => share.run(owner, body.request.promptText),
+    plan: (questions) => cooperativeYield.run(owner, () => body.plan(questions)),
+    print: (surface, options) => cooperativeYield.run(owner, () => body.print(surface, options)),
+    printCount: (model, betas) => cooperativeYield.run(owner, () => body.printCount(model, betas)),
+    promptText: () => cooperativeYield.run(owner, body.request.promptText),
   };
 }

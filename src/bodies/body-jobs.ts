@@ -88,3 +88,9 @@ export function deserializeError(sent: SerializedError): unknown {
 function asError(thrown: unknown): Error | undefined {
   return thrown instanceof Error ? thrown : undefined;
 }
+
+/** Returns the memory of a block, which moves between threads. Throws when other threads can access it. */
+export function bufferOf({ buffer }: Uint8Array): ArrayBuffer {
+  if (!(buffer instanceof ArrayBuffer)) throw new Error("A block shares its memory");
+  return buffer;
+}

@@ -4,6 +4,7 @@ import { findProtocolPair } from "../wire/protocol-pair.ts";
 import { WIRES } from "../wire/registry.ts";
 import { decodeBody } from "./body.ts";
 import {
+  bufferOf,
   type Job,
   type JobResult,
   type Results,
@@ -85,10 +86,10 @@ function serializePlan(planned: Planned): SerializedPlan {
 }
 
 function readAnswer({ client, upstream, context, head, blocks }: AnswerJob): SerializedPart {
-  const exchange = findProtocolPair(WIRES[client], [upstream]);
-  if (!exchange) throw new Error(`No codec from ${client} to ${upstream}`);
+  const pair = findProtocolPair(WIRES[client], [upstream]);
+  if (!pair) throw new Error(`No codec from ${client} to ${upstream}`);
   const text = decodeBlocks(blocks, { fatal: false });
-  const { unrepresentable, ...part } = exchange.answers(context).readWhole(head, text);
+  const { unrepresentable, ...part } = pair.answers(context).readWhole(head, text);
   return { part, unrepresentable: unrepresentable && serializeError(unrepresentable) };
 }
 
@@ -97,9 +98,4 @@ function buffersOf(done: JobResult): ArrayBuffer[] {
   const buffers = done.blocks.map(bufferOf);
   if ("result" in done && done.result instanceof Uint8Array) buffers.push(done.result.buffer);
   return buffers;
-}
-
-function bufferOf({ buffer }: Uint8Array): ArrayBuffer {
-  if (!(buffer instanceof ArrayBuffer)) throw new Error("A block shares its memory");
-  return buffer;
 }

@@ -8,8 +8,8 @@ const FREE_TURNS_MAX = 8;
 /** Divides synchronous work of many requests over event-loop turns, so that it does not block other work. */
 export interface CooperativeYield {
   /**
-   * Runs a piece of work: at once while the turn has time left, else in a later turn, owners in turn. Throws,
-   * or rejects, with the error of the piece.
+   * Runs a piece of work at once while the event-loop turn has time left, else in a later turn. Alternates
+   * between owners. Throws, or rejects with, the error of the piece.
    */
   run<Result>(owner: string, piece: () => Result): Result | Promise<Result>;
 }

@@ -23,7 +23,7 @@ export type Planned =
   /** The error of a request that the format cannot express. */
   | { readonly untranslatable: unknown };
 
-/** A body whose text is in memory. Synchronous and pure, so that the worker and the main thread share this code. */
+/** A body whose text is in memory. Synchronous and pure: the worker and the main thread share this code. */
 export interface OpenBody {
   readonly request: ModelRequest;
   plan(questions: readonly PlanQuestion[]): readonly Planned[];
@@ -34,7 +34,8 @@ export interface OpenBody {
 }
 
 /**
- * Parses and checks a body. Given the facts of an earlier parse, it parses the text again only for more than the facts.
+ * Parses and checks a body. With the facts of an earlier parse, parses only when more than the facts is
+ * needed.
  */
 export function openBody(wire: WireProtocol, text: string, facts?: RequestFacts): OpenBody {
   const request = facts ? reopen(wire, text, facts) : wire.parseRequest(text);

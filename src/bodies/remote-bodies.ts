@@ -6,6 +6,7 @@ import { createWorkerQueue, type WorkerQueue, type WorkerQueueOptions } from "..
 import type { Body, NewAnswer, NewBody } from "./body.ts";
 import {
   type BodyQuestion,
+  bufferOf,
   deserializeError,
   type Job,
   type JobResult,
@@ -97,10 +98,7 @@ async function readRemotely(queue: BodyQueue, body: NewBody, bodyId: number): Pr
 }
 
 function buffersOf({ blocks }: Job): ArrayBuffer[] {
-  return blocks.map(({ buffer }) => {
-    if (!(buffer instanceof ArrayBuffer)) throw new Error("A block shares its memory");
-    return buffer;
-  });
+  return blocks.map(bufferOf);
 }
 
 /** Throws the error that the worker caught. */

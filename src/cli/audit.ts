@@ -5,7 +5,7 @@ import type { CommandResult } from "./command.ts";
 import type { Storage } from "./storage.ts";
 
 /**
- * Audits the books. Fails on findings. Expired holds, and settlements in an outbox of this machine, are only
+ * Audits the journal. Fails on findings. Expired holds, and settlements in an outbox of this machine, are only
  * warnings, because they resolve by themselves.
  */
 export async function runAudit({ database }: Storage): Promise<CommandResult> {

@@ -1,6 +1,58 @@
 #!/usr/bin/env bun
+import { type Command, CommanderError } from "commander";
+import { DrizzleQueryError } from "drizzle-orm/errors";
+import { LedgerError, type LedgerErrorCode } from "../ledger/ledger.ts";
+import { LedgerLinkError } from "../ledger-grpc/client/link-error.ts";
+import { CommandError } from "./command.ts";
 import { createProgram } from "./program.ts";
-import { runProgram } from "./run-program.ts";
+
+const DATABASE_ERRORS = ["SQLiteError", "PostgresError"];
+const FAILED = 1;
+const MISUSED = 2;
+
+/** Runs one command line. Resolves with the exit code: 0, 1 for a failure, 2 for a wrong command line. */
+async function runProgram(program: Command, argv: readonly string[]): Promise<number> {
+  try {
+    await program.parseAsync(argv);
+    return Number(process.exitCode ?? 0);
+  } catch (thrown) {
+    // Commander has printed its message, or the help.
+    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : MISUSED;
+    console.error(explain(thrown));
+    return thrown instanceof CommandError ? thrown.exitCode : FAILED;
+  }
+}
+
+/** Returns one sentence. Omits Drizzle's own message, which contains the values of a statement. */
+function explain(thrown: unknown): string {
+  if (thrown instanceof LedgerError) return explainLedgerError(thrown);
+  if (thrown instanceof DrizzleQueryError) return explain(thrown.cause);
+  if (!(thrown instanceof Error)) return "The command failed for an unknown reason.";
+  if (DATABASE_ERRORS.includes(thrown.name)) return `The database cannot be used: ${thrown.message}.`;
+  if (thrown.name === "LedgerListenError") return `${thrown.message}: see LEDGER_LISTEN and LEDGER_TLS_CERT.`;
+  if (thrown.name === "MetricsListenError") return `${thrown.message}: see METRICS_LISTEN.`;
+  return thrown.message;
+}
+
+/** A failed connection to a remote ledger has a message of its own, more precise than `unavailable`. */
+function explainLedgerError({ code, cause }: LedgerError): string {
+  if (cause instanceof LedgerLinkError) return `${cause.message}.`;
+  return LEDGER_SENTENCES[code] ?? `The ledger declined: ${code}.`;
+}
+
+const LEDGER_SENTENCES: Readonly<Partial<Record<LedgerErrorCode, string>>> = {
+  invalid_amount: "The amount is out of range.",
+  invalid_id: "The id is not usable: it has 1 to 128 characters.",
+  wallet_not_found: "The account has no wallet.",
+  wallet_frozen: "The wallet is frozen.",
+  hold_not_found: "The account has no such receipt.",
+  hold_released: "Nothing was charged for this receipt.",
+  conflict: "The id was used before with other values: nothing was booked.",
+  refund_exceeds_charge: "The amount is more than what is left of the charge: nothing was booked.",
+  balance_overflow: "The balance would grow beyond what the ledger can count.",
+  queue_full: "The ledger is too busy: run the command again.",
+  unavailable: "The ledger cannot be written now: run the command again with the same id.",
+};
 
 const exitCode = await runProgram(createProgram(), Bun.argv);
 process.exitCode = exitCode;

@@ -3,7 +3,8 @@ import type { Model } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { RedisLocation } from "../limiter/redis/location.ts";
 import type { UpstreamConfig } from "../upstream/upstream.ts";
-import { checkFileInWorker } from "./check-in-worker.ts";
+import { createWorkerQueue } from "../workers/worker-queue.ts";
+import type { CheckAnswer, CheckQuestion } from "./check-worker.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { readEnvironment, readProcess, readStorage, type StorageConfig } from "./environment.ts";
 import { type CheckedFile, checkFile } from "./file.ts";
@@ -95,7 +96,12 @@ export function loadWithSource(
   const source = readSourceNow(place.path);
   const file = checkFile(source, environment, { mayBeAbsent: !place.isNamed }, problems);
   throwAny(problems);
-  return { config: deepFreeze({ ...settings, ...readFile(file, redis) }), environment, place, source };
+  return {
+    config: deepFreeze({ ...settings, ...readFileSettings(file, redis) }),
+    environment,
+    place,
+    source,
+  };
 }
 
 /**
@@ -107,7 +113,7 @@ export async function rereadConfig(loaded: LoadedConfig, source: Source): Promis
   const { config, environment, source: before } = loaded;
   const options = { mayBeAbsent: before.kind === "absent" };
   const file = await checkFileInWorker({ source, environment, options });
-  const next = readFile(file, config.limiter.redis);
+  const next = readFileSettings(file, config.limiter.redis);
   const problems = createProblems();
   if (next.isDemoOnly && !config.isDemoOnly) {
     problems.add(["models"], "have all been removed", "at least one, since the running gateway has some");
@@ -116,7 +122,30 @@ export async function rereadConfig(loaded: LoadedConfig, source: Source): Promis
   return { ...loaded, config: deepFreeze({ ...config, ...next }), source };
 }
 
-function readFile({ content, writtenAtS }: CheckedFile, redis: RedisLocation | undefined) {
+/** Timeout of a check. A file of the largest size takes one or two seconds of a free processor. */
+const CHECK_MS_MAX = 60_000;
+
+/**
+ * Checks a file in a worker thread, because a large file would block the event loop. The thread ends with the
+ * check. Rejects with {@link ConfigError}, or with another error when the thread dies or hangs.
+ */
+async function checkFileInWorker({ environment, ...question }: CheckQuestion): Promise<CheckedFile> {
+  const worker = createWorkerQueue<CheckQuestion, CheckAnswer>({
+    name: "configuration check",
+    script: new URL("./check-worker.ts", import.meta.url),
+    jobMsMax: CHECK_MS_MAX,
+  });
+  try {
+    // Copied, because the process's own environment cannot be sent.
+    const answer = await worker.run("", { ...question, environment: { ...environment } });
+    if ("problems" in answer) throw new ConfigError(answer.problems);
+    return answer.file;
+  } finally {
+    worker.close();
+  }
+}
+
+function readFileSettings({ content, writtenAtS }: CheckedFile, redis: RedisLocation | undefined) {
   const models = readModels(content, writtenAtS);
   const isDemoOnly = models.length === 0;
   const { limiter, ...settings } = readSettings(content);

@@ -2,7 +2,6 @@ import { type PriceTexts, readPrice, readTraits } from "../catalog/catalog.ts";
 import type { LongContext, Model, Price, Route } from "../domain/model.ts";
 import type { Limits } from "../limiter/limiter.ts";
 import type { UpstreamTimeouts } from "../upstream/upstream.ts";
-import { normaliseBaseUrl } from "./base-url.ts";
 import type { ConfigFile, ModelEntry, UpstreamEntry } from "./schema.ts";
 
 /** 128 MiB. An account's share, a quarter, fits the largest body; the whole fits a container of 1 GB. */
@@ -65,6 +64,11 @@ function readUpstream(name: string, entry: UpstreamEntry) {
     hasResponses: entry.responses ?? false,
     circuitFailures: entry.circuit_failures ?? 5,
   };
+}
+
+/** Removes slashes from the end of a base URL, so that paths can be appended. */
+export function normaliseBaseUrl(text: string): string {
+  return new URL(text).href.replace(/\/+$/, "");
 }
 
 function readTimeouts(timeouts: NonNullable<UpstreamEntry["timeouts"]>): UpstreamTimeouts {

@@ -99,9 +99,9 @@ function readSome(file: number, into: Uint8Array): number | undefined {
 }
 
 /**
- * Returns a text that changes when the file at a path changes: by a write, a rename or another link target.
- * Polled, because file notifications follow the old file and do not work on network file systems. Returns
- * `undefined` for a pipe, which cannot be read twice.
+ * Returns a text that differs after a write to the file, a rename, or another link target. It is polled,
+ * because file notifications follow the old file and do not work on network file systems. Returns `undefined`
+ * for a pipe, which cannot be read twice.
  */
 export async function markSource(path: string): Promise<string | undefined> {
   try {

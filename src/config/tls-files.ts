@@ -5,8 +5,8 @@ import type { Environment } from "./placeholders.ts";
 import type { Problems } from "./problems.ts";
 
 /**
- * Certificates of one connection, as PEM text. `cert` and `key` are set together or not at all. A server
- * with `ca` requires client certificates; a client with `ca` trusts no other authority.
+ * Certificates of one connection, as PEM text. `cert` and `key` are set together or not at all. A server with
+ * `ca` requires client certificates; a client with `ca` trusts no other authority.
  */
 export interface TlsFiles {
   readonly cert: string | undefined;

@@ -12,8 +12,8 @@ export interface SourceWatcher {
 }
 
 /**
- * Calls `onFound` with the content of a file at the start, on request, and when the file has changed since it
- * was last read. Calls do not overlap: changes during one cause the next. `onFound` must not reject.
+ * Calls `onFound` with the content of a file: at the start, on request, and when the file has changed. Calls
+ * do not overlap: changes during one cause the next. `onFound` must not reject.
  */
 export function watchSource(
   path: string,

@@ -37,7 +37,7 @@ interface Options {
 /**
  * Converts a composed document to plain values in one pass. An alias becomes a reference to the value of its
  * anchor. Adds a problem for each duplicate key and each key that is no text. Throws {@link YamlError} for an
- * alias without an anchor or inside its own anchor, and beyond the bounds of expanded values and depth.
+ * alias without an anchor or inside its own anchor. Throws it also for too many values or levels.
  */
 export function readValues(root: unknown, { lineAt, problems }: Options): unknown {
   /** Values by anchor; `undefined` while the value of the anchor is being built. */

@@ -63,8 +63,8 @@ function readTokens(text: string, lines: LineCounter): readonly CST.Token[] {
 }
 
 /**
- * Returns the offset of the first error, `undefined` without errors. When a list, a mapping or a text has no
- * end, that is its beginning, because the parser reports the place where it gave up.
+ * Returns the offset of the first error, `undefined` without errors. For a list, a mapping or a text without
+ * an end, returns its beginning: the parser reports only where it gave up.
  */
 function findBrokenOffset(
   errors: readonly YAMLParseError[],

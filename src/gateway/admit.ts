@@ -5,7 +5,7 @@ import type { Gateway } from "./gateway.ts";
 import { clampToMinute } from "./quote.ts";
 import type { Call, Quote, Reply } from "./request.ts";
 
-/** The place of an admitted request: its slot, its request and its tokens. Ends once; later calls do nothing. */
+/** The admission of a request: its slot, its request and its tokens. Ends once; later calls do nothing. */
 export class AdmittedSlot implements AsyncDisposable {
   readonly #admission: Admission;
 
@@ -31,14 +31,14 @@ export class AdmittedSlot implements AsyncDisposable {
 
 /** Clamps a quote to what the caller's limits can admit in one minute. Throws `too_many_tokens`. */
 export function clampToLimits(gateway: Gateway, caller: Caller, quote: Quote): Quote {
-  const ofKey = limitsOf(caller, gateway.keyLimits).tokensPerMinute ?? Infinity;
-  const ofAccount = gateway.accountLimits.tokensPerMinute ?? Infinity;
-  return clampToMinute(quote, Math.min(ofKey, ofAccount));
+  const keyTokens = limitsOf(caller, gateway.keyLimits).tokensPerMinute ?? Infinity;
+  const accountTokens = gateway.accountLimits.tokensPerMinute ?? Infinity;
+  return clampToMinute(quote, Math.min(keyTokens, accountTokens));
 }
 
 /**
- * Takes a request, its tokens and a concurrency slot, all together or none, and sets the limit headers. Throws
- * `rate_limited` or `too_concurrent`.
+ * Takes a request, its tokens and a concurrency slot, all together or none, and sets the limit headers.
+ * Throws `rate_limited` or `too_concurrent`.
  */
 export async function admit(
   gateway: Gateway,

@@ -8,15 +8,8 @@ import type { UpstreamCall } from "../upstream/upstream.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
-import { relay } from "./relay.ts";
-import {
-  type Candidate,
-  failed,
-  type HeldRequest,
-  type Outcome,
-  outcomeName,
-  type Reply,
-} from "./request.ts";
+import { type RelayContext, relay } from "./relay.ts";
+import { failed, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
 import { type AttemptTimeouts, startTimeouts, type Timeout } from "./timeouts.ts";
 import type { Unprinted } from "./upstream-call.ts";
 
@@ -25,12 +18,7 @@ const ERROR_BYTES_MAX = 64 * 1024;
 const ERROR_MS_MAX = 5_000;
 
 /** Everything that one attempt needs. */
-export interface AttemptContext {
-  readonly held: HeldRequest;
-  readonly reply: Reply;
-  readonly candidate: Candidate;
-  /** Ended by the attempt. */
-  readonly permit: Permit;
+export interface AttemptContext extends RelayContext {
   readonly prepared: UpstreamCall | Unprinted;
   /** Clock reading. */
   readonly startedAt: number;
@@ -44,15 +32,15 @@ export interface AttemptResult {
   readonly attempt: Attempt;
 }
 
-/** An outcome and the HTTP status of the upstream; 0 when no answer came. */
-interface Asked {
+/** The outcome of a call, and the HTTP status of the upstream; 0 when no answer came. */
+interface CallResult {
   readonly outcome: Outcome;
   readonly status: number;
 }
 
 /**
- * Asks one candidate, ends its permit, counts the attempt and logs a failure. Whatever upstream, codec and reply throw
- * becomes an outcome; the permit ends in any case.
+ * Calls one candidate, ends its permit, counts the attempt and logs a failure. Faults of upstream, codec and
+ * reply become outcomes.
  */
 export async function attemptCandidate(gateway: Gateway, context: AttemptContext): Promise<AttemptResult> {
   const { held, reply, candidate, permit, startedAt, deadlineAt } = context;
@@ -69,7 +57,7 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
   metrics.running(upstream.name, 1);
   try {
     held.meter.restart(candidate);
-    const { outcome, status } = await ask(gateway, context, timeouts);
+    const { outcome, status } = await callUpstream(gateway, context, timeouts);
     const attempt = { upstream: upstream.name, status, ms: Math.round(clock() - startedAt) };
     report(gateway, context, { outcome, attempt, timedOut: timeouts.timedOut });
     return { outcome, attempt };
@@ -82,7 +70,11 @@ export async function attemptCandidate(gateway: Gateway, context: AttemptContext
 }
 
 /** Never rejects: every fault becomes an outcome. */
-async function ask(gateway: Gateway, context: AttemptContext, timeouts: AttemptTimeouts): Promise<Asked> {
+async function callUpstream(
+  gateway: Gateway,
+  context: AttemptContext,
+  timeouts: AttemptTimeouts,
+): Promise<CallResult> {
   const { candidate, prepared } = context;
   let status = 0;
   if ("fault" in prepared) {
@@ -99,7 +91,7 @@ async function ask(gateway: Gateway, context: AttemptContext, timeouts: AttemptT
   }
 }
 
-/** Reads a status other than 2xx: 400, 413 and 422 are about the request, all others about the candidate. */
+/** Reads an upstream error. The statuses 400, 413 and 422 concern the request, all others the candidate. */
 async function readUpstreamError(
   answer: Response,
   { held, candidate }: AttemptContext,
@@ -147,7 +139,7 @@ interface Failure {
   readonly status: number;
 }
 
-/** Chooses the outcome of a fault: a timeout, an abort from outside, an error in the answer, or the fault itself. */
+/** Chooses the outcome of a fault: a timeout, an abort, an error event in the answer, or the fault itself. */
 function outcomeOf(fault: unknown, { gateway, context, timeouts, status }: Failure): Outcome {
   const { timedOut } = timeouts;
   if (timedOut) {
@@ -211,16 +203,16 @@ export function describeReason(fault: unknown): LogFields {
 /** Causes that lie with the gateway or the request, and so prove nothing about the upstream. */
 const NO_VERDICT: readonly Cause[] = ["internal", "shutting_down", "answer_too_large", "prompt_too_long"];
 
-/** Chooses how the permit ends. An upstream error that may be about the request counts neither way. */
+/** Chooses how the permit ends. An upstream error that may concern the request counts neither way. */
 function verdictOn(outcome: Outcome, status: number, timedOut: Timeout | undefined): keyof Permit {
   if (outcome.kind === "finished" || outcome.kind === "empty") return "succeeded";
-  // The upstream answered, and the request may have asked for what cannot be represented.
+  // The upstream works: the request may have caused the answer that cannot be represented.
   if (outcome.kind === "unrepresentable") return "succeeded";
   const isOurs =
     outcome.kind === "client_disconnected" ||
     outcome.kind === "revoked" ||
     NO_VERDICT.includes(outcome.error.kind) ||
     timedOut === "deadline";
-  const isAboutRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
-  return isOurs || isAboutRequest ? "abandoned" : "failed";
+  const concernsRequest = status >= 400 && status < 500 && status !== 401 && status !== 402;
+  return isOurs || concernsRequest ? "abandoned" : "failed";
 }

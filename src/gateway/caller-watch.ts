@@ -8,7 +8,7 @@ export type KeyEnd = "revoked" | "suspended";
 /** Finds those of the keys that were revoked or deleted, and those whose account is suspended. */
 export type FindEndedKeys = (keyIds: readonly string[]) => Promise<ReadonlyMap<string, KeyEnd>>;
 
-/** Aborts running requests whose key was revoked or whose account was suspended; reads the keys every second. */
+/** Aborts running requests whose key was revoked or whose account was suspended. Reads keys every second. */
 export interface CallerWatch {
   /** Watches the caller of a request until disposed. */
   start(keyId: string): RunningCaller;
@@ -17,15 +17,18 @@ export interface CallerWatch {
 
 const CAUSES: Record<KeyEnd, Cause> = { revoked: "key_revoked", suspended: "account_suspended" };
 
-const LOOK_EVERY_MS = 1_000;
+const CHECK_EVERY_MS = 1_000;
 /** Keys of one query. */
 const KEYS_MAX = 1_000;
 
-/** One running request. Has a single listener: attempts follow each other. An `AbortSignal` costs ten times as much. */
+/**
+ * One running request. It has one listener, because its attempts follow each other. An `AbortSignal` costs
+ * ten times as much.
+ */
 class WatchedCaller implements RunningCaller {
   readonly keyId: string;
   ended: GatewayError | undefined;
-  /** Whether the request was running at the latest look; until then its key was read less than a second ago. */
+  /** Whether the request ran at the latest check. Before its first check, its key is less than 1 s old. */
   isKnown = false;
   #listener: (() => void) | undefined;
   readonly #running: Set<WatchedCaller>;
@@ -59,13 +62,13 @@ class WatchedCaller implements RunningCaller {
 }
 
 /**
- * Reads the keys of all requests that run longer than a second, in consecutive queries of up to 1,000 keys. Sends no
- * query without such a request. While the database is away, no request is ended.
+ * Reads the keys of all requests that run longer than a second, in consecutive queries of up to 1,000 keys.
+ * Sends no query without such a request. While the database is away, no request is ended.
  */
 export function createCallerWatch({
   findEnded,
   log,
-  everyMs = LOOK_EVERY_MS,
+  everyMs = CHECK_EVERY_MS,
 }: {
   readonly findEnded: FindEndedKeys;
   readonly log: Log;
@@ -73,24 +76,24 @@ export function createCallerWatch({
 }): CallerWatch {
   const running = new Set<WatchedCaller>();
   let timer: Timer | undefined;
-  let isLooking = false;
+  let isChecking = false;
   let isClosed = false;
   /** Keeps the log to one line when an outage begins and one when it ends. */
   let isAway = false;
 
-  function lookSoon(): void {
-    if (timer || isLooking || isClosed) return;
-    timer = setTimeout(look, everyMs);
+  function scheduleCheck(): void {
+    if (timer || isChecking || isClosed) return;
+    timer = setTimeout(check, everyMs);
   }
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     timer = undefined;
-    isLooking = true;
+    isChecking = true;
     await endAll(takeKnown(running)).then(
-      () => noteAway(undefined),
-      (fault: unknown) => noteAway(fault),
+      () => logAvailability(undefined),
+      (fault: unknown) => logAvailability(fault),
     );
-    isLooking = false;
-    if (running.size > 0) lookSoon();
+    isChecking = false;
+    if (running.size > 0) scheduleCheck();
   }
   async function endAll(callers: ReadonlyMap<string, readonly WatchedCaller[]>): Promise<void> {
     const keyIds = [...callers.keys()];
@@ -99,7 +102,7 @@ export function createCallerWatch({
       for (const [keyId, why] of ended) for (const caller of callers.get(keyId) ?? []) caller.end(why);
     }
   }
-  function noteAway(fault: unknown): void {
+  function logAvailability(fault: unknown): void {
     if (isClosed) return;
     if (fault !== undefined && !isAway) log.warn(describeFault(fault), "keys of running requests unread");
     if (fault === undefined && isAway) log.info({}, "keys of running requests read again");
@@ -109,7 +112,7 @@ export function createCallerWatch({
   return {
     start(keyId) {
       const caller = new WatchedCaller(keyId, running);
-      if (timer === undefined) lookSoon();
+      if (timer === undefined) scheduleCheck();
       return caller;
     },
     close() {
@@ -119,7 +122,7 @@ export function createCallerWatch({
   };
 }
 
-/** Returns the callers of the latest look that still run, by key, and marks those that came since as known. */
+/** Returns the callers known since an earlier check, by key, and marks all others as known. */
 function takeKnown(running: Iterable<WatchedCaller>): ReadonlyMap<string, readonly WatchedCaller[]> {
   const byKey = new Map<string, WatchedCaller[]>();
   for (const caller of running) {

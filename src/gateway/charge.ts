@@ -4,7 +4,7 @@ import type { Nanos } from "../domain/money.ts";
 import { inputTokensOf, NO_USAGE, type Usage } from "../domain/usage.ts";
 import type { ChargeSource } from "../ledger/records.ts";
 import type { Gateway } from "./gateway.ts";
-import { guessInput, priceOf, totalOutputMaxOf } from "./quote.ts";
+import { estimateInputTokens, priceOf, totalOutputMaxOf } from "./quote.ts";
 import type { HeldRequest, Outcome } from "./request.ts";
 
 /** The amount that a request is charged, and where its usage comes from. */
@@ -26,8 +26,9 @@ const NOTHING: Charge = { amount: 0n, source: "none", usage: undefined, price: u
  * - finished: the reported usage, else a local count;
  * - empty: the reported usage, else nothing;
  * - failed after the client saw output: input and output so far; before that, nothing;
- * - ended by the client or its key while an upstream had the request: input and output so far, or nothing before any
- *   output when the operator does not charge for that.
+ * - ended by the client or its key before an upstream had the request: nothing;
+ * - ended by the client or its key later: input and output so far;
+ * - ended so before any output, with `client_disconnect: free`: nothing.
  */
 export async function chargeFor(
   outcome: Outcome,
@@ -66,7 +67,7 @@ function chargeInput(metered: Metered): Charge {
   return inputTokensOf(counted) > 0 ? chargeUsage(metered, "estimated", counted) : NOTHING;
 }
 
-/** Charges a report that was cut, or the local count when that is dearer; the count alone without a usable report. */
+/** Charges the dearer of a cut report and the local count. Without a usable report, charges the count. */
 async function chargeUnreliable(metered: Metered, tokens: Gateway["tokens"]): Promise<Charge> {
   const reported = metered.meter.reported();
   if (reported === undefined) return estimate(metered, tokens);
@@ -77,9 +78,9 @@ async function chargeUnreliable(metered: Metered, tokens: Gateway["tokens"]): Pr
 }
 
 /**
- * Charges input and output by report and local count. Input: the report, the count without one, or the dearer of both
- * for a partial report. Output: the larger of report and count. A count never exceeds the quote. `isPatient` allows a
- * slow count, because no client waits for it.
+ * Charges input and output by report and local count. Input: the report, the count without one, or the dearer
+ * of both for a partial report. Output: the larger of report and count. A count never exceeds the quote.
+ * `isPatient` allows a slow count, because no client waits for it.
  */
 async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient = false): Promise<Charge> {
   const { meter, quote, body } = metered;
@@ -95,7 +96,7 @@ async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient =
   if (!countsInput) return asReported;
   const { tokenIds = 0, images } = quote.request.input;
   const outsideText = tokenIds + images * quote.model.imageTokens;
-  const inText = prompt === undefined ? guessInput(quote) : counted.inputTokens;
+  const inText = prompt === undefined ? estimateInputTokens(quote) : counted.inputTokens;
   const inputTokens = Math.min(inText + outsideText, quote.inputTokens);
   const asCounted = chargeUsage(metered, "estimated", { ...NO_USAGE, inputTokens, outputTokens });
   return asCounted.amount >= asReported.amount ? asCounted : asReported;

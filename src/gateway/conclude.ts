@@ -20,8 +20,8 @@ export interface Settled {
 }
 
 /**
- * Records a settled request in the request log, and sends the client the withheld end of its answer. Throws the
- * error of a request without one, in its charged form when the request was charged.
+ * Records a settled request in the request log, and sends the client the withheld end of its answer. Throws
+ * the error of a request without one, in its charged form when the request was charged.
  */
 export function conclude(held: HeldRequest, settled: Settled, reply: Reply): void {
   const { outcome } = settled.answer;

@@ -18,7 +18,7 @@ const COUNT_MS_MAX = 5_000;
 const COUNT_BYTES_MAX = 64 * 1024;
 
 /** A prompt whose tokens are counted. */
-interface Question {
+interface CountedPrompt {
   readonly call: Call;
   readonly body: Body;
   readonly model: Model;
@@ -28,8 +28,8 @@ interface Question {
 type Counter = Pick<Candidate, "route" | "upstream">;
 
 /**
- * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the request
- * limits. Throws a `GatewayError` for the client; a failing upstream is replaced by a local count.
+ * The story of one count of a prompt's tokens. Free of charge and without a receipt, but counted by the
+ * request limits. Throws a `GatewayError` for the client; a failing upstream is replaced by a local count.
  *
  * @see https://docs.anthropic.com/en/api/messages-count-tokens
  */
@@ -39,8 +39,8 @@ export async function countTokens(gateway: Gateway, call: Call, reply: Reply): P
   const model = selectModel(gateway.catalog, caller, body.request);
   call.record.model = model.id;
   const slot = await admit(gateway, { call, caller, tokens: 0 }, reply);
-  const asked = askUpstream(gateway, { call, body, model }, reply);
-  const counted = asked.then((tokens) => tokens ?? countLocally(gateway, body, model));
+  const atUpstream = countAtUpstream(gateway, { call, body, model }, reply);
+  const counted = atUpstream.then((tokens) => tokens ?? countLocally(gateway, body, model));
   const tokens = await counted.finally(() => slot.settle(0));
   call.record.outcome = reply.signal.aborted ? "client_closed" : "ok";
   reply.end(printCount(tokens));
@@ -53,19 +53,20 @@ async function countLocally({ tokens }: Gateway, body: Body, model: Model): Prom
 }
 
 /**
- * Asks the first route that speaks the client's format for a count. Returns `undefined` when there is no such route or
- * it does not answer with a count. Rejects only when the body cannot be printed. Never affects the upstream's health.
+ * Counts at the first route that speaks the client's format. Returns `undefined` without such a route, and
+ * when its upstream returns no count. Rejects only when the body cannot be printed. Never affects the
+ * upstream's health.
  */
-async function askUpstream(
+async function countAtUpstream(
   gateway: Gateway,
-  question: Question,
+  prompt: CountedPrompt,
   { signal }: Reply,
 ): Promise<number | undefined> {
-  const counter = findCounter(gateway, question);
+  const counter = findCounter(gateway, prompt);
   if (!counter) return undefined;
   const { upstream } = counter;
   const { clock, log, shutdown } = gateway;
-  const call = await prepareCount(counter, question);
+  const call = await prepareCount(counter, prompt);
   const startedAt = clock();
   const timeouts = startTimeouts({
     timeouts: upstream.timeouts,
@@ -83,7 +84,7 @@ async function askUpstream(
   } catch (fault) {
     const reason = timeouts.timedOut ? { timeout: timeouts.timedOut } : describeReason(fault);
     if (!signal.aborted) {
-      log.info({ request: question.call.id, upstream: upstream.name, status, ...reason }, "count failed");
+      log.info({ request: prompt.call.id, upstream: upstream.name, status, ...reason }, "count failed");
     }
     return undefined;
   } finally {
@@ -92,7 +93,7 @@ async function askUpstream(
 }
 
 /** Skips upstreams with an open circuit: a count would be one more failing call. */
-function findCounter({ upstreams }: Gateway, { call, model }: Question): Counter | undefined {
+function findCounter({ upstreams }: Gateway, { call, model }: CountedPrompt): Counter | undefined {
   for (const route of model.routes) {
     const upstream: Upstream | undefined = upstreams.get(route.upstream);
     if (upstream?.surfaces.includes(call.wire.surface) && !upstream.health.isOpen()) {
@@ -102,7 +103,7 @@ function findCounter({ upstreams }: Gateway, { call, model }: Question): Counter
   return undefined;
 }
 
-async function prepareCount({ route }: Counter, { call, body }: Question): Promise<UpstreamCall> {
+async function prepareCount({ route }: Counter, { call, body }: CountedPrompt): Promise<UpstreamCall> {
   return {
     surface: call.wire.surface,
     path: COUNT_PATH,

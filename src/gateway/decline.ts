@@ -51,8 +51,8 @@ export function declineHeaders({ shortfall }: Decline): Record<string, string> {
 /** Remembers keys whose holds were declined, so that a client in a retry loop does not reach the ledger. */
 export interface DeclineMemory {
   /**
-   * Returns the decline of a hold of at least `needed`, with that amount in it. Returns `undefined` when the ledger
-   * has to decide: it declined fewer than three holds of the key within a second, or might grant this one.
+   * Returns the decline of a hold of at least `needed`, with that amount in it. Returns `undefined` when the
+   * ledger declined fewer than three holds of the key within a second, or might grant this one.
    */
   recall(keyId: string, needed: Nanos): Decline | undefined;
   note(keyId: string, decline: Decline): void;
@@ -90,8 +90,8 @@ export function createDeclineMemory(clock: () => number): DeclineMemory {
 }
 
 /**
- * Returns the decline that another hold of the key would meet at unchanged balances; `undefined` when that is not
- * certain. A smaller hold may fit, and one that needs more of the wallet may exceed a spending limit first.
+ * Returns the decline of another hold of the key at unchanged balances; `undefined` when that is not certain.
+ * A smaller hold may fit. A larger one may exceed a spending limit first.
  */
 function declineFor(decline: Decline, needed: Nanos): Decline | undefined {
   const { reason, shortfall } = decline;

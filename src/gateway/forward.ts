@@ -20,8 +20,9 @@ const RETRY_AFTER_S_MAX = 60;
 const REPEATABLE: readonly Cause[] = ["upstream_unavailable", "upstream_timeout"];
 
 /**
- * Asks one candidate after another until one answers, none may be asked, or the time is up. Only the candidate that
- * answered is charged. Never rejects, because a hold is open: a fault of any part becomes a failed outcome.
+ * Calls one candidate after another until one answers, none may be called, or the time is up. Only the
+ * candidate that answered is charged. Never rejects, because a hold is open: a fault of any part becomes a
+ * failed outcome.
  */
 export async function forward(gateway: Gateway, held: HeldRequest, reply: Reply): Promise<Answer> {
   const { candidates } = held.plan;
@@ -72,8 +73,8 @@ function longestTotalMs(candidates: readonly Candidate[]): number {
 }
 
 /**
- * Adds a retry time of 1 to 60 seconds to a failure when no candidate may be asked now: the time until the first
- * cooldown or open circuit ends. Returns other outcomes unchanged.
+ * Adds a retry time of 1 to 60 seconds to a failure when no candidate may be called now. It is the time until
+ * the first cooldown or open circuit ends. Returns other outcomes unchanged.
  */
 export function withRetryAfter(outcome: Outcome, candidates: readonly Candidate[]): Outcome {
   if (outcome.kind !== "failed" || !REPEATABLE.includes(outcome.error.kind)) return outcome;

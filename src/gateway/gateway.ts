@@ -28,7 +28,7 @@ export interface GatewaySettings {
   readonly clientDisconnect: ClientDisconnect;
 }
 
-/** The parts that a request uses. Immutable: a reload creates a new one, and a running request keeps its own. */
+/** The parts that a request uses. Immutable: a reload creates a new gateway; running requests keep theirs. */
 export interface Gateway extends GatewaySettings {
   readonly authenticate: Authenticate;
   readonly limiter: Limiter;
@@ -38,7 +38,7 @@ export interface Gateway extends GatewaySettings {
   readonly tokens: TokenCounter;
   readonly bodies: Bodies;
   /** Yields the event loop between pieces of long work. */
-  readonly share: CooperativeYield;
+  readonly cooperativeYield: CooperativeYield;
   readonly heartbeats: Heartbeats;
   readonly callers: CallerWatch;
   readonly declines: DeclineMemory;

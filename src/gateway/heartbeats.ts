@@ -7,7 +7,7 @@ const ENDED: readonly LedgerErrorCode[] = ["hold_settled", "hold_released"];
 
 type HeldMoney = Pick<OpenHold, "walletId" | "holdId">;
 
-/** Keeps the holds of running requests from expiring: extends all of them every third of their time to live. */
+/** Keeps the holds of running requests from expiring: extends them every third of their time to live. */
 export interface Heartbeats {
   /** Extends a hold, with the cost so far, until disposed. */
   start(hold: HeldMoney, meter: Pick<Meter, "accrued">): Disposable;
@@ -51,7 +51,7 @@ export function createHeartbeats(ledger: Ledger, holdTtlMs: number, log: Log): H
     try {
       await ledger.extend({ walletId, holdId, accrued: meter.accrued(), ttlMs: holdTtlMs });
     } catch (fault) {
-      // A hold may end between its heartbeat and the commit, also before its request has heard of the end.
+      // A hold may end between its heartbeat and the commit, also before its request has the result.
       if (live.has(holdId) && !isRetryable(fault) && !isEnded(fault)) {
         log.warn({ request: holdId, ...describeFault(fault) }, "heartbeat declined");
       }

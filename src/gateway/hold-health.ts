@@ -17,8 +17,8 @@ export interface HoldHealth {
   /** Records a hold that failed by a fault of the service, not by a decline. */
   failed(fault: unknown): void;
   /**
-   * Rejects while holds fail: after three faults in a row, when a probe fails as well. The probe is a hold of nothing,
-   * so that a gateway without requests recovers by being checked.
+   * Rejects while holds fail: after three faults in a row, when a probe fails as well. The probe is a hold of
+   * 0 USD. Without requests, the checks alone detect that holds succeed again.
    */
   check(): Promise<void>;
 }

@@ -16,8 +16,8 @@ export interface Quoted {
 }
 
 /**
- * Reserves the most that a request may cost, or the affordable part of it. Returns the decline of a wallet or a
- * spending limit. Rejects when the ledger is away.
+ * Reserves the most that a request may cost, or the affordable part of it. Returns the decline of a wallet or
+ * a spending limit. Rejects when the ledger is away.
  */
 export async function takeHold(gateway: Gateway, quoted: Quoted): Promise<OpenHold | Decline> {
   const { call, caller, quote } = quoted;
@@ -64,7 +64,9 @@ function isInDoubt(fault: unknown): boolean {
   return fault instanceof LedgerError && fault.code === "unavailable";
 }
 
-/** Queues the release of a hold in doubt. Without the release the hold would expire, but only a minute later. */
+/**
+ * Queues the release of a hold in doubt. Without the release the hold would expire, but only a minute later.
+ */
 function releaseIfHeld({ outbox, clock, log }: Gateway, call: Call, walletId: string): void {
   const facts: OutcomeFacts = {
     outcome: "internal_error",

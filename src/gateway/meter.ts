@@ -8,7 +8,7 @@ import {
   NO_USAGE,
   type Usage,
 } from "../domain/usage.ts";
-import { guessInput, priceOf, usageBoundOf } from "./quote.ts";
+import { estimateInputTokens, priceOf, usageBoundOf } from "./quote.ts";
 import type { Candidate, Meter, Quote, UsageExcess } from "./request.ts";
 
 /** Average of ordinary text, for output that is not counted yet. */
@@ -98,8 +98,8 @@ export function createMeter(quote: Quote, clock: () => number): Meter {
     },
     accrued() {
       if (!candidate || !isCommitted) return 0n;
-      const input = isWhole() ? boundedUsage().counted : estimateInput(boundedUsage().counted, quote);
-      const accrued = raiseOutput(input, generatedChars);
+      const input = isWhole() ? boundedUsage().counted : withEstimatedInput(boundedUsage().counted, quote);
+      const accrued = withOutputAtLeast(input, generatedChars);
       return costOf(accrued, priceOf(quote, candidate, accrued));
     },
   };
@@ -113,11 +113,11 @@ function boundUsage(usage: Usage, quote: Quote, candidate: Candidate): BoundedUs
 }
 
 /** Estimates the input where none is reported yet. */
-function estimateInput(counted: Usage, quote: Quote): Usage {
-  return inputTokensOf(counted) > 0 ? counted : { ...counted, inputTokens: guessInput(quote) };
+function withEstimatedInput(counted: Usage, quote: Quote): Usage {
+  return inputTokensOf(counted) > 0 ? counted : { ...counted, inputTokens: estimateInputTokens(quote) };
 }
 
-function raiseOutput(usage: Usage, generatedChars: number): Usage {
+function withOutputAtLeast(usage: Usage, generatedChars: number): Usage {
   const outputTokens = Math.max(usage.outputTokens, Math.ceil(generatedChars / CHARS_PER_TOKEN));
   return { ...usage, outputTokens };
 }

@@ -13,7 +13,9 @@ import type { Gateway } from "./gateway.ts";
 import { outputTokensMaxOf } from "./quote.ts";
 import type { Call, Candidate, Plan } from "./request.ts";
 
-/** A route whose upstream speaks a format that the client's format passes through to or can be translated to. */
+/**
+ * A route whose upstream speaks a format that the client's format passes through to or can be translated to.
+ */
 interface ReachableRoute {
   readonly route: Route;
   readonly upstream: Upstream;
@@ -24,8 +26,9 @@ interface ReachableRoute {
 type Candidates = Pick<Plan, "candidates" | "textBytes">;
 
 /**
- * Chooses the model of a request and lists the routes that can answer it. Throws the errors of {@link selectModel},
- * `untranslatable` when no route's format can express the request, and `not_built` when no route is reachable.
+ * Chooses the model of a request and lists the routes that can answer it. Throws the errors of
+ * {@link selectModel}, `untranslatable` when no route's format can express the request, and `not_built` when
+ * no route is reachable.
  */
 export async function planRequest(
   gateway: Gateway,
@@ -45,7 +48,7 @@ export async function planRequest(
 
 /**
  * Finds the model that a request names. Throws `account_suspended`, `unknown_model`, `model_not_allowed`, or
- * `not_built` when an embedding model is asked for output.
+ * `not_built` when a request expects output of an embedding model.
  */
 export function selectModel(
   catalog: Catalog,

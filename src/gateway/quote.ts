@@ -6,7 +6,9 @@ import { windowOfBetas } from "../wire/anthropic-messages/betas.ts";
 import type { InputSize, RequestFacts } from "../wire/model-request.ts";
 import type { Candidate, Plan, Quote } from "./request.ts";
 
-/** An output limit that the client did not set is never lowered below this many tokens beside its reasoning. */
+/**
+ * An output limit that the client did not set is never lowered below this many tokens beside its reasoning.
+ */
 const OUTPUT_TOKENS_MIN = 256;
 /** No tokenizer makes more than one token of every two bytes of ordinary text. */
 const BYTES_PER_TOKEN_MIN = 2;
@@ -14,7 +16,7 @@ const BYTES_PER_TOKEN_MIN = 2;
 const BYTES_PER_TOKEN_USUAL = 4;
 /** A tenth more output than the limit is accepted as the provider's way of counting. */
 const OUTPUT_TOLERANCE = 10;
-/** A tool loop at a provider reads its prompt dozens of times; a report of more readings is wrong. */
+/** A tool loop at a provider reads its prompt dozens of times. A report above this bound is wrong. */
 const READINGS_MAX = 1_000;
 
 /** As much of a candidate as its price depends on. */
@@ -35,7 +37,7 @@ export function quoteRequest(plan: QuotedPlan): Quote {
   const outputTokensMin = mayLower ? Math.min(leastOutput(request), outputTokensMax) : outputTokensMax;
   const contextWindow = Math.max(...candidates.map((candidate) => windowOn(plan, candidate)));
   const inputTokens = boundInput(plan, contextWindow);
-  const prices = dearestPrices(plan, contextWindow, inputTokens);
+  const prices = highestPrices(plan, contextWindow, inputTokens);
   return { model, request, betas, contextWindow, prices, inputTokens, outputTokensMax, outputTokensMin };
 }
 
@@ -67,8 +69,8 @@ export function totalOutputMaxOf({ request, outputTokensMax }: Quote): number {
 }
 
 /**
- * Clamps the output limit to what one minute can admit. Throws `too_many_tokens` when the minimum does not fit,
- * because no waiting would help.
+ * Clamps the output limit to what one minute can admit. Throws `too_many_tokens` when the minimum does not
+ * fit, because no waiting would help.
  */
 export function clampToMinute(quote: Quote, tokensPerMinute: number): Quote {
   if (tokensOf(quote) <= tokensPerMinute) return quote;
@@ -86,13 +88,14 @@ export function clampToGrant(quote: Quote, granted: Nanos): Quote {
 }
 
 /** Estimates the input tokens by the size of the text. Only a fallback for prices; see `chargeFor`. */
-export function guessInput({ request, inputTokens }: Quote): number {
+export function estimateInputTokens({ request, inputTokens }: Quote): number {
   return Math.min(inputTokens, Math.ceil(request.input.textBytes / BYTES_PER_TOKEN_USUAL));
 }
 
 /**
- * The most tokens that an honest answer of a candidate reports: a full context window for each prompt, and a tenth
- * more output than the limit. Both are multiplied where the provider may read the prompt again and again.
+ * The most tokens that an honest answer of a candidate reports: a full context window for each prompt, and a
+ * tenth more output than the limit. Both are multiplied where the provider may read the prompt again and
+ * again.
  */
 export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBound {
   const { input } = quote.request;
@@ -104,7 +107,10 @@ export function usageBoundOf(quote: Quote, candidate: PricedCandidate): UsageBou
   };
 }
 
-/** The token prices of a candidate's answer: the route's long price when the usage is above the model's threshold. */
+/**
+ * The token prices of a candidate's answer: the route's long price when the usage is above the model's
+ * threshold.
+ */
 export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage): Price {
   const { price, longPrice } = candidate.route;
   if (!longPrice) return price;
@@ -138,13 +144,13 @@ function boundInput(plan: QuotedPlan, contextWindow: number): number {
   const { model, request, candidates } = plan;
   const { images, unbounded, serverTools, prompts = 1, readings = 1 } = request.input;
   const isPassthrough = (serverTools || readings > 1) && candidates.some(({ codec }) => codec.isPassthrough);
-  const most = contextWindow * prompts;
-  if (unbounded || (serverTools && isPassthrough)) return most;
+  const inputTokensMax = contextWindow * prompts;
+  if (unbounded || (serverTools && isPassthrough)) return inputTokensMax;
   const text = Math.ceil(Math.max(request.input.textBytes, plan.textBytes) / BYTES_PER_TOKEN_MIN);
-  return Math.min(text + images * model.imageTokens, most) * (isPassthrough ? readings : 1);
+  return Math.min(text + images * model.imageTokens, inputTokensMax) * (isPassthrough ? readings : 1);
 }
 
-function dearestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: number): Quote["prices"] {
+function highestPrices(plan: QuotedPlan, contextWindow: number, inputTokens: number): Quote["prices"] {
   const isLong = isLongContext(plan.model, inputTokens, contextWindow);
   let input: PicosPerToken = 0n;
   let output: PicosPerToken = 0n;

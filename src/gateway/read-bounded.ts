@@ -8,8 +8,8 @@ export interface BodyBytes {
 }
 
 /**
- * Reads the body of a response. Returns `undefined` when it is larger than `bytesMax`; the rest is not read then. Never
- * rejects. Calls `onBytes` after each chunk.
+ * Reads the body of a response. Returns `undefined` when it is larger than `bytesMax`; the rest is not read
+ * then. Never rejects. Calls `onBytes` after each chunk.
  */
 export async function readBounded(
   { body }: Response,

@@ -22,7 +22,8 @@ export interface ReadRequest {
 
 /**
  * Reads the body of a request, and its key again when the body took more than 500 ms. Throws `not_json`,
- * `wrong_shape` and the other errors of the format's parser, the errors of `Call.readBody`, and `unknown_key`.
+ * `wrong_shape` and the other errors of the format's parser, the errors of `Call.readBody`, and
+ * `unknown_key`.
  */
 export async function readRequest(gateway: Gateway, call: Call, caller: Caller): Promise<ReadRequest> {
   const blocks = await call.readBody(caller);

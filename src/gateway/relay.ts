@@ -4,7 +4,7 @@ import type { ReplyPart, ReplyReader } from "../wire/reply-part.ts";
 import { createSseDecoder } from "../wire/sse.ts";
 import { UpstreamFault } from "../wire/upstream-fault.ts";
 import type { Gateway } from "./gateway.ts";
-import { guessInput } from "./quote.ts";
+import { estimateInputTokens } from "./quote.ts";
 import { type BodyBytes, readBounded } from "./read-bounded.ts";
 import {
   type Candidate,
@@ -20,16 +20,17 @@ import type { AttemptTimeouts } from "./timeouts.ts";
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
 /** Bytes of one embedding: four thousand numbers of a dozen digits, and some more. */
 const VECTOR_BYTES_MAX = 64 * 1024;
-/** Bytes that are read without a yield: of the smallest events some thousand, which take some milliseconds. */
+/** Bytes that are decoded without a yield: thousands of the smallest events, which take milliseconds. */
 const PIECE_BYTES_MAX = 64 * 1024;
 /** How long a connection may take to end before it is closed instead of reused. */
 const LINGER_MS = 1000;
 
-/** An attempt whose upstream has answered. */
+/** As much of an attempt as its answer depends on. */
 export interface RelayContext {
   readonly held: HeldRequest;
   readonly reply: Reply;
   readonly candidate: Candidate;
+  /** Ended by the attempt. */
   readonly permit: Permit;
 }
 
@@ -71,7 +72,10 @@ async function relayWhole(
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
 }
 
-/** Reads a whole answer, also when its connection broke after the last byte. Throws the fault of a partial answer. */
+/**
+ * Reads a whole answer, also when its connection broke after the last byte. Throws the fault of a partial
+ * answer.
+ */
 async function readWhole(
   { bodies }: Gateway,
   context: RelayContext,
@@ -123,13 +127,15 @@ function headOf({ held: { call, quote }, candidate: { route, printOptions } }: R
     source: { origin, isClaude: isClaudeModel(route.traits) },
     id: call.id.replaceAll("-", ""),
     createdAtS: call.createdAtS,
-    inputTokens: guessInput(quote),
+    inputTokens: estimateInputTokens(quote),
   };
 }
 
 /** The part of a stream that is kept in memory, beside the generated text in the meter. */
 interface Unsent {
-  /** Text that the client gets next. Kept until the first output, so that another candidate can still answer. */
+  /**
+   * Text that the client gets next. Kept until the first output, so that another candidate can still answer.
+   */
   text: string;
   /** Bytes since the client was last sent text, or the meter last got generated text. */
   bytes: number;
@@ -142,8 +148,8 @@ interface Pump {
   readonly timeouts: AttemptTimeouts;
 }
 
-/** Sends a stream on as it comes. Throws {@link UpstreamFault} when more than 32 MiB would have to be kept. */
-async function pump({ share }: Gateway, answer: Response, state: Pump): Promise<void> {
+/** Relays a stream as it arrives. Throws {@link UpstreamFault} when it would have to keep above 32 MiB. */
+async function pump({ cooperativeYield }: Gateway, answer: Response, state: Pump): Promise<void> {
   const { reader, unsent, context, timeouts } = state;
   const { hold, meter } = context.held;
   const body = answer.body?.getReader();
@@ -165,7 +171,8 @@ async function pump({ share }: Gateway, answer: Response, state: Pump): Promise<
     if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX)
       throw new UpstreamFault("The answer is too long");
     try {
-      for (const piece of piecesOf(chunk?.value)) await share.run(hold.walletId, () => read(piece));
+      for (const piece of piecesOf(chunk?.value))
+        await cooperativeYield.run(hold.walletId, () => read(piece));
       if (reader.finished) timeouts.finished();
     } finally {
       // Also after a fault in this chunk: the events before it were generated, and are charged.
@@ -187,8 +194,8 @@ function piecesOf(chunk: Uint8Array | undefined): readonly (Uint8Array | undefin
 }
 
 /**
- * Records that the upstream has output, hidden or not, and sends the text that the client may see. Returns the
- * promise of room while the client reads too slowly.
+ * Records that the upstream has output, hidden or not, and sends the text that the client may see. Returns
+ * the promise of room while the client reads too slowly.
  */
 function sendOn(
   unsent: Unsent,
@@ -205,7 +212,7 @@ function sendOn(
   return reply.write(text);
 }
 
-/** Waits up to 1 s for the end of the body after its last event, so that the connection can be reused. */
+/** After the last event, waits up to 1 s for the end of the body. The connection can then be reused. */
 function drainForReuse(body: ReadableStreamDefaultReader<Uint8Array>): void {
   const cancel = () => body.cancel().catch(() => undefined);
   const timer = setTimeout(cancel, LINGER_MS);

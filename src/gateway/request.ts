@@ -69,8 +69,8 @@ export interface Reply {
   /** Starts the keep-alive timer: from now on silence is filled, which also opens the stream. */
   beginStream(): void;
   /**
-   * Sends a chunk of a stream, which opens it. Returns `undefined` while the buffer has room. Otherwise returns a
-   * promise of room, which also resolves when the client is gone.
+   * Sends a chunk of a stream, which opens it. Returns `undefined` while the buffer has room. Otherwise
+   * returns a promise of room, which also resolves when the client is gone.
    */
   write(text: string): Promise<void> | undefined;
   /** Sends a whole answer, or the last chunk of a stream, and ends the reply. */
@@ -93,7 +93,9 @@ export interface Plan {
   readonly request: RequestFacts;
   /** Never empty, in the order of the model's routes. */
   readonly candidates: readonly Candidate[];
-  /** Bytes of the largest translated body, without inline media; 0 when every candidate gets the client's own. */
+  /**
+   * Bytes of the largest translated body, without inline media; 0 when every candidate gets the client's own.
+   */
   readonly textBytes: number;
   /** Anthropic betas that header and body name, whether or not a route allows them. */
   readonly betas: readonly string[];
@@ -140,7 +142,7 @@ export interface RunningCaller extends AbortSource, Disposable {
   readonly ended: GatewayError | undefined;
 }
 
-/** Adds up the parts of an answer: what was put out, what was reported, and what the client has seen. */
+/** Adds up the parts of an answer: output, reported usage, and whether the client was sent a part. */
 export interface Meter {
   /** Forgets the parts of a failed candidate and starts with the next one. */
   restart(candidate: Candidate): void;
@@ -148,7 +150,7 @@ export interface Meter {
   /** Records that the client was sent a part of the answer. */
   commit(): void;
   readonly candidate: Candidate | undefined;
-  /** Whether the upstream has put something out, even if hidden from the client. */
+  /** Whether the upstream has sent output, even if hidden from the client. */
   readonly hasOutput: boolean;
   /** Whether the client has seen output. Then no other candidate can answer, and a failure is charged. */
   readonly isCommitted: boolean;
@@ -195,7 +197,7 @@ export interface HeldRequest {
 export type Outcome =
   /** `ending` is sent to the client only after the settlement. */
   | { readonly kind: "finished"; readonly ending: string }
-  /** Finished, but the client's format cannot represent the answer. Charged, so no other candidate is asked. */
+  /** Finished, but the client's format cannot represent the answer. Charged, and not tried elsewhere. */
   | { readonly kind: "unrepresentable"; readonly error: GatewayError }
   /** Finished without readable output. */
   | { readonly kind: "empty" }
@@ -220,7 +222,9 @@ export interface Bill {
   readonly balances: Balances | undefined;
 }
 
-/** Returns the outcome as receipts and logs name it: `ok`, a code of the error contract, or `client_closed`. */
+/**
+ * Returns the outcome as receipts and logs name it: `ok`, a code of the error contract, or `client_closed`.
+ */
 export function outcomeName(outcome: Outcome): string {
   switch (outcome.kind) {
     case "finished":
@@ -241,7 +245,7 @@ export function unrepresentable(reason: unknown): Outcome {
   return { kind: "unrepresentable", error: new GatewayError("upstream_unavailable", { reason }) };
 }
 
-/** Creates the outcome of a failed attempt. Another candidate may be asked unless the failure is final. */
+/** Creates the outcome of a failed attempt. Another candidate may be called unless the failure is final. */
 export function failed(
   cause: Cause,
   { reason, isFinal = false }: { readonly reason?: unknown; readonly isFinal?: boolean } = {},

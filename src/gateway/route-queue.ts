@@ -4,7 +4,7 @@ import type { Candidate } from "./request.ts";
 /** At most this many candidates are tried for one request. */
 const ATTEMPTS_MAX = 4;
 
-/** A candidate that may be asked now. The taker of the permit must end it, whatever happens. */
+/** A candidate that may be called now. The taker of the permit must end it, whatever happens. */
 interface RoutePermit {
   readonly candidate: Candidate;
   readonly permit: Permit;
@@ -12,13 +12,14 @@ interface RoutePermit {
 
 /** The candidates of one request in the order in which they are tried. */
 export interface RouteQueue {
-  /** Returns `undefined` after four permits, or when no remaining candidate may be asked now. */
+  /** Returns `undefined` after four permits, or when no remaining candidate may be called now. */
   next(): RoutePermit | undefined;
 }
 
 /**
- * Returns each candidate at most once: by priority, at random by weight within a priority, cooling-down ones last.
- * Cooldowns and circuits are read at each call of `next`, so that failures of this request count as well.
+ * Returns each candidate at most once: by priority, at random by weight within a priority, cooling-down ones
+ * last. Cooldowns and circuits are read at each call of `next`, so that failures of this request count as
+ * well.
  */
 export function createRouteQueue(
   candidates: readonly Candidate[],
@@ -45,7 +46,7 @@ function drawOrder(candidates: readonly Candidate[], random: () => number): read
   return drawn.map(({ candidate }) => candidate);
 }
 
-/** Moves candidates with a running cooldown to the end: they are asked only when nothing else is left. */
+/** Moves candidates with a running cooldown to the end: they are called only when nothing else is left. */
 function coolingLast(candidates: readonly Candidate[]): readonly Candidate[] {
   const cooling = candidates.filter(({ route, upstream }) =>
     upstream.health.isCoolingDown(route.upstreamModel),
@@ -55,8 +56,8 @@ function coolingLast(candidates: readonly Candidate[]): readonly Candidate[] {
 }
 
 /**
- * Acquires a permit of the first candidate whose circuit grants one, else forces one. A caller whose requests make an
- * upstream fail could otherwise deny the model to other callers.
+ * Acquires a permit of the first candidate whose circuit grants one, else forces one. A caller whose requests
+ * make an upstream fail could otherwise deny the model to other callers.
  */
 function firstPermit(candidates: readonly Candidate[]): RoutePermit | undefined {
   for (const candidate of candidates) {

@@ -13,23 +13,23 @@ import { settle } from "./settle.ts";
 /**
  * The story of one request, streamed or whole. Throws a `GatewayError` for the client.
  *
- * Each resource ends once, whatever happens. The slot is settled together with the hold, and cancelled when the hold
- * is declined. After a fault the end of this function gives the slot back, and an open hold expires. The heartbeat and
- * the watch of the caller end here as well.
+ * Each resource ends once, whatever happens. The slot is settled together with the hold, and cancelled when
+ * the hold is declined. After a fault the end of this function gives the slot back, and an open hold expires.
+ * The heartbeat and the watch of the caller end here as well.
  */
 export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Promise<void> {
   const sender = await authenticate(gateway, call);
   const { body, caller } = await readRequest(gateway, call, sender);
   if (body.request.stream) reply.expectStream(body.request.model);
   const plan = await planRequest(gateway, { call, caller, body });
-  const asked = clampToLimits(gateway, caller, quoteRequest(plan));
-  await using slot = await admit(gateway, { call, caller, tokens: tokensOf(asked) }, reply);
-  const hold = await takeHold(gateway, { call, caller, quote: asked });
+  const requested = clampToLimits(gateway, caller, quoteRequest(plan));
+  await using slot = await admit(gateway, { call, caller, tokens: tokensOf(requested) }, reply);
+  const hold = await takeHold(gateway, { call, caller, quote: requested });
   if ("reason" in hold) {
     await cancelAdmission(gateway, { call, caller, slot }, reply);
     throw declineError(hold, reply);
   }
-  const quote = clampToGrant(asked, hold.granted);
+  const quote = clampToGrant(requested, hold.granted);
   const meter = createMeter(quote, gateway.clock);
   using _heartbeat = gateway.heartbeats.start(hold, meter);
   using running = gateway.callers.start(caller.key.id);

@@ -73,7 +73,9 @@ function outcomeFacts({ clock }: Gateway, { held, answer, charge }: Settling): O
   };
 }
 
-/** Logs and counts a usage that was cut before the charge: the provider may bill more than was charged here. */
+/**
+ * Logs and counts a usage that was cut before the charge: the provider may bill more than was charged here.
+ */
 function reportExcess({ log, metrics }: Gateway, { call, meter }: HeldRequest): void {
   const excess = meter.excess();
   if (!excess || !meter.candidate) return;

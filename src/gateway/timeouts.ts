@@ -15,13 +15,16 @@ export interface AttemptTimeouts extends CallObserver {
   readonly timedOut: Timeout | undefined;
   /** Whether a connection was made and handed the request's body. */
   readonly isSent: boolean;
-  /** Records the begin of the answer: from now on the idle limit applies. */
+  /** Records the beginning of the answer: from now on the idle limit applies. */
   began(): void;
   /** Records that bytes came from the upstream. */
   progress(): void;
   /** Records the finish of the answer: from now on silence may last 10 s at most. */
   finished(): void;
-  /** Waits for a client that reads slowly, or for the abort. The idle limit pauses meanwhile; the total does not. */
+  /**
+   * Waits for a client that reads slowly, or for the abort. The idle limit pauses meanwhile; the total does
+   * not.
+   */
   untilRead(room: Promise<void>): Promise<void>;
   /** Closes the connection to the upstream at once. */
   abort(): void;
@@ -143,8 +146,8 @@ interface LimitTimer {
 }
 
 /**
- * Calls `onDue` once, when the limit has passed. The limit mostly moves to a later time, which sets and clears no
- * timer: when the timer fires, it reads the limit again and waits for the rest.
+ * Calls `onDue` once, when the limit has passed. Moving the limit to a later time touches no timer: when the
+ * timer fires, it reads the limit again and waits for the rest.
  */
 function startLimitTimer(limitAt: () => number, onDue: () => void, clock: () => number): LimitTimer {
   let timer: ReturnType<typeof setTimeout>;

@@ -45,7 +45,10 @@ export async function printCallBody(print: () => Soon<Printed>): Promise<CallBod
   };
 }
 
-/** The client's headers that the format forwards, with the Anthropic betas that the operator allows on the route. */
+/**
+ * The client's headers that the format forwards, with the Anthropic betas that the operator allows on the
+ * route.
+ */
 export function forwardedHeaders(
   wire: WireProtocol,
   { headers }: Call,

@@ -27,11 +27,11 @@ export function createBodyBudget({
   let taken = 0;
   return {
     take(accountId, bytes) {
-      const ofAccount = (takenByAccount.get(accountId) ?? 0) + bytes;
-      if (ofAccount > accountBytesMax || taken + bytes > bytesMax) {
+      const accountBytes = (takenByAccount.get(accountId) ?? 0) + bytes;
+      if (accountBytes > accountBytesMax || taken + bytes > bytesMax) {
         throw new GatewayError("too_many_body_bytes", { retryAfterS: 1 });
       }
-      takenByAccount.set(accountId, ofAccount);
+      takenByAccount.set(accountId, accountBytes);
       taken += bytes;
     },
     give(accountId, bytes) {

@@ -12,7 +12,7 @@ export interface ConnectionIdle {
 
 /** Maximum that Bun accepts; 0 is unlimited. */
 const SECONDS_MAX = 255;
-/** Above the total limit of a body, 120 s, so that a slow body gets an error and not a closed connection. */
+/** Above the 120 s that a body may take: a slow body gets an error and not a closed connection. */
 const RECEIVING_S = 150;
 const READING_FACTOR = 3;
 

@@ -1,14 +1,9 @@
 import type { GatewayError } from "../errors.ts";
 import { LimiterError } from "../limiter/limiter.ts";
 import { describeFault, type Log } from "../telemetry/log.ts";
-import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
-import { openaiChat } from "../wire/openai-chat/protocol.ts";
-import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
-import { openaiResponses } from "../wire/openai-responses/protocol.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
+import { WIRES } from "../wire/registry.ts";
 import { idHeaders, pathOf } from "./identity.ts";
-
-const SURFACES: readonly WireProtocol[] = [openaiChat, anthropicMessages, openaiResponses, openaiEmbeddings];
 
 /** Creates the response for an error of a request without a protocol of its own, by its path and headers. */
 export function respondWithError(request: Request, error: GatewayError, requestId: string): Response {
@@ -20,9 +15,9 @@ export function respondWithError(request: Request, error: GatewayError, requestI
  * paths below `/v1/` get the messages envelope when the client sends `anthropic-version`, else the chat one.
  */
 export function errorWire(path: string, headers: Headers): WireProtocol {
-  const surface = SURFACES.find((wire) => isBelow(wire.path, path));
-  if (surface) return surface;
-  return path.startsWith("/v1/") && headers.has("anthropic-version") ? anthropicMessages : openaiChat;
+  const wire = Object.values(WIRES).find((each) => isBelow(each.path, path));
+  if (wire) return wire;
+  return path.startsWith("/v1/") && headers.has("anthropic-version") ? WIRES.messages : WIRES.chat;
 }
 
 function isBelow(root: string, path: string): boolean {

@@ -6,7 +6,7 @@ const BUFFER_BYTES = 64 * 1024;
 /** A response body that is written in chunks and opens with its first chunk. */
 export interface EventStream {
   readonly isOpen: boolean;
-  /** Returns `undefined` with room for more; else resolves with room, or when the client is gone. */
+  /** Returns `undefined` while the buffer has room. Else resolves with room, or when the client is gone. */
   write(text: string): Promise<void> | undefined;
   /** Writes the last chunk and closes. Later calls do nothing. */
   end(text: string): void;

@@ -3,7 +3,6 @@ import type { BodyBudget } from "./body-budget.ts";
 import type { ConnectionIdle } from "./connection-idle.ts";
 import type { CorsOrigins } from "./cors.ts";
 import type { IncomingBodies } from "./incoming-bodies.ts";
-import type { RunningRequests } from "./running-requests.ts";
 
 /** The dependencies of the routes: the gateway, and the HTTP state of this process. */
 export interface HttpParts {
@@ -17,4 +16,29 @@ export interface HttpParts {
   /** Resolves with `false` while draining, and while a dependency does not answer. */
   isReady(): Promise<boolean>;
   readonly connectionIdle: ConnectionIdle;
+}
+
+/** Counts the model requests that are not settled, for which a shutdown waits. */
+export interface RunningRequests {
+  begin(): void;
+  end(): void;
+  /** Resolves when no request is running. */
+  idle(): Promise<void>;
+}
+
+export function createRunningRequests(): RunningRequests {
+  let count = 0;
+  let waiting: (() => void)[] = [];
+  return {
+    begin: () => {
+      count += 1;
+    },
+    end: () => {
+      count -= 1;
+      if (count > 0) return;
+      for (const resolve of waiting) resolve();
+      waiting = [];
+    },
+    idle: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
+  };
 }

@@ -1,8 +1,8 @@
 import type { RequestRecord } from "../gateway/request.ts";
 
 /**
- * Returns a new UUIDv7 of the wall clock's time. Bun's own clock for UUIDv7 never goes back: after a wrong
- * hour was corrected, the ledger would decline every id as too far in the future.
+ * Returns a new UUIDv7 of the wall clock's time. Bun's own clock for UUIDv7 never goes back. Once a clock
+ * that was an hour ahead is corrected, the ledger would decline every id as too far in the future.
  */
 export function newRequestId(): string {
   return Bun.randomUUIDv7("hex", Date.now());

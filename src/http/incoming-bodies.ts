@@ -30,8 +30,8 @@ const BODY_MS_MAX = 120_000;
 
 export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
   const incoming = new Set<Incoming>();
-  const ofKeys = createCounts();
-  const ofAccounts = createCounts();
+  const keyCounts = createCounts();
+  const accountCounts = createCounts();
   let timer: Timer | undefined;
   let isClosed = false;
 
@@ -66,8 +66,8 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
     const { promise, resolve, reject } = Promise.withResolvers<Body>();
     const end = () => {
       if (!incoming.delete(body)) return;
-      ofKeys.remove(keyId);
-      ofAccounts.remove(accountId);
+      keyCounts.remove(keyId);
+      accountCounts.remove(accountId);
     };
     const body: Incoming = {
       startedAtMs: performance.now(),
@@ -78,8 +78,8 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
       },
     };
     incoming.add(body);
-    ofKeys.add(keyId);
-    ofAccounts.add(accountId);
+    keyCounts.add(keyId);
+    accountCounts.add(accountId);
     startTimer(msMax);
     arriving.then(
       (bytes) => {
@@ -97,8 +97,8 @@ export function createIncomingBodies(msMax = BODY_MS_MAX): IncomingBodies {
   return {
     receive(sender, start, cut = () => undefined) {
       if (isClosed) throw new GatewayError("shutting_down");
-      const isKeyFull = ofKeys.of(sender.keyId) >= sender.keyBodiesMax;
-      if (isKeyFull || ofAccounts.of(sender.accountId) >= sender.accountBodiesMax) {
+      const isKeyFull = keyCounts.of(sender.keyId) >= sender.keyBodiesMax;
+      if (isKeyFull || accountCounts.of(sender.accountId) >= sender.accountBodiesMax) {
         throw new GatewayError("too_concurrent", { retryAfterS: 1 });
       }
       const arriving = start();

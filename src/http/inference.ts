@@ -9,11 +9,10 @@ import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
 import { createBodyReader, discardBody } from "./body.ts";
 import { logInternalError } from "./errors.ts";
-import type { HttpParts } from "./http-parts.ts";
+import type { HttpParts, RunningRequests } from "./http-parts.ts";
 import { newRequestId, readClientRetry, readSecret } from "./identity.ts";
 import type { BodySender } from "./incoming-bodies.ts";
 import { createReply, type HttpReply } from "./reply.ts";
-import type { RunningRequests } from "./running-requests.ts";
 
 /** A route whose body names a model. */
 interface ModelRoute {
@@ -76,10 +75,10 @@ function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<
 
 /** Bodies in transit are bounded like concurrent requests, but by at least 1: a limit of 0 applies later. */
 function senderOf({ key }: Caller, { keyLimits, accountLimits }: Gateway): BodySender {
-  const ofKey = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
+  const keyRequestsMax = key.limits.concurrentRequests ?? keyLimits.concurrentRequests ?? Infinity;
   return {
     keyId: key.id,
-    keyBodiesMax: Math.max(ofKey, 1),
+    keyBodiesMax: Math.max(keyRequestsMax, 1),
     accountId: key.accountId,
     accountBodiesMax: Math.max(accountLimits.concurrentRequests ?? Infinity, 1),
   };

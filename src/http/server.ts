@@ -2,10 +2,7 @@ import type { Server } from "bun";
 import { Elysia } from "elysia";
 import { type Cause, GatewayError } from "../errors.ts";
 import { describeFault } from "../telemetry/log.ts";
-import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
-import { openaiChat } from "../wire/openai-chat/protocol.ts";
-import { openaiEmbeddings } from "../wire/openai-embeddings/protocol.ts";
-import { openaiResponses } from "../wire/openai-responses/protocol.ts";
+import { WIRES } from "../wire/registry.ts";
 import { discardBody } from "./body.ts";
 import { createConnectionIdle } from "./connection-idle.ts";
 import { answerBrowser } from "./cors.ts";
@@ -21,7 +18,7 @@ import { type Handle, isNotBuilt, makeRoutable, NOT_BUILT_PATHS, rawRoutes } fro
 
 /** Bun closes a connection without traffic after this long. */
 const IDLE_S = 75;
-/** Far above our own limit of 30 MiB, so that the error is ours and not Bun's 413 without a body. */
+/** Far above our own limit of 30 MiB: Bun would respond with a 413 that has no body. */
 const BUN_BODY_BYTES_MAX = 1024 * 1024 * 1024;
 
 const DRAIN_POLL_MS = 10;
@@ -75,7 +72,7 @@ export function listen(
     fetch: reject,
     error(fault) {
       parts.gateway().log.error(describeFault(fault), "request failed outside of its route");
-      return errorResponse(new GatewayError("internal"), openaiChat, { requestId: newRequestId() });
+      return errorResponse(new GatewayError("internal"), WIRES.chat, { requestId: newRequestId() });
     },
   });
   return { url: server.url.origin, drain: () => drain(server), close: () => server.stop(true) };
@@ -90,10 +87,10 @@ async function drain(server: Server<undefined>): Promise<void> {
 /** Assembles all routes. */
 function createApp(parts: HttpParts) {
   return new Elysia({ strictPath: true })
-    .use(inferenceRoute(openaiChat, parts))
-    .use(inferenceRoute(anthropicMessages, parts))
-    .use(inferenceRoute(openaiResponses, parts))
-    .use(inferenceRoute(openaiEmbeddings, parts))
+    .use(inferenceRoute(WIRES.chat, parts))
+    .use(inferenceRoute(WIRES.messages, parts))
+    .use(inferenceRoute(WIRES.responses, parts))
+    .use(inferenceRoute(WIRES.embeddings, parts))
     .use(countTokensRoute(parts))
     .use(modelRoutes(parts))
     .use(keyRoute(parts))

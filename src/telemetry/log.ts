@@ -11,14 +11,13 @@ export interface Log {
   error(fields: LogFields, event: string): void;
 }
 
-/**
- * Lines are written in groups of this size, or after this time: single writes would cost 10 % of a request.
- */
+/** Lines in one write. Single writes would cost 10 % of a request. */
 const LINES_MAX = 256;
+/** Time after which fewer lines are written. */
 const WAIT_MS = 100;
-/** The maximum of bytes buffered for a reader that stopped reading. Further lines are lost. */
-const WAITING_MAX = 16 * 1024 * 1024;
-/** How long `close` waits for such a reader. */
+/** Bytes buffered while stdout is not read. Further lines are lost. */
+const BUFFERED_BYTES_MAX = 16 * 1024 * 1024;
+/** How long `close` waits while stdout is not read. */
 const CLOSE_MS = 1_000;
 
 /**
@@ -33,7 +32,7 @@ export function createLog(level: string): Log & { close(): Promise<void> } {
   process.on("exit", () => {
     if (isBroken) stdout.destroy();
   });
-  const stdout = pino.destination({ fd: 1, sync: false, maxLength: WAITING_MAX });
+  const stdout = pino.destination({ fd: 1, sync: false, maxLength: BUFFERED_BYTES_MAX });
   stdout.on("close", () => endClosing());
   stdout.on("write", () => {
     isBroken = false;
@@ -88,4 +87,17 @@ export function describeFault(fault: unknown): LogFields {
   const frames = fault.stack?.split("\n").filter((line) => line.startsWith("    at ")) ?? [];
   const because = fault.cause === undefined ? undefined : describeFault(fault.cause);
   return { fault: fault.name, code, at: frames.slice(0, 6).map((line) => line.trim()), because };
+}
+
+/**
+ * Logs uncaught exceptions, unhandled rejections and warnings of the runtime and of libraries. The process
+ * continues, as a stray fault ends one request at most. Without this, Bun prints their texts to stderr.
+ */
+export function logStrayFaults(log: Log): void {
+  for (const event of ["uncaughtException", "unhandledRejection"]) {
+    process.on(event, (fault) => log.error(describeFault(fault), "stray fault"));
+  }
+  // The runtime's own listener prints warnings to stderr.
+  process.removeAllListeners("warning");
+  process.on("warning", (warning) => log.warn(describeFault(warning), "runtime warning"));
 }

@@ -1,5 +1,10 @@
 import type { Registry } from "prom-client";
-import { type CountedUpstreams, countUpstreams, type UpstreamMetrics } from "./upstream-metrics.ts";
+import {
+  type CountedUpstreams,
+  countUpstreams,
+  type PromClient,
+  type UpstreamMetrics,
+} from "./upstream-metrics.ts";
 
 /** The store that decided: Redis, the memory of this process, or none. */
 type LimiterStore = "redis" | "memory" | "none";
@@ -35,8 +40,6 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-type PromClient = typeof import("prom-client");
-
 interface LimiterState {
   readonly sharedByShard: Map<string, boolean>;
   readonly decisions: Readonly<Record<LimiterStore, Record<LimiterOutcome, number>>>;
@@ -46,7 +49,7 @@ interface LimiterState {
 /**
  * The series that are printed as 0 from the start: Prometheus sees no increase in a series that begins at 1.
  */
-const USUAL: Readonly<Record<LimiterStore, readonly LimiterOutcome[]>> = {
+const INITIAL_OUTCOMES: Readonly<Record<LimiterStore, readonly LimiterOutcome[]>> = {
   redis: ["admitted", "rate", "concurrency"],
   memory: ["admitted", "rate", "concurrency"],
   none: ["unavailable"],
@@ -133,15 +136,17 @@ function rowsOf({ decisions }: LimiterState) {
   const outcomes = Object.keys(noDecisions()) as LimiterOutcome[];
   return stores
     .flatMap((store) => outcomes.map((outcome) => ({ store, outcome, count: decisions[store][outcome] })))
-    .filter(({ store, outcome, count }) => count > 0 || USUAL[store].includes(outcome));
+    .filter(({ store, outcome, count }) => count > 0 || INITIAL_OUTCOMES[store].includes(outcome));
 }
 
 /**
- * The process metrics of prom-client that are correct on Bun. Left out: heap sizes (address space, and a used
- * heap larger than the total), handles, requests, resources and garbage collections (always 0), the version
- * of Node, and the mean, minimum and deviation of the lag (NaN without samples).
+ * The process metrics of prom-client that are correct on Bun. Left out because they are wrong:
+ * - heap sizes: address space, and a used heap larger than the total;
+ * - handles, requests, resources and garbage collections: always 0;
+ * - the version of Node;
+ * - mean, minimum and deviation of the lag: NaN without samples.
  */
-const TRUE_ON_BUN = [
+const CORRECT_ON_BUN = [
   "process_cpu_user_seconds_total",
   "process_cpu_system_seconds_total",
   "process_cpu_seconds_total",
@@ -158,9 +163,9 @@ const TRUE_ON_BUN = [
 ];
 
 /** Registers CPU time (from now on), memory, open files, and the event-loop lag since the last reading. */
-function registerProcess(client: typeof import("prom-client"), registry: Registry): void {
+function registerProcess(client: PromClient, registry: Registry): void {
   client.collectDefaultMetrics({ register: registry });
   for (const { name } of registry.getMetricsAsArray()) {
-    if (!TRUE_ON_BUN.includes(name)) registry.removeSingleMetric(name);
+    if (!CORRECT_ON_BUN.includes(name)) registry.removeSingleMetric(name);
   }
 }

@@ -1,8 +1,10 @@
 import type { Registry } from "prom-client";
 
+export type PromClient = typeof import("prom-client");
+
 /**
  * Counts what upstreams do, by their names in the configuration. A call costs about 10 ns. The first call for
- * an upstream creates its series, which stay after a reload removes it, so that counters never decrease.
+ * an upstream creates its series. They stay after a reload removes it, so that counters never decrease.
  */
 export interface UpstreamMetrics {
   /** Counts an ended attempt by its outcome: `ok`, `client_closed`, or a code of the error contract. */
@@ -19,7 +21,7 @@ type TokenKind = "input" | "output";
 
 /** {@link UpstreamMetrics} that can be registered with Prometheus. */
 export interface CountedUpstreams extends UpstreamMetrics {
-  register(client: typeof import("prom-client"), registry: Registry): void;
+  register(client: PromClient, registry: Registry): void;
 }
 
 interface Tally {
@@ -33,7 +35,7 @@ interface Tally {
  * The outcomes that are printed as 0 from the start: Prometheus sees no increase in a series that begins at
  * 1.
  */
-const USUAL = ["ok", "upstream_unavailable", "upstream_timeout"];
+const INITIAL_OUTCOMES = ["ok", "upstream_unavailable", "upstream_timeout"];
 
 /** Counts in plain numbers until they are read. */
 export function countUpstreams(): CountedUpstreams {
@@ -42,7 +44,7 @@ export function countUpstreams(): CountedUpstreams {
   function tallyOf(upstream: string): Tally {
     const known = tallies.get(upstream);
     if (known) return known;
-    const attempts = new Map(USUAL.map((outcome) => [outcome, 0]));
+    const attempts = new Map(INITIAL_OUTCOMES.map((outcome) => [outcome, 0]));
     const tally = { isOpen: false, calls: 0, attempts, aboveBound: { input: 0, output: 0 } };
     tallies.set(upstream, tally);
     return tally;
@@ -68,11 +70,7 @@ export function countUpstreams(): CountedUpstreams {
   };
 }
 
-function registerTallies(
-  client: typeof import("prom-client"),
-  registry: Registry,
-  tallies: ReadonlyMap<string, Tally>,
-): void {
+function registerTallies(client: PromClient, registry: Registry, tallies: ReadonlyMap<string, Tally>): void {
   const registers = [registry];
   new client.Counter({
     name: "tollgate_upstream_attempts_total",

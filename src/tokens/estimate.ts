@@ -11,8 +11,8 @@ export function estimateTokens(text: string): number {
 }
 
 /**
- * Counts a text in pieces of at most 256 characters, cut before a space where possible: a tokenizer takes
- * quadratic time on a long word. The remaining text is estimated once `isLate` returns true.
+ * Counts a text in pieces of at most 256 characters, because a tokenizer takes quadratic time on a long word.
+ * Cuts before a space where possible. Estimates the remaining text once `isLate` returns true.
  */
 export function countPieces(text: string, count: (piece: string) => number, isLate: () => boolean): number {
   let tokens = 0;
@@ -40,8 +40,7 @@ function isHighSurrogate(code: number): boolean {
 
 /**
  * Returns slices from all over a text, together at most `bytesMax` bytes. Each has a random position within
- * its share of the text: a sender who knew the positions could put cheap words there and expensive ones
- * elsewhere.
+ * its share of the text: a sender who knew the positions could put only cheap words there.
  */
 export function sampleText(text: string, bytesMax: number, random: () => number = Math.random): string {
   const slices = Math.max(1, Math.floor(bytesMax / (SLICE_CHARS * BYTES_PER_CHAR_MAX)));

@@ -5,9 +5,8 @@
 //  - decodes a compressed body without printing a line to stderr when it is broken (`decodeResponse`).
 // The cap of 256 calls a process is lifted in `config/relaunch.ts`.
 //
-// Why fetch nevertheless: compared with node:http with a keep-alive Agent and with undici, at 64, 512 and
-// 2,000 concurrent streams, with whole answers and in bursts (`bun run bench upstream`), it takes the least
-// memory. Over TLS it is the cheapest (99 µs of CPU a call in bursts of 200; the others 166 and 152) or
+// Why fetch nevertheless: it takes the least memory. It was compared with node:http with a keep-alive Agent
+// and with undici, at 64, 512 and 2,000 concurrent streams and in bursts (`bun run bench upstream`). Over TLS it is the cheapest (99 µs of CPU a call in bursts of 200; the others 166 and 152) or
 // within a tenth of the cheapest. Only over plain HTTP with 512 or more concurrent calls does it cost up to a
 // third more than node:http. It honours proxy settings.
 import { pipeline, Readable, type Transform } from "node:stream";

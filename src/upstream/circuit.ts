@@ -67,8 +67,7 @@ interface Attempt {
 
 /**
  * Returns a circuit that opens on consecutive failures and closes on one success of any call. A failure
- * counts only in the phase in which its call began: after the circuit has opened, failures of earlier calls
- * are no new information.
+ * counts only in the phase in which its call began: failures of calls from before the opening are ignored.
  */
 export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions): Circuit {
   let phase: Phase = { isOpen: false, consecutiveFailures: 0 };

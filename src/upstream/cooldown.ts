@@ -61,7 +61,7 @@ function deleteFirst(map: Map<string, unknown>): void {
 /**
  * Returns the cooldown that a response requests, in milliseconds from 1. Reads `retry-after-ms`, or
  * `retry-after` in seconds or as a date. Returns `undefined` without a readable header. A date is compared
- * with the response's own `date`, which comes from the same clock, or with `nowMs` without one.
+ * with the response's own `date`, which comes from the same clock. Without one, it is compared with `nowMs`.
  *
  * @see https://www.rfc-editor.org/rfc/rfc9110#field.retry-after
  */

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { createAuthenticate } from "../../src/accounts/authenticate.ts";
 import type { Authenticate } from "../../src/accounts/key.ts";
+import { createSecret, digestOf } from "../../src/accounts/key.ts";
 import { issueKey, type NewKey, revokeKey } from "../../src/accounts/keys.ts";
-import { createSecret, digestOf } from "../../src/accounts/secret.ts";
 import { connectDatabase } from "../../src/db/database.ts";
 import { DIALECTS, openTempStorage, type TempStorage } from "./temp-storage.ts";
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { findBaseUrlProblem, normaliseBaseUrl } from "../../src/config/base-url.ts";
+import { findBaseUrlProblem } from "../../src/config/rules.ts";
+import { normaliseBaseUrl } from "../../src/config/settings.ts";
 
 describe("findBaseUrlProblem", () => {
   test.each([

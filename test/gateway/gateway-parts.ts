@@ -37,8 +37,8 @@ const FIXED_COUNTER: TokenCounter = {
 /** A gateway whose parts only record; `over` replaces parts. */
 export function createGatewayParts(over: Partial<Gateway> = {}) {
   const log = createCapturedLog();
-  const share = createCooperativeYield();
-  const bodies: Bodies = createBodies(share);
+  const cooperativeYield = createCooperativeYield();
+  const bodies: Bodies = createBodies(cooperativeYield);
   const recorded: Recorded = { booked: [], stored: [], attempted: [], aboveBound: [], running: 0 };
   const gateway: Gateway = {
     catalog: createCatalog([]),
@@ -52,7 +52,7 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     outbox: { append: async (entry) => void recorded.stored.push(entry) },
     tokens: FIXED_COUNTER,
     bodies,
-    share,
+    cooperativeYield,
     heartbeats: notCalled("heartbeats"),
     callers: notCalled("callers"),
     declines: notCalled("declines"),

@@ -12,12 +12,19 @@ export async function findTestFiles(): Promise<readonly string[]> {
   return (await Array.fromAsync(new Glob("test/**/*.test.ts").scan(ROOT))).sort();
 }
 
-/** Files without a server that take seconds: they wait for real time, or start workers. */
-const SLOW = [
+/** Unit tests that are left to the full run, because they take seconds. */
+const SLOW: readonly string[] = [
+  // These wait for real time: a poll of one second, a keep-alive, or a time limit of two seconds.
   "test/app/config-reload.test.ts",
+  "test/http/event-stream.test.ts",
+  "test/http/readiness.test.ts",
+  // These start workers, one after the other.
   "test/bodies/worker.property.test.ts",
   "test/bodies/worker.test.ts",
+  // This one loads the metrics library and waits for the event loop to lag.
   "test/telemetry/metrics.test.ts",
+  // This one parses documents of a megabyte, which takes five seconds of CPU time.
+  "test/config/hostile-yaml.test.ts",
 ];
 
 /**

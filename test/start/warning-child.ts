@@ -1,6 +1,5 @@
 import { EventEmitter } from "node:events";
-import { logStrayFaults } from "../../src/app/log-stray-faults.ts";
-import { createLog } from "../../src/telemetry/log.ts";
+import { createLog, logStrayFaults } from "../../src/telemetry/log.ts";
 
 const log = createLog("info");
 logStrayFaults(log);

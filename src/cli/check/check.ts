@@ -1,13 +1,17 @@
 import { dirname } from "node:path";
+import { openRemoteLedger } from "../../app/storage.ts";
 import { type Config, loadConfig } from "../../config/config.ts";
+import type { LedgerConfig } from "../../config/ledger.ts";
 import { ConfigError } from "../../config/problems.ts";
 import { describeLocation } from "../../db/location.ts";
+import type { Protocol } from "../../domain/model.ts";
+import { LedgerLinkError } from "../../ledger-grpc/client/link-error.ts";
 import { describeRedis } from "../../limiter/redis/location.ts";
+import { credentialHeaders } from "../../upstream/http-upstream.ts";
+import type { UpstreamConfig } from "../../upstream/upstream.ts";
 import type { CommandResult } from "../command.ts";
 import { findDatabaseProblem, findFolderProblem } from "./database.ts";
-import { findLedgerProblem } from "./ledger.ts";
 import { findRedisProblem } from "./redis.ts";
-import { findUpstreamProblem } from "./upstream.ts";
 
 /**
  * Checks the configuration and, when it has no problems, database, data folder, ledger, Redis and upstreams.
@@ -39,6 +43,75 @@ function findDataFolderProblem({ database, dataFolder }: Config): string | undef
   if (database.dialect === "sqlite" && dirname(database.path) === dataFolder) return undefined;
   const problem = findFolderProblem(dataFolder);
   return problem && `TOLLGATE_DATA: ${problem}`;
+}
+
+const LINK_PROBLEMS: Readonly<Partial<Record<string, string>>> = {
+  denied: "LEDGER_TOKEN: is rejected, expected the token of that ledger",
+  unsupported: "LEDGER_URL: names a server that is not a ledger, expected tollgate.ledger.v1",
+};
+
+/** Also for a rejected certificate, which cannot be told apart from an unavailable server. */
+const NO_LEDGER_ANSWER =
+  "LEDGER_URL: does not answer, expected a ledger that is ready, with or without TLS as in the URL, with certificates that both sides trust";
+
+/**
+ * Returns why the remote ledger cannot be used, as "path: what is wrong, expected something else". Returns
+ * `undefined` when it can be used, and for a local ledger.
+ */
+async function findLedgerProblem(config: LedgerConfig): Promise<string | undefined> {
+  if (!config.remote) return undefined;
+  const ledger = await openRemoteLedger(config.remote, config);
+  try {
+    await ledger.ping();
+    return undefined;
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const problem = cause instanceof LedgerLinkError ? LINK_PROBLEMS[cause.code] : undefined;
+    return problem ?? NO_LEDGER_ANSWER;
+  } finally {
+    await ledger.close();
+  }
+}
+
+const UPSTREAM_ANSWER_MS = 5_000;
+/** Path of the list of models: a free request that needs a valid key. */
+const MODELS_PATH: Readonly<Record<Protocol, string>> = { openai: "/models", anthropic: "/v1/models" };
+
+/**
+ * Returns why an upstream cannot be used, as "path: what is wrong, expected something else", or `undefined`.
+ * Reports redirects and rejected keys; accepts any other status, as not every upstream lists its models. The
+ * text contains nothing that the upstream sent.
+ * @see https://platform.openai.com/docs/api-reference/models/list
+ * @see https://docs.anthropic.com/en/api/models-list
+ */
+export async function findUpstreamProblem(upstream: UpstreamConfig): Promise<string | undefined> {
+  const place = `upstreams.${upstream.name}`;
+  const status = await requestModels(upstream);
+  if (typeof status === "string") {
+    return `${place}.base_url: does not answer (${status}), expected an answer within 5 s`;
+  }
+  if (status >= 300 && status < 400) {
+    return `${place}.base_url: redirects with status ${status}, expected the URL that it leads to`;
+  }
+  if (status !== 401 && status !== 403) return undefined;
+  return `${place}.api_key: is rejected with status ${status}, expected a key that the upstream accepts`;
+}
+
+/** Resolves with the status of the response, or with the code of the network error. */
+async function requestModels({ baseUrl, protocol, apiKey }: UpstreamConfig): Promise<number | string> {
+  try {
+    const response = await fetch(baseUrl + MODELS_PATH[protocol], {
+      headers: { "anthropic-version": "2023-06-01", ...credentialHeaders(protocol, apiKey) },
+      redirect: "manual",
+      decompress: false,
+      signal: AbortSignal.timeout(UPSTREAM_ANSWER_MS),
+    });
+    await response.body?.cancel();
+    return response.status;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    return /^[A-Z_]+$/i.test(code) ? code : "timeout";
+  }
 }
 
 function report(problems: readonly string[], config: Config | undefined): CommandResult {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { findUpstreamProblem } from "../../../src/cli/check/upstream.ts";
+import { findUpstreamProblem } from "../../../src/cli/check/check.ts";
 import type { Protocol } from "../../../src/domain/model.ts";
 
 const running: Bun.Server<undefined>[] = [];
