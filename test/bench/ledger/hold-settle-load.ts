@@ -1,4 +1,5 @@
-import type { HoldRequest, Ledger, OutcomeFacts } from "../../../src/ledger/ledger.ts";
+import type { HoldRequest, Ledger } from "../../../src/ledger/ledger.ts";
+import type { OutcomeFacts } from "../../../src/ledger/records.ts";
 import { medianOf, type Percentiles, percentilesOf } from "../measurements.ts";
 import type { Pgbench } from "./contestants.ts";
 import type { LedgerPlan } from "./plan.ts";
