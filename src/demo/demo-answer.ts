@@ -68,7 +68,7 @@ function takeTokens(text: string, count: number): string[] {
 }
 
 /** Options of a chat request that shape its answer. */
-export interface DemoChatOptions {
+interface DemoChatOptions {
   readonly choices: number;
   readonly includesUsage: boolean;
 }

@@ -13,7 +13,7 @@ import {
 } from "./demo-answer.ts";
 import { encodeDemoEmbeddings } from "./demo-embeddings.ts";
 
-export interface DemoOptions {
+interface DemoOptions {
   readonly now?: () => number;
   /** Pause before each event of a stream, in milliseconds; 0 still yields to the event loop. */
   readonly pauseMs?: number;

@@ -6,7 +6,7 @@ const BLOCK_BYTES_MAX = 1024 * 1024;
  * Collects chunks of bytes into blocks, so that ten million chunks of one byte take 10 MB. A first chunk that
  * stays the only one is not copied.
  */
-export interface ByteCollector {
+interface ByteCollector {
   readonly bytes: number;
   add(chunk: Uint8Array): void;
   /** Returns the bytes in order and empties the collector. Each block has its own buffer. */

@@ -2,7 +2,7 @@ import { isCount, type Usage } from "../domain/usage.ts";
 import { isJsonObject, type JsonObject } from "./json/read.ts";
 
 /** The counts of an OpenAI-shaped usage whose names differ between chat and responses. */
-export interface ReportedTotals {
+interface ReportedTotals {
   readonly input: unknown;
   readonly output: unknown;
   readonly inputDetails: unknown;

@@ -4,7 +4,7 @@ import { findMiscased, isJsonObject, type JsonObject } from "./json/read.ts";
 import { type JsonMeasure, measureJson } from "./json/scan.ts";
 
 /** A request body that is a JSON object within the bounds. */
-export interface RequestBody {
+interface RequestBody {
   readonly body: JsonObject;
   /** Whether any object repeats a key: an upstream may take another value than the one that was checked. */
   readonly repeatsKeys: boolean;

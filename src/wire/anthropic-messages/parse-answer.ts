@@ -6,7 +6,7 @@ import { readStopReason } from "./finish-reason.ts";
 const EVENT_NAME = /^\w{1,64}$/;
 
 /** A complete message of an upstream. */
-export interface Message {
+interface Message {
   readonly body: JsonObject;
   /** The content blocks; elements that are no objects are left out. */
   readonly blocks: readonly JsonObject[];

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../src/domain/chat-event.ts";
-import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";
-import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
+import { printEvents, printReply } from "../../../src/wire/anthropic-messages/ingress/print-answer.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
 import { collectReply } from "../../../src/wire/translate.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
-import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
-import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
+import { readEvents, readReply } from "../../../src/wire/anthropic-messages/egress/read-answer.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf } from "../play.ts";
 

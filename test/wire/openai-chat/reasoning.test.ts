@@ -8,7 +8,7 @@ import type { Source } from "../../../src/wire/codecs.ts";
 import { encodeHostReasoning, isHostReasoning } from "../../../src/wire/host-reasoning.ts";
 import { shortenIdentifiers } from "../../../src/wire/identifiers.ts";
 import { printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
-import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
+import { readReply } from "../../../src/wire/openai-chat/egress/read-answer.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
 import { requestOf } from "../play.ts";
 

@@ -1,5 +1,6 @@
 import type {
   Part,
+  ReasoningPart,
   ResultPart,
   TextPart,
   ToolCallPart,
@@ -11,7 +12,6 @@ import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../..
 import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
 import { readCacheMark } from "../../request-fields.ts";
 import { readDocument, readImage } from "./read-media.ts";
-import { readRedactedThinking, readThinking } from "./read-reasoning.ts";
 
 /**
  * First words of a system line of a coding agent. It changes with every session and would defeat prompt
@@ -131,6 +131,17 @@ function readToolResult(block: JsonObject, path: string): readonly [ToolResultPa
       cache: readCacheMark(block),
     },
   ];
+}
+
+/** Reads a `thinking` block of an earlier answer. */
+function readThinking(block: JsonObject): readonly [ReasoningPart] {
+  const signature = readText(block.signature) || undefined;
+  return [{ kind: "reasoning", text: readText(block.thinking), signature, redacted: undefined }];
+}
+
+/** Reads a `redacted_thinking` block of an earlier answer. */
+function readRedactedThinking(block: JsonObject): readonly [ReasoningPart] {
+  return [{ kind: "reasoning", text: "", signature: undefined, redacted: readText(block.data) }];
 }
 
 function readToolUse(block: JsonObject, path: string): readonly [ToolCallPart] {

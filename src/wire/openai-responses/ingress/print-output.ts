@@ -9,7 +9,7 @@ import { createItemWriter, type EmitEvent, type OpenItem } from "./output-item.t
 import { createReasoningItem, type ReasoningItem, writeRedacted } from "./reasoning-item.ts";
 
 /** Turns the output of a model into the items of a response, event by event. */
-export interface OutputPrinter {
+interface OutputPrinter {
   add(event: OutputEvent): void;
   /** Closes the open items and returns all items in order. `isCutOff` when the answer ended early. */
   end(isCutOff: boolean): readonly object[];
