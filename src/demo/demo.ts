@@ -68,7 +68,7 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
 function embed(body: JsonObject): Response {
   const embeddings = encodeDemoEmbeddings(body);
   return embeddings === undefined
-    ? badRequest("There are not so many dimensions.")
+    ? badRequest("The dimensions must be a whole number from 1 to 512.")
     : jsonResponse(embeddings, 200);
 }
 

@@ -62,7 +62,7 @@ export function createByteCollector(): ByteCollector {
   };
 }
 
-/** Whether the chunk is its whole buffer, which can then be transferred to another thread. */
+/** Returns whether the chunk spans its whole buffer, which can then be transferred to another thread. */
 function ownsItsBuffer({ buffer, byteLength }: Uint8Array): boolean {
   return byteLength > 0 && buffer.byteLength === byteLength;
 }

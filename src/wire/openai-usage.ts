@@ -26,8 +26,7 @@ export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage |
   const extra = findExtraTokens({ input, output, cached, reasoning, total: usage.total_tokens });
   const all = input + extra.input;
   return {
-    // More cached tokens than input tokens means that the host counts them beside the input: both are
-    // charged.
+    // A host with more cached than input tokens counts them beside the input, so both are charged.
     inputTokens: all >= cached ? all - cached : all,
     cachedInputTokens,
     cacheWriteTokens,

@@ -161,9 +161,9 @@ function readEntry(path: string, harmless: readonly unknown[], sentOnce: Readonl
 
 function rejectValue(value: unknown, { path, harmless, isSentOnce }: Entry, repeatsKeys: boolean): void {
   if (value === undefined) return;
-  const mayBeAnother = repeatsKeys && !isSentOnce;
+  const mayHaveOtherValue = repeatsKeys && !isSentOnce;
   const isHarmless = isEmpty(value) || harmless.some((each) => isEqual(each, value));
-  if (mayBeAnother || !isHarmless) rejectUnpricedField(path);
+  if (mayHaveOtherValue || !isHarmless) rejectUnpricedField(path);
 }
 
 /** Arrays are equal if both have one element and the elements are equal. */

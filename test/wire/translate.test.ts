@@ -45,7 +45,7 @@ describe("an event that the client does not see", () => {
   test.each<[string, ChatEvent, generated: string]>([
     ["a block that began", { kind: "began" }, ""],
     ["reasoning", { kind: "reasoning", text: "hm" }, "hm"],
-    ["a signature", { kind: "reasoning_seal", signature: "x" }, ""],
+    ["a signature", { kind: "reasoning_signature", signature: "x" }, ""],
     ["redacted reasoning", { kind: "redacted_reasoning", data: "x" }, ""],
   ])("counts as output: %s", (_, event, generated) => {
     expect(stream(event).part).toEqual({ ...SILENT, isOutput: true, generated });
@@ -113,10 +113,10 @@ describe("collectReply", () => {
     expect(
       blocksOf(
         { kind: "reasoning", text: "a" },
-        { kind: "reasoning_seal", signature: "s1" },
+        { kind: "reasoning_signature", signature: "s1" },
         { kind: "reasoning", text: "b" },
         { kind: "redacted_reasoning", data: "d" },
-        { kind: "reasoning_seal", signature: "s2" },
+        { kind: "reasoning_signature", signature: "s2" },
       ),
     ).toEqual([
       { kind: "reasoning", text: "a", signature: "s1" },

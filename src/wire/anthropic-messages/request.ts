@@ -55,7 +55,7 @@ const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
  * @see https://docs.anthropic.com/en/api/messages
  */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
   const model = requireModel(body);
   // Comes before the messages, because a continued thread may have none.
   rejectStored(body, repeatsKeys);
@@ -76,8 +76,8 @@ export function parseRequest(text: string): ModelRequest {
       readings: countReadings(body),
     },
     betas: readBodyBetas(body),
-    promptText: () => promptTextOf(again()),
-    readChat: () => readChatRequest(again()),
+    promptText: () => promptTextOf(reread()),
+    readChat: () => readChatRequest(reread()),
   };
 }
 
@@ -99,8 +99,8 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
 
 /**
  * Removes reasoning that a chat completions host signed from the `messages` of a body. Anthropic rejects a
- * conversation that contains it. A message left without blocks is removed too. Every other byte stays as it
- * is.
+ * conversation that contains it. Also removes a message that is left without blocks. Keeps every other
+ * byte.
  */
 export function dropForeignReasoning(messages: string): string {
   if (!mayHoldHostReasoning(messages)) return messages;
@@ -119,10 +119,7 @@ export function dropForeignReasoning(messages: string): string {
   });
 }
 
-/**
- * Edits the elements of a JSON array and drops those that become `undefined`. Returns an unedited array
- * unchanged.
- */
+/** Edits the elements of a JSON array and drops those for which `edit` returns `undefined`. */
 function keepElements(list: string, edit: (element: string) => string | undefined): string {
   const kept: string[] = [];
   let isChanged = false;
@@ -145,10 +142,7 @@ function promptTextOf(body: JsonObject): string {
   return joinPromptText([body.system, body.messages, body.tools]);
 }
 
-/**
- * Throws `unpriced_field` with the path of the first field that is billed at another price than the
- * catalog's.
- */
+/** Throws `unpriced_field` with the path of the first field that may change the model or the price. */
 function rejectUnpriced(body: JsonObject, messages: readonly JsonObject[], repeatsKeys: boolean): void {
   UNPRICED_RULE.reject(body, repeatsKeys);
   rejectUnpricedPlugins(body);

@@ -13,7 +13,7 @@ const COUNTED = [
 
 /**
  * Reads the usage of a whole message, including iterations that its top-level counts leave out. Implausible
- * counts pass through; a total that is no number becomes NaN. Returns `undefined` without any total.
+ * counts pass through; a total that is not a number becomes NaN. Returns `undefined` without any total.
  */
 export function readUsage(usage: JsonObject): Usage | undefined {
   return totalUsageOf(usage, isSet(usage.iterations) ? readIterations(usage.iterations) : undefined);
@@ -60,11 +60,11 @@ export function createUsageReader() {
   };
 }
 
-/** Prints usage for a client. Unreported or implausible usage becomes the guessed input and no output. */
-export function printUsage(event: UsageEvent | undefined, guessedInputTokens: number) {
+/** Prints usage for a client. Unreported or implausible usage becomes the estimated input and no output. */
+export function printUsage(event: UsageEvent | undefined, estimatedInputTokens: number) {
   const usage = event && isCounted(event.usage) ? event.usage : undefined;
   if (!usage)
-    return { ...printCounts({ ...NO_USAGE, inputTokens: guessedInputTokens }), cache_creation: null };
+    return { ...printCounts({ ...NO_USAGE, inputTokens: estimatedInputTokens }), cache_creation: null };
   const thinkingTokens = event?.reasoningTokens;
   return {
     ...printCounts(usage),
@@ -106,7 +106,7 @@ function printCounts(usage: Usage) {
 
 /**
  * Reads the counts of one usage object or of one iteration. As in {@link Usage}, `input_tokens` excludes
- * tokens that were read from or written to a cache. A total that is no number becomes NaN, and an implausible
+ * tokens that were read from or written to a cache. A total that is not a number becomes NaN, and an implausible
  * total passes through. Any other invalid count becomes 0.
  */
 function readCounts(usage: JsonObject): Usage {
@@ -162,19 +162,19 @@ function addIterations(top: Usage, { sampled, others }: Iterations): Usage {
   return addCounted(covers(sampled, top) ? sampled : top, others);
 }
 
-/** Unknown types may omit a total: it becomes 0, because a NaN would void the whole sum. */
+/** Reads one iteration. A missing total becomes 0, because a NaN would make the whole sum invalid. */
 function readEntry(entry: JsonObject): Usage {
   const { input_tokens: input, output_tokens: output } = entry;
   return readCounts({ ...entry, input_tokens: countOf(input), output_tokens: countOf(output) });
 }
 
-/** Returns `one` unchanged when the sum is not countable. */
+/** Adds two usages. Returns `one` if their sum cannot be counted. */
 function addCounted(one: Usage, other: Usage): Usage {
   const sum = sumOf(one, other);
   return isCounted(sum) ? sum : one;
 }
 
-/** Adds class by class and leaves an implausible count as it is. */
+/** Adds `others` to each class of `top` that is a count. An implausible class stays as it is. */
 function addToCounted(top: Usage, others: Usage): Usage {
   const add = (name: keyof Usage) => (isCount(top[name]) ? top[name] + others[name] : top[name]);
   return {

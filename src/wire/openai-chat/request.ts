@@ -54,7 +54,7 @@ const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
  * @see https://platform.openai.com/docs/api-reference/chat
  */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const messages = requireMessages(body);
   const maxTokens = readPositive(body, "max_tokens");
@@ -75,8 +75,8 @@ export function parseRequest(text: string): ModelRequest {
     choices: readPositive(body, "n", CHOICES_MAX) ?? 1,
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
     input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
-    promptText: () => promptTextOf(again()),
-    readChat: () => readChatRequest(again()),
+    promptText: () => promptTextOf(reread()),
+    readChat: () => readChatRequest(reread()),
   };
 }
 

@@ -56,7 +56,7 @@ const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names, "plugins"]);
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const items = requireItems(body);
   checkOptions(body);
@@ -74,9 +74,9 @@ export function parseRequest(text: string): ModelRequest {
     choices: 1,
     wantsUsage: true,
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
-    promptText: () => promptTextOf(again()),
-    readChat: () => readChatRequest(again()),
-    readEchoedFields: () => readEchoedFields(again()),
+    promptText: () => promptTextOf(reread()),
+    readChat: () => readChatRequest(reread()),
+    readEchoedFields: () => readEchoedFields(reread()),
   };
 }
 
@@ -171,10 +171,7 @@ function findContainer(tools: unknown, path: string): string | undefined {
   return undefined;
 }
 
-/**
- * Throws `unpriced_field` with the path of the first field that is billed at another price than the
- * catalog's.
- */
+/** Throws `unpriced_field` with the path of the first field that may change the model or the price. */
 function rejectUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
   UNPRICED_RULE.reject(body, false);
   rejectUnpricedPlugins(body);

@@ -17,7 +17,7 @@ const words = fc.string({ minLength: 1, maxLength: 5 });
 const textual: fc.Arbitrary<OutputEvent> = fc.oneof(
   words.map((text) => ({ kind: "text", text }) as const),
   words.map((text) => ({ kind: "reasoning", text }) as const),
-  words.map((signature) => ({ kind: "reasoning_seal", signature }) as const),
+  words.map((signature) => ({ kind: "reasoning_signature", signature }) as const),
   words.map((data) => ({ kind: "redacted_reasoning", data }) as const),
 );
 /** The input of a call as JSON, cut into pieces at random positions. */

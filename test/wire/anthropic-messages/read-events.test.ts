@@ -76,7 +76,7 @@ describe("a streamed message of an upstream", () => {
     expect(outputOf(stream)).toEqual([
       { kind: "began" },
       { kind: "reasoning", text: "hm" },
-      { kind: "reasoning_seal", signature: "c2ln" },
+      { kind: "reasoning_signature", signature: "c2ln" },
       { kind: "redacted_reasoning", data: "eA==" },
     ]);
   });
@@ -229,7 +229,7 @@ describe("a whole message of an upstream", () => {
     const usage = { input_tokens: 10, output_tokens: 7, output_tokens_details: { thinking_tokens: 2 } };
     expect(whole(content, { stop_reason: "tool_use", usage })).toEqual([
       { kind: "reasoning", text: "hm" },
-      { kind: "reasoning_seal", signature: "c2ln" },
+      { kind: "reasoning_signature", signature: "c2ln" },
       { kind: "redacted_reasoning", data: "eA==" },
       { kind: "text", text: "So" },
       { kind: "began" },

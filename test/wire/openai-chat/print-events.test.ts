@@ -56,7 +56,7 @@ const text = (value: string): OutputEvent => ({ kind: "text", text: value });
 const begin = (call: number, id = `id${call}`): OutputEvent => ({ kind: "tool_call", call, id, name: "f" });
 const input = (call: number, json: string): OutputEvent => ({ kind: "tool_input", call, json });
 const reasoning = (value: string): OutputEvent => ({ kind: "reasoning", text: value });
-const signedBy = (signature: string): OutputEvent => ({ kind: "reasoning_seal", signature });
+const signedBy = (signature: string): OutputEvent => ({ kind: "reasoning_signature", signature });
 
 interface AnswerParts {
   readonly events: readonly OutputEvent[];

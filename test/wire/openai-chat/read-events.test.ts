@@ -57,7 +57,7 @@ function faultOf(run: () => unknown): unknown {
 const finish = (reason: string) => ({ kind: "finish", reason, stopSequence: undefined });
 const text = (value: string) => ({ kind: "text", text: value });
 const reasoning = (value: string) => ({ kind: "reasoning", text: value });
-const signedBy = (signature: string) => ({ kind: "reasoning_seal", signature });
+const signedBy = (signature: string) => ({ kind: "reasoning_signature", signature });
 const begin = (call: number, id: string, name = "f") => ({ kind: "tool_call", call, id, name });
 const input = (call: number, json: string) => ({ kind: "tool_input", call, json });
 

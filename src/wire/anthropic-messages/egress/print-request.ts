@@ -210,10 +210,7 @@ function budgetOf({ effort, budgetTokens }: Reasoning, outputTokensMax: number):
   return max < BUDGET_MIN ? undefined : Math.max(BUDGET_MIN, Math.min(wanted, max));
 }
 
-/**
- * Whether the model continues an answer that did not begin with thinking, which Anthropic rejects with a
- * budget.
- */
+/** Returns whether the model continues an answer without thinking. Anthropic then rejects a budget. */
 function continuesWithoutThinking(messages: readonly Message[]): boolean {
   const last = messages.at(-1);
   if (last?.role === "assistant") return true;

@@ -103,7 +103,7 @@ export function readEvents(): EventReader {
 }
 
 /**
- * Reads a whole message into events. Throws `UpstreamFault` when it is no complete message.
+ * Reads a whole message into events. Throws `UpstreamFault` for anything but a complete message.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

@@ -9,9 +9,8 @@ import { createBlockPrinter } from "./print-blocks.ts";
 import { completeInput, createToolUseIds, requireInput } from "./tool-calls.ts";
 
 /**
- * Prints an answer as a streamed message. `message_start` carries a guess of the input tokens, for clients
- * that read them only there. It carries no output tokens, because some clients add the counts of start and
- * end.
+ * Prints an answer as a streamed message. `message_start` contains an estimate of the input tokens, for
+ * clients that read them only there. It contains no output tokens, because some clients add up both counts.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

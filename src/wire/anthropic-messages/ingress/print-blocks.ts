@@ -59,7 +59,7 @@ export function createBlockPrinter(head: ReplyHead) {
           return writer.addText(event.kind, event.text);
         case "reasoning":
           return isShown ? writer.addReasoning(event.text) : writer.separate();
-        case "reasoning_seal":
+        case "reasoning_signature":
           return keepsEncrypted ? writer.addSignature(event.signature) : writer.separate();
         case "redacted_reasoning":
           return addRedacted(event.data);
@@ -81,10 +81,7 @@ export function createBlockPrinter(head: ReplyHead) {
   };
 }
 
-/**
- * JSON of blocks that grow by deltas, as they start. A refusal is text; the stop reason marks it as a
- * refusal.
- */
+/** `content_block` in JSON for the start of each block that grows by deltas. A refusal is printed as text. */
 const STARTS = {
   text: '{"type":"text","text":""}',
   refusal: '{"type":"text","text":""}',

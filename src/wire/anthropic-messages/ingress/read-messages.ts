@@ -13,10 +13,7 @@ import { reject, rejectUntranslatable, requireName, requireText } from "../../re
 import { readCacheMark } from "../../request-fields.ts";
 import { readDocument, readImage } from "./read-media.ts";
 
-/**
- * First words of a system line of a coding agent. It changes with every session and would defeat prompt
- * caches.
- */
+/** Prefix of a line that a coding agent adds to the system prompt. The line defeats prompt caches. */
 const BILLING_HEADER = "x-anthropic-billing-header:";
 const ROLES: readonly unknown[] = ["system", "user", "assistant"] satisfies Turn["role"][];
 
@@ -44,7 +41,7 @@ function isBillingHeader(text: string): boolean {
   return text.startsWith(BILLING_HEADER) && !text.trim().includes("\n");
 }
 
-/** Whether a system message was valid for one answer only, and a later user message has ended that. */
+/** Returns whether a system message was valid for one answer only and a user message follows it. */
 function isCleared(message: unknown, hasUserAfter: boolean): boolean {
   return hasUserAfter && isJsonObject(message) && message.clear_at === "next_user_message";
 }

@@ -84,7 +84,7 @@ function createReasoningPrinter(isShown: boolean) {
 
   const print = (event: OutputEvent): object | undefined => {
     if (event.kind === "reasoning") return event.text === "" ? undefined : { reasoning_content: event.text };
-    if (event.kind === "reasoning_seal") {
+    if (event.kind === "reasoning_signature") {
       const signed = { text: unsigned, signature: event.signature, redacted: undefined };
       return { reasoning_details: [printReasoningDetail(signed, details++)] };
     }

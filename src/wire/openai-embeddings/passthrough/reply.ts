@@ -14,8 +14,7 @@ import { UpstreamFault } from "../../upstream-fault.ts";
  */
 export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const data = findData(text);
-  // Millions of numbers would block the parser for a second, so everything else is parsed and edited without
-  // them.
+  // Millions of numbers would block the parser for a second, so only the rest is parsed and edited.
   const frame = data && `${text.slice(0, data.start)}[]${text.slice(data.end)}`;
   const body = frame && parseJsonObject(frame);
   if (!body || body.error) throw new UpstreamFault("The answer is not a list of embeddings");

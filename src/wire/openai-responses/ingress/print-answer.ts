@@ -71,10 +71,7 @@ export function printReply(head: ReplyHead, { blocks, finish, usage }: ChatReply
   return printResponse(head, echoed, { status, reason, output: items, usage });
 }
 
-/**
- * Returns the events of one block. The position of a call's block serves as its number, which need only be
- * distinct.
- */
+/** Returns the events of one block. The position of a call's block is used as the number of the call. */
 function eventsOf(block: ReplyBlock, position: number): readonly OutputEvent[] {
   switch (block.kind) {
     case "tool_call":
@@ -84,7 +81,7 @@ function eventsOf(block: ReplyBlock, position: number): readonly OutputEvent[] {
       ];
     case "reasoning": {
       const { text, signature } = block;
-      const signed = signature === undefined ? [] : [{ kind: "reasoning_seal", signature } as const];
+      const signed = signature === undefined ? [] : [{ kind: "reasoning_signature", signature } as const];
       return [{ kind: "reasoning", text }, ...signed];
     }
     default:
