@@ -1,10 +1,10 @@
 import { decodeBlocks } from "../domain/byte-blocks.ts";
 import type { Surface } from "../domain/model.ts";
 import { GatewayError } from "../errors.ts";
-import type { AnswerReader } from "../wire/codec-session.ts";
 import type { AnswerHead, PrintOptions } from "../wire/codecs.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
+import type { AnswerReader } from "../wire/protocol-pair.ts";
 import type { Planned, PlanQuestion } from "./open-body.ts";
 
 /** A value, or a promise of one that comes from the worker or after a yield to the event loop. */

@@ -16,10 +16,7 @@ export interface DemoAnswer {
 
 /** A demo token: up to 16 characters of a word, with the space before it. Only for trimmed text. */
 const TOKEN = /\s*\S{1,16}/gu;
-/**
- * A demo token without space. With it, a long run of spaces would be scanned again from each of its
- * characters.
- */
+/** A demo token without space. Matching the space too would scan a long run of spaces many times. */
 const BARE_TOKEN = /\S{1,16}/gu;
 
 /** Echoes the last user message in at most `outputTokensMax` tokens. */
@@ -68,7 +65,7 @@ function takeTokens(text: string, count: number): string[] {
 }
 
 /** Options of a chat request that shape its answer. */
-export interface DemoChatOptions {
+interface DemoChatOptions {
   readonly choices: number;
   readonly includesUsage: boolean;
 }

@@ -3,10 +3,7 @@ import type { Model } from "../domain/model.ts";
 
 const price = readPrice({ input: "0.50", output: "1.50" });
 
-/**
- * The only model of a gateway without a configured catalog. The built-in upstream serves it without a
- * network.
- */
+/** The only model of a gateway without a configured catalog. The demo upstream serves it. */
 export const DEMO_MODEL: Model = {
   id: "demo",
   routes: [

@@ -13,7 +13,7 @@ import {
 } from "./demo-answer.ts";
 import { encodeDemoEmbeddings } from "./demo-embeddings.ts";
 
-export interface DemoOptions {
+interface DemoOptions {
   readonly now?: () => number;
   /** Pause before each event of a stream, in milliseconds; 0 still yields to the event loop. */
   readonly pauseMs?: number;
@@ -68,7 +68,7 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
 function embed(body: JsonObject): Response {
   const embeddings = encodeDemoEmbeddings(body);
   return embeddings === undefined
-    ? badRequest("There are not so many dimensions.")
+    ? badRequest("The dimensions must be a whole number from 1 to 512.")
     : jsonResponse(embeddings, 200);
 }
 

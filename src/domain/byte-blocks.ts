@@ -6,7 +6,7 @@ const BLOCK_BYTES_MAX = 1024 * 1024;
  * Collects chunks of bytes into blocks, so that ten million chunks of one byte take 10 MB. A first chunk that
  * stays the only one is not copied.
  */
-export interface ByteCollector {
+interface ByteCollector {
   readonly bytes: number;
   add(chunk: Uint8Array): void;
   /** Returns the bytes in order and empties the collector. Each block has its own buffer. */
@@ -62,7 +62,7 @@ export function createByteCollector(): ByteCollector {
   };
 }
 
-/** Whether the chunk is its whole buffer, which can then be transferred to another thread. */
+/** Returns whether the chunk spans its whole buffer, which can then be transferred to another thread. */
 function ownsItsBuffer({ buffer, byteLength }: Uint8Array): boolean {
   return byteLength > 0 && buffer.byteLength === byteLength;
 }

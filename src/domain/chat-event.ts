@@ -1,6 +1,6 @@
 import type { Usage } from "./usage.ts";
 
-/** One step of an answer, in a neutral format. A whole answer is read as its steps at once. */
+/** One step of an answer in the neutral form. A whole answer is read as a list of all its steps. */
 export type ChatEvent = BeganEvent | OutputEvent | FinishEvent | UsageEvent;
 
 /** The model began to work; output may follow or not. */
@@ -14,7 +14,7 @@ export type OutputEvent =
   | { readonly kind: "refusal"; readonly text: string }
   | { readonly kind: "reasoning"; readonly text: string }
   /** Ends a piece of reasoning with the provider's signature of it. */
-  | { readonly kind: "reasoning_seal"; readonly signature: string }
+  | { readonly kind: "reasoning_signature"; readonly signature: string }
   /** Encrypted reasoning, which only its provider can decrypt. */
   | { readonly kind: "redacted_reasoning"; readonly data: string }
   | ToolCallEvent
@@ -52,7 +52,7 @@ export interface UsageEvent {
   readonly reasoningTokens: number | undefined;
 }
 
-/** A whole answer in a neutral format, collected from its events. */
+/** A whole answer in the neutral form, collected from its events. */
 export interface ChatReply {
   /** In the order in which they began. There may be several of one kind. */
   readonly blocks: readonly ReplyBlock[];

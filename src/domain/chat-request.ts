@@ -1,6 +1,6 @@
 /**
- * A chat request in a neutral format. Every protocol decodes its requests into it and encodes them from it,
- * so that no translator per pair of protocols is needed.
+ * A chat request in the neutral form. Ingress codecs decode requests into it, and egress codecs encode
+ * requests from it, so that no translator per protocol pair is needed.
  */
 export interface ChatRequest {
   /** In the client's order, never empty. A system turn may be anywhere. */
@@ -52,7 +52,7 @@ export interface ImagePart {
 export interface DocumentPart {
   readonly kind: "document";
   readonly source: InlineSource | UrlSource | TextSource;
-  /** Its title or file name. */
+  /** The title or file name of the document. */
   readonly name: string | undefined;
   readonly cache: CacheMark | undefined;
   /** The path in the client's body, as for an image. */
@@ -61,13 +61,13 @@ export interface DocumentPart {
 
 export interface InlineSource {
   readonly kind: "inline";
-  /** "image/png", "application/pdf" */
+  /** Such as "image/png" or "application/pdf". */
   readonly mediaType: string;
-  /** base64 */
+  /** The bytes of the file in base64. */
   readonly data: string;
 }
 
-/** Fetched by the provider, never by the gateway. */
+/** A file that the provider fetches. The gateway never does. */
 export interface UrlSource {
   readonly kind: "url";
   readonly url: string;
@@ -134,7 +134,7 @@ export interface Reasoning {
   readonly effort: Effort | undefined;
   /** Anthropic's modes: with a budget, adaptive, or disabled. */
   readonly thinking: "enabled" | "adaptive" | "disabled" | undefined;
-  /** With "enabled", in tokens. */
+  /** The budget in tokens, set only when `thinking` is "enabled". */
   readonly budgetTokens: number | undefined;
   /** Whether the reasoning is sent to the client. */
   readonly isShown: boolean;

@@ -4,10 +4,7 @@ import type { InputClass, Usage } from "./usage.ts";
 /** The two families of wire formats of upstreams. */
 export type Protocol = "openai" | "anthropic";
 
-/**
- * The wire formats, by their names in receipts and logs. A client uses one, an upstream supports one or
- * several.
- */
+/** The wire formats, by their names in receipts and logs. An upstream may support several. */
 export type Surface = "chat" | "messages" | "responses" | "embeddings";
 
 /** The parameters that a model accepts. Used for translated requests; others pass through unchecked. */

@@ -35,8 +35,8 @@ export function isCounted(usage: Usage): boolean {
 }
 
 /**
- * Replaces every class that is not a whole number by the one of `before`. Returns `before` when the sum is
- * unsafe.
+ * Replaces every class that is not a whole number by the same class of `before`. Returns `before` if the sum
+ * is above the safe integers.
  */
 export function countedOf(usage: Usage, before: Usage = NO_USAGE): Usage {
   if (isCounted(usage)) return usage;

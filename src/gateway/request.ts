@@ -6,10 +6,10 @@ import type { Usage, UsageBound } from "../domain/usage.ts";
 import { type Cause, GatewayError } from "../errors.ts";
 import type { Attempt, Balances } from "../ledger/records.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { AnswerReader } from "../wire/codec-session.ts";
 import type { PrintOptions } from "../wire/codecs.ts";
 import type { RequestFacts } from "../wire/model-request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
+import type { AnswerReader } from "../wire/protocol-pair.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
 
 // Every type of one request, in the order in which the story of `run-request.ts` makes them.

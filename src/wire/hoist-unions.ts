@@ -77,8 +77,7 @@ function createProperties() {
       for (const [name, schema] of Object.entries(isJsonObject(properties) ? properties : {})) {
         const known = schemas.get(name) ?? new Map<string, unknown>();
         schemas.set(name, known);
-        // Schemas that contain each other could be printed without end, so above the bound the first schema
-        // wins.
+        // Schemas that refer to each other could be printed forever: above the bound, the first one is kept.
         const isOver = compared > COMPARED_CHARS_MAX;
         const printed = isOver ? "" : JSON.stringify(schema);
         compared += printed.length;

@@ -7,32 +7,32 @@ import { lazily } from "./lazily.ts";
 const PREFIX = "tgh1_";
 /** Far more than the signatures of any answer. */
 const CHARS_MAX = 8 * 1024 * 1024;
-/** Reject anything larger before parsing: a valid encoding has at most 10 members and 10 values. */
+/** Reject anything larger before parsing: a valid encoding has at max 10 members and 10 values. */
 const STRUCTURE_MAX = { members: 16, values: 16 };
 const ORIGIN_CHARS = 16;
 
 /**
  * Encodes reasoning data that a host of chat completions expects back unchanged. Clients of other formats
- * carry the text as a signature or as encrypted reasoning. It is decoded only for the upstream and model that
- * `origin` identifies.
+ * carry the text as a signature or as encrypted reasoning. The text is decoded only for the upstream and
+ * model that `origin` identifies.
  */
 export function encodeHostReasoning(origin: string, data: JsonObject): string {
   return PREFIX + printBase64Json({ origin: shortHash(origin, ORIGIN_CHARS), sealed: data });
 }
 
-/** Returns whether a text is such an encoding of any origin. No provider can read one. */
+/** Returns whether {@link encodeHostReasoning} made a text, for any origin. No provider can read it. */
 export function isHostReasoning(text: string): boolean {
   return text.startsWith(PREFIX);
 }
 
-/** Returns whether a text may contain such an encoding. */
+/** Returns whether a text may contain a result of {@link encodeHostReasoning}. Does not parse the text. */
 export function mayHoldHostReasoning(text: string): boolean {
   return text.includes(PREFIX);
 }
 
 /**
- * Creates a decoder for the encodings of one origin. The decoder returns `undefined` for another origin, for
- * a damaged encoding and for one above 8 Mi characters.
+ * Creates a decoder for the texts of one origin. The decoder returns `undefined` for a text of another
+ * origin, a damaged text and a text above 8 Mi characters.
  */
 export function createHostReasoningDecoder(origin: string): (text: string) => JsonObject | undefined {
   const hash = lazily(() => shortHash(origin, ORIGIN_CHARS));
@@ -49,10 +49,10 @@ export function printBase64Json(value: unknown): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
 }
 
-/** Decodes such a value. Returns `undefined` for any other text, and above `most` members or values. */
-export function readBase64Json(text: string, most: JsonMeasure): unknown {
+/** Decodes a text of {@link printBase64Json}. Returns `undefined` for any other text and above `max`. */
+export function readBase64Json(text: string, max: JsonMeasure): unknown {
   const json = Buffer.from(text, "base64url").toString();
-  if (measureJson(json, most) === undefined) return undefined;
+  if (measureJson(json, max) === undefined) return undefined;
   try {
     return JSON.parse(json);
   } catch {

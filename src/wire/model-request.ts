@@ -73,7 +73,7 @@ export interface UpstreamRequestOptions {
 /** The fields of a request that a responses answer repeats. */
 export interface EchoedFields {
   /** JSON members without the surrounding braces. */
-  readonly repeated: string;
+  readonly members: string;
   /** Tools that are not plain functions, by their name at the upstream. */
   readonly tools: ReadonlyMap<string, EchoedTool>;
   /** Whether the client requested encrypted reasoning that it can send back. */

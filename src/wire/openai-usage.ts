@@ -2,7 +2,7 @@ import { isCount, type Usage } from "../domain/usage.ts";
 import { isJsonObject, type JsonObject } from "./json/read.ts";
 
 /** The counts of an OpenAI-shaped usage whose names differ between chat and responses. */
-export interface ReportedTotals {
+interface ReportedTotals {
   readonly input: unknown;
   readonly output: unknown;
   readonly inputDetails: unknown;
@@ -26,8 +26,7 @@ export function splitUsage(usage: JsonObject, reported: ReportedTotals): Usage |
   const extra = findExtraTokens({ input, output, cached, reasoning, total: usage.total_tokens });
   const all = input + extra.input;
   return {
-    // More cached tokens than input tokens means that the host counts them beside the input: both are
-    // charged.
+    // A host with more cached than input tokens counts them beside the input, so both are charged.
     inputTokens: all >= cached ? all - cached : all,
     cachedInputTokens,
     cacheWriteTokens,

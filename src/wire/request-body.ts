@@ -4,17 +4,17 @@ import { findMiscased, isJsonObject, type JsonObject } from "./json/read.ts";
 import { type JsonMeasure, measureJson } from "./json/scan.ts";
 
 /** A request body that is a JSON object within the bounds. */
-export interface RequestBody {
+interface RequestBody {
   readonly body: JsonObject;
   /** Whether any object repeats a key: an upstream may take another value than the one that was checked. */
   readonly repeatsKeys: boolean;
-  /** Returns the body: as parsed while still in memory, else parsed again. Keeps only the text alive. */
-  again(): JsonObject;
+  /** Returns the parsed body. Parses the text again if the body has been garbage-collected. */
+  reread(): JsonObject;
 }
 
 /**
- * Above the 300,000 token ids that an embeddings host accepts. A thousand messages of Claude Code with its
- * tools have about 50,000 members. A key costs a parser microseconds, any other value a tenth of that. The
+ * Bounds of a request body. Embeddings hosts accept 300,000 token ids. A thousand messages of Claude Code with
+ * its tools have about 50,000 members. A key costs a parser microseconds, any other value a tenth of that. The
  * worst body within the bounds takes half a second, during which other large bodies wait.
  */
 const BODY_MAX: JsonMeasure = { values: 350_000, members: 200_000 };
@@ -28,16 +28,15 @@ export const NAME_CHARS_MAX = 256;
  */
 export function parseBody(text: string, fields: ReadonlySet<string>): RequestBody {
   const measured = measureJson(text, BODY_MAX);
-  // Tens of megabytes of brackets, keys or digits would block the parser, and all waiting bodies, for
-  // seconds.
+  // Megabytes of brackets, keys or digits would block the parser, and all waiting bodies, for seconds.
   if (!measured) throw new GatewayError("wrong_shape");
   const body = parseJson(text);
   if (!isJsonObject(body)) throw new GatewayError("wrong_shape");
   const miscased = findMiscased(body, fields);
   if (miscased !== undefined) reject(miscased);
   const parsed = new WeakRef(body);
-  const again = () => parsed.deref() ?? parseBody(text, fields).body;
-  return { body, repeatsKeys: countMembers(body) !== measured.members, again };
+  const reread = () => parsed.deref() ?? parseBody(text, fields).body;
+  return { body, repeatsKeys: countMembers(body) !== measured.members, reread };
 }
 
 /** Returns the model's name of 1 to 256 characters. Throws `wrong_shape` for anything else. */

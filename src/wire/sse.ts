@@ -7,7 +7,7 @@ export interface SseEvent {
 }
 
 /** Bounds of one event. */
-export interface SseLimits {
+interface SseLimits {
   /** Characters of an incomplete event, over all its lines. */
   readonly eventCharsMax: number;
   /** Number of `data` lines. */
@@ -15,7 +15,7 @@ export interface SseLimits {
 }
 
 /** Decodes bytes into events, wherever the chunks are cut. One decoder per stream. */
-export interface SseDecoder {
+interface SseDecoder {
   /** Returns the events that these bytes complete. Throws {@link UpstreamFault} above a limit. */
   push(bytes: Uint8Array): SseEvent[];
   /** Returns the last event if the stream ended without its blank line. */
@@ -23,7 +23,7 @@ export interface SseDecoder {
 }
 
 /** An event to print; `data` may contain line feeds. */
-export interface SseFrame {
+interface SseFrame {
   readonly event?: string;
   readonly data: string;
 }

@@ -139,7 +139,7 @@ function generatedTextOf(event: OutputEvent): string {
       return event.name;
     case "tool_input":
       return event.json;
-    case "reasoning_seal":
+    case "reasoning_signature":
     case "redacted_reasoning":
       return "";
     default:
@@ -178,7 +178,7 @@ function createBlocks() {
   const add = (event: OutputEvent): void => {
     if (event.kind === "text" || event.kind === "refusal") addText(event.kind, event.text);
     else if (event.kind === "reasoning") addReasoning(event.text);
-    else if (event.kind === "reasoning_seal") addReasoning("", event.signature);
+    else if (event.kind === "reasoning_signature") addReasoning("", event.signature);
     else if (event.kind === "redacted_reasoning") blocks.push({ kind: event.kind, data: event.data });
     else if (event.kind === "tool_call") beginCall(event);
     else {

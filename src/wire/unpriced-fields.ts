@@ -5,7 +5,7 @@ import { findMiscased, isJsonObject, isSet, type JsonObject } from "./json/read.
  * Fields that change the model or the price, each with the values that change neither. A dot descends into an
  * object. Null, an empty array and an empty object are harmless in every field.
  */
-export type UnpricedFields = Readonly<Record<string, readonly unknown[]>>;
+type UnpricedFields = Readonly<Record<string, readonly unknown[]>>;
 
 /**
  * Service tiers, which every format has.
@@ -114,7 +114,7 @@ interface Entry {
   readonly isSentOnce: boolean;
 }
 
-export interface UnpricedRule {
+interface UnpricedRule {
   /** The top-level names, whose other spellings are rejected. */
   readonly names: readonly string[];
   /**
@@ -161,9 +161,9 @@ function readEntry(path: string, harmless: readonly unknown[], sentOnce: Readonl
 
 function rejectValue(value: unknown, { path, harmless, isSentOnce }: Entry, repeatsKeys: boolean): void {
   if (value === undefined) return;
-  const mayBeAnother = repeatsKeys && !isSentOnce;
+  const mayHaveOtherValue = repeatsKeys && !isSentOnce;
   const isHarmless = isEmpty(value) || harmless.some((each) => isEqual(each, value));
-  if (mayBeAnother || !isHarmless) rejectUnpricedField(path);
+  if (mayHaveOtherValue || !isHarmless) rejectUnpricedField(path);
 }
 
 /** Arrays are equal if both have one element and the elements are equal. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent } from "../../src/domain/chat-event.ts";
-import { printEvents } from "../../src/wire/anthropic-messages/ingress/print-events.ts";
-import { printReply } from "../../src/wire/anthropic-messages/ingress/print-reply.ts";
+import { printEvents, printReply } from "../../src/wire/anthropic-messages/ingress/print-answer.ts";
 import { anthropicMessages } from "../../src/wire/anthropic-messages/protocol.ts";
 import type { EventReader } from "../../src/wire/codecs.ts";
 import { collectReply, translateStream, translateWhole } from "../../src/wire/translate.ts";
@@ -46,7 +45,7 @@ describe("an event that the client does not see", () => {
   test.each<[string, ChatEvent, generated: string]>([
     ["a block that began", { kind: "began" }, ""],
     ["reasoning", { kind: "reasoning", text: "hm" }, "hm"],
-    ["a signature", { kind: "reasoning_seal", signature: "x" }, ""],
+    ["a signature", { kind: "reasoning_signature", signature: "x" }, ""],
     ["redacted reasoning", { kind: "redacted_reasoning", data: "x" }, ""],
   ])("counts as output: %s", (_, event, generated) => {
     expect(stream(event).part).toEqual({ ...SILENT, isOutput: true, generated });
@@ -114,10 +113,10 @@ describe("collectReply", () => {
     expect(
       blocksOf(
         { kind: "reasoning", text: "a" },
-        { kind: "reasoning_seal", signature: "s1" },
+        { kind: "reasoning_signature", signature: "s1" },
         { kind: "reasoning", text: "b" },
         { kind: "redacted_reasoning", data: "d" },
-        { kind: "reasoning_seal", signature: "s2" },
+        { kind: "reasoning_signature", signature: "s2" },
       ),
     ).toEqual([
       { kind: "reasoning", text: "a", signature: "s1" },

@@ -32,10 +32,10 @@ export const BETA_FIELDS = ["betas", "anthropic_beta"] as const;
 /** Returns the betas that a request names in its `anthropic-beta` header and in its body. */
 export function namedBetas(
   header: string | undefined,
-  inBody: readonly string[] | undefined,
+  bodyBetas: readonly string[] | undefined,
 ): readonly string[] {
-  if (header === undefined) return inBody ?? NO_BETAS;
-  return inBody ? [...listBetas(header), ...inBody] : listBetas(header);
+  if (header === undefined) return bodyBetas ?? NO_BETAS;
+  return bodyBetas ? [...listBetas(header), ...bodyBetas] : listBetas(header);
 }
 
 /** Returns the betas that a body names, or `undefined` for a body without a beta field. */

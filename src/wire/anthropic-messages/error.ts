@@ -1,5 +1,6 @@
 import type { GatewayError } from "../../errors.ts";
 import { printSse } from "../sse.ts";
+import { findPromptTooLong, type PromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 
 /** Prefix of the beta with which SDKs ask for threads; a date follows it. */
 const THREADS_BETA = "message-threads-";
@@ -32,4 +33,14 @@ export function printErrorFrame(error: GatewayError, requestId: string): string 
 
 export function statusOf(error: GatewayError): number {
   return error.row.messages[0];
+}
+
+const TOO_LONG: TooLongPhrases = {
+  phrase: /prompt is too long/i,
+  tokens: [/prompt is too long\D{0,40}(\d[\d,]{0,11}) tokens/i],
+};
+
+/** Returns whether an upstream error rejects the prompt as too long. */
+export function readPromptTooLong(text: string): PromptTooLong | undefined {
+  return findPromptTooLong(text, TOO_LONG);
 }

@@ -1,7 +1,6 @@
 /**
- * Joins members whose values are JSON already into an object; `undefined` values are left out. Names are not
- * escaped. Concatenates instead of joining an array: the engine copies a concatenated string once, when it is
- * read.
+ * Prints a JSON object from members whose values are JSON text. Omits `undefined` values and does not escape
+ * names. Concatenates strings, because the engine copies a concatenated string only once, when it is read.
  */
 export function joinMembers(members: Readonly<Record<string, string | undefined>>): string {
   let joined = "";
@@ -12,7 +11,7 @@ export function joinMembers(members: Readonly<Record<string, string | undefined>
   return `{${joined}}`;
 }
 
-/** Joins elements that are JSON already into an array. */
+/** Prints a JSON array from elements that are JSON text. */
 export function joinElements(elements: readonly string[]): string {
   let joined = "";
   for (const json of elements) joined += joined === "" ? json : `,${json}`;

@@ -6,9 +6,9 @@ import { readStopReason } from "./finish-reason.ts";
 const EVENT_NAME = /^\w{1,64}$/;
 
 /** A complete message of an upstream. */
-export interface Message {
+interface Message {
   readonly body: JsonObject;
-  /** The content blocks; elements that are no objects are left out. */
+  /** The content blocks; elements that are not objects are omitted. */
   readonly blocks: readonly JsonObject[];
   readonly stopReason: string;
 }
@@ -30,7 +30,7 @@ export function parseMessage(text: string): Message {
 }
 
 /**
- * Parses the data of a stream event; `undefined` when it is no JSON object. Throws {@link UpstreamFault} for
+ * Parses the data of a stream event; `undefined` for anything but a JSON object. Throws {@link UpstreamFault} for
  * an event that reports an error.
  */
 export function parseEvent(event: SseEvent): JsonObject | undefined {

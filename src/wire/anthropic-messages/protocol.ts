@@ -1,22 +1,14 @@
+import { anthropicLimitHeaders } from "../limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { printSse } from "../sse.ts";
-import { findPromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 import { findUntranslatable } from "./egress/print-messages.ts";
 import { printRequest } from "./egress/print-request.ts";
-import { readEvents } from "./egress/read-events.ts";
-import { readReply } from "./egress/read-reply.ts";
-import { printError, printErrorFrame, statusOf } from "./error.ts";
-import { printEvents } from "./ingress/print-events.ts";
-import { printReply } from "./ingress/print-reply.ts";
-import { limitHeaders } from "./limit-headers.ts";
+import { readEvents, readReply } from "./egress/read-answer.ts";
+import { printError, printErrorFrame, readPromptTooLong, statusOf } from "./error.ts";
+import { printEvents, printReply } from "./ingress/print-answer.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
-
-const TOO_LONG: TooLongPhrases = {
-  phrase: /prompt is too long/i,
-  tokens: [/prompt is too long\D{0,40}(\d[\d,]{0,11}) tokens/i],
-};
 
 /**
  * Anthropic's messages format.
@@ -43,8 +35,8 @@ export const anthropicMessages: WireProtocol = {
     readStream: readEvents,
     readWhole: readReply,
   },
-  readPromptTooLong: (text) => findPromptTooLong(text, TOO_LONG),
-  limitHeaders,
+  readPromptTooLong,
+  limitHeaders: anthropicLimitHeaders,
   statusOf,
   printError,
   printErrorFrame,

@@ -1,6 +1,6 @@
 import { isHostReasoning, mayHoldHostReasoning } from "../host-reasoning.ts";
 import { editElements, editMembers, onceEach } from "../json/edit.ts";
-import { type JsonObject, parseJsonObject, readText } from "../json/read.ts";
+import { isJsonObject, type JsonObject, parseJsonObject, readArray, readText } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
@@ -13,11 +13,12 @@ import {
   requireMessages,
   requireModel,
 } from "../request-body.ts";
+import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
+import { rejectTool, rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
 import { allowBodyBetas, BETA_FIELDS, readBodyBetas } from "./betas.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { countReadings, sizeOfMessages } from "./size.ts";
 import { dropNewThread, rejectStored } from "./stored.ts";
-import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 /**
  * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
@@ -42,7 +43,8 @@ const SENT_ONCE = new Set([
   ...BETA_FIELDS,
 ]);
 const ONCE = onceEach(SENT_ONCE);
-const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
+const UNPRICED_RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "inference_geo"]));
+const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
 /** A limit of 0 asks for no answer: the provider only writes the prompt to its cache. */
 const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
 
@@ -53,7 +55,7 @@ const OUTPUT_TOKENS = { min: 0, max: Number.MAX_SAFE_INTEGER };
  * @see https://docs.anthropic.com/en/api/messages
  */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
   const model = requireModel(body);
   // Comes before the messages, because a continued thread may have none.
   rejectStored(body, repeatsKeys);
@@ -74,8 +76,8 @@ export function parseRequest(text: string): ModelRequest {
       readings: countReadings(body),
     },
     betas: readBodyBetas(body),
-    promptText: () => promptTextOf(again()),
-    readChat: () => readChatRequest(again()),
+    promptText: () => promptTextOf(reread()),
+    readChat: () => readChatRequest(reread()),
   };
 }
 
@@ -97,8 +99,8 @@ export function printUpstreamRequest(request: ModelRequest, options: UpstreamReq
 
 /**
  * Removes reasoning that a chat completions host signed from the `messages` of a body. Anthropic rejects a
- * conversation that contains it. A message left without blocks is removed too. Every other byte stays as it
- * is.
+ * conversation that contains it. Also removes a message that is left without blocks. Keeps every other
+ * byte.
  */
 export function dropForeignReasoning(messages: string): string {
   if (!mayHoldHostReasoning(messages)) return messages;
@@ -117,10 +119,7 @@ export function dropForeignReasoning(messages: string): string {
   });
 }
 
-/**
- * Edits the elements of a JSON array and drops those that become `undefined`. Returns an unedited array
- * unchanged.
- */
+/** Edits the elements of a JSON array and drops those for which `edit` returns `undefined`. */
 function keepElements(list: string, edit: (element: string) => string | undefined): string {
   const kept: string[] = [];
   let isChanged = false;
@@ -141,4 +140,22 @@ function isForeignReasoning(block: string): boolean {
 
 function promptTextOf(body: JsonObject): string {
   return joinPromptText([body.system, body.messages, body.tools]);
+}
+
+/** Throws `unpriced_field` with the path of the first field that may change the model or the price. */
+function rejectUnpriced(body: JsonObject, messages: readonly JsonObject[], repeatsKeys: boolean): void {
+  UNPRICED_RULE.reject(body, repeatsKeys);
+  rejectUnpricedPlugins(body);
+  rejectUnpricedTools(readArray(body.tools));
+  for (const [position, message] of messages.entries()) {
+    if (message.role === "system") rejectAddedTools(message.content, `messages[${position}].content`);
+  }
+}
+
+/** Checks tools that a system message defines for the rest of the conversation. */
+function rejectAddedTools(content: unknown, path: string): void {
+  for (const [position, block] of readArray(content).entries()) {
+    const added = isJsonObject(block) && isJsonObject(block.tool) ? block.tool.definition : undefined;
+    if (isJsonObject(added)) rejectTool(added, `${path}[${position}].tool.definition`);
+  }
 }

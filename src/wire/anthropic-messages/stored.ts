@@ -23,9 +23,8 @@ export function rejectStored(body: JsonObject, repeatsKeys: boolean): void {
 }
 
 /**
- * Whether the `thread` field asks for a new thread. The tool runners of Anthropic's SDKs ask for one by
- * default. It can be dropped, because they send the whole conversation and send it again when a thread is not
- * found.
+ * Returns whether the `thread` field asks for a new thread, as the tool runners of Anthropic's SDKs do by
+ * default. The field can be dropped: they send the whole conversation, and again if a thread is not found.
  */
 export function isNewThread(thread: unknown): boolean {
   return isJsonObject(thread) && thread.type === "create";
@@ -35,10 +34,7 @@ export function isNewThread(thread: unknown): boolean {
 export const dropNewThread: ValueEdit = (text) =>
   text !== undefined && isNewThread(JSON.parse(text)) ? undefined : text;
 
-/**
- * Every type except `create` continues a thread, unknown types included. Anthropic rejects an object without
- * one.
- */
+/** Returns whether `thread` continues a thread. Every set type but `create` does, unknown ones included. */
 function continuesThread(thread: unknown): boolean {
   if (!isJsonObject(thread)) return true;
   if (isSet(thread.previous_message_id) || findMiscased(thread, THREAD_KEYS) !== undefined) return true;

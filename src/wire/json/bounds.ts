@@ -45,7 +45,7 @@ export function createValueBudget(body: JsonObject): ValueBudget {
   return budget;
 }
 
-/** Stops at the first value above the budget. */
+/** Subtracts the values of a body from the budget. Returns false at the first value above the budget. */
 function spendValues(body: JsonObject, budget: ValueBudget): boolean {
   const waiting: object[] = [body];
   for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {

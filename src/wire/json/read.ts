@@ -35,11 +35,11 @@ export function isSet(value: unknown): boolean {
 
 /**
  * Parses a JSON object. Returns `undefined` for any other text, and for a text with more structure than
- * `most`. The default of 100,000 values, 30,000 members and 500,000 escapes parses in some tens of
+ * `max`. The default of 100,000 values, 30,000 members and 500,000 escapes parses in some tens of
  * milliseconds.
  */
-export function parseJsonObject(text: string, most: JsonBounds = DEFAULT_MAX): JsonObject | undefined {
-  if (!isWithin(text, most)) return undefined;
+export function parseJsonObject(text: string, max: JsonBounds = DEFAULT_MAX): JsonObject | undefined {
+  if (!isWithin(text, max)) return undefined;
   try {
     const value: unknown = JSON.parse(text);
     return isJsonObject(value) ? value : undefined;
@@ -49,17 +49,18 @@ export function parseJsonObject(text: string, most: JsonBounds = DEFAULT_MAX): J
 }
 
 /** A member takes several characters and a value at least one, so shorter texts are not scanned. */
-function isWithin(text: string, most: JsonBounds): boolean {
-  if (text.length <= most.members) return true;
-  if (most.escapes !== undefined && hasMoreEscapes(text, most.escapes)) return false;
-  return measureJson(text, most) !== undefined;
+function isWithin(text: string, max: JsonBounds): boolean {
+  if (text.length <= max.members) return true;
+  if (max.escapes !== undefined && hasMoreEscapes(text, max.escapes)) return false;
+  return measureJson(text, max) !== undefined;
 }
 
-function hasMoreEscapes(text: string, most: number): boolean {
-  if (text.length <= 2 * most) return false;
+function hasMoreEscapes(text: string, escapesMax: number): boolean {
+  if (text.length <= 2 * escapesMax) return false;
   let count = 0;
-  for (let at = text.indexOf("\\"); at >= 0 && count <= most; at = text.indexOf("\\", at + 2)) count += 1;
-  return count > most;
+  for (let at = text.indexOf("\\"); at >= 0 && count <= escapesMax; at = text.indexOf("\\", at + 2))
+    count += 1;
+  return count > escapesMax;
 }
 
 /** Returns a string, or "" for any other value. */

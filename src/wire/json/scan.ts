@@ -31,9 +31,9 @@ const KEY_CHARS_MAX = 16_384;
 
 /**
  * Counts the structure of a text, valid JSON or not, without parsing it and without allocating. Returns
- * `undefined` above `most`, for a number above 1,024 characters and for a key above 16,384 characters.
+ * `undefined` above `max`, for a number above 1,024 characters and for a key above 16,384 characters.
  */
-export function measureJson(text: string, most: JsonMeasure): JsonMeasure | undefined {
+export function measureJson(text: string, max: JsonMeasure): JsonMeasure | undefined {
   let members = 0;
   let values = 0;
   let stringChars = 0;
@@ -45,10 +45,10 @@ export function measureJson(text: string, most: JsonMeasure): JsonMeasure | unde
       at = end - 1;
     } else if (code === COLON) {
       members += 1;
-      if (members > most.members || stringChars > KEY_CHARS_MAX) return undefined;
+      if (members > max.members || stringChars > KEY_CHARS_MAX) return undefined;
     } else if (code === OPEN_BRACE || code === OPEN_BRACKET || code === COMMA) {
       values += 1;
-      if (values > most.values) return undefined;
+      if (values > max.values) return undefined;
     } else if (startsNumber(code)) {
       const end = skipNumber(text, at);
       if (end - at > NUMBER_CHARS_MAX) return undefined;

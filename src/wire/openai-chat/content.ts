@@ -3,7 +3,7 @@ import { joinPromptText } from "../prompt-size.ts";
 import type { Content } from "../reply-part.ts";
 
 /** The texts of a delta or a message, tool calls excluded. */
-export interface DeltaText {
+interface DeltaText {
   readonly reasoning: string;
   readonly text: string;
   readonly refusal: string;

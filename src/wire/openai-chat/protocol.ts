@@ -1,12 +1,10 @@
-import { limitHeaders } from "../openai-limit-headers.ts";
+import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { ID_CHARS_MAX } from "./egress/print-reasoning.ts";
 import { findUntranslatable, printRequest } from "./egress/print-request.ts";
-import { readEvents } from "./egress/read-events.ts";
-import { readReply } from "./egress/read-reply.ts";
+import { readEvents, readReply } from "./egress/read-answer.ts";
 import { printError, printErrorFrame, readPromptTooLong, statusOf } from "./error.ts";
-import { printEvents } from "./ingress/print-events.ts";
-import { printReply } from "./ingress/print-reply.ts";
+import { printEvents, printReply } from "./ingress/print-answer.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
@@ -36,7 +34,7 @@ export const openaiChat: WireProtocol = {
     readWhole: readReply,
   },
   readPromptTooLong,
-  limitHeaders,
+  limitHeaders: openaiLimitHeaders,
   statusOf,
   printError,
   printErrorFrame,

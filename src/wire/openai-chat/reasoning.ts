@@ -58,7 +58,7 @@ export function isFilledDetail({ text, signature, redacted }: ReasoningDetail): 
 }
 
 /** State that a host expects back with an assistant message. The text of reasoning is carried separately. */
-export type HostState =
+type HostState =
   /** An entry of OpenRouter's `reasoning_details`. */
   | { readonly kind: "detail"; readonly detail: JsonObject }
   /** Gemini's signature of a message. */

@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import { editMembers, once, onceEach } from "../json/edit.ts";
-import { isJsonObject, type JsonObject } from "../json/read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
@@ -14,11 +14,11 @@ import {
   requireMessages,
   requireModel,
 } from "../request-body.ts";
+import { createUnpricedRule, TIER_FIELDS } from "../unpriced-fields.ts";
+import { rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
 import { CHOICES_MAX } from "./chunk.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
 import { sizeOfChat } from "./size.ts";
-import { findStored } from "./stored.ts";
-import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 /** Fields that the gateway checks or edits. The printed body contains each of them once. */
 const SENT_ONCE = new Set([
@@ -45,7 +45,8 @@ const SENT_ONCE = new Set([
   "session_params",
 ]);
 const ONCE = onceEach(SENT_ONCE);
-const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
+const UNPRICED_RULE = createUnpricedRule(new Set([...Object.keys(TIER_FIELDS), "models", "modalities"]));
+const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names]);
 
 /**
  * Parses and checks a chat body. Roles, part types and unknown fields are left to the upstream.
@@ -53,7 +54,7 @@ const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES]);
  * @see https://platform.openai.com/docs/api-reference/chat
  */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const messages = requireMessages(body);
   const maxTokens = readPositive(body, "max_tokens");
@@ -74,8 +75,8 @@ export function parseRequest(text: string): ModelRequest {
     choices: readPositive(body, "n", CHOICES_MAX) ?? 1,
     wantsUsage: readObject(body, "stream_options")?.include_usage === true,
     input: inputSizeOf(text, sizeOfChat(body, messages), repeatsKeys),
-    promptText: () => promptTextOf(again()),
-    readChat: () => readChatRequest(again()),
+    promptText: () => promptTextOf(reread()),
+    readChat: () => readChatRequest(reread()),
   };
 }
 
@@ -116,4 +117,26 @@ function smallerOf(one: number | undefined, other: number | undefined): number |
 function limitFieldOf(maxTokens: number | undefined, maxCompletionTokens: number | undefined) {
   if (maxCompletionTokens !== undefined) return "max_completion_tokens";
   return maxTokens === undefined ? undefined : "max_tokens";
+}
+
+/**
+ * Returns the path of the first field that refers to data stored at the upstream under the operator's key.
+ * Such data may belong to another user of the gateway.
+ *
+ * @see https://docs.sglang.ai/basic_usage/native_api.html `session_params`
+ * @see https://ai.google.dev/gemini-api/docs/openai `extra_body.google.cached_content`
+ */
+function findStored({ session_params: session, extra_body: extra }: JsonObject): string | undefined {
+  if (isSet(session)) return "session_params";
+  const google = isJsonObject(extra) ? extra.google : undefined;
+  return isJsonObject(google) && isSet(google.cached_content)
+    ? "extra_body.google.cached_content"
+    : undefined;
+}
+
+/** Throws `unpriced_field` with the path of a field that may change the model or the price. */
+function rejectUnpriced(body: JsonObject, repeatsKeys: boolean): void {
+  UNPRICED_RULE.reject(body, repeatsKeys);
+  rejectUnpricedPlugins(body);
+  rejectUnpricedTools(readArray(body.tools));
 }

@@ -1,6 +1,6 @@
+import { openaiLimitHeaders } from "../limit-headers.ts";
 import { printError, printErrorFrame, readPromptTooLong, statusOf } from "../openai-chat/error.ts";
 import { openaiChat } from "../openai-chat/protocol.ts";
-import { limitHeaders } from "../openai-limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
@@ -25,7 +25,7 @@ export const openaiEmbeddings: WireProtocol = {
   ingress: undefined,
   egress: undefined,
   readPromptTooLong,
-  limitHeaders,
+  limitHeaders: openaiLimitHeaders,
   statusOf,
   printError,
   printErrorFrame,

@@ -3,7 +3,7 @@ import { printBase64Json, readBase64Json } from "../host-reasoning.ts";
 import { isJsonObject } from "../json/read.ts";
 import type { JsonMeasure } from "../json/scan.ts";
 
-/** Prefix of our tokens and their version. Encrypted content without it belongs to another provider. */
+/** Prefix of the tokens that the gateway encodes, and their version. Encrypted content without it belongs to another provider. */
 const PREFIX = "tgr1_";
 /** Characters of a token. No answer contains so much reasoning. */
 const CHARS_MAX = 8 * 1024 * 1024;
@@ -26,10 +26,7 @@ export function isEncodedReasoning(content: unknown): content is string {
   return typeof content === "string" && content.startsWith(PREFIX);
 }
 
-/**
- * Decodes `encrypted_content`. Returns `undefined` for content of another provider, damaged or oversized
- * content.
- */
+/** Decodes `encrypted_content`. Returns `undefined` for foreign, damaged and oversized content. */
 export function decodeReasoning(content: unknown): ReasoningPart | undefined {
   const isOurs = isEncodedReasoning(content) && content.length <= CHARS_MAX;
   const reasoning = isOurs ? readBase64Json(content.slice(PREFIX.length), STRUCTURE_MAX) : undefined;

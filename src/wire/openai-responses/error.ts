@@ -6,10 +6,7 @@ import type { PromptTooLong } from "../upstream-fault.ts";
 import { findPromptTooLong, type TooLongPhrases } from "../upstream-fault.ts";
 import { printFailure, printResponseEvent } from "./response.ts";
 
-/**
- * Status of errors that a streaming client receives inside a stream. As a plain answer, agents would retry it
- * six times.
- */
+/** Status of errors that are sent inside a stream, because agents retry a plain 402 answer six times. */
 const SENT_IN_STREAM = 402;
 const NOTHING_SENT: SentStream = { model: "", last: "" };
 
@@ -44,8 +41,8 @@ export function printError(error: GatewayError): string {
 export function printErrorFrame(error: GatewayError, requestId: string, sent = NOTHING_SENT): string {
   const failure = { code: error.row.responses[1], message: error.publicMessage };
   const { model } = sent;
-  const print = (type: `response.${string}`, sequenceNumber: number, shown?: typeof failure) =>
-    printResponseEvent(type, { sequenceNumber, response: printFailure({ requestId, model }, shown) });
+  const print = (type: `response.${string}`, sequenceNumber: number, reported?: typeof failure) =>
+    printResponseEvent(type, { sequenceNumber, response: printFailure({ requestId, model }, reported) });
   if (sent.last !== "") return print("response.failed", nextNumber(sent), failure);
   return print("response.created", 0) + print("response.failed", 1, failure);
 }
@@ -67,7 +64,7 @@ export function sendsErrorInStream(error: GatewayError): boolean {
   return statusOf(error) === SENT_IN_STREAM;
 }
 
-/** Finds out whether an upstream error, or a failure inside a stream, means that the prompt is too long. */
+/** Returns whether an upstream error, or a failure event, rejects the prompt as too long. */
 export function readPromptTooLong(text: string): PromptTooLong | undefined {
   return findPromptTooLong(text, TOO_LONG);
 }

@@ -17,7 +17,7 @@ export function isFiltered({ incomplete_details: details }: JsonObject): boolean
 }
 
 /** How a response ended. */
-export interface FinishStatus {
+interface FinishStatus {
   readonly status: "completed" | "incomplete";
   /** Why the response is incomplete. */
   readonly reason: string | undefined;

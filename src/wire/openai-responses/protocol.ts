@@ -1,8 +1,7 @@
-import { limitHeaders } from "../openai-limit-headers.ts";
+import { openaiLimitHeaders } from "../limit-headers.ts";
 import type { WireProtocol } from "../protocol.ts";
 import { printError, printErrorFrame, readPromptTooLong, sendsErrorInStream, statusOf } from "./error.ts";
-import { printEvents } from "./ingress/print-events.ts";
-import { printReply } from "./ingress/print-reply.ts";
+import { printEvents, printReply } from "./ingress/print-answer.ts";
 import { readWhole } from "./passthrough/reply.ts";
 import { readStream } from "./passthrough/stream.ts";
 import { parseRequest, printUpstreamRequest } from "./request.ts";
@@ -26,7 +25,7 @@ export const openaiResponses: WireProtocol = {
   ingress: { printStream: printEvents, printWhole: printReply },
   egress: undefined,
   readPromptTooLong,
-  limitHeaders,
+  limitHeaders: openaiLimitHeaders,
   statusOf,
   printError,
   printErrorFrame,

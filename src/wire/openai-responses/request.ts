@@ -1,6 +1,6 @@
 import { GatewayError } from "../../errors.ts";
 import { editElements, editMembers, onceEach } from "../json/edit.ts";
-import { isJsonObject, isSet, type JsonObject } from "../json/read.ts";
+import { isJsonObject, isSet, type JsonObject, readArray } from "../json/read.ts";
 import type { ModelRequest, UpstreamRequestOptions } from "../model-request.ts";
 import { inputSizeOf, joinPromptText } from "../prompt-size.ts";
 import {
@@ -13,13 +13,13 @@ import {
   rejectUntranslatable,
   requireModel,
 } from "../request-body.ts";
+import { createUnpricedRule } from "../unpriced-fields.ts";
+import { rejectUnpricedPlugins, rejectUnpricedTools } from "../unpriced-tools.ts";
 import { isEncodedReasoning } from "./encrypted-reasoning.ts";
 import { readEchoedFields } from "./ingress/echoed-fields.ts";
 import { readChatRequest } from "./ingress/read-request.ts";
-import { requireItems } from "./items.ts";
+import { isReference, requireItems } from "./items.ts";
 import { countReadings, sizeOfInput } from "./size.ts";
-import { findStored } from "./stored.ts";
-import { rejectUnpriced, UNPRICED_NAMES } from "./unpriced-fields.ts";
 
 /**
  * Fields that the gateway checks or edits. Each is sent once, so that an upstream cannot read a second value.
@@ -44,7 +44,9 @@ const SENT_ONCE = new Set([
   "context_management",
 ]);
 const ONCE = onceEach(SENT_ONCE);
-const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
+/** No field may repeat: the request is rejected for repeated keys before this check. */
+const UNPRICED_RULE = createUnpricedRule(new Set());
+const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_RULE.names, "plugins"]);
 
 /**
  * Parses and checks a responses body. Item types, part types and unknown fields are left to the upstream.
@@ -54,7 +56,7 @@ const FIELDS = new Set([...SENT_ONCE, ...UNPRICED_NAMES, "plugins"]);
  * @see https://platform.openai.com/docs/api-reference/responses
  */
 export function parseRequest(text: string): ModelRequest {
-  const { body, repeatsKeys, again } = parseBody(text, FIELDS);
+  const { body, repeatsKeys, reread } = parseBody(text, FIELDS);
   const model = requireModel(body);
   const items = requireItems(body);
   checkOptions(body);
@@ -72,9 +74,9 @@ export function parseRequest(text: string): ModelRequest {
     choices: 1,
     wantsUsage: true,
     input: { ...inputSizeOf(text, sizeOfInput(body, items), repeatsKeys), readings: countReadings(body) },
-    promptText: () => promptTextOf(again()),
-    readChat: () => readChatRequest(again()),
-    readEchoedFields: () => readEchoedFields(again()),
+    promptText: () => promptTextOf(reread()),
+    readChat: () => readChatRequest(reread()),
+    readEchoedFields: () => readEchoedFields(reread()),
   };
 }
 
@@ -132,4 +134,50 @@ function isUnreadable(text: string): boolean {
 
 function promptTextOf(body: JsonObject): string {
   return joinPromptText([body.instructions, body.input, body.tools]);
+}
+
+/** Fields that refer to data stored for the operator's account, which may belong to another user. */
+const STORED_FIELDS = ["previous_response_id", "conversation"];
+
+/**
+ * Returns the path of the first reference to stored data: an earlier answer, an item, or a container with
+ * files. Returns `undefined` when there is none.
+ *
+ * @see https://developers.openai.com/api/docs/guides/tools-code-interpreter
+ */
+function findStored(body: JsonObject, items: readonly JsonObject[]): string | undefined {
+  const field = STORED_FIELDS.find((each) => isSet(body[each]));
+  if (field !== undefined) return field;
+  const reference = items.findIndex(isReference);
+  if (reference >= 0) return `input[${reference}]`;
+  const container = findContainer(body.tools, "tools");
+  if (container !== undefined) return container;
+  for (const [position, { tools }] of items.entries()) {
+    const found = tools === undefined ? undefined : findContainer(tools, `input[${position}].tools`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function findContainer(tools: unknown, path: string): string | undefined {
+  for (const [position, tool] of readArray(tools).entries()) {
+    if (!isJsonObject(tool)) continue;
+    const { container, environment } = tool;
+    if (typeof container === "string") return `${path}[${position}].container`;
+    if (isJsonObject(environment) && isSet(environment.container_id)) {
+      return `${path}[${position}].environment.container_id`;
+    }
+  }
+  return undefined;
+}
+
+/** Throws `unpriced_field` with the path of the first field that may change the model or the price. */
+function rejectUnpriced(body: JsonObject, items: readonly JsonObject[]): void {
+  UNPRICED_RULE.reject(body, false);
+  rejectUnpricedPlugins(body);
+  rejectUnpricedTools(readArray(body.tools));
+  // The items `additional_tools` and `tool_search_output` define tools too.
+  for (const [position, { tools }] of items.entries()) {
+    if (tools !== undefined) rejectUnpricedTools(readArray(tools), `input[${position}].tools`);
+  }
 }

@@ -25,7 +25,7 @@ export const BEGUN: Progress = { status: "in_progress", output: [], reason: unde
  */
 export function printResponse(
   head: ReplyHead,
-  { repeated: echoed }: EchoedFields,
+  { members: echoed }: EchoedFields,
   progress: Progress,
 ): string {
   const { output, reason, usage } = progress;
@@ -58,7 +58,7 @@ export function printFailure(
     output: [],
     usage: null,
   };
-  return join(own, NOTHING_ECHOED.repeated);
+  return join(own, NOTHING_ECHOED.members);
 }
 
 /** Prints a stream event that carries a whole response; `response` is JSON. */

@@ -4,7 +4,7 @@ import { isJsonObject } from "../json/read.ts";
 import { readDetails, splitUsage } from "../openai-usage.ts";
 
 /**
- * Reads the usage of a response as {@link splitUsage} does. Returns `undefined` when it is no object.
+ * Reads the usage of a response as {@link splitUsage} does. Returns `undefined` when it is not an object.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */

@@ -1,4 +1,4 @@
-import type { CodecSession } from "../../../src/wire/codec-session.ts";
+import type { CodecSession } from "../../../src/wire/protocol-pair.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import type { SseEvent } from "../../../src/wire/sse.ts";

@@ -1,6 +1,6 @@
 import type { Surface } from "../../../src/domain/model.ts";
 import { GatewayError } from "../../../src/errors.ts";
-import type { CodecSession } from "../../../src/wire/codec-session.ts";
+import type { CodecSession } from "../../../src/wire/protocol-pair.ts";
 import { findProtocolPair } from "../../../src/wire/protocol-pair.ts";
 import { WIRES } from "../../../src/wire/registry.ts";
 import { createSseDecoder } from "../../../src/wire/sse.ts";

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ChatEvent, ChatReply, FinishEvent, OutputEvent } from "../../../src/domain/chat-event.ts";
-import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
-import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
-import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";
-import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
+import { readEvents, readReply } from "../../../src/wire/anthropic-messages/egress/read-answer.ts";
+import { printEvents, printReply } from "../../../src/wire/anthropic-messages/ingress/print-answer.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import type { SseEvent } from "../../../src/wire/sse.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
@@ -19,7 +17,7 @@ const words = fc.string({ minLength: 1, maxLength: 5 });
 const textual: fc.Arbitrary<OutputEvent> = fc.oneof(
   words.map((text) => ({ kind: "text", text }) as const),
   words.map((text) => ({ kind: "reasoning", text }) as const),
-  words.map((signature) => ({ kind: "reasoning_seal", signature }) as const),
+  words.map((signature) => ({ kind: "reasoning_signature", signature }) as const),
   words.map((data) => ({ kind: "redacted_reasoning", data }) as const),
 );
 /** The input of a call as JSON, cut into pieces at random positions. */

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, FinishEvent, OutputEvent, UsageEvent } from "../../../src/domain/chat-event.ts";
-import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";
-import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
+import { printEvents, printReply } from "../../../src/wire/anthropic-messages/ingress/print-answer.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
@@ -125,7 +124,7 @@ describe("a printed stream", () => {
   test("case 45: starts each block after the previous one stops, with its own deltas only", () => {
     const output = [
       { kind: "reasoning", text: "hm" } as const,
-      { kind: "reasoning_seal", signature: "c2ln" } as const,
+      { kind: "reasoning_signature", signature: "c2ln" } as const,
       { kind: "redacted_reasoning", data: "eA==" } as const,
       text("So"),
       text(""),
@@ -215,7 +214,7 @@ describe("a printed stream", () => {
   test("shows reasoning only to clients that asked for it, and starts no message for others", () => {
     const reasoning: OutputEvent[] = [
       { kind: "reasoning", text: "hm" },
-      { kind: "reasoning_seal", signature: "c2ln" },
+      { kind: "reasoning_signature", signature: "c2ln" },
       { kind: "redacted_reasoning", data: "eA==" },
     ];
     const hidden = { head: headOf({ thinking: { type: "adaptive", display: "omitted" } }) };
@@ -248,7 +247,7 @@ describe("a printed message", () => {
   test("contains all blocks in order", () => {
     const output: OutputEvent[] = [
       { kind: "reasoning", text: "hm" },
-      { kind: "reasoning_seal", signature: "c2ln" },
+      { kind: "reasoning_signature", signature: "c2ln" },
       { kind: "reasoning", text: "ah" },
       { kind: "redacted_reasoning", data: "eA==" },
       text("So"),

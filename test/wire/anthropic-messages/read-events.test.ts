@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
-import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
-import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
+import { readEvents, readReply } from "../../../src/wire/anthropic-messages/egress/read-answer.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf } from "../play.ts";
 
@@ -77,7 +76,7 @@ describe("a streamed message of an upstream", () => {
     expect(outputOf(stream)).toEqual([
       { kind: "began" },
       { kind: "reasoning", text: "hm" },
-      { kind: "reasoning_seal", signature: "c2ln" },
+      { kind: "reasoning_signature", signature: "c2ln" },
       { kind: "redacted_reasoning", data: "eA==" },
     ]);
   });
@@ -230,7 +229,7 @@ describe("a whole message of an upstream", () => {
     const usage = { input_tokens: 10, output_tokens: 7, output_tokens_details: { thinking_tokens: 2 } };
     expect(whole(content, { stop_reason: "tool_use", usage })).toEqual([
       { kind: "reasoning", text: "hm" },
-      { kind: "reasoning_seal", signature: "c2ln" },
+      { kind: "reasoning_signature", signature: "c2ln" },
       { kind: "redacted_reasoning", data: "eA==" },
       { kind: "text", text: "So" },
       { kind: "began" },

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ChatEvent, ChatReply, OutputEvent } from "../../../src/domain/chat-event.ts";
-import { readEvents } from "../../../src/wire/anthropic-messages/egress/read-events.ts";
-import { readReply } from "../../../src/wire/anthropic-messages/egress/read-reply.ts";
-import { printEvents } from "../../../src/wire/anthropic-messages/ingress/print-events.ts";
-import { printReply } from "../../../src/wire/anthropic-messages/ingress/print-reply.ts";
+import { readEvents, readReply } from "../../../src/wire/anthropic-messages/egress/read-answer.ts";
+import { printEvents, printReply } from "../../../src/wire/anthropic-messages/ingress/print-answer.ts";
 import { anthropicMessages } from "../../../src/wire/anthropic-messages/protocol.ts";
 import { printSse } from "../../../src/wire/sse.ts";
 import { collectReply } from "../../../src/wire/translate.ts";

@@ -9,10 +9,8 @@ import type {
   UsageEvent,
 } from "../../../src/domain/chat-event.ts";
 import type { ReplyHead } from "../../../src/wire/codecs.ts";
-import { readEvents } from "../../../src/wire/openai-chat/egress/read-events.ts";
-import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
-import { printEvents } from "../../../src/wire/openai-chat/ingress/print-events.ts";
-import { printReply } from "../../../src/wire/openai-chat/ingress/print-reply.ts";
+import { readEvents, readReply } from "../../../src/wire/openai-chat/egress/read-answer.ts";
+import { printEvents, printReply } from "../../../src/wire/openai-chat/ingress/print-answer.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { hasRecordings, recordedBody, recordedLines, recordings } from "../../support/recordings.ts";
@@ -58,7 +56,7 @@ const text = (value: string): OutputEvent => ({ kind: "text", text: value });
 const begin = (call: number, id = `id${call}`): OutputEvent => ({ kind: "tool_call", call, id, name: "f" });
 const input = (call: number, json: string): OutputEvent => ({ kind: "tool_input", call, json });
 const reasoning = (value: string): OutputEvent => ({ kind: "reasoning", text: value });
-const signedBy = (signature: string): OutputEvent => ({ kind: "reasoning_seal", signature });
+const signedBy = (signature: string): OutputEvent => ({ kind: "reasoning_signature", signature });
 
 interface AnswerParts {
   readonly events: readonly OutputEvent[];

@@ -2,8 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ChatEvent } from "../../../src/domain/chat-event.ts";
-import { readEvents } from "../../../src/wire/openai-chat/egress/read-events.ts";
-import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
+import { readEvents, readReply } from "../../../src/wire/openai-chat/egress/read-answer.ts";
 import { collectReply } from "../../../src/wire/translate.ts";
 import { UpstreamFault } from "../../../src/wire/upstream-fault.ts";
 import { eventsOf } from "../play.ts";
@@ -58,7 +57,7 @@ function faultOf(run: () => unknown): unknown {
 const finish = (reason: string) => ({ kind: "finish", reason, stopSequence: undefined });
 const text = (value: string) => ({ kind: "text", text: value });
 const reasoning = (value: string) => ({ kind: "reasoning", text: value });
-const signedBy = (signature: string) => ({ kind: "reasoning_seal", signature });
+const signedBy = (signature: string) => ({ kind: "reasoning_signature", signature });
 const begin = (call: number, id: string, name = "f") => ({ kind: "tool_call", call, id, name });
 const input = (call: number, json: string) => ({ kind: "tool_input", call, json });
 

@@ -8,7 +8,7 @@ import type { Source } from "../../../src/wire/codecs.ts";
 import { encodeHostReasoning, isHostReasoning } from "../../../src/wire/host-reasoning.ts";
 import { shortenIdentifiers } from "../../../src/wire/identifiers.ts";
 import { printRequest } from "../../../src/wire/openai-chat/egress/print-request.ts";
-import { readReply } from "../../../src/wire/openai-chat/egress/read-reply.ts";
+import { readReply } from "../../../src/wire/openai-chat/egress/read-answer.ts";
 import { openaiChat } from "../../../src/wire/openai-chat/protocol.ts";
 import { requestOf } from "../play.ts";
 
@@ -47,7 +47,7 @@ function partsOf(events: readonly ChatEvent[]): Part[] {
   let text = "";
   for (const event of events) {
     if (event.kind === "reasoning") text += event.text;
-    else if (event.kind === "reasoning_seal") {
+    else if (event.kind === "reasoning_signature") {
       parts.push(reasoning({ text, signature: event.signature }));
       text = "";
     } else if (event.kind === "redacted_reasoning") parts.push(reasoning({ redacted: event.data }));
@@ -135,9 +135,9 @@ describe("the state that a host expects back", () => {
       { type: "reasoning.text", text: "hm", signature: "s", format: "anthropic-claude-v1", index: 0 },
     ];
     const events = stateEventsOf({ content: "a", reasoning_details: details }, ROUTER);
-    expect(events.some((event) => event.kind === "reasoning_seal" && isHostReasoning(event.signature))).toBe(
-      true,
-    );
+    expect(
+      events.some((event) => event.kind === "reasoning_signature" && isHostReasoning(event.signature)),
+    ).toBe(true);
     expect(messageFor(partsOf(events), ORIGIN).reasoning_details).toEqual(details);
     expect(messageFor(partsOf(events), CLAUDE.origin, ADAPTIVE)).not.toHaveProperty("reasoning_details");
   });
@@ -148,7 +148,7 @@ describe("the state that a host expects back", () => {
       { type: "reasoning.encrypted", data: "x", format: "anthropic-claude-v1", index: 1 },
     ];
     const events = stateEventsOf({ content: "a", reasoning_details: details }, CLAUDE);
-    expect(events).toContainEqual({ kind: "reasoning_seal", signature: "s" });
+    expect(events).toContainEqual({ kind: "reasoning_signature", signature: "s" });
     expect(events).toContainEqual({ kind: "redacted_reasoning", data: "x" });
     expect(messageFor(partsOf(events), "another host", ADAPTIVE).reasoning_details).toEqual(details);
     expect(messageFor(partsOf(events), "another host")).not.toHaveProperty("reasoning_details");

@@ -296,7 +296,7 @@ describe("the printed items", () => {
   });
 
   test("include encrypted reasoning if the client asked for it, which reads back unchanged", () => {
-    const signed = { kind: "reasoning_seal", signature: "sig" } as const;
+    const signed = { kind: "reasoning_signature", signature: "sig" } as const;
     const redacted = { kind: "redacted_reasoning", data: "secret" } as const;
     const steps = [reasoningStep("hm"), signed, redacted, call(0), input(0, "{}")];
     expect(outputOf(steps)).toHaveLength(1);
@@ -363,7 +363,7 @@ describe("the printed items", () => {
   test("are not begun while all output is hidden", () => {
     const printer = ingress().printStream(headOf());
     expect(printer.print(reasoningStep("hm"))).toBe("");
-    expect(printer.print({ kind: "reasoning_seal", signature: "x" })).toBe("");
+    expect(printer.print({ kind: "reasoning_signature", signature: "x" })).toBe("");
     expect(
       typesOf(eventsOf(printer.print(textStep("a"))).map(({ data }) => JSON.parse(data))).slice(0, 3),
     ).toEqual(["created", "in_progress", "output_item.added"]);

@@ -28,10 +28,7 @@ interface Conversation {
 
 /** User message that begins a conversation without one. */
 const OPENING: TextPart = { kind: "text", text: "Please begin.", cache: undefined };
-/**
- * User message after an answer when the last user message was empty. Without it the model would extend its
- * answer.
- */
+/** User message in place of an empty last one. Without it, the model would extend its last answer. */
 const CONTINUATION: TextPart = { kind: "text", text: "Please go on.", cache: undefined };
 
 /**

@@ -143,5 +143,5 @@ function textEvents(kind: "text" | "reasoning", value: unknown): readonly Output
 
 function signatureEvents(value: unknown): readonly OutputEvent[] {
   const signature = readText(value);
-  return signature === "" ? [] : [{ kind: "reasoning_seal", signature }];
+  return signature === "" ? [] : [{ kind: "reasoning_signature", signature }];
 }

@@ -21,7 +21,7 @@ const BESIDE_REFERENCE = ["$ref", "$defs", "definitions"];
 
 /**
  * Rewrites a schema into the subset that Anthropic enforces. Every object is closed, and unsupported rules
- * move into the description as text. A value that is no object becomes the schema `{}`, which accepts any
+ * move into the description as text. A value that is not an object becomes the schema `{}`, which accepts any
  * value.
  */
 export function strictSchema(schema: unknown): JsonSchema {

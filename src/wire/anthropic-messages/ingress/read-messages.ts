@@ -1,5 +1,6 @@
 import type {
   Part,
+  ReasoningPart,
   ResultPart,
   TextPart,
   ToolCallPart,
@@ -11,12 +12,8 @@ import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../..
 import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
 import { readCacheMark } from "../../request-fields.ts";
 import { readDocument, readImage } from "./read-media.ts";
-import { readRedactedThinking, readThinking } from "./read-reasoning.ts";
 
-/**
- * First words of a system line of a coding agent. It changes with every session and would defeat prompt
- * caches.
- */
+/** Prefix of a line that a coding agent adds to the system prompt. The line defeats prompt caches. */
 const BILLING_HEADER = "x-anthropic-billing-header:";
 const ROLES: readonly unknown[] = ["system", "user", "assistant"] satisfies Turn["role"][];
 
@@ -44,7 +41,7 @@ function isBillingHeader(text: string): boolean {
   return text.startsWith(BILLING_HEADER) && !text.trim().includes("\n");
 }
 
-/** Whether a system message was valid for one answer only, and a later user message has ended that. */
+/** Returns whether a system message was valid for one answer only and a user message follows it. */
 function isCleared(message: unknown, hasUserAfter: boolean): boolean {
   return hasUserAfter && isJsonObject(message) && message.clear_at === "next_user_message";
 }
@@ -131,6 +128,17 @@ function readToolResult(block: JsonObject, path: string): readonly [ToolResultPa
       cache: readCacheMark(block),
     },
   ];
+}
+
+/** Reads a `thinking` block of an earlier answer. */
+function readThinking(block: JsonObject): readonly [ReasoningPart] {
+  const signature = readText(block.signature) || undefined;
+  return [{ kind: "reasoning", text: readText(block.thinking), signature, redacted: undefined }];
+}
+
+/** Reads a `redacted_thinking` block of an earlier answer. */
+function readRedactedThinking(block: JsonObject): readonly [ReasoningPart] {
+  return [{ kind: "reasoning", text: "", signature: undefined, redacted: readText(block.data) }];
 }
 
 function readToolUse(block: JsonObject, path: string): readonly [ToolCallPart] {

@@ -1,10 +1,18 @@
-import type { ChatRequest, OutputFormat } from "../../../domain/chat-request.ts";
+import type { ChatRequest, OutputFormat, Reasoning } from "../../../domain/chat-request.ts";
 import { createValueBudget, isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
-import { readList, readNumber, reject, rejectUntranslatable, SHARES } from "../../request-body.ts";
+import {
+  readBudget,
+  readList,
+  readNumber,
+  readObject,
+  reject,
+  rejectUntranslatable,
+  SHARES,
+} from "../../request-body.ts";
+import { isEffort } from "../../request-fields.ts";
 import { isNewThread } from "../stored.ts";
 import { readMessages } from "./read-messages.ts";
-import { readReasoning } from "./read-reasoning.ts";
 import { readTools } from "./read-tools.ts";
 
 /** Fields for state that the provider keeps or runs beside the conversation. No other format has them. */
@@ -40,6 +48,25 @@ function rejectRemote(body: JsonObject): void {
   if (readArray(body.mcp_servers).length > 0) rejectUntranslatable("mcp_servers");
   // A limit of 0 only warms the cache, which no other format can express.
   if (body.max_tokens === 0) rejectUntranslatable("max_tokens");
+}
+
+const THINKING: readonly unknown[] = ["enabled", "adaptive", "disabled"] satisfies Reasoning["thinking"][];
+
+/** Reads the reasoning settings. Ignores unknown values of `thinking.type` and `effort`. */
+function readReasoning(body: JsonObject): Reasoning {
+  const { type, display, budget_tokens: budget } = readObject(body, "thinking") ?? {};
+  const { effort } = isJsonObject(body.output_config) ? body.output_config : {};
+  const thinking = isThinking(type) ? type : undefined;
+  return {
+    effort: isEffort(effort) ? effort : undefined,
+    thinking,
+    budgetTokens: thinking === "enabled" ? readBudget(budget) || undefined : undefined,
+    isShown: (thinking === "enabled" || thinking === "adaptive") && display !== "omitted",
+  };
+}
+
+function isThinking(value: unknown): value is NonNullable<Reasoning["thinking"]> {
+  return THINKING.includes(value);
 }
 
 /** Reads the answer's format from `output_config.format`, or from the older `output_format`. */

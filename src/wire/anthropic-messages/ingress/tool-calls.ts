@@ -70,16 +70,13 @@ export function isBlank(text: string): boolean {
   return /^[ \t\r\n]*$/.test(text);
 }
 
-/**
- * Returns the input as the text of a JSON object. A blank input becomes "{}", and any other becomes
- * `undefined`.
- */
+/** Returns the input if it is a JSON object, "{}" for a blank input, and `undefined` for any other. */
 export function completeInput(text: string): string | undefined {
   if (isBlank(text)) return "{}";
   return parseJsonObject(text) && text;
 }
 
-/** Returns the input as {@link completeInput} does. Throws {@link UpstreamFault} when it is no object. */
+/** Returns the input as {@link completeInput} does. Throws {@link UpstreamFault} for `undefined`. */
 export function requireInput(text: string): string {
   const json = completeInput(text);
   if (json === undefined) throw new UpstreamFault("The input of a tool call is no object");

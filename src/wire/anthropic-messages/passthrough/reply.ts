@@ -10,7 +10,7 @@ import { readUsage } from "../usage.ts";
 
 /**
  * Reads a whole message. Replaces the model name in the body and keeps every other byte, thinking and
- * signatures included. Throws `UpstreamFault` when it is no complete message.
+ * signatures included. Throws `UpstreamFault` for anything but a complete message.
  *
  * @see https://docs.anthropic.com/en/api/messages
  */

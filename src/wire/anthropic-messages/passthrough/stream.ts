@@ -24,10 +24,7 @@ export function readStream(request: RequestFacts): ReplyReader {
   let isWhole = false;
   let isDone = false;
 
-  /**
-   * Whether the finish alone is a readable answer: a refusal, or an answer to a request that only fills a
-   * cache.
-   */
+  /** Returns whether the finish alone is readable: a refusal, or the answer to a request for no output. */
   const isAnswered = () =>
     ending.isFinished() && (request.outputTokensMax === 0 || isRefusal(ending.reason()));
 
@@ -141,10 +138,7 @@ function createEnding() {
     return held;
   };
 
-  /**
-   * Returns the event for the client, "" once a stop reason is known: clients must not receive content behind
-   * it.
-   */
+  /** Returns the event for the client; "" after a stop reason, behind which clients must get no content. */
   const pass = (event: string, data: string): string => {
     const frame = printSse({ event, data });
     if (event === "message_stop") {
@@ -160,8 +154,7 @@ function createEnding() {
   };
 
   /**
-   * Passes `message_start`. A start with a stop reason is a whole message if it has content or no block
-   * follows.
+   * Passes `message_start`. A start with a stop reason is held back until it is known whether blocks follow.
    *
    * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling
    */

@@ -47,7 +47,7 @@ export function createDeltaReader(source: Source | undefined) {
     return hasReasoning ? events : [...textEvents("reasoning", plain), ...events];
   };
 
-  const note = (event: OutputEvent): void => {
+  const countBlocks = (event: OutputEvent): void => {
     unsignedChars = event.kind === "reasoning" ? unsignedChars + event.text.length : 0;
     if (event.kind !== latest || !("text" in event)) blocks += 1;
     latest = event.kind;
@@ -74,7 +74,7 @@ export function createDeltaReader(source: Source | undefined) {
         ...textEvents("refusal", refusal),
         ...(isLast ? messageSignature.take() : []),
       ];
-      for (const event of events) note(event);
+      for (const event of events) countBlocks(event);
       return events;
     },
   };
@@ -103,7 +103,7 @@ function textEvents(kind: "reasoning" | "text" | "refusal", text: string): Outpu
 function detailEvents({ text, signature, redacted }: ReasoningDetail): OutputEvent[] {
   if (redacted !== undefined) return [{ kind: "redacted_reasoning", data: redacted }];
   const events = textEvents("reasoning", text);
-  return signature === undefined ? events : [...events, { kind: "reasoning_seal", signature }];
+  return signature === undefined ? events : [...events, { kind: "reasoning_signature", signature }];
 }
 
 /** Members that identify a block of reasoning while it is streamed. */

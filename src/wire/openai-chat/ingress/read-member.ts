@@ -2,8 +2,8 @@ import { isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject } from "../../json/read.ts";
 import { reject } from "../../request-body.ts";
 
-// Readers of members of nested objects. `path` is the path of the object; errors (`wrong_shape`) contain the
-// member's.
+// Readers of members of nested objects. `path` is the path of the object. Each reader throws `wrong_shape` with
+// the path of the member.
 
 /** Returns a string that must be present and not empty. */
 export function requireText(object: JsonObject, member: string, path: string): string {

@@ -1,4 +1,6 @@
 import type {
+  DocumentPart,
+  ImagePart,
   Part,
   ReasoningPart,
   ResultPart,
@@ -10,11 +12,17 @@ import type {
 import { isTooDeep, type ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import { reject, rejectUntranslatable, requireName } from "../../request-body.ts";
-import { type CallArguments, readCacheMark, readCallArguments } from "../../request-fields.ts";
+import {
+  type CallArguments,
+  decodeTextSource,
+  readCacheMark,
+  readCallArguments,
+  readFileData,
+  readMediaUrl,
+} from "../../request-fields.ts";
 import { readPlainReasoning, textOfPart } from "../content.ts";
 import { joinReasoningDetails } from "../reasoning.ts";
-import { readFile, readImage } from "./read-media.ts";
-import { requireObject, requireText } from "./read-member.ts";
+import { readOptionalText, requireObject, requireText } from "./read-member.ts";
 
 /** Facts of the whole conversation that reading one tool call needs. */
 interface History {
@@ -176,3 +184,32 @@ const ASSISTANT_READERS = new Map<string, PartReader<TextPart | ReasoningPart>>(
   ["refusal", readRefusal],
   ["thinking", readThinking],
 ]);
+
+/** Reads an `image_url` part; some clients send the URL without an object around it. */
+function readImage(part: JsonObject, path: string): ImagePart {
+  const image = typeof part.image_url === "string" ? { url: part.image_url } : part.image_url;
+  const imagePath = `${path}.image_url`;
+  const { url, detail } = isJsonObject(image) ? image : requireObject(part, "image_url", path);
+  return {
+    kind: "image",
+    source: readMediaUrl(requireText({ url }, "url", imagePath)) ?? rejectUntranslatable(`${imagePath}.url`),
+    detail: readOptionalText({ detail }, "detail", imagePath),
+    cache: readCacheMark(part),
+    path,
+  };
+}
+
+/** Reads a `file` part: a data: URL, a web URL, or bare base64 of a PDF or a named text file. */
+function readFile(part: JsonObject, path: string): DocumentPart | ImagePart {
+  const filePath = `${path}.file`;
+  const file = requireObject(part, "file", path);
+  if (!isSet(file.file_data) && isSet(file.file_id)) rejectUntranslatable(`${filePath}.file_id`);
+  const name = readOptionalText(file, "filename", filePath) || undefined;
+  const data = requireText(file, "file_data", filePath);
+  const source = readFileData(data, name) ?? rejectUntranslatable(`${filePath}.file_data`);
+  const cache = readCacheMark(part);
+  if (source.kind === "inline" && source.mediaType.startsWith("image/")) {
+    return { kind: "image", source, detail: undefined, cache, path };
+  }
+  return { kind: "document", source: decodeTextSource(source), name, cache, path };
+}

@@ -1,10 +1,10 @@
+import { isCount, NO_USAGE, type Usage } from "../../../domain/usage.ts";
 import { editMembers } from "../../json/edit.ts";
-import { parseJsonObject } from "../../json/read.ts";
+import { isJsonObject, parseJsonObject, readCount } from "../../json/read.ts";
 import { skipSpace, skipString, skipValue } from "../../json/scan.ts";
 import type { RequestFacts } from "../../model-request.ts";
 import type { ReplyPart } from "../../reply-part.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
-import { readUsage } from "../usage.ts";
 
 /**
  * Reads a list of embeddings. The body passes through except the model's name. Throws {@link UpstreamFault}
@@ -14,8 +14,7 @@ import { readUsage } from "../usage.ts";
  */
 export function readWhole(request: RequestFacts, text: string): ReplyPart {
   const data = findData(text);
-  // Millions of numbers would block the parser for a second, so everything else is parsed and edited without
-  // them.
+  // Millions of numbers would block the parser for a second, so only the rest is parsed and edited.
   const frame = data && `${text.slice(0, data.start)}[]${text.slice(data.end)}`;
   const body = frame && parseJsonObject(frame);
   if (!body || body.error) throw new UpstreamFault("The answer is not a list of embeddings");
@@ -127,4 +126,19 @@ function skipNumbers(text: string, start: number): number {
 
 function comesBefore(index: number, other: number): boolean {
   return index >= 0 && index < other;
+}
+
+/**
+ * Reads a usage of embeddings, all of which is input. Tokens that only `total_tokens` includes are input too:
+ * some hosts count images that way. Impossible counts are kept; `undefined` if no count is a number.
+ *
+ * @see https://platform.openai.com/docs/api-reference/embeddings
+ */
+export function readUsage(usage: unknown): Usage | undefined {
+  if (!isJsonObject(usage)) return undefined;
+  const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
+  const inputTokens = typeof prompt === "number" ? prompt : total;
+  if (typeof inputTokens !== "number") return undefined;
+  const gap = isCount(total) ? total - readCount(completion) - inputTokens : 0;
+  return { ...NO_USAGE, inputTokens: inputTokens >= 0 && gap > 0 ? inputTokens + gap : inputTokens };
 }

@@ -36,8 +36,7 @@ export function createCallItem(
     isWhole: isObject,
     close(isCutOff) {
       const isWhole = !isCutOff || isObject();
-      // Clients parse the arguments, so that an empty input becomes an object. A partial input stays as it
-      // is.
+      // Clients parse the arguments, so an empty input becomes "{}". A partial input is sent unchanged.
       if (isWhole && json.trim() === "") write("{}");
       isClosed = true;
       const input = isFreeForm ? readFreeText(json) : json;

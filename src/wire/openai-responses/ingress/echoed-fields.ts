@@ -17,7 +17,7 @@ export function readEchoedFields(body: JsonObject): EchoedFields {
   const offered = new Map(readOfferedTools(body, requireItems(body)).map((each) => [each.tool.name, each]));
   const special = [...offered.values()].filter(isSpecial);
   return {
-    repeated: printEchoedFields(body),
+    members: printEchoedFields(body),
     tools: new Map(special.map(toolEntry)),
     includesEncryptedReasoning: readArray(body.include).includes(ENCRYPTED_REASONING),
   };
@@ -25,7 +25,7 @@ export function readEchoedFields(body: JsonObject): EchoedFields {
 
 /** The facts of an unknown request: every echoed field has its default. */
 export const NOTHING_ECHOED: EchoedFields = {
-  repeated: printEchoedFields({}),
+  members: printEchoedFields({}),
   tools: new Map(),
   includesEncryptedReasoning: false,
 };

@@ -9,7 +9,7 @@ import { createItemWriter, type EmitEvent, type OpenItem } from "./output-item.t
 import { createReasoningItem, type ReasoningItem, writeRedacted } from "./reasoning-item.ts";
 
 /** Turns the output of a model into the items of a response, event by event. */
-export interface OutputPrinter {
+interface OutputPrinter {
   add(event: OutputEvent): void;
   /** Closes the open items and returns all items in order. `isCutOff` when the answer ended early. */
   end(isCutOff: boolean): readonly object[];
@@ -47,7 +47,7 @@ export function createOutputPrinter(head: ReplyHead, echoed: EchoedFields, emit:
     if (item?.isWhole()) open.pop()?.close(false);
   };
 
-  const message = (): MessageItem => {
+  const openMessage = (): MessageItem => {
     if (latestText?.kind === "message") return latestText;
     closeLatest();
     const item = begin(createMessageItem(writer));
@@ -55,7 +55,7 @@ export function createOutputPrinter(head: ReplyHead, echoed: EchoedFields, emit:
     return item;
   };
 
-  const reasoning = (): ReasoningItem => {
+  const openReasoning = (): ReasoningItem => {
     if (latestText?.kind === "reasoning") return latestText;
     closeLatest();
     const item = begin(createReasoningItem(writer, { isReasoningShown, wantsEncrypted }));
@@ -86,12 +86,12 @@ export function createOutputPrinter(head: ReplyHead, echoed: EchoedFields, emit:
   const add = (event: OutputEvent): void => {
     if (event.kind === "tool_call") beginCall(event);
     else if (event.kind === "tool_input") calls[event.call]?.write(event.json);
-    else if (event.kind === "reasoning") reasoning().write(event.text);
-    else if (event.kind === "reasoning_seal") {
-      reasoning().sign(event.signature);
+    else if (event.kind === "reasoning") openReasoning().write(event.text);
+    else if (event.kind === "reasoning_signature") {
+      openReasoning().sign(event.signature);
       closeLatest();
     } else if (event.kind === "redacted_reasoning") addRedacted(event.data);
-    else if (event.text !== "") message().write(event.kind, event.text);
+    else if (event.text !== "") openMessage().write(event.kind, event.text);
   };
 
   return {

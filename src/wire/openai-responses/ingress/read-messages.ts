@@ -1,18 +1,22 @@
 import type {
+  DocumentPart,
+  ImagePart,
+  InlineSource,
   Part,
+  ReasoningPart,
   ResultPart,
   TextPart,
   ToolCallPart,
   ToolResultPart,
   Turn,
+  UrlSource,
 } from "../../../domain/chat-request.ts";
 import type { ValueBudget } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import { reject, rejectUntranslatable, requireName, requireText } from "../../request-body.ts";
-import { readCallArguments } from "../../request-fields.ts";
+import { decodeTextSource, readCallArguments, readFileData, readMediaUrl } from "../../request-fields.ts";
+import { decodeReasoning } from "../encrypted-reasoning.ts";
 import { isMessage } from "../items.ts";
-import { readFile, readImage } from "./read-media.ts";
-import { readReasoningItem } from "./read-reasoning.ts";
 import { joinName } from "./read-tools.ts";
 
 type Role = Turn["role"];
@@ -124,6 +128,15 @@ function readFreeInput({ input }: JsonObject, path: string): string {
   return JSON.stringify({ input });
 }
 
+/**
+ * Reads a `reasoning` item of an earlier answer. Drops an item that the gateway did not encode, because only
+ * its provider can read it.
+ */
+function readReasoningItem(item: JsonObject): readonly ReasoningPart[] {
+  const reasoning = decodeReasoning(item.encrypted_content);
+  return reasoning ? [reasoning] : [];
+}
+
 function isResult({ type }: JsonObject): boolean {
   return type === "function_call_output" || type === "custom_tool_call_output";
 }
@@ -184,4 +197,40 @@ function readTextPart({ type, text, refusal }: JsonObject, path: string): TextPa
 
 function textPart(text: string): TextPart {
   return { kind: "text", text, cache: undefined };
+}
+
+/**
+ * Reads an `input_image` part. Throws `untranslatable` for a file in the provider's store, and `wrong_shape`.
+ */
+function readImage({ image_url: url, detail, file_id: id }: JsonObject, path: string): ImagePart {
+  if (!isSet(url) && isSet(id)) rejectUntranslatable(`${path}.file_id`);
+  if (typeof url !== "string" || url === "") reject(`${path}.image_url`);
+  const source = readMediaUrl(url) ?? rejectUntranslatable(`${path}.image_url`);
+  return { kind: "image", source, detail: readText(detail) || undefined, cache: undefined, path };
+}
+
+/**
+ * Reads an `input_file` part: a data: URL, bare base64 of a recognised type, or a web address. An image file
+ * becomes an image. Throws `untranslatable` for any other file, and `wrong_shape`.
+ */
+function readFile(file: JsonObject, path: string): DocumentPart | ImagePart {
+  const name = readText(file.filename) || undefined;
+  const source = readFileSource(file, name, path);
+  if (source.kind === "inline" && source.mediaType.startsWith("image/")) {
+    return { kind: "image", source, detail: undefined, cache: undefined, path };
+  }
+  return { kind: "document", source: decodeTextSource(source), name, cache: undefined, path };
+}
+
+function readFileSource(file: JsonObject, name: string | undefined, path: string): InlineSource | UrlSource {
+  const { file_data: data, file_url: url, file_id: id } = file;
+  if (isSet(data)) {
+    if (typeof data !== "string") reject(`${path}.file_data`);
+    return readFileData(data, name) ?? rejectUntranslatable(`${path}.file_data`);
+  }
+  if (isSet(url)) {
+    if (typeof url !== "string") reject(`${path}.file_url`);
+    return readMediaUrl(url) ?? rejectUntranslatable(`${path}.file_url`);
+  }
+  return isSet(id) ? rejectUntranslatable(`${path}.file_id`) : reject(`${path}.file_data`);
 }

@@ -1,4 +1,4 @@
-import type { ChatRequest, OutputFormat, Tool } from "../../../domain/chat-request.ts";
+import type { ChatRequest, OutputFormat, Reasoning, Tool } from "../../../domain/chat-request.ts";
 import { createValueBudget, isTooDeep } from "../../json/bounds.ts";
 import { isJsonObject, isSet, type JsonObject, readText } from "../../json/read.ts";
 import {
@@ -10,10 +10,9 @@ import {
   SHARES,
   TEMPERATURES,
 } from "../../request-body.ts";
-import { readEndUser } from "../../request-fields.ts";
+import { isEffort, readEndUser } from "../../request-fields.ts";
 import { requireItems } from "../items.ts";
 import { readMessages } from "./read-messages.ts";
-import { readReasoning } from "./read-reasoning.ts";
 import { readOfferedTools, readToolChoice } from "./read-tools.ts";
 
 /**
@@ -59,6 +58,18 @@ function readOptionalFlag(body: JsonObject, field: string): boolean | undefined 
   const value = body[field] ?? undefined;
   if (value !== undefined && typeof value !== "boolean") reject(field);
   return value;
+}
+
+/** Reads the reasoning effort, and whether the client wants a summary. */
+function readReasoning(body: JsonObject): Reasoning {
+  const { effort, summary, generate_summary: oldSummary } = readObject(body, "reasoning") ?? {};
+  if (isSet(effort) && !isEffort(effort)) reject("reasoning.effort");
+  return {
+    effort: isEffort(effort) ? effort : undefined,
+    thinking: undefined,
+    budgetTokens: undefined,
+    isShown: isSet(summary ?? oldSummary),
+  };
 }
 
 /** Reads the answer's format from `text.format`. Drops `text.verbosity`. */

@@ -87,10 +87,7 @@ function readSchema({ parameters }: JsonObject, path: string): JsonSchema {
   return parameters;
 }
 
-/**
- * Returns the schema of a free-form tool: a function of one text. Its grammar becomes part of the
- * description.
- */
+/** Returns the schema of a free-form tool: one text, whose description contains the tool's grammar. */
 function freeFormSchema(format: unknown): JsonSchema {
   const { definition, syntax } = isJsonObject(format) ? format : {};
   const grammar = readText(definition);

@@ -14,8 +14,8 @@ import { isFiltered, requireFinished } from "../finish-reason.ts";
 import { readUsage } from "../usage.ts";
 
 /**
- * Reads a whole response. Replaces the model name in the body and keeps every other byte. Throws {@link
- * UpstreamFault} when it is no response or has not finished.
+ * Reads a whole response. Replaces the model name in the body and keeps every other byte. Throws
+ * {@link UpstreamFault} for anything but a finished response.
  *
  * @see https://platform.openai.com/docs/api-reference/responses
  */

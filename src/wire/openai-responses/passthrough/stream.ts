@@ -76,10 +76,7 @@ function parseEvent({ event, data }: SseEvent): JsonObject {
   return parsed;
 }
 
-/**
- * Returns the fault of a failure event. The error is a member of the response, a member of the event, or the
- * event.
- */
+/** Returns the fault of a failure event. Hosts put the error into the response, into `error` or beside it. */
 function faultOf(event: JsonObject): UpstreamFault {
   const { response } = event;
   const error = (isJsonObject(response) ? response.error : event.error) ?? event;

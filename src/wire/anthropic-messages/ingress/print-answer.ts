@@ -1,10 +1,67 @@
-import type { ChatReply, ReplyBlock, ToolCallBlock } from "../../../domain/chat-event.ts";
-import type { ReplyHead } from "../../codecs.ts";
+import type { ChatReply, ReplyBlock, ToolCallBlock, UsageEvent } from "../../../domain/chat-event.ts";
+import type { EventPrinter, ReplyHead } from "../../codecs.ts";
 import { isHostReasoning } from "../../host-reasoning.ts";
+import { printSse } from "../../sse.ts";
 import { isCutOff, printStopReason } from "../finish-reason.ts";
 import { joinMembers, printMembers } from "../json-members.ts";
 import { printUsage } from "../usage.ts";
+import { createBlockPrinter } from "./print-blocks.ts";
 import { completeInput, createToolUseIds, requireInput } from "./tool-calls.ts";
+
+/**
+ * Prints an answer as a streamed message. `message_start` contains an estimate of the input tokens, for
+ * clients that read them only there. It contains no output tokens, because some clients add up both counts.
+ *
+ * @see https://docs.anthropic.com/en/api/messages
+ */
+export function printEvents(head: ReplyHead): EventPrinter {
+  const blocks = createBlockPrinter(head);
+  let isStarted = false;
+  let hasRefusal = false;
+
+  const startWith = (text: string): string => {
+    if (isStarted || text === "") return text;
+    isStarted = true;
+    return printStart(head) + text;
+  };
+
+  return {
+    print(event) {
+      hasRefusal ||= event.kind === "refusal" && event.text !== "";
+      return startWith(blocks.print(event));
+    },
+    end(finish, usage) {
+      const rest = blocks.end(finish);
+      return startWith(rest + printEnd(head, printStopReason(finish, hasRefusal), usage));
+    },
+  };
+}
+
+function printStart({ request, id, inputTokens }: ReplyHead): string {
+  const message = {
+    id: `msg_${id}`,
+    type: "message",
+    role: "assistant",
+    model: request.model,
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    stop_details: null,
+    usage: printUsage(undefined, inputTokens),
+  };
+  return printEvent({ type: "message_start", message });
+}
+
+function printEnd({ inputTokens }: ReplyHead, delta: object, usage: UsageEvent | undefined): string {
+  return (
+    printEvent({ type: "message_delta", delta, usage: printUsage(usage, inputTokens) }) +
+    printEvent({ type: "message_stop" })
+  );
+}
+
+function printEvent(event: { readonly type: string; readonly [member: string]: unknown }): string {
+  return printSse({ event: event.type, data: JSON.stringify(event) });
+}
 
 /**
  * Prints a whole answer as a message. A call with an incomplete input is left out of an answer that was cut
