@@ -102,7 +102,7 @@ function metadataOf({ endUser }: ChatRequest): object | undefined {
  * Returns the tools and the tool choice. Anthropic requires tools in a conversation that contains calls. A
  * request that no longer offers tools therefore declares the called ones by name and forbids their use.
  */
-export function printTools(request: ChatRequest) {
+function printTools(request: ChatRequest) {
   if (request.tools.length > 0) return { tools: request.tools.map(toolOf), tool_choice: choiceOf(request) };
   const names = namesCalled(request.turns);
   if (names.length === 0) return {};

@@ -90,7 +90,7 @@ function printFormat(format: OutputFormat | undefined): object | undefined {
 }
 
 /** Prints the tools and the tool choice. Hosts reject a choice without tools. */
-export function printTools(
+function printTools(
   { tools, toolChoice, parallelToolCalls }: ChatRequest,
   keepsCacheMarks: boolean,
 ): object {

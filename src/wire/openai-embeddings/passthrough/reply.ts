@@ -134,7 +134,7 @@ function comesBefore(index: number, other: number): boolean {
  *
  * @see https://platform.openai.com/docs/api-reference/embeddings
  */
-export function readUsage(usage: unknown): Usage | undefined {
+function readUsage(usage: unknown): Usage | undefined {
   if (!isJsonObject(usage)) return undefined;
   const { prompt_tokens: prompt, completion_tokens: completion, total_tokens: total } = usage;
   const inputTokens = typeof prompt === "number" ? prompt : total;
