@@ -35,8 +35,10 @@ export function traceOf({
   };
 }
 
-/** The most that one request can cost: a full context window and the largest output limit, in nano-USD. */
-const CHARGE_MAX: Nanos = 200_000n * 2_000n + 128n * 8_800n * 2_000n;
+/** A tool at the provider reads the prompt again for each result, and the reported sum is charged in full. */
+const READINGS_MAX = 1_000n;
+/** The most that one request can cost: full context windows and the largest output limit, in nano-USD. */
+const CHARGE_MAX: Nanos = READINGS_MAX * (200_000n * 2_000n + 128n * 8_800n * 2_000n);
 
 /** Lists problems of the ledger after the run. Leaves out cases that are already wrong. */
 export async function findLedgerProblems(
