@@ -90,10 +90,7 @@ function printFormat(format: OutputFormat | undefined): object | undefined {
 }
 
 /** Prints the tools and the tool choice. Hosts reject a choice without tools. */
-function printTools(
-  { tools, toolChoice, parallelToolCalls }: ChatRequest,
-  keepsCacheMarks: boolean,
-): object {
+function printTools({ tools, toolChoice, parallelToolCalls }: ChatRequest, keepsCacheMarks: boolean): object {
   if (tools.length === 0) return {};
   return {
     tools: tools.map((tool) => ({ ...printTool(tool), ...(keepsCacheMarks && printCacheMark(tool.cache)) })),
