@@ -148,7 +148,7 @@ describe.each(TRANSLATED_PAIRS)("a $surface.name client of an $upstream upstream
       const cutAt = stream ? 9_000 : 1_000;
       gateway.upstream.on(
         pair.model,
-        answerNeutrally(neutralAnswer({ text, usage: USAGE }), { cutAt, end: "close" }),
+        answerNeutrally(neutralAnswer({ text, usage: USAGE }), { cutAt, end: "close", lingerMs: 1_000 }),
       );
       const response = await postTo(gateway, pair, { stream });
       if (!stream) return expectError(response, pair.surface, "upstream_unavailable");

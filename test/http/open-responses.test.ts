@@ -146,7 +146,7 @@ describe.each(["chat", "claude"])("Open Responses with the model %s:", (model) =
       answerWith({ text: "I", usage: USAGE, finish: model === "chat" ? "length" : "max_tokens" }),
     );
     expect((await stream({})).at(-1)?.type).toBe("response.incomplete");
-    gateway.upstream.on(model, answerWith(undefined, { cutAt: 800, end: "close" }));
+    gateway.upstream.on(model, answerWith(undefined, { cutAt: 800, end: "close", lingerMs: 1_000 }));
     expect((await stream({})).at(-1)?.type).toBe("response.failed");
     const { secret } = await gateway.newPayer("0");
     expect((await stream({ secret })).at(-1)?.type).toBe("response.failed");

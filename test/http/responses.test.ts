@@ -112,7 +112,11 @@ describe.each(["chat", "claude", "native"])("responses with the model %s:", (mod
   });
 
   test("a stream that breaks ends in response.failed with an error code", async () => {
-    const broken = answerWith(HELLO, { cutAt: model === "native" ? 2_500 : 800, end: "close" });
+    const broken = answerWith(HELLO, {
+      cutAt: model === "native" ? 2_500 : 800,
+      end: "close",
+      lingerMs: 1_000,
+    });
     for (const id of [model, `their-${model}`]) gateway.upstream.on(id, broken);
     const events = await dataOf(await ask({ model, stream: true }));
     expect(typesOf(events)).toContain("response.output_text.delta");
