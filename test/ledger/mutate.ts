@@ -28,12 +28,15 @@ function copyTree(): string {
 
 /** Runs the tests in a copy of the tree. */
 async function runTests(copy: string): Promise<{ readonly passed: boolean; readonly output: string }> {
-  const tests = Bun.spawn([process.execPath, "test", "--preload", "./seed.ts", "--bail", ...TESTS], {
-    cwd: copy,
-    stdout: "ignore",
-    stderr: "pipe",
-    timeout: RUN_MS_MAX,
-  });
+  const tests = Bun.spawn(
+    [process.execPath, "test", `--timeout=${RUN_MS_MAX}`, "--preload", "./seed.ts", "--bail", ...TESTS],
+    {
+      cwd: copy,
+      stdout: "ignore",
+      stderr: "pipe",
+      timeout: RUN_MS_MAX,
+    },
+  );
   const output = await new Response(tests.stderr).text();
   return { passed: (await tests.exited) === 0, output };
 }
