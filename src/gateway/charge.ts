@@ -102,7 +102,7 @@ async function estimate(metered: Metered, tokens: Gateway["tokens"], isPatient =
   return asCounted.amount >= asReported.amount ? asCounted : asReported;
 }
 
-/** Returns `undefined` when the body was lost with its worker: the answer is charged all the same. */
+/** Returns the prompt text, or `undefined` when the worker that kept the body has died. */
 async function promptOf(body: Body): Promise<string | undefined> {
   try {
     return await body.promptText();

@@ -62,7 +62,7 @@ export function createHoldHealth({ ledger, log, newId }: HoldHealthParts): HoldH
   };
 }
 
-/** Takes a hold as a request does, and releases it. Creates the wallet of the probes when there is none. */
+/** Takes a hold of zero and releases it. Creates the wallet of the readiness probe when it does not exist. */
 async function holdNothing(ledger: Ledger, holdId: string): Promise<void> {
   const hold = () =>
     ledger.hold({

@@ -108,7 +108,7 @@ interface Translation {
   codec: AnswerReader | undefined;
 }
 
-/** Lists candidates of which at least one is translated. */
+/** Lists the candidates of a request that must be translated for at least one route. */
 async function translate(reachable: readonly ReachableRoute[], body: Body): Promise<Candidates> {
   const translations = listTranslations(reachable);
   const planned = await body.plan(

@@ -117,7 +117,7 @@ export function priceOf(quote: Quote, candidate: PricedCandidate, usage: Usage):
   return isLongContext(quote.model, inputTokensOf(usage), windowOn(quote, candidate)) ? longPrice : price;
 }
 
-/** Input above the window is a sum over several readings, none of which needs to be long. */
+/** Whether the long-context price applies. Input above the window sums several readings; it counts as one. */
 function isLongContext({ longContext }: Model, inputTokens: number, contextWindow: number): boolean {
   if (!longContext) return false;
   return Math.min(inputTokens, contextWindow) > longContext.aboveInputTokens;

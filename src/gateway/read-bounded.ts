@@ -3,7 +3,7 @@ import { createByteCollector, decodeBlocks } from "../domain/byte-blocks.ts";
 /** The bytes of a body that came, and the fault that cut it off. */
 export interface BodyBytes {
   readonly blocks: readonly Uint8Array[];
-  /** Set when the connection broke; the body may be complete all the same. */
+  /** The fault that ended the connection. A body whose connection broke may still be complete. */
   readonly fault?: unknown;
 }
 

@@ -1,3 +1,5 @@
+// Every type of one request, in the order in which `run-request.ts` makes them. More than 250 lines on
+// purpose: the file imports no sibling, so that the verbs of the story share types without a circle.
 import type { Caller } from "../accounts/key.ts";
 import type { Body } from "../bodies/body.ts";
 import type { Model, Route } from "../domain/model.ts";
@@ -11,8 +13,6 @@ import type { RequestFacts } from "../wire/model-request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
 import type { AnswerReader } from "../wire/protocol-pair.ts";
 import type { ReplyPart } from "../wire/reply-part.ts";
-
-// Every type of one request, in the order in which the story of `run-request.ts` makes them.
 
 /** One request of a client, as known before its body is read. */
 export interface Call {

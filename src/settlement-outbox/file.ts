@@ -223,7 +223,7 @@ interface FileLock {
  */
 function takeFileLock(path: string): FileLock | undefined {
   if (!existsSync(path)) createPrivately(path);
-  // The previous holder may have deleted the file by now. Then no outbox exists beside it either.
+  // The previous holder of the lock may have deleted the lock file together with its outbox.
   const client = new Database(path, { readwrite: true, create: true });
   try {
     client.run("PRAGMA journal_mode = MEMORY");

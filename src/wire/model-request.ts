@@ -17,7 +17,7 @@ export interface InputSize {
   readonly serverTools: boolean;
   /** How often the upstream may read the prompt for one answer without a tool call; 1 when omitted. */
   readonly readings?: number | undefined;
-  /** Number of prompts, each of which may fill the context window; 1 when omitted. */
+  /** Number of prompts; 1 when omitted. Each prompt may fill the context window. */
   readonly prompts?: number | undefined;
   /** Number of tokens that the client sent as ids: counted exactly, and not part of the prompt text. */
   readonly tokenIds?: number | undefined;

@@ -15,7 +15,7 @@ export interface PartSize {
 export const TEXT_SIZE: PartSize = { images: 0, inlineChars: 0, isUnbounded: false, isServerTool: false };
 export const UNBOUNDED_SIZE: PartSize = { ...TEXT_SIZE, isUnbounded: true };
 export const SERVER_TOOL_SIZE: PartSize = { ...TEXT_SIZE, isServerTool: true };
-/** A server tool with unbounded results, each of which makes the upstream read the prompt again. */
+/** Size of a tool that runs at the provider: its results are unbounded, and each result rereads the prompt. */
 export const REMOTE_TOOL_SIZE: PartSize = { ...UNBOUNDED_SIZE, isServerTool: true };
 
 const IMAGE_URL = /^data:image\/(?:png|jpe?g|gif|webp|avif|heic|heif|bmp|tiff);base64,/i;

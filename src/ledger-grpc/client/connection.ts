@@ -3,7 +3,7 @@ import { LedgerLinkError } from "./link-error.ts";
 
 /** Keeps one link to the ledger open, and replaces it when it is lost. */
 export interface Connection {
-  /** The open link; `undefined` while there is none. */
+  /** The open link; `undefined` while the client is disconnected. */
   readonly link: Link | undefined;
   /** Set while the ledger counts as away: calls are then rejected at once, with this as cause. */
   readonly awayBecause: LedgerLinkError | undefined;

@@ -75,7 +75,7 @@ export function createRemoteReads({
   };
 }
 
-/** Returns the row, or `undefined` for the one error by which the service reports that there is none. */
+/** Returns the row, or `undefined` when the service answers that the row does not exist. */
 async function undefinedFor<Row>(code: LedgerErrorCode, read: () => Promise<Row>): Promise<Row | undefined> {
   try {
     return await read();

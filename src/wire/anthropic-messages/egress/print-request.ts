@@ -78,7 +78,7 @@ function outputConfigOf(schema: JsonSchema | undefined, { effort }: PrintedReaso
   return { effort, format: { type: "json_schema", schema } };
 }
 
-/** Clamps the temperature to Anthropic's maximum of 1. Omits `top_p` beside it, which newer models reject. */
+/** Clamps the temperature to Anthropic's maximum of 1. Omits `top_p`: newer models reject both together. */
 function samplingOf({ temperature, topP, topK }: ChatRequest) {
   return {
     temperature: temperature === undefined ? undefined : Math.min(temperature, 1),

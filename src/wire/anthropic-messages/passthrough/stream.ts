@@ -122,7 +122,7 @@ function createEnding() {
   let reason: string | undefined;
   /** The stop reason of a start without content. Valid only if no block follows. */
   let startReason: string | undefined;
-  /** The start that has a stop reason, with the pings behind it. */
+  /** A `message_start` that already has a stop reason, followed by its pings. */
   let start = "";
   /** The `message_delta` with the stop reason. */
   let finish = "";
