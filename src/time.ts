@@ -20,3 +20,68 @@ export async function within<Value, Late>(
 export async function waitAtMost(ms: number, awaited: Promise<unknown>): Promise<void> {
   await within(ms, awaited, () => undefined);
 }
+
+/** A deadline that a {@link SharedTimer} watches. */
+export interface Deadline {
+  /** Clock reading at which it passes. May move to a later time by itself; see {@link SharedTimer.tighten}. */
+  dueAt(): number;
+  /** Called once when it has passed; it is no longer watched then. */
+  onDue(): void;
+}
+
+/**
+ * One timer for many deadlines, because a timer of its own costs each request more than its watch. It is set
+ * to the earliest deadline known. One that has moved to a later time is read again when the timer fires.
+ */
+export class SharedTimer {
+  readonly #clock: () => number;
+  readonly #deadlines = new Set<Deadline>();
+  #timer: Timer | undefined;
+  #timerAt = Infinity;
+
+  /** `clock` returns milliseconds of a monotonic clock. */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  add(deadline: Deadline): void {
+    this.#deadlines.add(deadline);
+    this.tighten(deadline.dueAt());
+  }
+
+  delete(deadline: Deadline): void {
+    this.#deadlines.delete(deadline);
+  }
+
+  /** Must be called when a deadline has moved to an earlier time. */
+  tighten(dueAt: number): void {
+    if (dueAt >= this.#timerAt) return;
+    clearTimeout(this.#timer);
+    this.#timerAt = dueAt;
+    this.#timer = setTimeout(() => this.#check(), Math.max(0, dueAt - this.#clock()));
+    // Connections keep the process alive, deadlines do not.
+    this.#timer.unref();
+  }
+
+  /** Settles like `awaited`, or rejects with the error of `late` after `ms` milliseconds. */
+  limit<Value>(ms: number, awaited: Promise<Value>, late: () => Error): Promise<Value> {
+    const { promise, resolve, reject } = Promise.withResolvers<Value>();
+    const dueAt = this.#clock() + ms;
+    const deadline: Deadline = { dueAt: () => dueAt, onDue: () => reject(late()) };
+    this.add(deadline);
+    awaited.then(resolve, reject).finally(() => this.delete(deadline));
+    return promise;
+  }
+
+  #check(): void {
+    this.#timerAt = Infinity;
+    const now = this.#clock();
+    let earliest = Infinity;
+    for (const deadline of this.#deadlines) {
+      const dueAt = deadline.dueAt();
+      if (dueAt > now) earliest = Math.min(earliest, dueAt);
+      else if (this.#deadlines.delete(deadline)) deadline.onDue();
+    }
+    this.tighten(earliest);
+  }
+}

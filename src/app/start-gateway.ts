@@ -11,6 +11,7 @@ import { createDeclineMemory } from "../gateway/decline.ts";
 import type { Gateway, GatewaySettings } from "../gateway/gateway.ts";
 import { createHeartbeats } from "../gateway/heartbeats.ts";
 import { createHoldHealth } from "../gateway/hold-health.ts";
+import { Shutdown } from "../gateway/shutdown.ts";
 import { createBodyBudget } from "../http/body-budget.ts";
 import { createReadiness } from "../http/health.ts";
 import { createRunningRequests } from "../http/http-parts.ts";
@@ -23,7 +24,7 @@ import type { Log } from "../telemetry/log.ts";
 import { createMetrics, type Metrics } from "../telemetry/metrics.ts";
 import { serveMetrics } from "../telemetry/serve-metrics.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
-import { waitAtMost } from "../time.ts";
+import { SharedTimer, waitAtMost } from "../time.ts";
 import { createTokenCounter } from "../tokens/count-tokens.ts";
 import { createUpstreams, type Upstreams } from "../upstream/upstreams.ts";
 import { type RunningLedger, startLedger } from "./start-ledger.ts";
@@ -122,7 +123,8 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
   const cooperativeYield = createCooperativeYield();
   const bodies = createBodies(cooperativeYield);
   const clock = () => performance.now();
-  const shutdown = new AbortController();
+  const timer = new SharedTimer(clock);
+  const shutdown = new Shutdown();
   const upstreams = createUpstreams({ builtIn: [createDemoUpstream()], metrics, log, clock });
   let latest: LiveConfig = config;
   let gateway: Gateway = {
@@ -140,9 +142,10 @@ function createParts(config: Config, { ledger: running, limiter, metrics, log }:
     holdHealth: createHoldHealth({ ledger, log, newId: newRequestId }),
     holdTtlMs: config.holdTtlMs,
     clock,
+    timer,
     log,
     metrics,
-    shutdown: shutdown.signal,
+    shutdown,
   };
   return {
     gateway: () => gateway,

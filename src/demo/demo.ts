@@ -43,9 +43,10 @@ export function createDemoUpstream({ now = Date.now, pauseMs = 0 }: DemoOptions 
     outputLimitField: undefined,
     health: createHealth({ failuresMax: Number.POSITIVE_INFINITY, clock: () => performance.now() }),
 
-    async send(call, { signal, connected }) {
+    async send(call, observer) {
+      const { signal } = observer;
       signal.throwIfAborted();
-      connected();
+      observer.connected();
       const encoded = await call.body.take();
       const body = parseJsonObject(typeof encoded === "string" ? encoded : new TextDecoder().decode(encoded));
       if (body === undefined) return badRequest("The body is no JSON object.");

@@ -31,7 +31,14 @@ export function totalTokensOf(usage: Usage): number {
 
 /** Whether every class and the sum are whole numbers from 0. Only such usage is reported to clients. */
 export function isCounted(usage: Usage): boolean {
-  return [...Object.values(usage), totalTokensOf(usage)].every(isCount);
+  return (
+    isCount(usage.inputTokens) &&
+    isCount(usage.cachedInputTokens) &&
+    isCount(usage.cacheWriteTokens) &&
+    isCount(usage.cacheWrite1hTokens) &&
+    isCount(usage.outputTokens) &&
+    isCount(totalTokensOf(usage))
+  );
 }
 
 /**

@@ -10,7 +10,7 @@ import type { Gateway } from "./gateway.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
 import { type RelayContext, relay } from "./relay.ts";
 import { failed, type HeldRequest, type Outcome, outcomeName } from "./request.ts";
-import { type AttemptTimeouts, startTimeouts, type Timeout } from "./timeouts.ts";
+import { AttemptTimeouts, type Timeout } from "./timeouts.ts";
 import type { Unprinted } from "./upstream-call.ts";
 
 /** Bytes of an upstream's error that are read for the two numbers of a prompt that is too long. */
@@ -45,14 +45,15 @@ interface CallResult {
 export async function attemptCandidate(gateway: Gateway, context: AttemptContext): Promise<AttemptResult> {
   const { held, reply, candidate, permit, startedAt, deadlineAt } = context;
   const { upstream } = candidate;
-  const { clock, metrics } = gateway;
-  const timeouts = startTimeouts({
+  const { clock, timer, metrics } = gateway;
+  const timeouts = new AttemptTimeouts({
     timeouts: upstream.timeouts,
     stream: held.quote.request.stream,
     startedAt,
     deadlineAt,
     abortSources: [reply.signal, held.caller, gateway.shutdown],
     clock,
+    timer,
   });
   metrics.running(upstream.name, 1);
   try {
@@ -112,7 +113,8 @@ async function readUpstreamError(
 }
 
 /** Reads for at most 5 s, then aborts and returns "". Returns "" for a text above 64 KiB as well. */
-async function readErrorText(answer: Response, { abort }: AttemptTimeouts): Promise<string> {
+async function readErrorText(answer: Response, timeouts: AttemptTimeouts): Promise<string> {
+  const abort = () => timeouts.abort();
   const body = await within(ERROR_MS_MAX, readBounded(answer, ERROR_BYTES_MAX), abort);
   return body ? textOf(body) : "";
 }

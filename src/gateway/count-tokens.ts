@@ -10,7 +10,7 @@ import { selectModel } from "./plan.ts";
 import { readBounded, textOf } from "./read-bounded.ts";
 import { authenticate, readRequest } from "./read-request.ts";
 import type { Call, Candidate, Reply } from "./request.ts";
-import { startTimeouts } from "./timeouts.ts";
+import { AttemptTimeouts } from "./timeouts.ts";
 import { forwardedHeaders, printCallBody } from "./upstream-call.ts";
 
 /** After this time a local count is faster than the upstream's. */
@@ -65,16 +65,17 @@ async function countAtUpstream(
   const counter = findCounter(gateway, prompt);
   if (!counter) return undefined;
   const { upstream } = counter;
-  const { clock, log, shutdown } = gateway;
+  const { clock, timer, log, shutdown } = gateway;
   const call = await prepareCount(counter, prompt);
   const startedAt = clock();
-  const timeouts = startTimeouts({
+  const timeouts = new AttemptTimeouts({
     timeouts: upstream.timeouts,
     stream: false,
     startedAt,
     deadlineAt: startedAt + COUNT_MS_MAX,
     abortSources: [signal, shutdown],
     clock,
+    timer,
   });
   let status = 0;
   try {

@@ -7,12 +7,14 @@ import type { Limiter, Limits } from "../limiter/limiter.ts";
 import type { SettlementOutbox } from "../settlement-outbox/entry.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { UpstreamMetrics } from "../telemetry/upstream-metrics.ts";
+import type { SharedTimer } from "../time.ts";
 import type { TokenCounter } from "../tokens/count-tokens.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { CallerWatch } from "./caller-watch.ts";
 import type { DeclineMemory } from "./decline.ts";
 import type { Heartbeats } from "./heartbeats.ts";
 import type { HoldHealth } from "./hold-health.ts";
+import type { AbortSource } from "./request.ts";
 
 /** What a client pays that disconnects before any output: the input of its request, or nothing. */
 export type ClientDisconnect = "charge_input" | "free";
@@ -46,8 +48,10 @@ export interface Gateway extends GatewaySettings {
   readonly holdTtlMs: number;
   /** Monotonic milliseconds. */
   readonly clock: () => number;
+  /** Watches the time limits of all requests; of the same clock. */
+  readonly timer: SharedTimer;
   readonly log: Log;
   readonly metrics: UpstreamMetrics;
   /** Aborted at the drain limit: running requests then end as they stand. */
-  readonly shutdown: AbortSignal;
+  readonly shutdown: AbortSource;
 }

@@ -1,4 +1,5 @@
 import { cheapestFirst, costOf } from "../domain/model.ts";
+import type { Nanos } from "../domain/money.ts";
 import {
   countedOf,
   cutUsage,
@@ -8,6 +9,7 @@ import {
   NO_USAGE,
   type Usage,
 } from "../domain/usage.ts";
+import type { ReplyPart } from "../wire/reply-part.ts";
 import { estimateInputTokens, priceOf, usageBoundOf } from "./quote.ts";
 import type { Candidate, Meter, Quote, UsageExcess } from "./request.ts";
 
@@ -22,87 +24,104 @@ interface BoundedUsage {
 
 const NOTHING_COUNTED: BoundedUsage = { counted: NO_USAGE, excess: undefined };
 
-export function createMeter(quote: Quote, clock: () => number): Meter {
-  let candidate: Candidate | undefined;
+/** The meter of one request. */
+export class RequestMeter implements Meter {
+  candidate: Candidate | undefined;
+  firstOutputAt: number | undefined;
+  isReadable = false;
+  isCommitted = false;
+  generatedChars = 0;
+  readonly #quote: Quote;
+  readonly #clock: () => number;
   /** The latest report. */
-  let usage: Usage | undefined;
+  #usage: Usage | undefined;
   /** The countable classes of the latest report, and of earlier reports where it has none. */
-  let counted: Usage | undefined;
-  /** `counted` cut to the request's bound; computed when first read. */
-  let bounded: BoundedUsage | undefined;
-  let pieces: string[] = [];
-  let generatedChars = 0;
-  let firstOutputAt: number | undefined;
-  let isReadable = false;
-  let isCommitted = false;
+  #counted: Usage | undefined;
+  /** `#counted` cut to the request's bound; computed when first read. */
+  #bounded: BoundedUsage | undefined;
+  #pieces: string[] = [];
 
-  function boundedUsage(): BoundedUsage {
-    bounded ??= counted && candidate ? boundUsage(counted, quote, candidate) : NOTHING_COUNTED;
-    return bounded;
+  constructor(quote: Quote, clock: () => number) {
+    this.#quote = quote;
+    this.#clock = clock;
   }
-  const isWhole = () => usage !== undefined && isCounted(usage);
 
-  return {
-    restart(next) {
-      candidate = next;
-      usage = undefined;
-      counted = undefined;
-      bounded = undefined;
-      pieces = [];
-      generatedChars = 0;
-      firstOutputAt = undefined;
-      isReadable = false;
-      isCommitted = false;
-    },
-    add(part) {
-      if (part.usage) {
-        usage = part.usage;
-        counted = countedOf(usage, counted);
-        bounded = undefined;
-      }
-      if (part.generated !== "") {
-        pieces.push(part.generated);
-        generatedChars += part.generated.length;
-      }
-      if (part.isOutput) firstOutputAt ??= clock();
-      isReadable ||= part.isReadable;
-    },
-    commit() {
-      isCommitted = true;
-    },
-    get candidate() {
-      return candidate;
-    },
-    get hasOutput() {
-      return firstOutputAt !== undefined;
-    },
-    get isCommitted() {
-      return isCommitted;
-    },
-    get firstOutputAt() {
-      return firstOutputAt;
-    },
-    get isReadable() {
-      return isReadable;
-    },
-    reported: () => (isWhole() ? boundedUsage().counted : undefined),
-    counted: () => boundedUsage().counted,
-    hasInput: () => usage !== undefined && isCounted({ ...usage, outputTokens: 0 }),
-    excess: () => boundedUsage().excess,
-    get isUsageRejected() {
-      return usage !== undefined && !isWhole();
-    },
-    generated: () => pieces.join(""),
-    get generatedChars() {
-      return generatedChars;
-    },
-    accrued() {
-      if (!candidate || !isCommitted) return 0n;
-      const input = isWhole() ? boundedUsage().counted : withEstimatedInput(boundedUsage().counted, quote);
-      const accrued = withOutputAtLeast(input, generatedChars);
-      return costOf(accrued, priceOf(quote, candidate, accrued));
-    },
-  };
+  restart(next: Candidate): void {
+    this.candidate = next;
+    this.firstOutputAt = undefined;
+    this.isReadable = false;
+    this.isCommitted = false;
+    this.generatedChars = 0;
+    this.#usage = undefined;
+    this.#counted = undefined;
+    this.#bounded = undefined;
+    if (this.#pieces.length > 0) this.#pieces = [];
+  }
+
+  add(part: ReplyPart): void {
+    if (part.usage) {
+      this.#usage = part.usage;
+      this.#counted = countedOf(part.usage, this.#counted);
+      this.#bounded = undefined;
+    }
+    if (part.generated !== "") {
+      this.#pieces.push(part.generated);
+      this.generatedChars += part.generated.length;
+    }
+    if (part.isOutput) this.firstOutputAt ??= this.#clock();
+    this.isReadable ||= part.isReadable;
+  }
+
+  commit(): void {
+    this.isCommitted = true;
+  }
+
+  get hasOutput(): boolean {
+    return this.firstOutputAt !== undefined;
+  }
+
+  get isUsageRejected(): boolean {
+    return this.#usage !== undefined && !this.#isWhole();
+  }
+
+  reported(): Usage | undefined {
+    return this.#isWhole() ? this.#boundedUsage().counted : undefined;
+  }
+
+  counted(): Usage {
+    return this.#boundedUsage().counted;
+  }
+
+  hasInput(): boolean {
+    return this.#usage !== undefined && isCounted({ ...this.#usage, outputTokens: 0 });
+  }
+
+  excess(): UsageExcess | undefined {
+    return this.#boundedUsage().excess;
+  }
+
+  generated(): string {
+    return this.#pieces.join("");
+  }
+
+  accrued(): Nanos {
+    const { candidate } = this;
+    if (!candidate || !this.isCommitted) return 0n;
+    const { counted } = this.#boundedUsage();
+    const input = this.#isWhole() ? counted : withEstimatedInput(counted, this.#quote);
+    const accrued = withOutputAtLeast(input, this.generatedChars);
+    return costOf(accrued, priceOf(this.#quote, candidate, accrued));
+  }
+
+  #isWhole(): boolean {
+    return this.#usage !== undefined && isCounted(this.#usage);
+  }
+
+  #boundedUsage(): BoundedUsage {
+    if (!this.#counted || !this.candidate) return NOTHING_COUNTED;
+    this.#bounded ??= boundUsage(this.#counted, this.#quote, this.candidate);
+    return this.#bounded;
+  }
 }
 
 function boundUsage(usage: Usage, quote: Quote, candidate: Candidate): BoundedUsage {

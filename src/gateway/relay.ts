@@ -18,6 +18,8 @@ import type { AttemptTimeouts } from "./timeouts.ts";
 
 /** Memory that one answer may take; no model writes 32 MiB. */
 const ANSWER_BYTES_MAX = 32 * 1024 * 1024;
+/** Up to this size an answer of known length is read at once. */
+const AT_ONCE_BYTES_MAX = 64 * 1024;
 /** Bytes of one embedding: four thousand numbers of a dozen digits, and some more. */
 const VECTOR_BYTES_MAX = 64 * 1024;
 /** Bytes that are decoded without a yield: thousands of the smallest events, which take milliseconds. */
@@ -58,18 +60,32 @@ async function relayWhole(
   const { held, reply } = context;
   const { quote, meter } = held;
   const bytesMax = Math.max(ANSWER_BYTES_MAX, (quote.request.input.prompts ?? 1) * VECTOR_BYTES_MAX);
-  // An answer with a content-length is complete; another may begin long after its headers.
-  if (answer.headers.has("content-length")) timeouts.began();
-  const body = await readBounded(answer, bytesMax, () => {
-    timeouts.began();
-    timeouts.progress();
-  });
+  const body = await readBody(answer, bytesMax, timeouts);
   if (body === undefined) return failed("answer_too_large", { isFinal: true });
   if (body.fault && reply.signal.aborted) throw body.fault;
   const part = await readWhole(gateway, context, body);
   meter.add(part);
   if (part.unrepresentable) return unrepresentable(part.unrepresentable);
   return part.isReadable ? { kind: "finished", ending: part.text } : { kind: "empty" };
+}
+
+/**
+ * Reads the body of a whole answer. A small one of known length is read at once, which costs least; the idle
+ * limit then applies to all of it.
+ */
+async function readBody(
+  answer: Response,
+  bytesMax: number,
+  timeouts: AttemptTimeouts,
+): Promise<BodyBytes | undefined> {
+  const length = answer.headers.get("content-length");
+  // An answer with a content-length is complete; another may begin long after its headers.
+  if (length !== null) timeouts.began();
+  if (length !== null && Number(length) <= AT_ONCE_BYTES_MAX) return { blocks: [await answer.bytes()] };
+  return readBounded(answer, bytesMax, () => {
+    timeouts.began();
+    timeouts.progress();
+  });
 }
 
 /**

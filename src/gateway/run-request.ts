@@ -3,7 +3,7 @@ import { conclude } from "./conclude.ts";
 import { forward } from "./forward.ts";
 import type { Gateway } from "./gateway.ts";
 import { declineError, takeHold } from "./hold.ts";
-import { createMeter } from "./meter.ts";
+import { RequestMeter } from "./meter.ts";
 import { planRequest } from "./plan.ts";
 import { clampToGrant, quoteRequest, tokensOf } from "./quote.ts";
 import { authenticate, readRequest } from "./read-request.ts";
@@ -30,7 +30,7 @@ export async function runRequest(gateway: Gateway, call: Call, reply: Reply): Pr
     throw declineError(hold, reply);
   }
   const quote = clampToGrant(requested, hold.granted);
-  const meter = createMeter(quote, gateway.clock);
+  const meter = new RequestMeter(quote, gateway.clock);
   using _heartbeat = gateway.heartbeats.start(hold, meter);
   using running = gateway.callers.start(caller.key.id);
   const held: HeldRequest = { call, body, plan, quote, hold, meter, caller: running };

@@ -1,7 +1,7 @@
 import { inputTokensOf, totalTokensOf } from "../domain/usage.ts";
 import type { Settlement } from "../ledger/ledger.ts";
 import type { OutcomeFacts } from "../ledger/records.ts";
-import { isRetryable, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
+import { isRetryable, ledgerTooLate, type OutboxEntry, submitEntry } from "../settlement-outbox/entry.ts";
 import type { AdmittedSlot } from "./admit.ts";
 import { type Charge, chargeFor } from "./charge.ts";
 import type { Gateway } from "./gateway.ts";
@@ -40,9 +40,12 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
 }
 
 /** Returns `undefined` when the ledger is away: then the entry is in the outbox, which replays it later. */
-async function bookOrStore({ ledger, outbox }: Gateway, entry: OutboxEntry): Promise<Settlement | undefined> {
+async function bookOrStore(
+  { ledger, outbox, timer }: Gateway,
+  entry: OutboxEntry,
+): Promise<Settlement | undefined> {
   try {
-    return await submitEntry(ledger, entry, ANSWER_MAX_MS);
+    return await timer.limit(ANSWER_MAX_MS, submitEntry(ledger, entry), ledgerTooLate);
   } catch (fault) {
     if (!isRetryable(fault)) throw fault;
     await outbox.append(entry);

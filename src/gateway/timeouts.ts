@@ -1,3 +1,4 @@
+import type { Deadline, SharedTimer } from "../time.ts";
 import type { CallObserver, UpstreamTimeouts } from "../upstream/upstream.ts";
 import type { AbortSource } from "./request.ts";
 
@@ -8,29 +9,6 @@ export type Timeout = "connect" | "first_output" | "idle" | "total" | "deadline"
 const FINISH_MS_MAX = 10_000;
 
 const ONCE = { once: true } as const;
-
-/** The time limits of one attempt. Aborts it when a limit passes or an abort source fires. */
-export interface AttemptTimeouts extends CallObserver {
-  /** The limit that has passed. */
-  readonly timedOut: Timeout | undefined;
-  /** Whether a connection was made and handed the request's body. */
-  readonly isSent: boolean;
-  /** Records the beginning of the answer: from now on the idle limit applies. */
-  began(): void;
-  /** Records that bytes came from the upstream. */
-  progress(): void;
-  /** Records the finish of the answer: from now on silence may last 10 s at most. */
-  finished(): void;
-  /**
-   * Waits for a client that reads slowly, or for the abort. The idle limit pauses meanwhile; the total does
-   * not.
-   */
-  untilRead(room: Promise<void>): Promise<void>;
-  /** Closes the connection to the upstream at once. */
-  abort(): void;
-  /** Stops all limits. A connection that was read to its end can be reused. */
-  close(): void;
-}
 
 export interface TimeoutOptions {
   readonly timeouts: UpstreamTimeouts;
@@ -43,89 +21,145 @@ export interface TimeoutOptions {
   /** The client, the caller and the process: each of them aborts the attempt. */
   readonly abortSources: readonly AbortSource[];
   readonly clock: () => number;
+  /** Watches the limits; of the same clock. */
+  readonly timer: SharedTimer;
 }
 
-/** Starts the limits of one attempt: first that of the connection, then first output, then idle. */
-export function startTimeouts(options: TimeoutOptions): AttemptTimeouts {
-  const { timeouts, stream, startedAt, deadlineAt, abortSources, clock } = options;
-  const totalAt = Math.min(startedAt + timeouts.totalMs, deadlineAt);
-  const firstOutputAt = stream ? startedAt + timeouts.firstOutputMs : totalAt;
-  const controller = new AbortController();
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  let phase: Timeout = "connect";
-  let connectingAt = startedAt;
-  let progressAt = startedAt;
-  let silenceMaxMs = timeouts.idleMs;
-  let waitsForClient = false;
-  let timedOut: Timeout | undefined;
+/**
+ * The time limits of one attempt: first that of the connection, then first output, then idle. Aborts the
+ * attempt when a limit passes or an abort source fires.
+ */
+export class AttemptTimeouts implements CallObserver, Deadline {
+  readonly #options: TimeoutOptions;
+  readonly #controller = new AbortController();
+  readonly #abort = () => this.abort();
+  readonly #totalAt: number;
+  readonly #firstOutputAt: number;
+  #phase: Timeout = "connect";
+  #connectingAt: number;
+  #progressAt: number;
+  #silenceMaxMs: number;
+  #waitsForClient = false;
+  #timedOut: Timeout | undefined;
+  #onEnded: (() => void) | undefined;
 
-  function phaseEndsAt(): number {
-    if (phase === "connect") return Math.min(connectingAt + timeouts.connectMs, firstOutputAt);
-    if (phase === "first_output") return firstOutputAt;
-    return (waitsForClient ? clock() : progressAt) + silenceMaxMs;
-  }
-  const limitAt = () => Math.min(phaseEndsAt(), totalAt);
-  const timer = startLimitTimer(limitAt, timeOut, clock);
-
-  function timeOut(): void {
-    if (phaseEndsAt() < totalAt) timedOut = phase;
-    else timedOut = deadlineAt < startedAt + timeouts.totalMs ? "deadline" : "total";
-    abort();
-  }
-  function enter(next: Timeout): void {
-    phase = next;
-    timer.tighten();
-  }
-  function abort(): void {
-    controller.abort();
+  constructor(options: TimeoutOptions) {
+    const { timeouts, stream, startedAt, deadlineAt, abortSources, timer } = options;
+    this.#options = options;
+    this.#totalAt = Math.min(startedAt + timeouts.totalMs, deadlineAt);
+    this.#firstOutputAt = stream ? startedAt + timeouts.firstOutputMs : this.#totalAt;
+    this.#connectingAt = startedAt;
+    this.#progressAt = startedAt;
+    this.#silenceMaxMs = timeouts.idleMs;
+    for (const source of abortSources) {
+      source.addEventListener("abort", this.#abort, ONCE);
+      if (source.aborted) this.abort();
+    }
+    timer.add(this);
   }
 
-  for (const source of abortSources) {
-    source.addEventListener("abort", abort, ONCE);
-    if (source.aborted) abort();
+  get signal(): AbortSignal {
+    return this.#controller.signal;
   }
-  return {
-    signal: controller.signal,
-    ended,
-    get timedOut() {
-      return timedOut;
-    },
-    get isSent() {
-      return phase !== "connect";
-    },
-    connecting: () => {
-      connectingAt = clock();
-      enter("connect");
-    },
-    connected: () => {
-      // An answer may begin before its call is sent whole.
-      if (phase === "connect") enter("first_output");
-    },
-    began: () => {
-      if (phase === "idle") return;
-      progressAt = clock();
-      enter("idle");
-    },
-    progress: () => {
-      progressAt = clock();
-    },
-    finished: () => {
-      silenceMaxMs = Math.min(timeouts.idleMs, FINISH_MS_MAX);
-      enter("idle");
-    },
-    async untilRead(room) {
-      waitsForClient = true;
-      await untilAborted(controller.signal, room);
-      waitsForClient = false;
-      progressAt = clock();
-    },
-    abort,
-    close: () => {
-      end();
-      timer.stop();
-      for (const source of abortSources) source.removeEventListener("abort", abort);
-    },
-  };
+
+  /** The limit that has passed. */
+  get timedOut(): Timeout | undefined {
+    return this.#timedOut;
+  }
+
+  /** Whether a connection was handed the request's body. */
+  get isSent(): boolean {
+    return this.#phase !== "connect";
+  }
+
+  onEnded(listener: () => void): void {
+    this.#onEnded = listener;
+  }
+
+  connecting(): void {
+    this.#connectingAt = this.#options.clock();
+    this.#enter("connect");
+  }
+
+  connected(): void {
+    // An answer may begin before its call is sent whole.
+    if (this.#phase === "connect") this.#phase = "first_output";
+  }
+
+  unreachable(): void {
+    if (this.#phase !== "first_output") return;
+    this.#phase = "connect";
+    this.#timedOut = "connect";
+    this.abort();
+  }
+
+  /** Records the beginning of the answer: from now on the idle limit applies. */
+  began(): void {
+    if (this.#phase === "idle") return;
+    this.progress();
+    this.#enter("idle");
+  }
+
+  /** Records that bytes came from the upstream. */
+  progress(): void {
+    this.#progressAt = this.#options.clock();
+  }
+
+  /** Records the finish of the answer: from now on silence may last 10 s at most. */
+  finished(): void {
+    this.#silenceMaxMs = Math.min(this.#options.timeouts.idleMs, FINISH_MS_MAX);
+    this.#enter("idle");
+  }
+
+  /**
+   * Waits for a client that reads slowly, or for the abort. The idle limit pauses meanwhile; the total does
+   * not.
+   */
+  async untilRead(room: Promise<void>): Promise<void> {
+    this.#waitsForClient = true;
+    await untilAborted(this.signal, room);
+    this.#waitsForClient = false;
+    this.progress();
+  }
+
+  /** Closes the connection to the upstream at once. */
+  abort(): void {
+    this.#controller.abort();
+  }
+
+  /** Stops all limits. A connection that was read to its end can be reused. */
+  close(): void {
+    const { timer, abortSources } = this.#options;
+    timer.delete(this);
+    for (const source of abortSources) source.removeEventListener("abort", this.#abort);
+    this.#onEnded?.();
+    this.#onEnded = undefined;
+  }
+
+  dueAt(): number {
+    return Math.min(this.#phaseEndsAt(), this.#totalAt);
+  }
+
+  onDue(): void {
+    const { startedAt, deadlineAt, timeouts } = this.#options;
+    if (this.#phaseEndsAt() < this.#totalAt) this.#timedOut = this.#phase;
+    else this.#timedOut = deadlineAt < startedAt + timeouts.totalMs ? "deadline" : "total";
+    this.abort();
+  }
+
+  #phaseEndsAt(): number {
+    const { timeouts, clock } = this.#options;
+    if (this.#phase === "connect") {
+      return Math.min(this.#connectingAt + timeouts.connectMs, this.#firstOutputAt);
+    }
+    if (this.#phase === "first_output") return this.#firstOutputAt;
+    return (this.#waitsForClient ? clock() : this.#progressAt) + this.#silenceMaxMs;
+  }
+
+  #enter(phase: Timeout): void {
+    this.#phase = phase;
+    this.#options.timer.tighten(this.dueAt());
+  }
 }
 
 /** Waits for a promise, but not beyond an abort. Removes its listener: a long stream waits many times. */
@@ -136,39 +170,4 @@ async function untilAborted(signal: AbortSignal, awaited: Promise<void>): Promis
   signal.addEventListener("abort", giveUp, ONCE);
   await Promise.race([awaited, aborted]);
   signal.removeEventListener("abort", giveUp);
-}
-
-/** One timer for a limit that moves. */
-interface LimitTimer {
-  /** Must be called when the limit may have moved to an earlier time. */
-  tighten(): void;
-  stop(): void;
-}
-
-/**
- * Calls `onDue` once, when the limit has passed. Moving the limit to a later time touches no timer: when the
- * timer fires, it reads the limit again and waits for the rest.
- */
-function startLimitTimer(limitAt: () => number, onDue: () => void, clock: () => number): LimitTimer {
-  let timer: ReturnType<typeof setTimeout>;
-  let timerAt: number;
-
-  function arm(): void {
-    timerAt = limitAt();
-    timer = setTimeout(check, Math.max(0, timerAt - clock()));
-  }
-  function check(): void {
-    if (clock() < limitAt()) arm();
-    else onDue();
-  }
-
-  arm();
-  return {
-    tighten() {
-      if (limitAt() >= timerAt) return;
-      clearTimeout(timer);
-      arm();
-    },
-    stop: () => clearTimeout(timer),
-  };
 }

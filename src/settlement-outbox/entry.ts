@@ -40,25 +40,14 @@ const REASONS = {
   not_written: "the write to disk failed",
 };
 
-/**
- * Submits an entry to the ledger once. Rejects with the ledger's decline, or with `unavailable` after
- * `answerMaxMs`. After a timeout the ledger may still accept the entry; submitting it again is harmless.
- */
-export async function submitEntry(
-  ledger: Ledger,
-  entry: OutboxEntry,
-  answerMaxMs: number,
-): Promise<Settlement> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new LedgerError("unavailable")), answerMaxMs);
-  // An unanswered call must not keep the process alive.
-  timer.unref();
-  try {
-    const submitted = entry.kind === "settle" ? ledger.settle(entry.request) : ledger.release(entry.request);
-    return await Promise.race([submitted, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Submits an entry to the ledger once. Submitting it again is harmless. Rejects with a `LedgerError`. */
+export function submitEntry(ledger: Ledger, entry: OutboxEntry): Promise<Settlement> {
+  return entry.kind === "settle" ? ledger.settle(entry.request) : ledger.release(entry.request);
+}
+
+/** Creates the error of a ledger that did not answer in time. It may still accept the entry. */
+export function ledgerTooLate(): LedgerError {
+  return new LedgerError("unavailable");
 }
 
 /** Whether the ledger may accept the same command later: it was unavailable, full or late. */

@@ -1,7 +1,8 @@
 import { printUsd } from "../domain/money.ts";
 import { type Ledger, LedgerError } from "../ledger/ledger.ts";
 import { describeFault, type Log, type LogFields } from "../telemetry/log.ts";
-import { isRetryable, type OutboxEntry, parseEntry, submitEntry } from "./entry.ts";
+import { SharedTimer } from "../time.ts";
+import { isRetryable, ledgerTooLate, type OutboxEntry, parseEntry, submitEntry } from "./entry.ts";
 import type { DeclinedEntry, OutboxFile, StoredEntry } from "./file.ts";
 import type { OutboxFiles } from "./folder.ts";
 
@@ -92,6 +93,7 @@ const ANSWER_MAX_MS = 10_000;
 export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
   /** The last sequence number read of each file, so that entries that always fail do not block others. */
   const positions = new WeakMap<OutboxFile, number>();
+  const timer = new SharedTimer(() => performance.now());
   let away = false;
   let isStopped = false;
 
@@ -124,7 +126,7 @@ export function createReplayer({ ledger, log, now }: ReplayerParts): Replayer {
     async replay(file) {
       while (!isStopped) {
         const entries = nextOf(file);
-        const results = await Promise.all(entries.map((entry) => replayEntry(ledger, entry)));
+        const results = await Promise.all(entries.map((entry) => replayEntry(ledger, timer, entry)));
         if (isStopped) return;
         positions.set(file, entries.at(-1)?.seq ?? 0);
         if (entries.length === 0) return;
@@ -145,11 +147,15 @@ type ReplayResult =
   | { readonly kind: "retry"; readonly seq: number; readonly fault: unknown }
   | ({ readonly kind: "declined"; readonly fields: LogFields } & DeclinedEntry);
 
-async function replayEntry(ledger: Ledger, { seq, holdId, text }: StoredEntry): Promise<ReplayResult> {
+async function replayEntry(
+  ledger: Ledger,
+  timer: SharedTimer,
+  { seq, holdId, text }: StoredEntry,
+): Promise<ReplayResult> {
   const entry = tryParse(text);
   if (!entry) return { kind: "declined", seq, refusal: "unreadable", fields: { request: holdId } };
   try {
-    await submitEntry(ledger, entry, ANSWER_MAX_MS);
+    await timer.limit(ANSWER_MAX_MS, submitEntry(ledger, entry), ledgerTooLate);
     return { kind: "completed", seq };
   } catch (fault) {
     if (!(fault instanceof LedgerError) || isRetryable(fault)) return { kind: "retry", seq, fault };

@@ -1,28 +1,26 @@
 // Work-arounds of Bun's fetch, as of Bun 1.4.5. Delete this file and call fetch directly once Bun
-//  - reports when a request has a connection (`probeBody`, 10 to 15 µs a call),
+//  - reports when a request has a connection (`probeBody`, 20 µs a call, and `connect-watch.ts`),
 //  - retries a POST on a kept connection that its host has closed (`createPost`),
 //  - keeps as many idle TLS connections as calls were running (`createConnectionPools`),
-//  - decodes a compressed body without printing a line to stderr when it is broken (`decodeResponse`).
+//  - decodes a compressed body without printing a line to stderr when it is broken (`content-coding.ts`).
 // The cap of 256 calls a process is lifted in `config/relaunch.ts`.
 //
 // Why fetch nevertheless: it takes the least memory. It was compared with node:http with a keep-alive Agent
-// and with undici, at 64, 512 and 2,000 concurrent streams and in bursts (`bun run bench upstream`). Over TLS it is the cheapest (99 µs of CPU a call in bursts of 200; the others 166 and 152) or
-// within a tenth of the cheapest. Only over plain HTTP with 512 or more concurrent calls does it cost up to a
-// third more than node:http. It honours proxy settings.
-import { pipeline, Readable, type Transform } from "node:stream";
-import {
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from "node:zlib";
+// and with undici, at 64, 512 and 2,000 concurrent streams and in bursts (`bun run bench upstream`). Over TLS
+// it is the cheapest (99 µs of CPU a call in bursts of 200; the others 166 and 152) or within a tenth of the
+// cheapest. Only over plain HTTP with 512 or more concurrent calls does it cost up to a third more than
+// node:http. It honours proxy settings.
+import { type ConnectWatch, createConnectWatch } from "./connect-watch.ts";
+import { decodeResponse } from "./content-coding.ts";
 import type { CallBody, CallObserver } from "./upstream.ts";
 
 /**
  * A host that has closed a kept connection resets it within a round trip. A later reset has another cause.
  */
 const STALE_RESET_MAX_MS = 300;
+
+/** Larger bodies are always streamed: `fetch` keeps a body in memory until its response begins. */
+const PLAIN_BYTES_MAX = 64 * 1024;
 
 interface PostRequest {
   readonly url: string;
@@ -35,48 +33,111 @@ interface PostRequest {
  */
 export type Post = (request: PostRequest, observer: CallObserver) => Promise<Response>;
 
-/**
- * Returns a function that sends requests to one upstream; `pools` is for upstreams reached over TLS.
- * Redirects are not followed. A request is sent a second time, on a new connection, when a kept connection
- * was reset at once.
- */
-export function createPost(pools: ConnectionPools | undefined): Post {
-  /** No connection can have been kept before the first response. */
-  let hasResponded = false;
+export interface PostOptions {
+  /** For an upstream reached over TLS. */
+  readonly pools: ConnectionPools | undefined;
+  /** Time limit of a connection, in milliseconds. */
+  readonly connectMs: number;
+}
 
-  return async ({ url, headers, body }, observer) => {
-    let connectedAt = Number.POSITIVE_INFINITY;
+/**
+ * Returns a function that sends requests to one upstream. Redirects are not followed. A request is sent a
+ * second time, on a new connection, when a kept connection was reset at once. A small request to a host that
+ * answered within the last second is sent without a connect probe.
+ */
+export function createPost({ pools, connectMs }: PostOptions): Post {
+  const watch = createConnectWatch({ connectMs, probe: probeConnection });
+
+  return async (request, observer) => {
+    const session = pools?.take(observer);
+    /** No connection can have been kept before the first response. */
+    const mayBeStale = watch.hasAnswered;
+    let connectedAt = Infinity;
     const connected = () => {
       connectedAt = performance.now();
       observer.connected();
     };
-    const session = pools?.take(observer.ended);
-    const send = (keepalive: boolean) =>
-      fetch(url, {
-        session,
-        method: "POST",
-        headers,
-        body: probeBody(body, connected),
-        signal: observer.signal,
-        keepalive,
-        redirect: "manual",
-        // Bun prints a line to stderr for a body that it cannot decode.
-        decompress: false,
-        // The attempt has exact timeouts of its own; Bun's is rounded to 4 s.
-        timeout: false,
-      });
     try {
-      const response = await send(true);
-      hasResponded = true;
+      const response = await (watch.hasAnsweredLately() && request.body.bytes <= PLAIN_BYTES_MAX
+        ? sendPlain(watch, { request, observer, session, connected })
+        : send(request, { observer, session, body: probeBody(request.body, connected) }));
+      watch.answered();
       // Not awaited: a reset from here on is not that of a stale connection.
       return response.headers.has("content-encoding") ? decodeResponse(response) : response;
     } catch (fault) {
-      const isStale = hasResponded && isReset(fault) && performance.now() - connectedAt < STALE_RESET_MAX_MS;
+      const isStale = mayBeStale && isReset(fault) && performance.now() - connectedAt < STALE_RESET_MAX_MS;
       if (!isStale || observer.signal.aborted) throw fault;
       observer.connecting();
-      return decodeResponse(await send(false));
+      const body = probeBody(request.body, () => observer.connected());
+      return decodeResponse(await send(request, { observer, session, body, keepalive: false }));
     }
   };
+}
+
+interface SendOptions {
+  readonly observer: CallObserver;
+  readonly session: Bun.FetchSession | undefined;
+  readonly body: BodyInit;
+  readonly keepalive?: boolean;
+}
+
+function send(
+  { url, headers }: PostRequest,
+  { observer, session, body, keepalive = true }: SendOptions,
+): Promise<Response> {
+  return fetch(url, {
+    session,
+    method: "POST",
+    headers,
+    body,
+    signal: observer.signal,
+    keepalive,
+    redirect: "manual",
+    // Bun prints a line to stderr for a body that it cannot decode.
+    decompress: false,
+    // The attempt has exact timeouts of its own; Bun's is rounded to 4 s.
+    timeout: false,
+  });
+}
+
+interface PlainCall {
+  readonly request: PostRequest;
+  readonly observer: CallObserver;
+  readonly session: Bun.FetchSession | undefined;
+  connected(): void;
+}
+
+/** Sends a call whose connection is assumed, and watches it until the host answers. */
+async function sendPlain(watch: ConnectWatch, call: PlainCall): Promise<Response> {
+  const { request, observer, session, connected } = call;
+  const body = await request.body.take();
+  connected();
+  const watched = watch.start(request.url, observer);
+  try {
+    return await send(request, { observer, session, body });
+  } finally {
+    watched.end();
+  }
+}
+
+/** Opens a connection to the host of a URL and closes it. The host sees the head of an `OPTIONS` request. */
+async function probeConnection(url: string, ms: number): Promise<boolean> {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), ms);
+  let isConnected = false;
+  const body = probeBody({ bytes: 0, take: () => "" }, () => {
+    isConnected = true;
+    controller.abort();
+  });
+  const { signal } = controller;
+  await fetch(new URL("/", url), { method: "OPTIONS", body, signal, keepalive: false, redirect: "manual" })
+    // A host that sends an error before it reads the request is connected as well.
+    .then(() => {
+      isConnected = true;
+    })
+    .catch(() => undefined);
+  clearTimeout(timer);
+  return isConnected;
 }
 
 /** Connect-probe body: fetch pulls it when the connection stands, the only sign of that which fetch gives. */
@@ -119,8 +180,8 @@ interface ConnectionPool {
 
 /** The TLS connections of one upstream. */
 export interface ConnectionPools {
-  /** Returns a session for one call, which leaves it when `ended` resolves. */
-  take(ended: Promise<void>): Bun.FetchSession;
+  /** Returns a session for one call, which leaves it when the call has ended. */
+  take(call: Pick<CallObserver, "onEnded">): Bun.FetchSession;
 }
 
 /**
@@ -141,71 +202,13 @@ export function createConnectionPools(nextNumber: () => number): ConnectionPools
   }
 
   return {
-    take(ended) {
+    take(call) {
       const pool = pools.find(({ calls }) => calls < CALLS_PER_POOL) ?? open();
       pool.calls += 1;
-      void ended.then(() => {
+      call.onEnded(() => {
         pool.calls -= 1;
       });
       return pool.session;
     },
   };
-}
-
-type Body = ReadableStream<Uint8Array>;
-
-/** Decoders by content coding, without `deflate`, which has two formats. */
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  "x-gzip": createGunzip,
-  br: createBrotliDecompress,
-  zstd: createZstdDecompress,
-};
-
-/**
- * Decodes a compressed body as it is read, for hosts that compress although the request accepts only
- * `identity`. Returns the response itself when its coding is unknown. A broken body fails with an error of
- * zlib.
- */
-export async function decodeResponse(response: Response): Promise<Response> {
-  const coding = response.headers.get("content-encoding")?.trim().toLowerCase() ?? "";
-  const { body, status } = response;
-  // The Response constructor rejects any other status.
-  if (!body || status < 200 || status > 599) return response;
-  if (coding === "deflate") return withBody(response, await decodeDeflate(body));
-  const create = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
-  return create ? withBody(response, decode(body, create())) : response;
-}
-
-function withBody({ status, headers }: Response, body: Body): Response {
-  const kept = new Headers(headers);
-  kept.delete("content-encoding");
-  return new Response(body, { status, headers: kept });
-}
-
-type NodeBody = Parameters<typeof Readable.fromWeb>[0];
-
-/** Inflates no further than the body is read: a small body may hold a large one. */
-function decode(body: Body, decoder: Transform): Body {
-  // The decoder fails with a fault of either stream. Safe because both types name one class at run time.
-  pipeline(Readable.fromWeb(body as unknown as NodeBody), decoder, () => {});
-  return Readable.toWeb(decoder) as unknown as Body;
-}
-
-/** Some hosts send deflate without the zlib header. The first bytes show whether it is there. */
-async function decodeDeflate(body: Body): Promise<Body> {
-  const reader = body.getReader();
-  let first: Awaited<ReturnType<typeof reader.read>> | undefined = await reader.read();
-  const [method = 0, flags = 0] = first.value ?? [];
-  const hasHeader = (method & 0x0f) === 8 && (method * 256 + flags) % 31 === 0;
-  const whole: Body = new ReadableStream({
-    async pull(controller) {
-      const { done, value } = first ?? (await reader.read());
-      first = undefined;
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-  return decode(whole, hasHeader ? createInflate() : createInflateRaw());
 }

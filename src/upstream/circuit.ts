@@ -57,12 +57,7 @@ interface Open {
   readonly isOpen: true;
   probeDelayMs: number;
   probeFromMs: number;
-  latestProbe: Attempt | undefined;
-}
-
-interface Attempt {
-  readonly phase: Phase;
-  isReported: boolean;
+  latestProbe: CircuitPermit | undefined;
 }
 
 /**
@@ -79,55 +74,42 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
     onChange?.(false);
   }
 
-  function succeed(): void {
-    if (phase.isOpen) close();
-    else phase.consecutiveFailures = 0;
-  }
-
-  function fail(attempt: Attempt): void {
-    if (attempt.phase !== phase) return;
-    if (phase.isOpen) {
-      failProbe(phase, attempt, clock());
-      return;
-    }
-    phase.consecutiveFailures += 1;
-    if (phase.consecutiveFailures < failuresMax) return;
-    const probeFromMs = clock() + PROBE_DELAY_MIN_MS;
-    phase = { isOpen: true, probeDelayMs: PROBE_DELAY_MIN_MS, probeFromMs, latestProbe: undefined };
-    onChange?.(true);
-  }
-
-  function abandon(attempt: Attempt): void {
-    if (phase.isOpen && phase.latestProbe === attempt) phase.probeFromMs = clock();
-  }
-
-  function permitOf(attempt: Attempt, onReport: () => void = () => {}): Permit {
-    const report = (apply: (attempt: Attempt) => void) => {
-      if (attempt.isReported) return;
-      attempt.isReported = true;
-      apply(attempt);
-      onReport();
-    };
-    return {
-      began: close,
-      succeeded: () => report(succeed),
-      failed: () => report(fail),
-      abandoned: () => report(abandon),
-    };
-  }
+  const reports: PermitReports = {
+    began: close,
+    succeeded() {
+      if (phase.isOpen) close();
+      else phase.consecutiveFailures = 0;
+    },
+    failed(permit) {
+      if (permit.phase !== phase) return;
+      if (phase.isOpen) {
+        failProbe(phase, permit, clock());
+        return;
+      }
+      phase.consecutiveFailures += 1;
+      if (phase.consecutiveFailures < failuresMax) return;
+      const probeFromMs = clock() + PROBE_DELAY_MIN_MS;
+      phase = { isOpen: true, probeDelayMs: PROBE_DELAY_MIN_MS, probeFromMs, latestProbe: undefined };
+      onChange?.(true);
+    },
+    abandoned(permit) {
+      if (phase.isOpen && phase.latestProbe === permit) phase.probeFromMs = clock();
+    },
+    forcedEnded() {
+      forced -= 1;
+    },
+  };
 
   function acquire(): Permit | undefined {
-    const attempt: Attempt = { phase, isReported: false };
-    return phase.isOpen && !startProbe(phase, attempt, clock()) ? undefined : permitOf(attempt);
+    const permit = new CircuitPermit(phase, reports);
+    return phase.isOpen && !startProbe(phase, permit, clock()) ? undefined : permit;
   }
 
   function forceAcquire(): Permit | undefined {
     const permit = acquire();
     if (permit || forced === FORCED_MAX) return permit;
     forced += 1;
-    return permitOf({ phase, isReported: false }, () => {
-      forced -= 1;
-    });
+    return new CircuitPermit(phase, reports, true);
   }
 
   return {
@@ -138,6 +120,53 @@ export function createCircuit({ failuresMax, clock, onChange }: CircuitOptions):
   };
 }
 
+/** What a permit reports to its circuit. */
+interface PermitReports {
+  began(): void;
+  succeeded(): void;
+  failed(permit: CircuitPermit): void;
+  abandoned(permit: CircuitPermit): void;
+  forcedEnded(): void;
+}
+
+class CircuitPermit implements Permit {
+  /** The phase in which the call began. */
+  readonly phase: Phase;
+  isReported = false;
+  readonly #reports: PermitReports;
+  readonly #isForced: boolean;
+
+  constructor(phase: Phase, reports: PermitReports, isForced = false) {
+    this.phase = phase;
+    this.#reports = reports;
+    this.#isForced = isForced;
+  }
+
+  began(): void {
+    this.#reports.began();
+  }
+
+  succeeded(): void {
+    if (this.#report()) this.#reports.succeeded();
+  }
+
+  failed(): void {
+    if (this.#report()) this.#reports.failed(this);
+  }
+
+  abandoned(): void {
+    if (this.#report()) this.#reports.abandoned(this);
+  }
+
+  /** Returns whether this is the first report. */
+  #report(): boolean {
+    if (this.isReported) return false;
+    this.isReported = true;
+    if (this.#isForced) this.#reports.forcedEnded();
+    return true;
+  }
+}
+
 /** While a probe runs, its failure would delay the next one by at least the present delay. */
 function probeWaitMs({ latestProbe, probeFromMs, probeDelayMs }: Open, nowMs: number): number {
   const leftMs = Math.max(probeFromMs - nowMs, 0);
@@ -145,19 +174,19 @@ function probeWaitMs({ latestProbe, probeFromMs, probeDelayMs }: Open, nowMs: nu
 }
 
 /**
- * Returns whether the attempt may probe. The next probe then waits for its outcome, or for too long a
+ * Returns whether the permit may probe. The next probe then waits for its outcome, or for too long a
  * silence.
  */
-function startProbe(open: Open, attempt: Attempt, nowMs: number): boolean {
+function startProbe(open: Open, permit: CircuitPermit, nowMs: number): boolean {
   if (nowMs < open.probeFromMs) return false;
-  open.latestProbe = attempt;
+  open.latestProbe = permit;
   open.probeFromMs = nowMs + PROBE_SILENCE_MAX_MS;
   return true;
 }
 
 /** Ignores probes other than the latest one, and calls with a forced permit. */
-function failProbe(open: Open, attempt: Attempt, nowMs: number): void {
-  if (open.latestProbe !== attempt) return;
+function failProbe(open: Open, permit: CircuitPermit, nowMs: number): void {
+  if (open.latestProbe !== permit) return;
   open.probeDelayMs = Math.min(open.probeDelayMs * 2, PROBE_DELAY_MAX_MS);
   open.probeFromMs = nowMs + open.probeDelayMs;
 }

@@ -13,7 +13,8 @@ export function createHttpUpstream(
 ): Upstream {
   const { name, protocol, timeouts, outputLimitField } = options;
   const credentials = credentialHeaders(protocol, options.apiKey);
-  const post = createPost(options.baseUrl.startsWith("https:") ? pools : undefined);
+  const isTls = options.baseUrl.startsWith("https:");
+  const post = createPost({ pools: isTls ? pools : undefined, connectMs: timeouts.connectMs });
 
   return {
     name,

@@ -1,6 +1,9 @@
 import type { Protocol, Surface } from "../domain/model.ts";
 import type { Health } from "./cooldown.ts";
 
+/** A body in UTF-8, or as text that is sent in UTF-8. */
+type EncodedBody = string | Uint8Array<ArrayBuffer>;
+
 /**
  * Request body of an upstream call. It does not stay in memory after it is sent: an answer may take minutes.
  */
@@ -8,7 +11,7 @@ export interface CallBody {
   /** Length in UTF-8. */
   readonly bytes: number;
   /** Returns the body, encoded again for each call but the first; a Promise when a worker encodes it. */
-  take(): string | Uint8Array | Promise<string | Uint8Array>;
+  take(): EncodedBody | Promise<EncodedBody>;
 }
 
 /** One call of an upstream, in the upstream's wire format. */
@@ -57,10 +60,15 @@ export interface CallObserver {
   readonly signal: AbortSignal;
   /** Called when a second connection is opened. A call starts in this state without a report. */
   connecting(): void;
-  /** Called when the connection is established, TLS included, and takes the request. */
+  /**
+   * Called when the connection is established, TLS included, and takes the request. Also called when a
+   * connection is assumed, because the host answered within the last second.
+   */
   connected(): void;
-  /** Resolves when the response is no longer read. */
-  readonly ended: Promise<void>;
+  /** Called when an assumed connection proves to be none: the host cannot be reached. */
+  unreachable(): void;
+  /** Sets the function that is called once when the response is no longer read. */
+  onEnded(listener: () => void): void;
 }
 
 /** A provider of model responses. */

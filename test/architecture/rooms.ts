@@ -179,7 +179,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   upstream: {
     holds: "calls of providers: Bun's fetch, circuit, cooldown",
-    imports: ["domain", "telemetry"],
+    imports: ["domain", "telemetry", "time.ts"],
     packages: ["node:stream", "node:zlib"],
   },
   wire: {

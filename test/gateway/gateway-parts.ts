@@ -6,6 +6,7 @@ import type { Reply } from "../../src/gateway/request.ts";
 import type { Ledger, Settlement } from "../../src/ledger/ledger.ts";
 import type { Limiter } from "../../src/limiter/limiter.ts";
 import type { OutboxEntry } from "../../src/settlement-outbox/entry.ts";
+import { SharedTimer } from "../../src/time.ts";
 import type { TokenCounter } from "../../src/tokens/count-tokens.ts";
 import { createCapturedLog } from "../support/captured-log.ts";
 
@@ -37,6 +38,7 @@ const FIXED_COUNTER: TokenCounter = {
 /** A gateway whose parts only record; `over` replaces parts. */
 export function createGatewayParts(over: Partial<Gateway> = {}) {
   const log = createCapturedLog();
+  const clock = over.clock ?? (() => performance.now());
   const cooperativeYield = createCooperativeYield();
   const bodies: Bodies = createBodies(cooperativeYield);
   const recorded: Recorded = { booked: [], stored: [], attempted: [], aboveBound: [], running: 0 };
@@ -58,7 +60,8 @@ export function createGatewayParts(over: Partial<Gateway> = {}) {
     declines: notCalled("declines"),
     holdHealth: notCalled("holdHealth"),
     holdTtlMs: 60_000,
-    clock: () => performance.now(),
+    clock,
+    timer: new SharedTimer(clock),
     log,
     metrics: {
       attempted: (upstream, outcome) => void recorded.attempted.push(`${upstream} ${outcome}`),

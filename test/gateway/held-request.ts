@@ -2,7 +2,7 @@ import type { Caller } from "../../src/accounts/key.ts";
 import { openBody } from "../../src/bodies/open-body.ts";
 import type { Model, Route } from "../../src/domain/model.ts";
 import { NO_USAGE, type Usage } from "../../src/domain/usage.ts";
-import { createMeter } from "../../src/gateway/meter.ts";
+import { RequestMeter } from "../../src/gateway/meter.ts";
 import { quoteRequest } from "../../src/gateway/quote.ts";
 import type { Call, Candidate, HeldRequest, Meter, Plan, RunningCaller } from "../../src/gateway/request.ts";
 import type { Upstream } from "../../src/upstream/upstream.ts";
@@ -81,7 +81,7 @@ export function createHeldRequest(options: HeldRequestOptions = {}): HeldRequest
   const { betas = [] } = options;
   const plan: Plan = { model, request, candidates, textBytes: 0, betas, mayClamp: false };
   const quote = quoteRequest(plan);
-  const meter = createMeter(quote, clock);
+  const meter = new RequestMeter(quote, clock);
   const body = { ...openBody(wire, text), request, promptText: request.promptText };
   const hold = { walletId: "w", holdId: call.id, granted: 0n };
   return { call, body, plan, quote, hold, meter, caller };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { relay } from "../../src/gateway/relay.ts";
 import type { Outcome } from "../../src/gateway/request.ts";
-import { startTimeouts } from "../../src/gateway/timeouts.ts";
+import { AttemptTimeouts } from "../../src/gateway/timeouts.ts";
 import { createUpstream } from "./candidates.ts";
 import { createGatewayParts, createRecordedReply } from "./gateway-parts.ts";
 import { createHeldRequest, type HeldRequestOptions } from "./held-request.ts";
@@ -27,13 +27,14 @@ async function relayAnswer(answer: Response, options: HeldRequestOptions = {}) {
   const permit = upstream.health.acquire();
   if (!candidate || !permit) throw new Error("There is no candidate");
   const { reply, sent } = createRecordedReply();
-  const timeouts = startTimeouts({
+  const timeouts = new AttemptTimeouts({
     timeouts: upstream.timeouts,
     stream: held.quote.request.stream,
     startedAt: gateway.clock(),
     deadlineAt: Infinity,
     abortSources: [],
     clock: gateway.clock,
+    timer: gateway.timer,
   });
   held.meter.restart(candidate);
   const relayed = relay(gateway, answer, { held, reply, candidate, permit }, timeouts);

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { type AttemptTimeouts, startTimeouts } from "../../src/gateway/timeouts.ts";
+import { AttemptTimeouts } from "../../src/gateway/timeouts.ts";
+import { SharedTimer } from "../../src/time.ts";
 
 const TIMEOUTS = { connectMs: 5_000, firstOutputMs: 60, idleMs: 40, totalMs: 5_000 };
+const clock = () => performance.now();
 /** Shorter than the other limits, for attempts that are to reach it. */
 const TOTAL_MS = 150;
 
@@ -23,13 +25,14 @@ function start(
     deadlineMs = 10_000,
     clientSignal = new AbortController().signal,
   } = over;
-  return startTimeouts({
+  return new AttemptTimeouts({
     timeouts: { ...TIMEOUTS, connectMs, idleMs, totalMs },
     stream,
     startedAt: performance.now(),
     deadlineAt: performance.now() + deadlineMs,
     abortSources: [clientSignal],
-    clock: () => performance.now(),
+    clock,
+    timer: new SharedTimer(clock),
   });
 }
 
@@ -39,7 +42,7 @@ async function aborted({ signal }: AttemptTimeouts): Promise<number> {
   return performance.now() - startedAt;
 }
 
-describe("startTimeouts()", () => {
+describe("the timeouts of an attempt", () => {
   test("an attempt without a connection is aborted at the connect limit, also at its second connection", async () => {
     const timeouts = start({ connectMs: 30 });
     expect(await aborted(timeouts)).toBeGreaterThan(25);
@@ -85,7 +88,7 @@ describe("startTimeouts()", () => {
   test("a stream without output is aborted at the first-output limit, even if it sends other bytes", async () => {
     const timeouts = start();
     timeouts.connected();
-    const chatter = setInterval(timeouts.progress, 5);
+    const chatter = setInterval(() => timeouts.progress(), 5);
     expect(await aborted(timeouts)).toBeGreaterThan(50);
     clearInterval(chatter);
     expect(timeouts.timedOut).toBe("first_output");
@@ -94,7 +97,7 @@ describe("startTimeouts()", () => {
   test("the idle limit starts anew with each chunk after the first output", async () => {
     const timeouts = start({ idleMs: 300 });
     timeouts.began();
-    const pieces = setInterval(timeouts.progress, 10);
+    const pieces = setInterval(() => timeouts.progress(), 10);
     setTimeout(() => clearInterval(pieces), 500);
     const ms = await aborted(timeouts);
     expect(timeouts.timedOut).toBe("idle");
@@ -104,7 +107,7 @@ describe("startTimeouts()", () => {
   test("an answer that never pauses is aborted at the total limit", async () => {
     const timeouts = start({ idleMs: 2_000, totalMs: TOTAL_MS });
     timeouts.began();
-    const pieces = setInterval(timeouts.progress, 5);
+    const pieces = setInterval(() => timeouts.progress(), 5);
     await aborted(timeouts);
     clearInterval(pieces);
     expect(timeouts.timedOut).toBe("total");

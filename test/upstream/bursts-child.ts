@@ -1,7 +1,7 @@
 import { createConnectionPools } from "../../src/upstream/bun-fetch.ts";
 import { createHealth } from "../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../src/upstream/http-upstream.ts";
-import { callBodyOf } from "../support/call-body.ts";
+import { callBodyOf, observerOf } from "../support/call-body.ts";
 import { scriptedUpstream } from "../support/test-catalog.ts";
 
 // Sends three bursts of concurrent calls to the upstream at a URL.
@@ -14,7 +14,7 @@ const upstream = createHttpUpstream(scriptedUpstream("up", "openai", { baseUrl }
 });
 
 async function ask(): Promise<void> {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  let end = () => {};
   const call = {
     surface: "chat",
     path: "/",
@@ -24,7 +24,12 @@ async function ask(): Promise<void> {
     query: "",
   } as const;
   const { signal } = new AbortController();
-  const answer = await upstream.send(call, { signal, connecting() {}, connected() {}, ended });
+  const answer = await upstream.send(
+    call,
+    observerOf(signal, (listener) => {
+      end = listener;
+    }),
+  );
   await answer.text();
   end();
 }

@@ -13,7 +13,7 @@ import {
   zstdCompressSync,
 } from "node:zlib";
 import { readBounded } from "../../src/gateway/read-bounded.ts";
-import { decodeResponse } from "../../src/upstream/bun-fetch.ts";
+import { decodeResponse } from "../../src/upstream/content-coding.ts";
 import { until } from "../support/timeouts.ts";
 
 const MIB = 1_048_576;

@@ -16,7 +16,8 @@ function send(members: object): Promise<Response> {
       signal: new AbortController().signal,
       connecting: () => {},
       connected: () => {},
-      ended: Promise.resolve(),
+      unreachable: () => {},
+      onEnded: () => {},
     },
   );
 }

@@ -14,7 +14,7 @@ const MESSAGES = [
 ];
 
 function observing(signal: AbortSignal): CallObserver {
-  return { signal, connecting: () => {}, connected: () => {}, ended: Promise.resolve() };
+  return { signal, connecting: () => {}, connected: () => {}, unreachable: () => {}, onEnded: () => {} };
 }
 
 function send(surface: UpstreamCall["surface"], body: object | string, signal = SIGNAL): Promise<Response> {

@@ -47,7 +47,8 @@ function observe(): Observed {
     abort: () => controller.abort(),
     connecting: () => void steps.push("connecting"),
     connected: () => void steps.push("connected"),
-    ended: new Promise(() => {}),
+    unreachable: () => void steps.push("unreachable"),
+    onEnded: () => {},
   };
 }
 

@@ -5,7 +5,7 @@ import { readBounded, textOf } from "../../../src/gateway/read-bounded.ts";
 import { createConnectionPools } from "../../../src/upstream/bun-fetch.ts";
 import { createHealth } from "../../../src/upstream/cooldown.ts";
 import { createHttpUpstream } from "../../../src/upstream/http-upstream.ts";
-import { callBodyOf } from "../../support/call-body.ts";
+import { callBodyOf, observerOf } from "../../support/call-body.ts";
 
 /** A whole body, or a stream of events. */
 export type CallKind = "whole" | "stream";
@@ -85,15 +85,20 @@ async function createFetchClient(url: string): Promise<Client> {
       headers: {},
       query: "",
     } as const;
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const answer = await upstream.send(call, { signal, connecting() {}, connected() {}, ended });
+    let end = () => {};
+    const answer = await upstream.send(
+      call,
+      observerOf(signal, (listener) => {
+        end = listener;
+      }),
+    );
     return {
       status: answer.status,
       async text() {
-        const body = await readBounded(answer, ANSWER_BYTES_MAX).finally(end);
+        const body = await readBounded(answer, ANSWER_BYTES_MAX).finally(() => end());
         return body ? textOf(body) : "";
       },
-      read: (onPiece) => readPieces(answer, onPiece).finally(end),
+      read: (onPiece) => readPieces(answer, onPiece).finally(() => end()),
     };
   };
 }
