@@ -30,10 +30,9 @@ export class AdmittedSlot implements AsyncDisposable {
 }
 
 /** Clamps a quote to what the caller's limits can admit in one minute. Throws `too_many_tokens`. */
-export function clampToLimits(gateway: Gateway, caller: Caller, quote: Quote): Quote {
-  const keyTokens = limitsOf(caller, gateway.keyLimits).tokensPerMinute ?? Infinity;
-  const accountTokens = gateway.accountLimits.tokensPerMinute ?? Infinity;
-  return clampToMinute(quote, Math.min(keyTokens, accountTokens));
+export function clampToLimits({ keyLimits, accountLimits }: Gateway, { key }: Caller, quote: Quote): Quote {
+  const keyTokens = key.limits.tokensPerMinute ?? keyLimits.tokensPerMinute ?? Infinity;
+  return clampToMinute(quote, Math.min(keyTokens, accountLimits.tokensPerMinute ?? Infinity));
 }
 
 /**
@@ -45,7 +44,7 @@ export async function admit(
   { call, caller, tokens }: { readonly call: Call; readonly caller: Caller; readonly tokens: number },
   reply: Reply,
 ): Promise<AdmittedSlot> {
-  const decision = await gateway.limiter.admit({ ...limitedCaller(gateway, caller), tokens });
+  const decision = await gateway.limiter.admit(admissionOf(gateway, caller, tokens));
   reply.setHeaders(call.wire.limitHeaders(decision.state, Date.now()));
   if (decision.admitted) return new AdmittedSlot(decision);
   const cause = decision.bound === "rate" ? "rate_limited" : "too_concurrent";
@@ -60,7 +59,7 @@ export async function cancelAdmission(
 ): Promise<void> {
   await slot.cancel();
   // While the limiter is away, the headers of the admission stay.
-  const state = await gateway.limiter.usage(limitedCaller(gateway, caller)).catch(() => undefined);
+  const state = await gateway.limiter.usage(admissionOf(gateway, caller, 0)).catch(() => undefined);
   if (state) reply.setHeaders(call.wire.limitHeaders(state, Date.now()));
 }
 
@@ -69,10 +68,11 @@ export function limitsOf({ key }: Caller, defaults: Limits): Limits {
   return { ...defaults, ...key.limits };
 }
 
-function limitedCaller(
+function admissionOf(
   { keyLimits, accountLimits }: Gateway,
   caller: Caller,
-): Omit<AdmissionRequest, "tokens"> {
+  tokens: number,
+): AdmissionRequest {
   const { accountId, id: keyId } = caller.key;
-  return { accountId, keyId, keyLimits: limitsOf(caller, keyLimits), accountLimits };
+  return { accountId, keyId, keyLimits: limitsOf(caller, keyLimits), accountLimits, tokens };
 }

@@ -26,9 +26,10 @@ export interface Settled {
 export function conclude(held: HeldRequest, settled: Settled, reply: Reply): void {
   const { outcome } = settled.answer;
   const { charged, balances } = settled.bill;
-  record(held, settled);
+  const chargedUsd = printUsd(charged);
+  record(held, settled, chargedUsd);
   const isCharged = charged > 0n;
-  reply.setHeaders({ "x-tollgate-cost-usd": printUsd(charged) });
+  reply.setHeaders({ "x-tollgate-cost-usd": chargedUsd });
   if (balances) reply.setHeaders({ "x-tollgate-balance-usd": printUsd(balances.available) });
   if (outcome.kind === "empty") throw new GatewayError(isCharged ? "empty_charged" : "empty_released");
   if ("error" in outcome) throw isCharged ? chargedForm(outcome.error) : outcome.error;
@@ -40,13 +41,13 @@ function chargedForm(error: GatewayError): GatewayError {
   return cause ? new GatewayError(cause, { reason: error.cause }) : error;
 }
 
-function record({ call, quote, meter }: HeldRequest, { answer, bill }: Settled): void {
+function record({ call, quote, meter }: HeldRequest, { answer, bill }: Settled, chargedUsd: string): void {
   const line = call.record;
   line.model = quote.model.id;
   line.upstream = meter.candidate?.route.upstream;
   line.attempts = answer.attempts.length;
   line.outcome = outcomeName(answer.outcome);
-  line.chargedUsd = printUsd(bill.charged);
+  line.chargedUsd = chargedUsd;
   if (meter.isUsageRejected) line.disbelieved = true;
   if (!bill.balances) line.journaled = true;
 }

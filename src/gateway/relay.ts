@@ -78,10 +78,13 @@ async function readBody(
   bytesMax: number,
   timeouts: AttemptTimeouts,
 ): Promise<BodyBytes | undefined> {
-  const length = answer.headers.get("content-length");
+  const { headers } = answer;
+  const length = headers.get("content-length");
   // An answer with a content-length is complete; another may begin long after its headers.
   if (length !== null) timeouts.began();
-  if (length !== null && Number(length) <= AT_ONCE_BYTES_MAX) return { blocks: [await answer.bytes()] };
+  // A chunked body ends where it wants to, whatever its length says.
+  const isBounded = length !== null && !headers.has("transfer-encoding");
+  if (isBounded && Number(length) <= AT_ONCE_BYTES_MAX) return { blocks: [await answer.bytes()] };
   return readBounded(answer, bytesMax, () => {
     timeouts.began();
     timeouts.progress();

@@ -29,10 +29,9 @@ export async function settle(gateway: Gateway, { held, slot }: Unsettled, answer
     charge.source === "none"
       ? { kind: "release", request }
       : { kind: "settle", request: { ...request, amount: charge.amount } };
-  const [settlement] = await Promise.all([
-    bookOrStore(gateway, entry),
-    slot.settle(charge.usage ? totalTokensOf(charge.usage) : 0),
-  ]);
+  const released = slot.settle(charge.usage ? totalTokensOf(charge.usage) : 0);
+  const settlement = await bookOrStore(gateway, entry);
+  await released;
   return {
     charged: settlement?.captured ?? charge.amount,
     balances: settlement?.balances,

@@ -34,15 +34,25 @@ export async function prepareCall(
 
 /** Prints a body now, and again each time that it is sent once more. */
 export async function printCallBody(print: () => Soon<Printed>): Promise<CallBody> {
-  let printed: Printed | undefined = await print();
-  return {
-    bytes: typeof printed === "string" ? Buffer.byteLength(printed) : printed.byteLength,
-    take() {
-      const taken = printed ?? print();
-      printed = undefined;
-      return taken;
-    },
-  };
+  return new PrintedBody(await print(), print);
+}
+
+class PrintedBody implements CallBody {
+  readonly bytes: number;
+  readonly #print: () => Soon<Printed>;
+  #printed: Printed | undefined;
+
+  constructor(printed: Printed, print: () => Soon<Printed>) {
+    this.bytes = typeof printed === "string" ? Buffer.byteLength(printed) : printed.byteLength;
+    this.#print = print;
+    this.#printed = printed;
+  }
+
+  take(): Soon<Printed> {
+    const taken = this.#printed ?? this.#print();
+    this.#printed = undefined;
+    return taken;
+  }
 }
 
 /**
@@ -53,7 +63,8 @@ export function forwardedHeaders(
   wire: WireProtocol,
   { headers }: Call,
   route: Route,
-): Record<string, string> {
+): Readonly<Record<string, string>> {
+  if (wire.forwardedHeaders.length === 0) return wire.headers;
   const all = { ...wire.headers, ...headers };
   const betas = headers["anthropic-beta"];
   if (betas === undefined) return all;

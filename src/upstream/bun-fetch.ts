@@ -24,7 +24,7 @@ const PLAIN_BYTES_MAX = 64 * 1024;
 
 interface PostRequest {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Headers;
   readonly body: CallBody;
 }
 
@@ -59,8 +59,8 @@ export function createPost({ pools, connectMs }: PostOptions): Post {
     };
     try {
       const response = await (watch.hasAnsweredLately() && request.body.bytes <= PLAIN_BYTES_MAX
-        ? sendPlain(watch, { request, observer, session, connected })
-        : send(request, { observer, session, body: probeBody(request.body, connected) }));
+        ? sendPlain(watch, request, { observer, session, connected })
+        : sendProbing(request, { observer, session, connected }));
       watch.answered();
       // Not awaited: a reset from here on is not that of a stale connection.
       return response.headers.has("content-encoding") ? decodeResponse(response) : response;
@@ -68,8 +68,8 @@ export function createPost({ pools, connectMs }: PostOptions): Post {
       const isStale = mayBeStale && isReset(fault) && performance.now() - connectedAt < STALE_RESET_MAX_MS;
       if (!isStale || observer.signal.aborted) throw fault;
       observer.connecting();
-      const body = probeBody(request.body, () => observer.connected());
-      return decodeResponse(await send(request, { observer, session, body, keepalive: false }));
+      const again = { observer, session, connected: () => observer.connected(), keepalive: false };
+      return decodeResponse(await sendProbing(request, again));
     }
   };
 }
@@ -77,13 +77,15 @@ export function createPost({ pools, connectMs }: PostOptions): Post {
 interface SendOptions {
   readonly observer: CallObserver;
   readonly session: Bun.FetchSession | undefined;
-  readonly body: BodyInit;
   readonly keepalive?: boolean;
+  /** Called when the connection takes the request. */
+  connected(): void;
 }
 
 function send(
-  { url, headers }: PostRequest,
-  { observer, session, body, keepalive = true }: SendOptions,
+  { url }: PostRequest,
+  { observer, session, keepalive = true }: SendOptions,
+  { headers, body }: { readonly headers: Headers; readonly body: BodyInit },
 ): Promise<Response> {
   return fetch(url, {
     session,
@@ -100,24 +102,25 @@ function send(
   });
 }
 
-interface PlainCall {
-  readonly request: PostRequest;
-  readonly observer: CallObserver;
-  readonly session: Bun.FetchSession | undefined;
-  connected(): void;
-}
-
 /** Sends a call whose connection is assumed, and watches it until the host answers. */
-async function sendPlain(watch: ConnectWatch, call: PlainCall): Promise<Response> {
-  const { request, observer, session, connected } = call;
+async function sendPlain(watch: ConnectWatch, request: PostRequest, options: SendOptions): Promise<Response> {
+  const { headers } = request;
   const body = await request.body.take();
-  connected();
-  const watched = watch.start(request.url, observer);
+  options.connected();
+  const watched = watch.start(request.url, options.observer);
   try {
-    return await send(request, { observer, session, body });
+    return await send(request, options, { headers, body });
   } finally {
     watched.end();
   }
+}
+
+/** Sends a call and reports when it has a connection. */
+function sendProbing(request: PostRequest, options: SendOptions): Promise<Response> {
+  const headers = new Headers(request.headers);
+  // Prevents chunked encoding of a streamed body, which some hosts refuse.
+  headers.set("content-length", String(request.body.bytes));
+  return send(request, options, { headers, body: probeBody(request.body, options.connected) });
 }
 
 /** Opens a connection to the host of a URL and closes it. The host sees the head of an `OPTIONS` request. */

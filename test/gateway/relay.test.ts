@@ -113,6 +113,14 @@ describe("relay() of a whole answer", () => {
     expect(thrown).toBe(BROKEN);
   });
 
+  test("reads a small body of known length at once, and throws when it is cut", async () => {
+    const headers = { "content-length": String(messageBody().length) };
+    const whole = new Response(messageBody(), { headers });
+    expect((await relayAnswer(whole)).outcome?.kind).toBe("finished");
+    const cut = new Response(streamed([messageBody().slice(0, 40), BROKEN]).body, { headers });
+    expect((await relayAnswer(cut)).thrown).toBe(BROKEN);
+  });
+
   test("fails for good above 32 MiB", async () => {
     const answer = new Response(" ".repeat(32 * 1024 * 1024 + 1));
     const { outcome } = await relayAnswer(answer);

@@ -54,6 +54,20 @@ describe("the timeouts of an attempt", () => {
     expect(again.timedOut).toBe("connect");
   });
 
+  test("an attempt whose assumed connection proves to be none is aborted, as not sent", () => {
+    const timeouts = start();
+    timeouts.connected();
+    expect(timeouts.isSent).toBe(true);
+    timeouts.unreachable();
+    expect([timeouts.signal.aborted, timeouts.timedOut, timeouts.isSent]).toEqual([true, "connect", false]);
+    const answered = start();
+    answered.connected();
+    answered.began();
+    answered.unreachable();
+    expect([answered.signal.aborted, answered.isSent]).toEqual([false, true]);
+    answered.close();
+  });
+
   test("an attempt with a connection is not aborted at the connect limit", async () => {
     const timeouts = start({ connectMs: 20 });
     timeouts.connected();
@@ -152,6 +166,17 @@ describe("the timeouts of an attempt", () => {
     expect(performance.now() - startedAt).toBeWithin(140, 3_000);
     expect(timeouts.timedOut).toBe("total");
     await timeouts.untilRead(never);
+  });
+
+  test("closed timeouts call the function for the end of the call, once", () => {
+    const timeouts = start();
+    let ends = 0;
+    timeouts.onEnded(() => {
+      ends += 1;
+    });
+    timeouts.close();
+    timeouts.close();
+    expect(ends).toBe(1);
   });
 
   test("closed timeouts no longer abort the attempt", async () => {

@@ -77,6 +77,22 @@ describe("a call over HTTP", () => {
     await response.text();
   });
 
+  test("is sent unchanged to a host that has just answered, with its length and as connected", async () => {
+    const upstream = upstreamAt(scripted.openaiUrl);
+    await (await upstream.send(CALL, observe())).text();
+    const observed = observe();
+    const headers = { "anthropic-version": "2023-06-01" };
+    await (await upstream.send({ ...CALL, headers }, observed)).text();
+    const [, seen] = scripted.seen;
+    expect(seen?.bodyText).toBe(BODY);
+    expect(seen?.headers).toMatchObject({
+      "content-length": String(Buffer.byteLength(BODY)),
+      "anthropic-version": "2023-06-01",
+      accept: "application/json",
+    });
+    expect(observed.steps).toEqual(["connected"]);
+  });
+
   test("is sent whole with a body of 30 MiB", async () => {
     const body = JSON.stringify({ model: "m", text: "é".repeat(15 * 1024 * 1024) });
     const response = await upstreamAt(scripted.openaiUrl).send(

@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test";
+import { type Deadline, SharedTimer } from "../src/time.ts";
+
+const clock = () => performance.now();
+
+/** A deadline that can be moved, and a promise of the clock reading at which it passed. */
+function deadlineIn(ms: number) {
+  const { promise: passed, resolve } = Promise.withResolvers<number>();
+  const deadline = {
+    at: clock() + ms,
+    dueAt: () => deadline.at,
+    onDue: () => resolve(clock()),
+    passed,
+  };
+  return deadline;
+}
+
+describe("a shared timer", () => {
+  test("reports each deadline once, in the order in which they pass", async () => {
+    const timer = new SharedTimer(clock);
+    const order: string[] = [];
+    const add = (name: string, ms: number) => {
+      const deadline = deadlineIn(ms);
+      void deadline.passed.then(() => order.push(name));
+      timer.add(deadline);
+      return deadline;
+    };
+    const late = add("late", 60);
+    add("early", 10);
+    await late.passed;
+    expect(order).toEqual(["early", "late"]);
+  });
+
+  test("follows a deadline that moves to a later time without a call", async () => {
+    const timer = new SharedTimer(clock);
+    const deadline = deadlineIn(10);
+    timer.add(deadline);
+    deadline.at += 60;
+    expect(await deadline.passed).toBeGreaterThanOrEqual(deadline.at);
+  });
+
+  test("follows a deadline that is tightened", async () => {
+    const timer = new SharedTimer(clock);
+    const deadline = deadlineIn(3_600_000);
+    timer.add(deadline);
+    deadline.at = clock() + 10;
+    timer.tighten(deadline.at);
+    expect(await deadline.passed).toBeGreaterThanOrEqual(deadline.at);
+  });
+
+  test("does not report a deleted deadline, also when an earlier one deletes it", async () => {
+    const timer = new SharedTimer(clock);
+    const deleted = deadlineIn(20);
+    const reported: string[] = [];
+    void deleted.passed.then(() => reported.push("deleted"));
+    const deleting: Deadline = { dueAt: () => deleted.at, onDue: () => timer.delete(deleted) };
+    const last = deadlineIn(40);
+    timer.add(deleting);
+    timer.add(deleted);
+    timer.add(last);
+    await last.passed;
+    expect(reported).toEqual([]);
+  });
+
+  test("watches deadlines that are added after it was idle", async () => {
+    const timer = new SharedTimer(clock);
+    for (const ms of [5, 5, 1]) {
+      const deadline = deadlineIn(ms);
+      timer.add(deadline);
+      await deadline.passed;
+    }
+  });
+
+  test("limits the wait for a promise: its value, its error, or that of the limit", async () => {
+    const timer = new SharedTimer(clock);
+    const late = () => new Error("late");
+    expect(await timer.limit(10_000, Promise.resolve(7), late)).toBe(7);
+    expect(timer.limit(10_000, Promise.reject(new Error("failed")), late)).rejects.toThrow("failed");
+    expect(timer.limit(10, new Promise(() => {}), late)).rejects.toThrow("late");
+  });
+});
