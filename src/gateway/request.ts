@@ -60,8 +60,8 @@ export interface RequestRecord {
 
 /** The HTTP reply. A stream opens as late as possible, so that a failure before it has its own status. */
 export interface Reply {
-  /** Aborted when the client has disconnected. */
-  readonly signal: AbortSignal;
+  /** Aborts when the client has disconnected. */
+  readonly signal: AbortSource;
   /** Adds headers; without effect once the reply is open. */
   setHeaders(headers: Readonly<Record<string, string>>): void;
   /** Announces a stream of this model: some formats report certain errors only inside a stream. */

@@ -19,6 +19,8 @@ export interface BodyReader {
    * `too_concurrent`, `body_too_slow`, `too_many_body_bytes` or `shutting_down`.
    */
   read(sender: BodySender): Promise<readonly Uint8Array[]>;
+  /** Must be called before the last bytes of the response: sets how long the connection may be idle then. */
+  replied(): void;
   release(): void;
 }
 
@@ -28,53 +30,70 @@ export interface BodyParts {
   readonly connectionIdle: ConnectionIdle;
 }
 
-export function createBodyReader(
-  request: Request,
-  { bodyBudget, incomingBodies, connectionIdle }: BodyParts,
-): BodyReader {
-  let accountId = "";
-  let taken = 0;
-  let isRead = false;
-  const take = (bytes: number) => {
-    if (taken + bytes > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
-    bodyBudget.take(accountId, bytes);
-    taken += bytes;
-  };
-  const receive = async (sender: BodySender): Promise<readonly Uint8Array[]> => {
-    const announced = Number(request.headers.get("content-length") ?? Number.NaN);
+export function createBodyReader(request: Request, parts: BodyParts): BodyReader {
+  return new RequestBody(request, parts);
+}
+
+/** A class, because closures for each request cost more. */
+class RequestBody implements BodyReader {
+  isRead = false;
+  readonly #request: Request;
+  readonly #parts: BodyParts;
+  #accountId = "";
+  #taken = 0;
+
+  constructor(request: Request, parts: BodyParts) {
+    this.#request = request;
+    this.#parts = parts;
+  }
+
+  async read(sender: BodySender): Promise<readonly Uint8Array[]> {
+    const { headers } = this.#request;
+    this.#accountId = sender.accountId;
+    if (isEncoded(headers)) throw new GatewayError("encoded_body");
+    const announced = Number(headers.get("content-length") ?? Number.NaN);
     if (announced > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
-    if (announced <= WHOLE_BYTES_MAX) {
-      const bytes = await incomingBodies.receive(sender, () => request.bytes());
-      take(bytes.byteLength);
-      return [bytes];
-    }
+    const blocks = announced <= WHOLE_BYTES_MAX ? await this.#whole(sender) : await this.#inChunks(sender);
+    this.isRead = true;
+    this.#parts.connectionIdle.whileAnswering(this.#request);
+    return blocks;
+  }
+
+  async #whole(sender: BodySender): Promise<readonly Uint8Array[]> {
+    const bytes = await this.#parts.incomingBodies.receive(sender, () => this.#request.bytes());
+    this.#take(bytes.byteLength);
+    return [bytes];
+  }
+
+  #inChunks(sender: BodySender): Promise<readonly Uint8Array[]> {
+    const { connectionIdle, incomingBodies } = this.#parts;
     let body: ChunkReader | undefined;
     const start = () => {
-      connectionIdle.whileReceiving(request);
-      body = request.body?.getReader();
-      return readChunks(body, take);
+      connectionIdle.whileReceiving(this.#request);
+      body = this.#request.body?.getReader();
+      return readChunks(body, (bytes) => this.#take(bytes));
     };
     // Bytes that arrive after the failure would otherwise be counted and never given back.
     const cut = () => void body?.cancel().catch(() => undefined);
     return incomingBodies.receive(sender, start, cut);
-  };
-  return {
-    get isRead() {
-      return isRead;
-    },
-    async read(sender) {
-      ({ accountId } = sender);
-      if (isEncoded(request.headers)) throw new GatewayError("encoded_body");
-      const blocks = await receive(sender);
-      isRead = true;
-      connectionIdle.whileAnswering(request);
-      return blocks;
-    },
-    release() {
-      if (taken > 0) bodyBudget.give(accountId, taken);
-      taken = 0;
-    },
-  };
+  }
+
+  #take(bytes: number): void {
+    if (this.#taken + bytes > BODY_BYTES_MAX) throw new GatewayError("body_too_large");
+    this.#parts.bodyBudget.take(this.#accountId, bytes);
+    this.#taken += bytes;
+  }
+
+  replied(): void {
+    const { connectionIdle } = this.#parts;
+    if (this.isRead) connectionIdle.whileReading(this.#request);
+    else connectionIdle.whileWaiting(this.#request);
+  }
+
+  release(): void {
+    if (this.#taken > 0) this.#parts.bodyBudget.give(this.#accountId, this.#taken);
+    this.#taken = 0;
+  }
 }
 
 type ChunkReader = ReadableStreamDefaultReader<Uint8Array>;

@@ -1,4 +1,3 @@
-import { Elysia } from "elysia";
 import type { Caller } from "../accounts/key.ts";
 import { countTokens } from "../gateway/count-tokens.ts";
 import type { Gateway } from "../gateway/gateway.ts";
@@ -7,7 +6,8 @@ import { runRequest } from "../gateway/run-request.ts";
 import { COUNT_PATH } from "../wire/anthropic-messages/count-tokens.ts";
 import { anthropicMessages } from "../wire/anthropic-messages/protocol.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
-import { createBodyReader, discardBody } from "./body.ts";
+import { WIRES } from "../wire/registry.ts";
+import { type BodyReader, createBodyReader, discardBody } from "./body.ts";
 import { logInternalError } from "./errors.ts";
 import type { HttpParts, RunningRequests } from "./http-parts.ts";
 import { newRequestId, readClientRetry, readSecret } from "./identity.ts";
@@ -24,52 +24,44 @@ interface ModelRoute {
   run(gateway: Gateway, call: Call, reply: Reply): Promise<void>;
 }
 
-/** The inference route of one protocol. All protocols share this handler. */
-export function inferenceRoute(wire: WireProtocol, parts: HttpParts) {
-  return modelRoute({ path: wire.path, surface: wire.surface, wire, run: runRequest }, parts);
+/** Answers the `POST` requests of one path. */
+export interface InferenceHandler {
+  readonly path: string;
+  answer(request: Request): Promise<Response>;
 }
 
-/** `POST /v1/messages/count_tokens`. */
-export function countTokensRoute(parts: HttpParts) {
-  const wire = anthropicMessages;
-  return modelRoute({ path: COUNT_PATH, surface: "count_tokens", wire, run: countTokens }, parts);
+/** The handlers of all routes whose body names a model. All of them share one function. */
+export function inferenceHandlers(parts: HttpParts): readonly InferenceHandler[] {
+  return MODEL_ROUTES.map((route) => ({
+    path: route.path,
+    answer: (request) => answer(request, route, parts),
+  }));
 }
 
-function modelRoute(route: ModelRoute, parts: HttpParts) {
-  // `run` reads the body itself, after it has authenticated the key.
-  return new Elysia().post(route.path, ({ request }) => answer(request, route, parts), { parse: "none" });
-}
+const MODEL_ROUTES: readonly ModelRoute[] = [
+  ...Object.values(WIRES).map((wire) => ({ path: wire.path, surface: wire.surface, wire, run: runRequest })),
+  { path: COUNT_PATH, surface: "count_tokens", wire: anthropicMessages, run: countTokens },
+];
 
 function answer(request: Request, route: ModelRoute, parts: HttpParts): Promise<Response> {
   const { wire } = route;
+  const { headers } = request;
   const gateway = parts.gateway();
   const body = createBodyReader(request, parts);
   const call: Call = {
     id: newRequestId(),
     wire,
-    secret: readSecret(request.headers),
-    headers: forwardedHeaders(wire, request.headers),
+    secret: readSecret(headers),
+    headers: forwardedHeaders(wire, headers),
     query: request.url.endsWith("?beta=true") ? "?beta=true" : "",
-    allowsClamp: request.headers.get("x-tollgate-clamp") === "allow",
+    allowsClamp: headers.get("x-tollgate-clamp") === "allow",
     startedAt: gateway.clock(),
     createdAtS: Math.floor(Date.now() / 1000),
     readBody: (caller) => body.read(senderOf(caller, gateway)),
-    record: readClientRetry(request.headers),
+    record: readClientRetry(headers),
   };
-  const { signal } = request;
-  const { connectionIdle } = parts;
-  const reply = createReply({
-    requestId: call.id,
-    wire,
-    clientHeaders: request.headers,
-    signal,
-    onEnd: () => (body.isRead ? connectionIdle.whileReading(request) : connectionIdle.whileWaiting(request)),
-  });
-  const discardRest = () => {
-    body.release();
-    return discardBody(request);
-  };
-  void runRoute(gateway, parts.running, { route, call, reply, discardRest }).finally(body.release);
+  const reply = createReply({ request, requestId: call.id, wire, onEnd: () => body.replied() });
+  void runRoute(gateway, { route, call, reply, body, request, running: parts.running });
   return reply.response;
 }
 
@@ -88,29 +80,34 @@ interface Run {
   readonly route: ModelRoute;
   readonly call: Call;
   readonly reply: HttpReply;
-  /** Releases the bytes of the body, and discards its rest where an unread rest would lose the error. */
-  discardRest(): Promise<void>;
+  readonly body: BodyReader;
+  readonly request: Request;
+  readonly running: RunningRequests;
 }
 
 /** Runs a request and logs it. Never rejects: errors are sent as the reply. */
-async function runRoute(
-  gateway: Gateway,
-  running: RunningRequests,
-  { route, call, reply, discardRest }: Run,
-): Promise<void> {
+async function runRoute(gateway: Gateway, run: Run): Promise<void> {
+  const { route, call, reply, body, running } = run;
   running.begin();
   try {
     await route.run(gateway, call, reply);
   } catch (thrown) {
-    await discardRest();
-    const error = reply.fail(thrown);
-    const isDisconnected = isClientDisconnect(thrown, reply);
-    call.record.outcome ??= isDisconnected ? "client_closed" : error.row.code;
-    if (!isDisconnected) logInternalError(gateway.log, call.id, error);
+    await fail(gateway, run, thrown);
   } finally {
+    body.release();
     running.end();
-    logRequest(gateway, { route, call, reply });
+    logRequest(gateway, run);
   }
+}
+
+/** Sends an error as the reply, after the rest of the body where an unread rest would lose the error. */
+async function fail({ log }: Gateway, { call, reply, body, request }: Run, thrown: unknown): Promise<void> {
+  body.release();
+  await discardBody(request);
+  const error = reply.fail(thrown);
+  const isDisconnected = isClientDisconnect(thrown, reply);
+  call.record.outcome ??= isDisconnected ? "client_closed" : error.row.code;
+  if (!isDisconnected) logInternalError(log, call.id, error);
 }
 
 /** Whether the client disconnected while its body was in transit, which is not an internal error. */
@@ -118,7 +115,7 @@ function isClientDisconnect(thrown: unknown, { signal }: HttpReply): boolean {
   return signal.aborted && thrown instanceof Error && thrown.name === "AbortError";
 }
 
-function logRequest({ clock, log }: Gateway, { route, call, reply }: Omit<Run, "discardRest">): void {
+function logRequest({ clock, log }: Gateway, { route, call, reply }: Run): void {
   const { id, startedAt, record } = call;
   const ms = Math.round(clock() - startedAt);
   log.info({ request: id, surface: route.surface, status: reply.status, ms, ...record }, "request");

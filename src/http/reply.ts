@@ -1,9 +1,9 @@
 import { type GatewayError, toGatewayError } from "../errors.ts";
-import type { Reply } from "../gateway/request.ts";
+import type { AbortSource, Reply } from "../gateway/request.ts";
 import type { WireProtocol } from "../wire/protocol.ts";
+import { ClientSignal } from "./client-signal.ts";
 import { errorResponse } from "./errors.ts";
 import { createEventStream, type EventStream } from "./event-stream.ts";
-import { idHeaders } from "./identity.ts";
 
 /** A reply with its HTTP response. */
 export interface HttpReply extends Reply {
@@ -24,70 +24,90 @@ const STREAM_HEADERS = {
 const WHOLE_HEADERS = { "content-type": "application/json" };
 
 export interface ReplyOptions {
+  readonly request: Request;
   readonly requestId: string;
   readonly wire: WireProtocol;
-  /** Headers of the request. */
-  readonly clientHeaders: Headers;
-  /** Aborted when the client has disconnected. */
-  readonly signal: AbortSignal;
   /** Called before the last bytes are written. */
   onEnd(): void;
 }
 
-export function createReply({ requestId, wire, clientHeaders, signal, onEnd }: ReplyOptions): HttpReply {
-  const { promise: response, resolve } = Promise.withResolvers<Response>();
-  const headers: Record<string, string> = {};
-  let stream: EventStream | undefined;
-  let status = 0;
-  let isStreamExpected = false;
-  let model = "";
-  let last = "";
+export function createReply(options: ReplyOptions): HttpReply {
+  return new ClientReply(options);
+}
 
-  function respond(result: Response): void {
-    status = result.status;
-    resolve(result);
-  }
-  function succeed(body: string | ReadableStream<Uint8Array>, contentHeaders: Record<string, string>): void {
-    respond(new Response(body, { headers: { ...headers, ...idHeaders(requestId), ...contentHeaders } }));
-  }
-  function beginStream(): EventStream {
-    const { keepAlive } = wire;
-    stream ??= createEventStream({ keepAlive, onOpen: (body) => succeed(body, STREAM_HEADERS) });
-    return stream;
+/** A class, because closures for each request cost more. */
+class ClientReply implements HttpReply {
+  readonly signal: AbortSource;
+  readonly response: Promise<Response>;
+  status = 0;
+  readonly #options: ReplyOptions;
+  readonly #resolve: (response: Response) => void;
+  readonly #headers: Record<string, string> = {};
+  #stream: EventStream | undefined;
+  #isStreamExpected = false;
+  #model = "";
+  #last = "";
+
+  constructor(options: ReplyOptions) {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    this.#options = options;
+    this.#resolve = resolve;
+    this.response = promise;
+    this.signal = new ClientSignal(options.request.signal);
   }
 
-  return {
-    signal,
-    response,
-    get status() {
-      return status;
-    },
-    setHeaders: (more) => void Object.assign(headers, more),
-    expectStream(requestedModel) {
-      isStreamExpected = true;
-      model = requestedModel;
-    },
-    beginStream: () => void beginStream(),
-    write(text) {
-      last = text;
-      return beginStream().write(text);
-    },
-    end(text) {
-      onEnd();
-      if (stream) stream.end(text);
-      else succeed(text, WHOLE_HEADERS);
-    },
-    fail(thrown) {
-      const error = toGatewayError(thrown);
-      onEnd();
-      if (stream?.isOpen || (isStreamExpected && wire.sendsErrorInStream(error))) {
-        beginStream().end(wire.printErrorFrame(error, requestId, { model, last }));
-        return error;
-      }
-      stream?.abandon();
-      const betas = clientHeaders.get("anthropic-beta") ?? undefined;
-      respond(errorResponse(error, wire, { requestId, headers, betas }));
+  setHeaders(headers: Readonly<Record<string, string>>): void {
+    Object.assign(this.#headers, headers);
+  }
+
+  expectStream(model: string): void {
+    this.#isStreamExpected = true;
+    this.#model = model;
+  }
+
+  beginStream(): void {
+    this.#openStream();
+  }
+
+  write(text: string): Promise<void> | undefined {
+    this.#last = text;
+    return this.#openStream().write(text);
+  }
+
+  end(text: string): void {
+    this.#options.onEnd();
+    if (this.#stream) this.#stream.end(text);
+    else this.#succeed(text, WHOLE_HEADERS);
+  }
+
+  fail(thrown: unknown): GatewayError {
+    const { request, requestId, wire, onEnd } = this.#options;
+    const error = toGatewayError(thrown);
+    onEnd();
+    if (this.#stream?.isOpen || (this.#isStreamExpected && wire.sendsErrorInStream(error))) {
+      const context = { model: this.#model, last: this.#last };
+      this.#openStream().end(wire.printErrorFrame(error, requestId, context));
       return error;
-    },
-  };
+    }
+    this.#stream?.abandon();
+    const betas = request.headers.get("anthropic-beta") ?? undefined;
+    const response = errorResponse(error, wire, { requestId, headers: this.#headers, betas });
+    this.status = response.status;
+    this.#resolve(response);
+    return error;
+  }
+
+  #openStream(): EventStream {
+    const { keepAlive } = this.#options.wire;
+    this.#stream ??= createEventStream({ keepAlive, onOpen: (body) => this.#succeed(body, STREAM_HEADERS) });
+    return this.#stream;
+  }
+
+  #succeed(body: string | ReadableStream<Uint8Array>, contentHeaders: Record<string, string>): void {
+    const headers = Object.assign(this.#headers, contentHeaders);
+    headers["x-request-id"] = this.#options.requestId;
+    headers["request-id"] = this.#options.requestId;
+    this.status = 200;
+    this.#resolve(new Response(body, { headers }));
+  }
 }

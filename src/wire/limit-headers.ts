@@ -1,5 +1,31 @@
 import type { LimitWindow, LimitWindows } from "../domain/limit-windows.ts";
 
+/** The header names of one window, computed once. */
+interface WindowNames {
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+const OPENAI = { requests: openaiNames("requests"), tokens: openaiNames("tokens") };
+const ANTHROPIC = { requests: anthropicNames("requests"), tokens: anthropicNames("tokens") };
+
+function openaiNames(unit: string): WindowNames {
+  return {
+    limit: `x-ratelimit-limit-${unit}`,
+    remaining: `x-ratelimit-remaining-${unit}`,
+    reset: `x-ratelimit-reset-${unit}`,
+  };
+}
+
+function anthropicNames(unit: string): WindowNames {
+  return {
+    limit: `anthropic-ratelimit-${unit}-limit`,
+    remaining: `anthropic-ratelimit-${unit}-remaining`,
+    reset: `anthropic-ratelimit-${unit}-reset`,
+  };
+}
+
 /**
  * Formats limits as OpenAI does; the reset time in whole seconds ("6s").
  *
@@ -7,19 +33,9 @@ import type { LimitWindow, LimitWindows } from "../domain/limit-windows.ts";
  */
 export function openaiLimitHeaders({ requests, tokens }: LimitWindows): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (requests) addOpenaiWindow(headers, "requests", requests);
-  if (tokens) addOpenaiWindow(headers, "tokens", tokens);
+  if (requests) addWindow(headers, OPENAI.requests, requests, resetSeconds(requests));
+  if (tokens) addWindow(headers, OPENAI.tokens, tokens, resetSeconds(tokens));
   return headers;
-}
-
-function addOpenaiWindow(
-  headers: Record<string, string>,
-  unit: "requests" | "tokens",
-  window: LimitWindow,
-): void {
-  headers[`x-ratelimit-limit-${unit}`] = String(window.limit);
-  headers[`x-ratelimit-remaining-${unit}`] = String(window.remaining);
-  headers[`x-ratelimit-reset-${unit}`] = `${Math.ceil(window.resetMs / 1000)}s`;
 }
 
 /**
@@ -32,17 +48,26 @@ export function anthropicLimitHeaders(
   nowMs: number,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  if (requests) addAnthropicWindow(headers, "requests", { ...requests, nowMs });
-  if (tokens) addAnthropicWindow(headers, "tokens", { ...tokens, nowMs });
+  if (requests) addWindow(headers, ANTHROPIC.requests, requests, resetDate(requests, nowMs));
+  if (tokens) addWindow(headers, ANTHROPIC.tokens, tokens, resetDate(tokens, nowMs));
   return headers;
 }
 
-function addAnthropicWindow(
+function addWindow(
   headers: Record<string, string>,
-  unit: "requests" | "tokens",
-  { limit, remaining, resetMs, nowMs }: LimitWindow & { readonly nowMs: number },
+  names: WindowNames,
+  { limit, remaining }: LimitWindow,
+  reset: string,
 ): void {
-  headers[`anthropic-ratelimit-${unit}-limit`] = String(limit);
-  headers[`anthropic-ratelimit-${unit}-remaining`] = String(remaining);
-  headers[`anthropic-ratelimit-${unit}-reset`] = new Date(nowMs + resetMs).toISOString();
+  headers[names.limit] = String(limit);
+  headers[names.remaining] = String(remaining);
+  headers[names.reset] = reset;
+}
+
+function resetSeconds({ resetMs }: LimitWindow): string {
+  return `${Math.ceil(resetMs / 1000)}s`;
+}
+
+function resetDate({ resetMs }: LimitWindow, nowMs: number): string {
+  return new Date(nowMs + resetMs).toISOString();
 }
