@@ -168,19 +168,11 @@ interface Pump {
 }
 
 /** Relays a stream as it arrives. Throws {@link UpstreamFault} when it would have to keep above 32 MiB. */
-async function pump({ cooperativeYield }: Gateway, answer: Response, state: Pump): Promise<void> {
+async function pump(gateway: Gateway, answer: Response, state: Pump): Promise<void> {
   const { reader, unsent, context, timeouts } = state;
-  const { hold, meter } = context.held;
+  const { meter } = context.held;
   const body = answer.body?.getReader();
-  const decoder = createSseDecoder();
-  const read = (bytes: Uint8Array | undefined) => {
-    for (const event of bytes ? decoder.push(bytes) : decoder.end()) {
-      const part = reader.read(event);
-      meter.add(part);
-      unsent.text += part.text;
-      if (part.generated !== "") unsent.bytes = 0;
-    }
-  };
+  const readChunk = createChunkReader(gateway, state);
   for (let ended = body === undefined; !ended && !reader.done; ) {
     const chunk = await body?.read();
     // After its finish an upstream has one short limit, whatever else it sends.
@@ -190,8 +182,8 @@ async function pump({ cooperativeYield }: Gateway, answer: Response, state: Pump
     if (Math.max(unsent.bytes, meter.generatedChars) > ANSWER_BYTES_MAX)
       throw new UpstreamFault("The answer is too long");
     try {
-      for (const piece of piecesOf(chunk?.value))
-        await cooperativeYield.run(hold.walletId, () => read(piece));
+      const reading = readChunk(chunk?.value);
+      if (reading !== undefined) await reading;
       if (reader.finished) timeouts.finished();
     } finally {
       // Also after a fault in this chunk: the events before it were generated, and are charged.
@@ -202,14 +194,32 @@ async function pump({ cooperativeYield }: Gateway, answer: Response, state: Pump
   if (body && reader.done) drainForReuse(body);
 }
 
-/** Cuts a chunk, which is as large as what waited in the kernel. The end of the body is a piece as well. */
-function piecesOf(chunk: Uint8Array | undefined): readonly (Uint8Array | undefined)[] {
-  if (!chunk || chunk.byteLength <= PIECE_BYTES_MAX) return [chunk];
-  const pieces: Uint8Array[] = [];
-  for (let start = 0; start < chunk.byteLength; start += PIECE_BYTES_MAX) {
-    pieces.push(chunk.subarray(start, start + PIECE_BYTES_MAX));
+/**
+ * Returns a function that decodes and meters one chunk, or the end of the body when it is given none. It
+ * returns a promise where it has to yield: a large chunk is cut, which is as large as what waited in the kernel.
+ */
+function createChunkReader({ cooperativeYield }: Gateway, { reader, unsent, context }: Pump) {
+  const { hold, meter } = context.held;
+  const decoder = createSseDecoder();
+
+  function read(bytes: Uint8Array | undefined): void {
+    for (const event of bytes ? decoder.push(bytes) : decoder.end()) {
+      const part = reader.read(event);
+      meter.add(part);
+      unsent.text += part.text;
+      if (part.generated !== "") unsent.bytes = 0;
+    }
   }
-  return pieces;
+  async function readInPieces(bytes: Uint8Array): Promise<void> {
+    for (let start = 0; start < bytes.byteLength; start += PIECE_BYTES_MAX) {
+      const piece = bytes.subarray(start, start + PIECE_BYTES_MAX);
+      await cooperativeYield.run(hold.walletId, () => read(piece));
+    }
+  }
+  return (bytes: Uint8Array | undefined): void | Promise<void> =>
+    bytes && bytes.byteLength > PIECE_BYTES_MAX
+      ? readInPieces(bytes)
+      : cooperativeYield.run(hold.walletId, () => read(bytes));
 }
 
 /**

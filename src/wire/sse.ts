@@ -23,7 +23,7 @@ interface SseDecoder {
 }
 
 /** An event to print; `data` may contain line feeds. */
-interface SseFrame {
+export interface SseFrame {
   readonly event?: string;
   readonly data: string;
 }

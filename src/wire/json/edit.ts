@@ -70,8 +70,37 @@ export function editElements(text: string, edit: (element: string, position: num
   return result + text.slice(cursor);
 }
 
+/** The position of a value in a text. */
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Keys of objects, and 0 for the first element of an array. */
+export type Path = readonly (string | 0)[];
+
+/**
+ * Returns the position of the value at a path. The text must be valid JSON, with objects and filled arrays
+ * where the path has keys and zeros. Returns `undefined` if a key on the path is missing or repeated.
+ */
+export function findValue(text: string, path: Path): Span | undefined {
+  let found: Span = { start: 0, end: text.length };
+  for (const step of path) {
+    const container = text.slice(found.start, found.end);
+    const inner = step === 0 ? findFirstElement(container) : findMember(container, step);
+    if (inner === undefined) return undefined;
+    found = { start: found.start + inner.start, end: found.start + inner.end };
+  }
+  return found;
+}
+
+function findFirstElement(text: string): Span {
+  const start = skipSpace(text, skipSpace(text, 0) + 1);
+  return { start, end: skipValue(text, start) };
+}
+
 /** Returns the position of a member's value; `undefined` if the key is missing or repeated. */
-export function findMember(text: string, key: string): { start: number; end: number } | undefined {
+export function findMember(text: string, key: string): Span | undefined {
   const [match, ...others] = findMatches(text, { [key]: once }).matches;
   return match && others.length === 0 ? { start: match.valueStart, end: match.end } : undefined;
 }

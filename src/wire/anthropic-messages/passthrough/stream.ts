@@ -1,8 +1,9 @@
-import { editMembers } from "../../json/edit.ts";
-import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
+import { editMembers, type Path } from "../../json/edit.ts";
+import { isJsonObject, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { RequestFacts } from "../../model-request.ts";
+import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
-import { printSse } from "../../sse.ts";
+import { printSse, type SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { isRefusal, readStopReason } from "../finish-reason.ts";
 import { parseEvent, requireEventType } from "../parse-answer.ts";
@@ -19,6 +20,7 @@ import { readBlock, readDelta } from "./reply.ts";
 export function readStream(request: RequestFacts): ReplyReader {
   const usage = createUsageReader();
   const ending = createEnding();
+  const repeated = createRepeatedEvents();
   let isStarted = false;
   /** Whether the start contained the whole message, including its usage. */
   let isWhole = false;
@@ -34,9 +36,7 @@ export function readStream(request: RequestFacts): ReplyReader {
     // SDKs throw on a second start, or ignore it.
     if (isStarted) return SILENT;
     isStarted = true;
-    const edited = editMembers(data, {
-      message: (text) => text && editMembers(text, { model: () => JSON.stringify(request.model) }),
-    });
+    const edited = renameModel(data, request.model);
     const content = readStartContent(message);
     const text = ending.passStart(edited, readStopReason(message.stop_reason), content.isOutput);
     isWhole = ending.isFinished();
@@ -48,13 +48,8 @@ export function readStream(request: RequestFacts): ReplyReader {
     const reason = readStopReason(isJsonObject(event.delta) ? event.delta.stop_reason : undefined);
     const text = ending.passDelta(event, data, reason);
     const isReadable = isAnswered();
-    return {
-      ...SILENT,
-      text,
-      isReadable,
-      isOutput: isReadable,
-      usage: usage.readDelta(event.usage, ending.isFinished() && !isWhole),
-    };
+    const reported = usage.readDelta(event.usage, ending.isFinished() && !isWhole);
+    return { ...SILENT, text, isReadable, isOutput: isReadable, usage: reported };
   };
 
   const stop = (data: string): ReplyPart => {
@@ -64,7 +59,7 @@ export function readStream(request: RequestFacts): ReplyReader {
     return { ...SILENT, text, isReadable: isAnswered() };
   };
 
-  const readEvent = (event: JsonObject, data: string): ReplyPart => {
+  const readEvent = (event: JsonObject, { event: name, data }: SseEvent): ReplyPart => {
     const type = requireEventType(event);
     if (type === "message_start") return start(event, data);
     if (type === "ping") return { ...SILENT, text: ending.pass(type, data) };
@@ -73,7 +68,10 @@ export function readStream(request: RequestFacts): ReplyReader {
     if (type === "message_stop") return stop(data);
     const { generated, isReadable } = readContent(type, event);
     const isOutput = generated !== "" || isReadable || type === "content_block_start";
-    return { text: ending.pass(type, data), isOutput, isReadable, generated, usage: undefined };
+    const part = { text: ending.pass(type, data), isOutput, isReadable, generated, usage: undefined };
+    const frame = { event: type, data };
+    repeated.learn({ event: { event: name, data }, part, frame, paths: pathsOf(event) });
+    return part;
   };
 
   return {
@@ -84,9 +82,10 @@ export function readStream(request: RequestFacts): ReplyReader {
       return isDone;
     },
     read(event) {
-      if (isDone) return SILENT;
+      const part = isDone ? SILENT : repeated.read(event);
+      if (part) return part;
       const parsed = parseEvent(event);
-      if (parsed) return readEvent(parsed, event.data);
+      if (parsed) return readEvent(parsed, event);
       // An answer that has finished stays complete when a later event is malformed.
       if (ending.isFinished()) return SILENT;
       throw new UpstreamFault("An event is not JSON");
@@ -96,6 +95,12 @@ export function readStream(request: RequestFacts): ReplyReader {
       return ending.print();
     },
   };
+}
+
+/** Replaces the model's name in a `message_start`. */
+function renameModel(data: string, model: string): string {
+  const message = (text = "{}") => editMembers(text, { model: () => JSON.stringify(model) });
+  return editMembers(data, { message });
 }
 
 /** Reads the blocks that `message_start` already contains. */
@@ -114,6 +119,19 @@ function readContent(type: string, event: JsonObject): Content {
   if (type === "content_block_delta" && isJsonObject(event.delta)) return readDelta(event.delta);
   return NO_CONTENT;
 }
+
+/** Returns the path of the generated text of a `content_block_delta` event, if it has one. */
+function pathsOf({ type, delta }: JsonObject): readonly Path[] {
+  const isDelta = type === "content_block_delta" && isJsonObject(delta);
+  const field = isDelta ? TEXT_FIELDS.get(readText(delta.type)) : undefined;
+  return field === undefined ? [] : [["delta", field]];
+}
+
+const TEXT_FIELDS: ReadonlyMap<string, string> = new Map([
+  ["text_delta", "text"],
+  ["input_json_delta", "partial_json"],
+  ["thinking_delta", "thinking"],
+]);
 
 const MESSAGE_STOP = printSse({ event: "message_stop", data: '{"type":"message_stop"}' });
 

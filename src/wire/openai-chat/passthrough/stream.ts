@@ -1,8 +1,9 @@
-import { editElements, editMembers, findMember, type ValueEdit } from "../../json/edit.ts";
-import { isJsonObject, type JsonObject, readArray } from "../../json/read.ts";
+import { editElements, editMembers, findMember, type Path, type ValueEdit } from "../../json/edit.ts";
+import { isJsonObject, isSet, type JsonObject, readArray, readText } from "../../json/read.ts";
 import type { RequestFacts } from "../../model-request.ts";
+import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
-import { printSse } from "../../sse.ts";
+import { printSse, type SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
 import { CHOICES_MAX, callIdPrefixOf, END_MARK, parseChunk, readIndex, requireChoice } from "../chunk.ts";
 import { readUsage, usageOfChunk } from "../usage.ts";
@@ -19,13 +20,15 @@ export function readStream(request: RequestFacts): ReplyReader {
   const choices = createChoices(request.choices);
   const modelText = JSON.stringify(request.model);
   const renameModel = createModelRename(modelText);
+  const repeated = createRepeatedEvents();
   let held = "";
   let usageChunk: UsageChunk | undefined;
   let isDone = false;
 
   const isFinished = () => choices.areAllFinished() && (isDone || choices.haveAllBegun());
 
-  const readChunk = (chunk: JsonObject, data: string): ReplyPart => {
+  const readChunk = (chunk: JsonObject, event: SseEvent): ReplyPart => {
+    const { data } = event;
     const reported = usageOfChunk(chunk);
     const usage = readUsage(reported);
     const hasUsage = isJsonObject(chunk.usage);
@@ -38,10 +41,15 @@ export function readStream(request: RequestFacts): ReplyReader {
 
     const steps = choices.read(list, chunk);
     const edited = editChunk(chunk, data, steps);
-    const frame = printSse({ data: chunk.model === request.model ? edited : renameModel(edited) });
-    const isLast = isFinished();
-    if (isLast) held = frame;
-    return { ...sumOfSteps(steps), text: isLast ? "" : frame, usage };
+    const frame = { data: chunk.model === request.model ? edited : renameModel(edited) };
+    const text = printSse(frame);
+    if (isFinished()) {
+      held = text;
+      return { ...sumOfSteps(steps), text: "", usage };
+    }
+    const part = { ...sumOfSteps(steps), text, usage };
+    if (isRepeatable(chunk, steps)) repeated.learn({ event, part, frame, paths: pathsOf(chunk, part) });
+    return part;
   };
 
   return {
@@ -53,13 +61,15 @@ export function readStream(request: RequestFacts): ReplyReader {
     },
     read(event) {
       if (isDone) return SILENT;
+      const part = repeated.read(event);
+      if (part) return part;
       if (event.data.startsWith(END_MARK)) {
         isDone = true;
         if (!isFinished()) throw new UpstreamFault("The answer ended without a finish");
         return SILENT;
       }
       const chunk = parseChunk(event);
-      if (chunk) return readChunk(chunk, event.data);
+      if (chunk) return readChunk(chunk, event);
       // Invalid JSON after the finish does not invalidate a complete answer.
       if (isFinished()) return SILENT;
       throw new UpstreamFault("A chunk is not JSON");
@@ -134,6 +144,36 @@ function createModelRename(modelText: string): (data: string) => string {
     if (learned < LEARNED_HEADS_MAX) learn(data);
     return editMembers(data, { model: () => modelText });
   };
+}
+
+/** Returns whether reading such a chunk again returns the same: it has no usage, no edits and no finish. */
+function isRepeatable(chunk: JsonObject, [step, ...others]: readonly ChoiceStep[]): boolean {
+  const [choice] = readArray(chunk.choices);
+  const isPlain = isJsonObject(choice) && !isSet(choice.finish_reason) && !isJsonObject(usageOfChunk(chunk));
+  return isPlain && step?.edits === undefined && others.length === 0;
+}
+
+const TEXTS = ["content", "reasoning_content", "reasoning", "refusal"];
+
+/**
+ * Returns the path of the generated text of a chunk with one choice, and that of the padding that some hosts
+ * add against guesses of a text's length. Returns no path if no string of the chunk is the whole text.
+ *
+ * @see https://platform.openai.com/docs/api-reference/chat-streaming `obfuscation`
+ */
+function pathsOf(chunk: JsonObject, { generated }: ReplyPart): readonly Path[] {
+  const [choice] = readArray(chunk.choices);
+  const delta = isJsonObject(choice) && isJsonObject(choice.delta) ? choice.delta : {};
+  const field = TEXTS.find((name) => delta[name] === generated);
+  const path: Path = field === undefined ? ["tool_calls", 0, "function", "arguments"] : [field];
+  if (field === undefined && argumentsOf(delta) !== generated) return [];
+  const padding: readonly Path[] = readText(chunk.obfuscation) === "" ? [] : [["obfuscation"]];
+  return [["choices", 0, "delta", ...path], ...padding];
+}
+
+function argumentsOf(delta: JsonObject): unknown {
+  const [call] = readArray(delta.tool_calls);
+  return isJsonObject(call) && isJsonObject(call.function) ? call.function.arguments : undefined;
 }
 
 /** The latest chunk with a usage. */

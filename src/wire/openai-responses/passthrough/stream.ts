@@ -1,6 +1,14 @@
-import { editMembers } from "../../json/edit.ts";
-import { EVENT_MAX, isJsonObject, type JsonObject, parseJsonObject, readText } from "../../json/read.ts";
+import { editMembers, type Path } from "../../json/edit.ts";
+import {
+  EVENT_MAX,
+  isJsonObject,
+  isSet,
+  type JsonObject,
+  parseJsonObject,
+  readText,
+} from "../../json/read.ts";
 import type { RequestFacts } from "../../model-request.ts";
+import { createRepeatedEvents } from "../../repeated-events.ts";
 import { type Content, NO_CONTENT, type ReplyPart, type ReplyReader, SILENT } from "../../reply-part.ts";
 import { printSse, type SseEvent } from "../../sse.ts";
 import { UpstreamFault } from "../../upstream-fault.ts";
@@ -22,6 +30,7 @@ const FAILURES: readonly string[] = ["error", "response.failed"];
 export function readStream(request: RequestFacts): ReplyReader {
   const output = createOutputReader();
   const modelText = JSON.stringify(request.model);
+  const repeated = createRepeatedEvents();
   let ending: string | undefined;
 
   const frame = (event: JsonObject, type: string, data: string): string => {
@@ -42,14 +51,17 @@ export function readStream(request: RequestFacts): ReplyReader {
     return { ...content, text: "", isOutput, isReadable, usage: readUsage(response.usage) };
   };
 
-  const readEvent = (event: JsonObject, data: string): ReplyPart => {
+  const readEvent = (event: JsonObject, sseEvent: SseEvent): ReplyPart => {
+    const { data } = sseEvent;
     const type = readText(event.type);
     if (!EVENT_NAME.test(type)) throw new UpstreamFault("An event has no type");
     if (FAILURES.includes(type)) throw faultOf(event);
     if (FINISHES.includes(type)) return finish(event, type, data);
     const { generated, isReadable, isStart } = output.read(type, event);
     const isOutput = isStart || isReadable || generated !== "";
-    return { text: frame(event, type, data), isOutput, isReadable, generated, usage: undefined };
+    const part = { text: frame(event, type, data), isOutput, isReadable, generated, usage: undefined };
+    repeated.learn({ event: sseEvent, part, frame: { event: type, data }, paths: pathsOf(event) });
+    return part;
   };
 
   return {
@@ -60,13 +72,23 @@ export function readStream(request: RequestFacts): ReplyReader {
       return ending !== undefined;
     },
     read(event) {
-      return ending === undefined ? readEvent(parseEvent(event), event.data) : SILENT;
+      if (ending !== undefined) return SILENT;
+      return repeated.read(event) ?? readEvent(parseEvent(event), event);
     },
     ending() {
       if (ending === undefined) throw new Error("There is no ending before the finish");
       return ending;
     },
   };
+}
+
+/** Members that differ in each delta, beside the delta itself. */
+const CHANGING = ["sequence_number", "obfuscation"];
+
+/** Returns the paths of a delta's text and of the members that change with it; none for other events. */
+function pathsOf(event: JsonObject): readonly Path[] {
+  if (!readText(event.type).endsWith(".delta")) return [];
+  return [["delta"], ...CHANGING.filter((key) => isSet(event[key])).map((key) => [key])];
 }
 
 function parseEvent({ event, data }: SseEvent): JsonObject {
